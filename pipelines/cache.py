@@ -1,0 +1,43 @@
+"""The content-addressed store of finished work: a key is a hash of everything the result depends on.
+
+Belongs here: put and get of JSON values under a key, whole or not at all. Does not: what goes into a
+key; each engine decides that from its inputs and tool versions.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pipelines.schemas import write_bytes_atomically
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContentCache:
+    """Finished results under a folder, one compressed JSON file a key."""
+
+    folder: Path
+
+    def _path(self, kind: str, key: str) -> Path:
+        return self.folder / kind / key[:2] / f"{key}.json.gz"
+
+    def get(self, kind: str, key: str) -> Any | None:
+        """The value stored under a key, or None; a damaged entry counts as absent."""
+        try:
+            return json.loads(gzip.decompress(self._path(kind, key).read_bytes()))
+        except FileNotFoundError:
+            return None
+        except (OSError, EOFError, ValueError, zlib.error):
+            return None
+
+    def put(self, kind: str, key: str, value: Any) -> None:
+        """Store a JSON value; a reader never sees half of it.
+
+        Raises: OSError: the disk is full or not writable.
+        """
+        text = json.dumps(value, separators=(",", ":"))
+        write_bytes_atomically(self._path(kind, key), gzip.compress(text.encode(), 5, mtime=0))

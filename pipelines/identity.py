@@ -1,0 +1,25 @@
+"""Content identity: the same content has the same id everywhere and always.
+
+Belongs here: canonical JSON and hashes. Does not: what is hashed by whom.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+
+def canonical_json(value: Any) -> str:
+    """JSON text that is equal for equal values: sorted keys, no spaces, ASCII only."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
+def content_hash(*parts: Any) -> str:
+    """First 32 hexadecimal digits of the SHA-256 of the canonical JSON of the parts."""
+    return hashlib.sha256(canonical_json(parts).encode("ascii")).hexdigest()[:32]
+
+
+def text_sha256(text: str) -> str:
+    """SHA-256 of a text in UTF-8, hexadecimal."""
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()

@@ -1,0 +1,48 @@
+"""Every table of the foundry, one module a stage.
+
+Belongs here: row classes, their units and descriptions, and what derives from them. Does not: the
+engines that fill them.
+"""
+
+from pipelines.schemas.columns import ColumnSpec, SchemaError, TableSpec, table_spec
+from pipelines.schemas.designs import DesignRow, DirectiveOutcomeRow
+from pipelines.schemas.features import CdfgEdgeRow, CdfgNodeRow, LoopRow
+from pipelines.schemas.labels import LabelRow, RunRow
+from pipelines.schemas.leaderboard import LeaderboardRow
+from pipelines.schemas.programs import ProgramRow, SplitRow
+from pipelines.schemas.status import INFEASIBLE, OK, REJECTED, STATUSES, TIMEOUT, TOOL_ERROR
+from pipelines.schemas.storage import (
+    read_arrow,
+    read_table,
+    table_path,
+    write_bytes_atomically,
+    write_table,
+)
+
+__all__ = [
+    "INFEASIBLE",
+    "OK",
+    "REJECTED",
+    "STATUSES",
+    "TIMEOUT",
+    "TOOL_ERROR",
+    "CdfgEdgeRow",
+    "CdfgNodeRow",
+    "ColumnSpec",
+    "DesignRow",
+    "DirectiveOutcomeRow",
+    "LabelRow",
+    "LeaderboardRow",
+    "LoopRow",
+    "ProgramRow",
+    "RunRow",
+    "SchemaError",
+    "SplitRow",
+    "TableSpec",
+    "read_arrow",
+    "read_table",
+    "table_path",
+    "table_spec",
+    "write_bytes_atomically",
+    "write_table",
+]

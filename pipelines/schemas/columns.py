@@ -1,0 +1,219 @@
+"""How a table is declared: one frozen dataclass a table, one `column` a field.
+
+Belongs here: the declaration language and what derives from it (the pyarrow schema, keys, units,
+checks). Does not: any particular table.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import typing
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ClassVar, TypeVar
+
+import pyarrow as pa
+
+RowClass = TypeVar("RowClass", bound=type)
+
+
+class SchemaError(ValueError):
+    """A row, a table or a Parquet file does not fit its declared schema."""
+
+
+def column(
+    description: str,
+    *,
+    unit: str | None = None,
+    key: bool = False,
+    measured: bool = False,
+    choices: Sequence[str] = (),
+) -> Any:
+    """Declare one column of a table.
+
+    Args:
+        description: what the value means, one sentence.
+        unit: unit of the value as the column's suffix names it; None for text and flags.
+        key: the column is part of the table's key.
+        measured: the value is a wall-clock measurement. It differs between two runs of the same
+            inputs, so it is stored beside the table and never in the file that is hashed.
+        choices: the accepted values, for a column of a closed vocabulary.
+    """
+    return dataclasses.field(
+        metadata={
+            "description": description,
+            "unit": unit,
+            "key": key,
+            "measured": measured,
+            "choices": tuple(choices),
+        }
+    )
+
+
+_ARROW_TYPES: Mapping[Any, pa.DataType] = {
+    str: pa.string(),
+    int: pa.int64(),
+    float: pa.float64(),
+    bool: pa.bool_(),
+}
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnSpec:
+    """One declared column, resolved to its Arrow type."""
+
+    name: str
+    arrow_type: pa.DataType
+    nullable: bool
+    description: str
+    unit: str | None
+    key: bool
+    measured: bool
+    choices: tuple[str, ...]
+
+    def arrow_field(self) -> pa.Field:
+        """The pyarrow field, with unit and description as metadata."""
+        metadata = {"description": self.description, "unit": self.unit or ""}
+        return pa.field(self.name, self.arrow_type, nullable=self.nullable, metadata=metadata)
+
+
+def _arrow_type(annotation: Any) -> tuple[pa.DataType, bool]:
+    """Arrow type and nullability of a field annotation."""
+    if typing.get_origin(annotation) in (types.UnionType, typing.Union):
+        inner = [a for a in typing.get_args(annotation) if a is not type(None)]
+        return _arrow_type(inner[0])[0], True
+    if typing.get_origin(annotation) is tuple:
+        return pa.list_(_ARROW_TYPES[typing.get_args(annotation)[0]]), False
+    return _ARROW_TYPES[annotation], False
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class TableSpec:
+    """A table: its name, its row class and everything that derives from the row class."""
+
+    registry: ClassVar[dict[str, TableSpec]] = {}
+
+    name: str
+    row: type
+    stage: str
+    columns: tuple[ColumnSpec, ...]
+
+    @property
+    def description(self) -> str:
+        """What one row is: the first line of the row class's docstring."""
+        return (self.row.__doc__ or "").strip().splitlines()[0]
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """Names of the key columns, in order."""
+        return tuple(c.name for c in self.columns if c.key)
+
+    def schema(self, *, measured: bool = False) -> pa.Schema:
+        """The Arrow schema of the content file, or of the measured sibling (key and measures)."""
+        kept = [c for c in self.columns if (c.key or c.measured if measured else not c.measured)]
+        return pa.schema([c.arrow_field() for c in kept])
+
+    @property
+    def has_measured(self) -> bool:
+        """Whether the table has wall-clock columns, stored beside it."""
+        return any(c.measured for c in self.columns)
+
+    def to_arrow(self, rows: Iterable[Any], *, measured: bool = False) -> pa.Table:
+        """Rows as an Arrow table, sorted by key so that the same rows give the same bytes."""
+        schema = self.schema(measured=measured)
+        records = [{n: getattr(r, n) for n in schema.names} for r in rows]
+        for record in records:
+            self._check_record(record)
+        records.sort(key=lambda r: tuple((r[k] is not None, r[k]) for k in self.key))
+        arrays = [
+            pa.array(
+                [list(r[f.name]) if isinstance(r[f.name], tuple) else r[f.name] for r in records],
+                type=f.type,
+            )
+            for f in schema
+        ]
+        return pa.Table.from_arrays(arrays, schema=schema)
+
+    def _check_record(self, record: Mapping[str, Any]) -> None:
+        for spec in self.columns:
+            if spec.name not in record:
+                continue
+            value = record[spec.name]
+            if value is None and not spec.nullable:
+                raise SchemaError(f"{self.name}.{spec.name} must have a value, got None")
+            if spec.choices and value is not None and value not in spec.choices:
+                raise SchemaError(
+                    f"{self.name}.{spec.name} must be one of {', '.join(spec.choices)}, "
+                    f"got {value!r}"
+                )
+
+    def violations(self, table: pa.Table) -> list[str]:
+        """Every way in which an Arrow table breaks this schema; empty when it fits."""
+        expected = self.schema()
+        found = [
+            f"column {f.name} must be {f.type}, got "
+            + (str(table.schema.field(f.name).type) if f.name in table.column_names else "nothing")
+            for f in expected
+            if f.name not in table.column_names or table.schema.field(f.name).type != f.type
+        ]
+        extra = [n for n in table.column_names if n not in expected.names]
+        found += [f"column {n} is not declared" for n in extra]
+        if found:
+            return found
+        for spec in (c for c in self.columns if not c.measured):
+            values = table.column(spec.name)
+            if not spec.nullable and values.null_count:
+                found.append(f"column {spec.name} must have a value, got {values.null_count} nulls")
+            if spec.choices:
+                alien = sorted(set(values.drop_null().unique().to_pylist()) - set(spec.choices))
+                if alien:
+                    found.append(f"column {spec.name} must be one of {spec.choices}, got {alien}")
+        keys = list(zip(*(table.column(k).to_pylist() for k in self.key), strict=True))
+        if len(set(keys)) != len(keys):
+            found.append(f"key {self.key} must be unique, got {len(keys) - len(set(keys))} repeats")
+        return found
+
+    def from_arrow(self, table: pa.Table) -> list[Any]:
+        """Rows of an Arrow table; measured columns that are absent become None."""
+        names = [c.name for c in self.columns]
+        columns = {n: table.column(n).to_pylist() for n in names if n in table.column_names}
+        rows: list[Any] = []
+        for index in range(table.num_rows):
+            values = {n: columns[n][index] if n in columns else None for n in names}
+            rows.append(
+                self.row(**{n: tuple(v) if isinstance(v, list) else v for n, v in values.items()})
+            )
+        return rows
+
+
+def table(name: str, *, stage: str) -> Callable[[RowClass], RowClass]:
+    """Class decorator: register a frozen dataclass as the row of a Parquet table.
+
+    Args:
+        name: the table's name, also its folder, its DuckDB view and its Dagster asset.
+        stage: the DVC stage and asset group that make it.
+    """
+
+    def register(row: RowClass) -> RowClass:
+        hints = typing.get_type_hints(row)
+        columns: list[ColumnSpec] = []
+        for f in dataclasses.fields(row):
+            arrow_type, nullable = _arrow_type(hints[f.name])
+            columns.append(
+                ColumnSpec(name=f.name, arrow_type=arrow_type, nullable=nullable, **f.metadata)
+            )
+        TableSpec.registry[name] = TableSpec(name=name, row=row, stage=stage, columns=tuple(columns))
+        return row
+
+    return register
+
+
+def table_spec(name: str) -> TableSpec:
+    """The declared table of that name.
+
+    Raises: SchemaError: no such table.
+    """
+    if name not in TableSpec.registry:
+        known = ", ".join(sorted(TableSpec.registry))
+        raise SchemaError(f"table must be one of {known}, got {name!r}")
+    return TableSpec.registry[name]

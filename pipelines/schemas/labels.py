@@ -1,0 +1,52 @@
+"""Tables of labels: static ones per design, and dynamic ones per design and input data set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pipelines.schemas.columns import column, table
+from pipelines.schemas.status import STATUSES
+
+
+@table("labels", stage="labels")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelRow:
+    """A design's static labels from logic synthesis."""
+
+    design_id: str = column("Design that was synthesised.", key=True)
+    tool: str = column("Logic synthesis tool.", key=True)
+    tool_version: str = column("Version of the tool.")
+    suite: str = column("Suite of the program.")
+    liberty: str = column("Name of the standard-cell library.")
+    status: str = column("Outcome of the whole attempt, truth checks included.", choices=STATUSES)
+    reason: str | None = column("Why the label is not ok.")
+    area_um2: float | None = column("Standard-cell area.", unit="um2")
+    flip_flop_count: int | None = column("Cells with an ff group in the liberty.")
+    cell_count: int | None = column("Standard cells.")
+    cells_by_type: str | None = column("JSON object: cells of each type.")
+    delay_ns: float | None = column("Longest path, register to register or port.", unit="ns")
+    synthesis_wall_s: float | None = column(
+        "Time of logic synthesis and timing analysis.", unit="s", measured=True
+    )
+
+
+@table("runs", stage="labels")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRow:
+    """A design simulated on one input data set and compared with native C."""
+
+    design_id: str = column("Design that was simulated.", key=True)
+    data_id: str = column("Hash of the input data.", key=True)
+    suite: str = column("Suite of the program.")
+    engine: str = column("Simulator.")
+    engine_version: str = column("Version of the simulator.")
+    seed: int = column("Seed of the input data.")
+    status: str = column("Outcome of the run.", choices=STATUSES)
+    reason: str | None = column("Why the run is not ok.")
+    latency_cycles: int | None = column("Cycles from start to done.", unit="cycles")
+    outputs_equal: bool | None = column("Whether every output equals native C.")
+    build_wall_s: float | None = column("Time to build the simulator.", unit="s", measured=True)
+    simulate_wall_s: float | None = column("Time to simulate.", unit="s", measured=True)
+    native_wall_s: float | None = column(
+        "Time to compile and run native C, sanitizers included.", unit="s", measured=True
+    )

@@ -1,0 +1,43 @@
+"""Tables of programs: what was generated or imported, and where each program stands in a split."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pipelines.schemas.columns import column, table
+from pipelines.schemas.status import STATUSES
+
+STAGES = ("kernel", "ast", "dataflow", "llm", "evaluation")
+
+
+@table("programs", stage="programs")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramRow:
+    """A program: self-contained C source with its top function and its input data specification."""
+
+    program_id: str = column("Hash of source, top and input specification.", key=True)
+    name: str = column("Kernel or generator name; programs of one name differ by size.")
+    suite: str = column("Suite the program belongs to; also the Dagster partition.")
+    stage: str = column("How the program came to be.", choices=STAGES)
+    size: str = column("Named size of the kernel: small, medium, large, or custom.")
+    parameters: str = column("JSON object of the size macros and their values.")
+    source: str = column("Complete C source.")
+    source_bytes: int = column("Length of the source.", unit="bytes")
+    top: str = column("Name of the function that becomes hardware.")
+    inputs: str = column("JSON object: how the data of each argument is drawn.")
+    graph: str | None = column("JSON operator graph; null for a single operator.")
+    operators: tuple[str, ...] = column("Names of the operators the program is made of.")
+    parent: str | None = column("Program this one was derived from.")
+    status: str = column("Outcome of making the program.", choices=STATUSES)
+    reason: str | None = column("Why the program is not ok.")
+
+
+@table("splits", stage="features")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitRow:
+    """A program's place in a named, frozen split."""
+
+    split: str = column("Name of the split, for example by_kernel_v1.", key=True)
+    program_id: str = column("Program.", key=True)
+    group: str = column("What is kept together: all programs of a group are on one side.")
+    part: str = column("Side of the split.", choices=("train", "validation", "test"))

@@ -1,0 +1,97 @@
+"""Tables on disk: one Parquet file a table and partition, written whole or not at all.
+
+Belongs here: paths of table files, atomic writes, reads that name the file when it is damaged.
+Does not: queries (DuckDB lives with the command line) or the content of any table.
+
+Layout under the data folder:
+
+    tables/<table>/<partition>.parquet     content: the same inputs give the same bytes
+    measured/<table>/<partition>.parquet   wall-clock columns of the same rows, by key
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pipelines.schemas.columns import SchemaError, TableSpec
+
+
+def table_path(data_dir: Path, spec: TableSpec, partition: str, *, measured: bool = False) -> Path:
+    """File of one partition of a table, or of its wall-clock sibling."""
+    return data_dir / ("measured" if measured else "tables") / spec.name / f"{partition}.parquet"
+
+
+def write_bytes_atomically(path: Path, content: bytes) -> None:
+    """Write a file so that a reader, or a run after a crash, sees all of it or none of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _parquet_bytes(content: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    pq.write_table(content, sink, compression="zstd", write_statistics=True)
+    return sink.getvalue().to_pybytes()
+
+
+def write_table(data_dir: Path, spec: TableSpec, rows: Sequence[Any], partition: str) -> Path:
+    """Write one partition of a table, and its wall-clock columns beside it.
+
+    Args:    rows: instances of spec.row, any order; they are sorted by key.
+    Returns: path of the content file.
+    Raises:  SchemaError: a row breaks the schema. OSError: the disk is full or not writable.
+    """
+    path = table_path(data_dir, spec, partition)
+    write_bytes_atomically(path, _parquet_bytes(spec.to_arrow(rows)))
+    if spec.has_measured:
+        sibling = table_path(data_dir, spec, partition, measured=True)
+        write_bytes_atomically(sibling, _parquet_bytes(spec.to_arrow(rows, measured=True)))
+    return path
+
+
+def read_arrow(path: Path) -> pa.Table:
+    """Read one Parquet file.
+
+    Raises: SchemaError: the file is not readable Parquet; the message names it and the way out.
+    """
+    try:
+        return pq.read_table(path, partitioning=None)
+    except (pa.ArrowException, OSError) as error:
+        if isinstance(error, FileNotFoundError):
+            raise
+        first = str(error).splitlines()[0]
+        raise SchemaError(
+            f"{path} must be a Parquet file, got a damaged one ({first}); "
+            "delete it and run again: it is rebuilt from the cache"
+        ) from error
+
+
+def read_table(data_dir: Path, spec: TableSpec, partitions: Iterable[str] | None = None) -> list[Any]:
+    """Rows of a table, all partitions in name order or only those named.
+
+    Raises: SchemaError: a file is damaged or does not fit the schema.
+    """
+    folder = data_dir / "tables" / spec.name
+    names = sorted(p.stem for p in folder.glob("*.parquet")) if partitions is None else partitions
+    rows: list[Any] = []
+    for name in names:
+        path = table_path(data_dir, spec, name)
+        content = read_arrow(path)
+        problems = spec.violations(content)
+        if problems:
+            raise SchemaError(f"{path} must fit table {spec.name}: {'; '.join(problems)}")
+        rows.extend(spec.from_arrow(content))
+    return rows
