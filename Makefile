@@ -1,0 +1,52 @@
+# Set-up and daily commands. `make help` lists them.
+#
+# Every path here is relative, so that a checkout may live in a folder with spaces in its name.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+
+PYTHON ?= python3
+PYTEST_WORKERS ?= 2
+SYSTEM ?= install
+BIN := .venv/bin
+PYTEST := $(BIN)/pytest -n $(PYTEST_WORKERS) --dist loadfile --ignore=tests/benchmarks
+
+# Without this the wrapper of pyright asks its registry for a newer version at every start.
+export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
+
+.PHONY: help run test check setup system venv lock docs clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' Makefile | expand -t 10
+
+run: setup ## set up, then the main job at smoke scale
+	$(BIN)/simfoundry run scale=smoke
+
+test: setup ## set up, then every test
+	$(PYTEST)
+
+check: setup ## set up, then lint, format, types, import contracts, tests (a warning is an error)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright --pythonpath $(BIN)/python
+	$(BIN)/lint-imports
+	$(PYTEST)
+
+setup: system venv ## everything a fresh Debian or Ubuntu needs
+
+system: ## Debian packages; make SYSTEM=skip ... when the tools come from elsewhere
+	@SYSTEM='$(SYSTEM)' setup/system.sh
+
+venv: ## .venv from requirements.txt
+	@PYTHON='$(PYTHON)' setup/venv.sh
+
+lock: ## resolve requirements.in anew into requirements.txt
+	@PYTHON='$(PYTHON)' setup/lock.sh
+
+docs: venv ## pages that derive from the code
+	$(BIN)/python -m pipelines.schemas.documentation docs/tables.md
+
+clean: ## remove .venv and caches; the data folder stays
+	rm -rf .venv .pytest_cache .ruff_cache .hypothesis .import_linter_cache build *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# Install the Debian packages the foundry calls, or say in one line that they are there.
+set -euo pipefail
+
+packages=(
+    verilator         # simulates the generated Verilog
+    qflow-tech-osu018 # the osu018 standard cells and their liberty
+    opensta           # static timing and power
+    iverilog          # second opinion on generated Verilog in the tests
+    g++ gcc make      # Verilator's builds, native C
+    python3-venv git  # the virtual environment, DVC
+)
+
+if [ "${SYSTEM:-install}" = skip ]; then
+    echo "system packages: skipped (SYSTEM=skip)"
+    exit 0
+fi
+
+give_up() {
+    {
+        echo "system packages: $1"
+        echo "  needed: ${missing[*]}"
+        echo "  as root: apt-get install --no-install-recommends ${missing[*]}"
+        echo "  if you have these tools from elsewhere, add SYSTEM=skip to the make command"
+    } >&2
+    exit 1
+}
+
+missing=("${packages[@]}")
+command -v dpkg-query >/dev/null && command -v apt-get >/dev/null ||
+    give_up "this target needs Debian or Ubuntu, got a system without dpkg and apt-get"
+
+# dpkg-query exits 1 when it does not know one of the packages; what it knows is still listed.
+installed=$(dpkg-query -W -f='${db:Status-Status} ${Package}\n' "${packages[@]}" 2>/dev/null || true)
+missing=()
+for package in "${packages[@]}"; do
+    grep -qxF "installed $package" <<<"$installed" || missing+=("$package")
+done
+if [ ${#missing[@]} -eq 0 ]; then
+    echo "system packages: all ${#packages[@]} already there"
+    exit 0
+fi
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null ||
+        give_up "installing them needs root or sudo, got user $(id -un) and no sudo"
+    as_root=(sudo)
+fi
+
+apt() {
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q "$@"
+}
+
+echo "system packages: installing ${missing[*]}"
+if ! apt install -y --no-install-recommends "${missing[@]}"; then
+    echo "system packages: refreshing the package lists, then once more"
+    apt update
+    apt install -y --no-install-recommends "${missing[@]}" || give_up "apt-get could not install them"
+fi

@@ -1,0 +1,57 @@
+"""Fixtures every test may use. What only one area needs lives with that area."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+GOLDEN = ROOT / "tests" / "golden"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--update-golden",
+        action="store_true",
+        help="write golden files from what the tests got instead of comparing",
+    )
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """Root of the checkout."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def shared_folder() -> Path:
+    """The folder `shared` next to the checkout, with data too large to commit."""
+    folder = ROOT.parent / "shared"
+    if not folder.is_dir():
+        pytest.skip("needs the folder ../shared next to the checkout, which is not there")
+    return folder
+
+
+def compare_with_golden(path: Path, text: str, *, update: bool, rerun: str) -> None:
+    """Fail unless a golden file holds the text; write it instead when updating."""
+    if update:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return
+    if not path.is_file():
+        pytest.fail(f"golden file {path} is missing; make it with: {rerun}", pytrace=False)
+    assert text == path.read_text(), f"differs from {path}; if that is right: {rerun}"
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """Compare a text with a file of tests/golden: golden("hls/gemm.v", verilog)."""
+    update = bool(request.config.getoption("--update-golden"))
+    rerun = f"pytest '{request.node.nodeid}' --update-golden, then read the diff"
+
+    def check(name: str, text: str) -> None:
+        compare_with_golden(GOLDEN / name, text, update=update, rerun=rerun)
+
+    return check
