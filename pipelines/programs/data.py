@@ -1,0 +1,107 @@
+"""Input data of a program: drawn from its specification, or read from a file.
+
+Belongs here: whole data sets and their identity. Does not: how one kind of values is drawn
+(specification.py).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipelines.identity import content_hash
+from pipelines.interface import Argument, DataSet, Interface
+from pipelines.programs.errors import ProgramError
+from pipelines.programs.files import read_text
+from pipelines.programs.specification import (
+    default_kind,
+    integers_of,
+    read_json_object,
+    read_specification,
+)
+
+DATA_LIMIT_BYTES = 64 << 20
+
+
+def draw_data(interface: Interface, inputs: str, *, seed: int) -> DataSet:
+    """Draw a value for every argument of a program.
+
+    Each argument has its own generator, seeded by the seed and the argument's name: its values do
+    not depend on the other arguments or their order. Written arrays are drawn too, so that a
+    result never rests on memory that happens to be zero.
+
+    Args:
+        interface: the program's arguments.
+        inputs: JSON input specification, {argument: {"kind": ...}}; see docs/programs.md. An
+            argument that it does not name is uniform -16 .. 15 (0 .. 15 when unsigned).
+        seed: any integer.
+
+    Returns: arrays of each argument's shape and type, by name, in the interface's order.
+    Raises:  ProgramError: an unknown argument or kind, or a kind that does not fit the argument.
+    """
+    specification = read_specification(inputs)
+    _require_known(interface, specification.keys())
+    return {
+        a.name: specification.get(a.name, default_kind(a)).draw(a, _generator(seed, a))
+        for a in interface.arguments
+    }
+
+
+def load_data(path: Path, interface: Interface) -> DataSet:
+    """Read a data set from a JSON file, {argument: nested lists or one integer}.
+
+    Every argument must be there, except an array that is only written: it starts as zeros.
+
+    Returns: arrays of each argument's shape and type, by name, in the interface's order.
+    Raises:  ProgramError: the file cannot be read, or its values do not fit the interface.
+    """
+    text = read_text(path, what="a data file", limit_bytes=DATA_LIMIT_BYTES)
+    try:
+        values = read_json_object(text)
+        _require_known(interface, values.keys())
+        return {a.name: _value_of(a, values) for a in interface.arguments}
+    except ProgramError as error:
+        raise ProgramError(f"{error} ({path})") from error
+
+
+def data_id(data: DataSet) -> str:
+    """Identity of a data set: the same names, types, shapes and values give the same id."""
+    return content_hash(
+        {
+            name: [str(values.dtype), list(values.shape), _digest(values)]
+            for name, values in data.items()
+        }
+    )
+
+
+def _digest(values: NDArray[np.integer]) -> str:
+    little = values.astype(values.dtype.newbyteorder("<"), copy=False)
+    return hashlib.sha256(little.tobytes()).hexdigest()
+
+
+def _generator(seed: int, argument: Argument) -> np.random.Generator:
+    return np.random.Generator(np.random.PCG64(int(content_hash(seed, argument.name), 16)))
+
+
+def _value_of(argument: Argument, values: dict[str, object]) -> NDArray[np.integer]:
+    if argument.name in values:
+        return integers_of(argument, values[argument.name])
+    if argument.is_array and not argument.read:
+        return np.zeros(argument.shape, dtype=argument.type.dtype)
+    raise ProgramError(
+        f"data must have a value for every argument that is read, got none for {argument.name}"
+    )
+
+
+def _require_known(interface: Interface, names: Iterable[str]) -> None:
+    known = [a.name for a in interface.arguments]
+    for name in names:
+        if name not in known:
+            raise ProgramError(
+                f"data must be for an argument of {interface.top}, got {name}; "
+                f"valid: {', '.join(known) or 'none, it has no arguments'}"
+            )

@@ -1,0 +1,140 @@
+"""Rows of the programs table: from the catalogue of kernels, and from a C file of the user.
+
+Belongs here: making ProgramRow. Does not: reading C (the HLS front end) or drawing data (data.py).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pipelines.identity import canonical_json, content_hash
+from pipelines.programs.catalogue import KERNELS, SIZES, SUITES, Kernel
+from pipelines.programs.errors import ProgramError
+from pipelines.programs.files import read_text
+from pipelines.programs.specification import read_json_object, read_specification
+from pipelines.schemas import OK, ProgramRow
+
+SOURCE_LIMIT_BYTES = 1 << 20
+USER_SUITE = "user"
+CUSTOM_SIZE = "custom"
+
+_KERNEL_FOLDER = Path(__file__).parent / "kernels"
+_C_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def kernel_programs(*, suites: Sequence[str], sizes: Sequence[str]) -> list[ProgramRow]:
+    """Rows of the kernels of some suites at some sizes, in the order of the catalogue.
+
+    Args:
+        suites: of SUITES.
+        sizes: of SIZES.
+
+    Raises: ProgramError: an unknown suite or size.
+    """
+    _require_known("suite", suites, SUITES)
+    _require_known("size", sizes, SIZES)
+    return [
+        _kernel_row(kernel, size)
+        for kernel in KERNELS
+        if kernel.suite in suites
+        for size in SIZES
+        if size in sizes
+    ]
+
+
+def program_from_file(path: Path, *, top: str, inputs: str | None = None) -> ProgramRow:
+    """Row of a C file from anywhere; suite user, size custom.
+
+    Args:
+        path: C source in UTF-8, at most 1 MiB.
+        top: name of the function that becomes hardware; whether the file has it is seen later, by
+            the HLS front end.
+        inputs: JSON input specification; None for the default of every argument.
+
+    Raises: ProgramError: the file, the name or the specification is not acceptable.
+    """
+    if not _C_NAME.fullmatch(top):
+        raise ProgramError(f"a top function must be a C name, got {top!r}")
+    source = read_text(path, what="a C source", limit_bytes=SOURCE_LIMIT_BYTES)
+    specification = "{}" if inputs is None else inputs
+    read_specification(specification)
+    return _row(
+        name=path.stem,
+        suite=USER_SUITE,
+        stage="evaluation",
+        size=CUSTOM_SIZE,
+        parameters={},
+        source=source,
+        top=top,
+        inputs=read_json_object(specification),
+    )
+
+
+def _kernel_row(kernel: Kernel, size: str) -> ProgramRow:
+    parameters = {name: values[SIZES.index(size)] for name, values in kernel.sizes.items()}
+    defines = "".join(f"#define {name} {value}\n" for name, value in parameters.items())
+    return _row(
+        name=kernel.name,
+        suite=kernel.suite,
+        stage="kernel",
+        size=size,
+        parameters=parameters,
+        source=defines + _kernel_text(kernel.name),
+        top=kernel.top,
+        inputs={
+            argument: {k: _sized(v, parameters) for k, v in kind.items()}
+            for argument, kind in kernel.inputs.items()
+        },
+    )
+
+
+def _row(
+    *,
+    name: str,
+    suite: str,
+    stage: str,
+    size: str,
+    parameters: Mapping[str, int],
+    source: str,
+    top: str,
+    inputs: Mapping[str, Any],
+) -> ProgramRow:
+    specification = canonical_json(inputs)
+    return ProgramRow(
+        program_id=content_hash(source, top, specification),
+        name=name,
+        suite=suite,
+        stage=stage,
+        size=size,
+        parameters=canonical_json(parameters),
+        source=source,
+        source_bytes=len(source.encode("utf-8")),
+        top=top,
+        inputs=specification,
+        graph=None,
+        operators=(name,),
+        parent=None,
+        status=OK,
+        reason=None,
+    )
+
+
+def _sized(value: Any, parameters: Mapping[str, int]) -> Any:
+    return parameters.get(value, value) if isinstance(value, str) else value
+
+
+@cache
+def _kernel_text(name: str) -> str:
+    return (_KERNEL_FOLDER / f"{name}.c").read_text(encoding="utf-8")
+
+
+def _require_known(what: str, names: Sequence[str], known: Sequence[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise ProgramError(
+                f"a {what} must be one of the catalogue, got {name}; valid: {', '.join(known)}"
+            )
