@@ -1,7 +1,7 @@
-"""The content-addressed store of finished work: a key is a hash of everything the result depends on.
+"""The content-addressed store of finished work: a key hashes everything the result depends on.
 
-Belongs here: put and get of JSON values under a key, whole or not at all. Does not: what goes into a
-key; each engine decides that from its inputs and tool versions.
+Belongs here: put and get of JSON values under a key, whole or not at all. Does not: what goes into
+a key; each engine decides that from its inputs and tool versions.
 """
 
 from __future__ import annotations

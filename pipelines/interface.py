@@ -1,7 +1,7 @@
 """What a program looks like from outside: its top function's arguments and result.
 
-Shared by the engines that must agree on it: the C front end reads it, input data is drawn for it, native
-C and the RTL test bench are driven by it. Does not belong here: how any of them does that.
+Shared by the engines that must agree on it: the C front end reads it, input data is drawn for it,
+native C and the RTL test bench are driven by it. Does not belong here: how any of them does that.
 """
 
 from __future__ import annotations

@@ -168,7 +168,9 @@ class TableSpec:
                 alien = sorted(set(values.drop_null().unique().to_pylist()) - set(spec.choices))
                 if alien:
                     found.append(f"column {spec.name} must be one of {spec.choices}, got {alien}")
-        keys = list(zip(*(table.column(k).to_pylist() for k in self.key), strict=True))
+        keys: list[tuple[Any, ...]] = list(
+            zip(*(table.column(k).to_pylist() for k in self.key), strict=True)
+        )
         if len(set(keys)) != len(keys):
             found.append(f"key {self.key} must be unique, got {len(keys) - len(set(keys))} repeats")
         return found
@@ -177,12 +179,11 @@ class TableSpec:
         """Rows of an Arrow table; measured columns that are absent become None."""
         names = [c.name for c in self.columns]
         columns = {n: table.column(n).to_pylist() for n in names if n in table.column_names}
+        lists = {c.name for c in self.columns if pa.types.is_list(c.arrow_type)}
         rows: list[Any] = []
         for index in range(table.num_rows):
-            values = {n: columns[n][index] if n in columns else None for n in names}
-            rows.append(
-                self.row(**{n: tuple(v) if isinstance(v, list) else v for n, v in values.items()})
-            )
+            values: dict[str, Any] = {n: columns[n][index] if n in columns else None for n in names}
+            rows.append(self.row(**{n: tuple(v) if n in lists else v for n, v in values.items()}))
         return rows
 
 
@@ -202,7 +203,9 @@ def table(name: str, *, stage: str) -> Callable[[RowClass], RowClass]:
             columns.append(
                 ColumnSpec(name=f.name, arrow_type=arrow_type, nullable=nullable, **f.metadata)
             )
-        TableSpec.registry[name] = TableSpec(name=name, row=row, stage=stage, columns=tuple(columns))
+        TableSpec.registry[name] = TableSpec(
+            name=name, row=row, stage=stage, columns=tuple(columns)
+        )
         return row
 
     return register

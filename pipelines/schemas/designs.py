@@ -1,4 +1,4 @@
-"""Tables of designs: a program under one hardware configuration, and what became of each directive."""
+"""Tables of designs: a program under one configuration, and what became of each directive."""
 
 from __future__ import annotations
 
@@ -47,9 +47,7 @@ class DesignRow:
     initiation_intervals: str | None = column(
         "JSON object: initiation interval in cycles of each pipelined loop."
     )
-    hls_wall_s: float | None = column(
-        "Time from source to Verilog.", unit="s", measured=True
-    )
+    hls_wall_s: float | None = column("Time from source to Verilog.", unit="s", measured=True)
 
 
 @table("directive_outcomes", stage="designs")
