@@ -116,7 +116,8 @@ class DominantLower(_Range):
     """A lower triangle whose diagonal is 1 more than the magnitudes left of it in its row.
 
     Left of the diagonal low <= value < high; right of it 0. Then forward substitution never divides
-    by zero and no |x| exceeds the largest |b|: by induction |x_i| <= (max|b| + (d_i - 1) max|b|) / d_i.
+    by zero and no |x| exceeds the largest |b|: by induction, with m = max |b| and d the diagonal,
+    |x_i| <= (m + (d_i - 1) m) / d_i = m.
     """
 
     kind: Literal["dominant_lower"]

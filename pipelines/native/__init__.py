@@ -1,0 +1,9 @@
+"""Native C: what a program computes, the reference that hardware must equal.
+
+Belongs here: compiling with gcc, sanitizers, and the verdict on undefined behaviour. Does not:
+reading C, drawing data, or simulating hardware.
+"""
+
+from pipelines.native.runner import NativeRun, native_version, run_native
+
+__all__ = ["NativeRun", "native_version", "run_native"]

@@ -1,0 +1,81 @@
+"""What gcc and the sanitizers say, reduced to one line.
+
+Belongs here: text to reason. Does not: running anything.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from pipelines.interface import Interface
+from pipelines.native.harness import TOP_SYMBOL
+
+_NO_SPACE = "No space left on device"
+_COMPILE_ERROR = re.compile(r"^kernel\.c:(\d+):\d+: (?:fatal )?error: (.*)$", re.MULTILINE)
+_LINK_ERROR = re.compile(r"(undefined reference to|multiple definition of) [`'](\w+)'")
+_RUNTIME_ERROR = re.compile(r"^kernel\.c:(\d+):\d+: runtime error: (.*)$", re.MULTILINE)
+_ADDRESS_ERROR = re.compile(
+    r"ERROR: AddressSanitizer: (\S+)(?: on (?:unknown )?address (0x[0-9a-f]+))?"
+)
+_ACCESS = re.compile(r"^(READ|WRITE) of size|caused by a (READ|WRITE) memory access", re.MULTILINE)
+_FRAME = re.compile(r"#\d+ .*kernel\.c:(\d+)")
+_MEMORY_LIMIT = "hard rss limit exhausted"
+
+
+def compile_rejection(messages: str, top: str) -> str | None:
+    """Why gcc refused the program, or None when the fault is not the program's."""
+    if _NO_SPACE in messages:
+        return None
+    found = _COMPILE_ERROR.search(messages)
+    if found:
+        return f"C must compile with gcc -std=c11, got {found[2].strip()} (kernel.c:{found[1]})"
+    found = _LINK_ERROR.search(messages)
+    if found and found[2] == TOP_SYMBOL:
+        return f"C must define the top function {top}, got no such function (kernel.c)"
+    if found:
+        return f"C must be one function without calls, got {found[1]} {found[2]} (kernel.c)"
+    return None
+
+
+def undefined_behaviour(messages: str, places: str, interface: Interface) -> str | None:
+    """What a sanitizer found, with its line; None when it found nothing.
+
+    Args:
+        messages: standard error of the checked program.
+        places: content of arrays.txt: where each array and its guards lie.
+        interface: names the arrays.
+    """
+    found = _RUNTIME_ERROR.search(messages)
+    if found:
+        return f"{found[2].strip()} (kernel.c:{found[1]})"
+    if _MEMORY_LIMIT in messages:
+        return "memory must stay within the limit of the checked run, got more (kernel.c)"
+    found = _ADDRESS_ERROR.search(messages)
+    if not found:
+        return None
+    frame = _FRAME.search(messages)
+    if not frame:
+        return None  # not in the program: a fault of the harness or of the sanitizer itself
+    address = int(found[2], 16) if found[2] else None
+    array = _array_at(address, places.splitlines(), interface)
+    return f"{_address_fault(found[1], array, messages)} (kernel.c:{frame[1]})"
+
+
+def _address_fault(fault: str, array: str | None, messages: str) -> str:
+    if fault == "stack-overflow":
+        return "local arrays that do not fit the stack"
+    found = _ACCESS.search(messages)
+    access = {"READ": "reading", "WRITE": "writing"}.get((found[1] or found[2]) if found else "")
+    verb = access or "accessing"
+    return f"index out of bounds {verb} {array}" if array else f"{fault} {verb} memory"
+
+
+def _array_at(address: int | None, places: Sequence[str], interface: Interface) -> str | None:
+    if address is None:
+        return None
+    for place in places:
+        index, first, last = place.split()
+        if int(first, 16) <= address <= int(last, 16):
+            return interface.arguments[int(index)].name
+    return None
