@@ -6,9 +6,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parents[1]
 GOLDEN = ROOT / "tests" / "golden"
+
+# The same examples in every run, and no test that fails because the machine is busy.
+settings.register_profile(
+    "steady", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("steady")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -38,11 +45,12 @@ def compare_with_golden(path: Path, text: str, *, update: bool, rerun: str) -> N
     """Fail unless a golden file holds the text; write it instead when updating."""
     if update:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+        path.write_text(text, encoding="utf-8", newline="")
         return
     if not path.is_file():
         pytest.fail(f"golden file {path} is missing; make it with: {rerun}", pytrace=False)
-    assert text == path.read_text(), f"differs from {path}; if that is right: {rerun}"
+    expected = path.read_bytes().decode("utf-8")
+    assert text == expected, f"differs from {path}; if that is right: {rerun}"
 
 
 @pytest.fixture

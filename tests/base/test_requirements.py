@@ -1,0 +1,77 @@
+"""Requirements: everything imported is declared, everything declared is locked, torch is exact."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+OURS = {"pipelines", "models", "assets", "conf", "conftest"}
+
+
+def _requirements(path: Path) -> dict[str, Requirement]:
+    lines = (line.strip() for line in path.read_text(encoding="utf-8").splitlines())
+    parsed = (Requirement(line) for line in lines if line and not line.startswith("#"))
+    return {canonicalize_name(r.name): r for r in parsed}
+
+
+@pytest.fixture(scope="module")
+def declared(repository: Path) -> dict[str, Requirement]:
+    return _requirements(repository / "requirements.in")
+
+
+@pytest.fixture(scope="module")
+def locked(repository: Path) -> dict[str, Requirement]:
+    return _requirements(repository / "requirements.txt")
+
+
+def test_every_declared_package_is_locked_at_a_version_that_fits(
+    declared: dict[str, Requirement], locked: dict[str, Requirement]
+) -> None:
+    for name, wanted in declared.items():
+        (exact,) = locked[name].specifier
+        assert exact.operator == "=="
+        assert wanted.specifier.contains(exact.version), f"{wanted} against {locked[name]}"
+
+
+def test_the_lock_is_exact_and_free_of_local_builds(locked: dict[str, Requirement]) -> None:
+    for requirement in locked.values():
+        assert re.fullmatch(r"==[^+*,]+", str(requirement.specifier)), str(requirement)
+        assert requirement.url is None
+    assert str(locked["torch"].specifier) == "==2.13.0"
+
+
+def test_requirement_files_name_no_index_and_no_place(repository: Path) -> None:
+    for name in ("requirements.in", "requirements.txt", "pyproject.toml"):
+        text = (repository / name).read_text(encoding="utf-8")
+        assert not re.search(r"https?://|file:|--(extra-)?index-url|--find-links", text), name
+
+
+def test_everything_imported_is_declared(
+    repository: Path, declared: dict[str, Requirement]
+) -> None:
+    known = packages_distributions()
+    missing: set[str] = set()
+    for room in ("pipelines", "models", "assets", "tests"):
+        for path in (repository / room).rglob("*.py"):
+            for module in _top_level_imports(path) - OURS - sys.stdlib_module_names:
+                owners = {canonicalize_name(d) for d in known.get(module, [])}
+                if not owners & set(declared):
+                    missing.add(f"{path.relative_to(repository)} imports {module}")
+    assert not missing, "declare in requirements.in, then make lock"
+
+
+def _top_level_imports(path: Path) -> set[str]:
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            names.add(node.module.split(".")[0])
+    return names

@@ -1,0 +1,157 @@
+"""Running external tools: arguments reach them untouched, and nothing outlives its limits."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pipelines.tools import OUTPUT_LIMIT_BYTES, ToolMissing, ToolRun, find_tool, run_tool, stopwatch
+
+RunPython = Callable[..., ToolRun]
+
+
+@pytest.fixture
+def run_python(tmp_path: Path) -> RunPython:
+    def run(code: str, *arguments: str, **options: object) -> ToolRun:
+        argv = [sys.executable, "-I", "-c", code, *arguments]
+        limits: dict[str, object] = {"timeout_s": 60.0, **options}
+        return run_tool(argv, folder=tmp_path, **limits)  # type: ignore[arg-type]
+
+    return run
+
+
+def test_arguments_reach_the_tool_untouched(run_python: RunPython) -> None:
+    nasty = ["a b", "'", '"', ";rm -rf x", "$HOME", "`id`", "*", "", "µ"]
+    result = run_python("import sys, json; print(json.dumps(sys.argv[1:]))", *nasty)
+    assert result.returncode == 0
+    assert json.loads(result.stdout) == nasty
+
+
+def test_exit_status_and_both_streams_come_back(run_python: RunPython) -> None:
+    result = run_python("import sys; print('out'); print('err', file=sys.stderr); sys.exit(3)")
+    assert (result.returncode, result.stdout, result.stderr) == (3, "out\n", "err\n")
+    assert not result.timed_out
+    assert result.wall_s > 0
+
+
+def test_a_signal_is_a_negative_status(run_python: RunPython) -> None:
+    assert run_python("import os; os.kill(os.getpid(), 9)").returncode == -9
+
+
+def test_standard_input_is_given(run_python: RunPython) -> None:
+    assert run_python("print(input()[::-1])", stdin="abc\n").stdout == "cba\n"
+
+
+def test_a_tool_that_ignores_its_input_is_no_error(run_python: RunPython) -> None:
+    assert run_python("pass", stdin="x" * 1_000_000).returncode == 0
+
+
+def test_only_declared_variables_reach_the_tool(
+    run_python: RunPython, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("SECRET_TOKEN", "x")
+    monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
+    code = "import os; print('\\n'.join(f'{k}={v}' for k, v in os.environ.items()))"
+    lines = run_python(code, environment={"EXTRA": "1"}).stdout.splitlines()
+    assert {"LC_ALL=C", f"HOME={tmp_path}", "EXTRA=1"} <= set(lines)
+    assert not any(line.startswith("SECRET_TOKEN") for line in lines)
+
+
+def test_the_tool_works_in_its_folder(run_python: RunPython, tmp_path: Path) -> None:
+    assert run_python("import os; print(os.getcwd())").stdout.strip() == os.path.realpath(tmp_path)
+
+
+def test_the_time_limit_ends_the_whole_process_group(run_python: RunPython, tmp_path: Path) -> None:
+    code = (
+        "import subprocess, sys, time, pathlib\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
+        "pathlib.Path('child').write_text(str(child.pid))\n"
+        "time.sleep(600)\n"
+    )
+    result = run_python(code, timeout_s=2.0)
+    assert result.timed_out
+    assert result.returncode is None
+    child = int((tmp_path / "child").read_text())
+    assert _is_gone(child)
+
+
+def _is_gone(pid: int) -> bool:
+    for _ in range(100):
+        status = Path(f"/proc/{pid}/stat")
+        if not status.exists() or status.read_text().rsplit(")", 1)[1].split()[0] == "Z":
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_the_memory_limit_holds(run_python: RunPython) -> None:
+    result = run_python("x = bytearray(2 << 30)", memory_bytes=1 << 30)
+    assert result.returncode == 1
+    assert "MemoryError" in result.last_words()
+
+
+def test_the_processor_limit_holds(run_python: RunPython) -> None:
+    result = run_python("while True: pass", cpu_s=1)
+    assert result.returncode is not None
+    assert result.returncode < 0
+
+
+def test_output_is_cut_at_its_limit(run_python: RunPython) -> None:
+    result = run_python(f"print('x' * {OUTPUT_LIMIT_BYTES + 100})")
+    assert len(result.stdout) == OUTPUT_LIMIT_BYTES
+
+
+def test_output_that_is_not_utf8_is_no_error(run_python: RunPython) -> None:
+    result = run_python(r"import sys; sys.stdout.buffer.write(b'a\xffb')")
+    assert result.stdout == "a\ufffdb"
+
+
+@pytest.mark.parametrize(
+    ("stdout", "stderr", "words"),
+    [
+        ("out\n", " err \n", "err"),
+        ("out\n", " \n", "out"),
+        ("", "", "no output"),
+        ("", "abc", "bc"),
+    ],
+)
+def test_last_words_prefers_the_error_stream(stdout: str, stderr: str, words: str) -> None:
+    run = ToolRun(returncode=1, stdout=stdout, stderr=stderr, wall_s=0.0)
+    assert run.last_words(limit=2 if words == "bc" else 400) == words
+
+
+def test_run_tool_rejects_a_program_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        run_tool([str(tmp_path / "absent")], folder=tmp_path, timeout_s=1.0)
+
+
+def test_find_tool_gives_an_absolute_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tool = tmp_path / "mytool"
+    tool.write_text("#!/bin/sh\n")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert find_tool("mytool", "mypackage") == str(tool)
+
+
+def test_find_tool_rejects_a_missing_tool_and_names_its_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    message = (
+        r"^mytool must be on the PATH, got nothing; install the Debian package mypackage "
+        r"or run `make setup`$"
+    )
+    with pytest.raises(ToolMissing, match=message):
+        find_tool("mytool", "mypackage")
+
+
+def test_stopwatch_goes_forward() -> None:
+    start = stopwatch()
+    time.sleep(0.01)
+    assert stopwatch() - start >= 0.01

@@ -1,0 +1,145 @@
+"""The declaration language of tables: what derives from a declaration, and what it refuses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+import pytest
+
+from pipelines.schemas import SchemaError, TableSpec, table_spec
+from pipelines.schemas.columns import column, table
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """One reading of a meter."""
+
+    meter: str = column("Meter.", key=True)
+    hour: int = column("Hour of the day.", unit="h", key=True)
+    power_mw: float | None = column("Mean power.", unit="mW")
+    quality: str = column("How sure.", choices=("good", "poor"))
+    tags: tuple[str, ...] = column("Free words.")
+    read_wall_s: float | None = column("Time to read.", unit="s", measured=True)
+
+
+@pytest.fixture
+def readings(monkeypatch: pytest.MonkeyPatch) -> TableSpec:
+    monkeypatch.setattr(TableSpec, "registry", dict(TableSpec.registry))
+    table("readings", stage="labels")(Reading)
+    return table_spec("readings")
+
+
+ROW = Reading(meter="a", hour=1, power_mw=2.5, quality="good", tags=("x", "y"), read_wall_s=0.25)
+
+
+def test_schema_carries_type_unit_and_description(readings: TableSpec) -> None:
+    field = readings.schema().field("power_mw")
+    assert field.type == pa.float64()
+    assert field.nullable
+    assert field.metadata == {b"unit": b"mW", b"description": b"Mean power."}
+    assert readings.schema().field("tags").type == pa.list_(pa.string())
+    assert not readings.schema().field("hour").nullable
+
+
+def test_measured_columns_stand_apart_with_the_key(readings: TableSpec) -> None:
+    assert readings.schema().names == ["meter", "hour", "power_mw", "quality", "tags"]
+    assert readings.schema(measured=True).names == ["meter", "hour", "read_wall_s"]
+    assert readings.has_measured
+    assert not table_spec("programs").has_measured
+
+
+def test_description_is_the_first_line_of_the_docstring(readings: TableSpec) -> None:
+    assert readings.description == "One reading of a meter."
+
+
+def test_rows_come_back_as_they_were_but_for_measures(readings: TableSpec) -> None:
+    rows = [ROW, replace(ROW, hour=2, power_mw=None, tags=())]
+    back = readings.from_arrow(readings.to_arrow(rows))
+    assert back == [replace(row, read_wall_s=None) for row in rows]
+
+
+def test_order_of_rows_does_not_matter(readings: TableSpec) -> None:
+    rows = [replace(ROW, meter=m, hour=h) for m in "ba" for h in (3, 10, 2)]
+    table_ = readings.to_arrow(rows)
+    assert table_ == readings.to_arrow(rows[::-1])
+    assert table_.column("meter").to_pylist() == list("aaabbb")
+    assert table_.column("hour").to_pylist() == [2, 3, 10, 2, 3, 10]
+
+
+def test_an_empty_table_still_has_its_schema(readings: TableSpec) -> None:
+    assert readings.to_arrow([]).schema == readings.schema()
+    assert readings.violations(readings.to_arrow([])) == []
+
+
+def test_to_arrow_rejects_a_missing_value(readings: TableSpec) -> None:
+    broken = replace(ROW, quality=None)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(SchemaError, match=r"^readings\.quality must have a value, got None$"):
+        readings.to_arrow([broken])
+
+
+def test_to_arrow_rejects_a_word_outside_the_vocabulary(readings: TableSpec) -> None:
+    message = r"^readings\.quality must be one of good, poor, got 'fine'$"
+    with pytest.raises(SchemaError, match=message):
+        readings.to_arrow([replace(ROW, quality="fine")])
+
+
+def _changed(content: pa.Table, name: str, values: list[object], type_: pa.DataType) -> pa.Table:
+    index = content.column_names.index(name)
+    return content.set_column(index, name, pa.array(values, type=type_))
+
+
+def test_violations_of_a_good_table_are_none(readings: TableSpec) -> None:
+    assert readings.violations(readings.to_arrow([ROW, replace(ROW, hour=2)])) == []
+
+
+def test_violations_names_a_wrong_type_a_missing_and_an_alien_column(readings: TableSpec) -> None:
+    good = readings.to_arrow([ROW])
+    broken = _changed(good, "hour", ["1"], pa.string())
+    broken = broken.drop_columns(["quality"]).append_column("colour", pa.array(["red"]))
+    assert readings.violations(broken) == [
+        "column hour must be int64, got string",
+        "column quality must be string, got nothing",
+        "column colour is not declared",
+    ]
+
+
+def test_violations_names_nulls_alien_words_and_repeated_keys(readings: TableSpec) -> None:
+    good = readings.to_arrow([ROW, replace(ROW, hour=2)])
+    broken = _changed(good, "quality", [None, "fine"], pa.string())
+    broken = _changed(broken, "hour", [1, 1], pa.int64())
+    assert readings.violations(broken) == [
+        "column quality must have a value, got 1 nulls",
+        "column quality must be one of ('good', 'poor'), got ['fine']",
+        "key ('meter', 'hour') must be unique, got 1 repeats",
+    ]
+
+
+def test_table_spec_rejects_an_unknown_name() -> None:
+    with pytest.raises(SchemaError, match=r"table must be one of .*programs.*, got 'progams'$"):
+        table_spec("progams")
+
+
+SUFFIX_UNITS = {"cycles": "cycles", "ns": "ns", "um2": "um2", "mw": "mW", "nj": "nJ", "s": "s"}
+
+
+@pytest.mark.parametrize("spec", TableSpec.registry.values(), ids=lambda spec: spec.name)
+def test_declared_tables_keep_the_naming_rules(spec: TableSpec) -> None:
+    assert spec.key, "a table has a key"
+    names = [c.name for c in spec.columns]
+    assert ("reason" in names) >= ("status" in names), "a status has a reason beside it"
+    for c in spec.columns:
+        assert c.description.endswith("."), f"{c.name}: a description is a sentence"
+        assert c.measured == c.name.endswith("_wall_s"), f"{c.name}: wall clock is measured"
+        assert not (c.measured and not c.nullable), f"{c.name}: a measure may be absent"
+        suffix = c.name.rsplit("_", 1)[-1]
+        if suffix in SUFFIX_UNITS:
+            assert c.unit == SUFFIX_UNITS[suffix], f"{c.name}: unit and suffix differ"
+
+
+def test_one_quantity_has_one_type_and_unit_everywhere() -> None:
+    seen: dict[str, tuple[str, str | None]] = {}
+    for spec in TableSpec.registry.values():
+        for c in spec.columns:
+            shape = (str(c.arrow_type), c.unit)
+            assert seen.setdefault(c.name, shape) == shape, f"{spec.name}.{c.name}"

@@ -1,0 +1,138 @@
+"""Tables on disk: the same rows give the same bytes, whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from pipelines.schemas import (
+    LoopRow,
+    RunRow,
+    SchemaError,
+    read_arrow,
+    read_table,
+    table_path,
+    table_spec,
+    write_bytes_atomically,
+    write_table,
+)
+
+RUNS = table_spec("runs")
+RUN = RunRow(
+    design_id="d0",
+    data_id="i0",
+    suite="linear_algebra",
+    engine="verilator",
+    engine_version="5.006",
+    seed=1,
+    status="ok",
+    reason=None,
+    latency_cycles=100,
+    outputs_equal=True,
+    build_wall_s=1.5,
+    simulate_wall_s=0.1,
+    native_wall_s=0.3,
+)
+
+
+def test_table_has_the_same_bytes_whatever_the_clock_and_the_order(tmp_path: Path) -> None:
+    rows = [replace(RUN, design_id=f"d{i}") for i in range(5)]
+    slower = [replace(row, build_wall_s=9.0, native_wall_s=None) for row in reversed(rows)]
+    first = write_table(tmp_path / "one", RUNS, rows, "linear_algebra")
+    second = write_table(tmp_path / "two", RUNS, slower, "linear_algebra")
+    assert first.read_bytes() == second.read_bytes()
+    measures = [
+        read_arrow(table_path(tmp_path / d, RUNS, "linear_algebra", measured=True))
+        for d in ("one", "two")
+    ]
+    assert measures[0].column("build_wall_s").to_pylist() == [1.5] * 5
+    assert measures[1].column("build_wall_s").to_pylist() == [9.0] * 5
+
+
+def test_partitions_are_read_in_name_order_or_as_named(tmp_path: Path) -> None:
+    for name in ("b", "a"):
+        write_table(tmp_path, RUNS, [replace(RUN, suite=name)], name)
+    assert [r.suite for r in read_table(tmp_path, RUNS)] == ["a", "b"]
+    assert [r.suite for r in read_table(tmp_path, RUNS, ["b"])] == ["b"]
+    assert read_table(tmp_path, table_spec("loops")) == []
+
+
+def test_a_partition_named_like_a_hive_folder_adds_no_column(tmp_path: Path) -> None:
+    write_table(tmp_path / "suite=x", RUNS, [RUN], "p")
+    assert read_table(tmp_path / "suite=x", RUNS)[0].suite == "linear_algebra"
+
+
+def test_read_table_rejects_a_damaged_file(tmp_path: Path) -> None:
+    path = write_table(tmp_path, RUNS, [RUN], "p")
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(SchemaError) as error:
+        read_table(tmp_path, RUNS)
+    assert str(error.value).startswith(f"{path} must be a Parquet file, got a damaged one (")
+    assert str(error.value).endswith("delete it and run again: it is rebuilt from the cache")
+
+
+def test_read_table_rejects_a_file_of_another_table(tmp_path: Path) -> None:
+    path = table_path(tmp_path, RUNS, "p")
+    path.parent.mkdir(parents=True)
+    pq.write_table(pa.table({"design_id": ["d0"]}), path)
+    with pytest.raises(SchemaError, match="must fit table runs: column data_id must be string"):
+        read_table(tmp_path, RUNS)
+
+
+def test_write_table_rejects_a_bad_row_and_keeps_the_old_file(tmp_path: Path) -> None:
+    path = write_table(tmp_path, RUNS, [RUN], "p")
+    before = path.read_bytes()
+    with pytest.raises(SchemaError, match=r"runs\.status must be one of ok, .*, got 'fine'"):
+        write_table(tmp_path, RUNS, [replace(RUN, status="fine")], "p")
+    assert path.read_bytes() == before
+
+
+def test_read_arrow_of_no_file_says_so(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        read_arrow(tmp_path / "absent.parquet")
+
+
+def test_an_interrupted_write_leaves_the_old_file_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "f"
+    write_bytes_atomically(path, b"old")
+
+    def no_space(self: Path, target: Path) -> None:
+        raise OSError(28, os.strerror(28))
+
+    monkeypatch.setattr(Path, "replace", no_space)
+    with pytest.raises(OSError, match="No space left on device"):
+        write_bytes_atomically(path, b"new")
+    assert path.read_bytes() == b"old"
+    assert [p.name for p in tmp_path.iterdir()] == ["f"]
+
+
+def test_rows_with_every_kind_of_value_survive_the_disk(tmp_path: Path) -> None:
+    loop = LoopRow(
+        program_id="p",
+        loop_index=0,
+        suite="s",
+        loop="L1",
+        parent_index=None,
+        depth=1,
+        kind="for",
+        iterator="i",
+        trip_count=8,
+        step=1,
+        line=3,
+        is_innermost=True,
+        load_count=2,
+        store_count=1,
+        arithmetic_count=2,
+        branch_count=0,
+        array_count=3,
+    )
+    spec = table_spec("loops")
+    write_table(tmp_path, spec, [loop, replace(loop, loop_index=1, trip_count=None)], "s")
+    assert read_table(tmp_path, spec) == [loop, replace(loop, loop_index=1, trip_count=None)]
