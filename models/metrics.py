@@ -1,0 +1,138 @@
+"""How wrong a prediction is: MAPE, R² and Spearman's rank correlation, with bootstrap intervals.
+
+Belongs here: the definitions. Does not: which rows they are taken over.
+
+A metric that has no value on well-formed input (a correlation with a constant) is NaN. Input that
+is not well-formed (empty, unequal lengths, not finite, an actual value of zero for MAPE) is an
+error.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+Vector = NDArray[np.float64]
+Metric = Callable[[Vector, Vector], float]
+
+
+class MetricError(ValueError):
+    """A metric was asked of values it is not defined for."""
+
+
+def mape(actual: Vector, predicted: Vector) -> float:
+    """Mean absolute percentage error, as a fraction: mean of |actual - predicted| / |actual|.
+
+    Args:    actual, predicted: (rows,).
+    Raises:  MetricError: an actual value is zero, or the input is malformed.
+    Source:  Hyndman and Koehler 2006, section 2.2 (there times 100).
+    """
+    _check(actual, predicted)
+    if np.any(actual == 0):
+        row = int(np.flatnonzero(actual == 0)[0])
+        raise MetricError(f"an actual value must not be zero for MAPE, got 0 in row {row}")
+    return float(np.mean(np.abs(actual - predicted) / np.abs(actual)))
+
+
+def r_squared(actual: Vector, predicted: Vector) -> float:
+    """Coefficient of determination: 1 - sum (actual - predicted)² / sum (actual - mean actual)².
+
+    1 is perfect, 0 is as good as the mean of these rows, and there is no lower bound.
+
+    Args:    actual, predicted: (rows,).
+    Returns: the coefficient, NaN when the actual values are all equal.
+    Raises:  MetricError: the input is malformed.
+    Source:  scikit-learn `r2_score`; differs for equal actual values (there 1 or 0).
+    """
+    _check(actual, predicted)
+    total = float(np.sum((actual - np.mean(actual)) ** 2))
+    if np.all(actual == actual[0]):
+        return float("nan")
+    return 1.0 - float(np.sum((actual - predicted) ** 2)) / total
+
+
+def spearman(actual: Vector, predicted: Vector) -> float:
+    """Rank correlation: Pearson's correlation of the ranks, tied values sharing their mean rank.
+
+    Args:    actual, predicted: (rows,).
+    Returns: -1 to 1, NaN when either side is constant.
+    Raises:  MetricError: the input is malformed.
+    Source:  scipy.stats.spearmanr, which treats ties the same way.
+    """
+    _check(actual, predicted)
+    x = rankdata(actual) - (len(actual) + 1) / 2
+    y = rankdata(predicted) - (len(actual) + 1) / 2
+    scale = float(np.sqrt(np.sum(x * x) * np.sum(y * y)))
+    return float(np.sum(x * y)) / scale if scale > 0 else float("nan")
+
+
+METRICS: Mapping[str, Metric] = {"mape": mape, "r2": r_squared, "spearman": spearman}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """A metric with the ends of its 95 % bootstrap interval; all NaN where it has no value."""
+
+    value: float
+    low: float
+    high: float
+
+
+def bootstrap(
+    metric: Metric,
+    actual: Vector,
+    predicted: Vector,
+    groups: Sequence[str],
+    *,
+    resamples: int,
+    seed: int,
+) -> Interval:
+    """A metric and its 95 % percentile interval over resampled groups.
+
+    Whole groups are drawn with replacement, as many as there are, because rows of one kernel are
+    not independent: drawing rows would promise an interval for kernels like these instead of for
+    the next kernel. With few groups the interval is coarse, and with one it is the value itself.
+    Resamples where the metric is NaN are left out.
+
+    Args:    actual, predicted: (rows,). groups: one name a row. resamples: at least 1.
+    Raises:  MetricError: the input is malformed or the metric undefined for it.
+    Source:  percentile interval, Efron and Tibshirani 1993, chapter 13; groups as units, Field and
+             Welsh 2007.
+    """
+    value = metric(actual, predicted)
+    if len(groups) != len(actual):
+        raise MetricError(f"groups must be one a row, got {len(groups)} for {len(actual)} rows")
+    if resamples < 1:
+        raise MetricError(f"resamples must be at least 1, got {resamples}")
+    names = sorted(set(groups))
+    rows = [np.flatnonzero(np.asarray(groups) == name) for name in names]
+    draws = np.random.default_rng(seed).integers(len(names), size=(resamples, len(names)))
+    draws.sort(axis=1)
+    values: list[float] = []
+    for draw, count in sorted(Counter(map(tuple, draws.tolist())).items()):
+        chosen = np.concatenate([rows[g] for g in draw])
+        values += [metric(actual[chosen], predicted[chosen])] * count
+    defined = np.asarray([v for v in values if not np.isnan(v)])
+    if np.isnan(value) or not len(defined):
+        return Interval(value=value, low=float("nan"), high=float("nan"))
+    low, high = np.percentile(defined, [2.5, 97.5])
+    return Interval(value=value, low=float(low), high=float(high))
+
+
+def _check(actual: Vector, predicted: Vector) -> None:
+    if actual.ndim != 1 or actual.shape != predicted.shape:
+        raise MetricError(
+            f"actual and predicted must have one equal length, got shapes {actual.shape} "
+            f"and {predicted.shape}"
+        )
+    if not len(actual):
+        raise MetricError("a metric must have at least one row, got 0")
+    for name, values in (("actual", actual), ("predicted", predicted)):
+        if not np.all(np.isfinite(values)):
+            row = int(np.flatnonzero(~np.isfinite(values))[0])
+            raise MetricError(f"{name} values must be finite, got {values[row]} in row {row}")

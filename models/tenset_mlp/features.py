@@ -1,0 +1,323 @@
+"""Coarse features of a program and a configuration: loop bounds, dimensions, operator counts.
+
+Belongs here: the one function from a program's facts to the vector, used for training and
+prediction alike. Does not: anything measured after synthesis (states, registers, multiplexers,
+area). The model must answer for a design that does not exist yet; with counts of the generated RTL
+among its features it would describe a result instead of predicting it.
+
+Magnitudes enter as log2(1 + x): iterations and sizes multiply, so their logarithms add up.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from models.base import PredictorError
+from models.labelled import Query
+from pipelines.identity import content_hash
+from pipelines.interface import Interface
+from pipelines.schemas import OK, LoopRow, ProgramRow
+
+FEATURE_SET = 1
+"""Number of this definition. It grows when a feature changes its meaning under the same name, so
+that an older model refuses to answer with features it was not trained on."""
+
+DIMENSION_COUNT = 4
+LOOP_BOUND_COUNT = 4
+DEFAULT_TRIP_COUNT = 16  # for a loop about which nothing at all is known
+
+_OPERATOR_TOKENS = {
+    "multiply": ("*",),
+    "divide": ("/", "%"),
+    "add": ("+", "-", "++", "--", "+=", "-="),
+    "compare": ("<", ">", "<=", ">=", "==", "!=", "&&", "||", "?"),
+    "bitwise": ("<<", ">>", "&", "|", "^"),
+}
+_TOKEN = re.compile(
+    r"//[^\n]*|/\*.*?\*/|^\s*#(?:\\\n|[^\n])*|\"(?:\\.|[^\"])*\"|'(?:\\.|[^'])*'"
+    r"|\w+|<<=?|>>=?|\+\+|--|->|[-+*/%<>=!&|^]=|&&|\|\||[^\s\w]",
+    re.DOTALL | re.MULTILINE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramFacts:
+    """What is read from a program's source: loops, arguments, and operators as written."""
+
+    loops: tuple[LoopRow, ...]
+    interface: Interface
+    operators: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceReader:
+    """Where facts of a source come from; tests put their own functions here."""
+
+    read_interface: Callable[[str, str], Interface]
+    read_loops: Callable[[ProgramRow], Sequence[LoopRow]]
+
+    def facts_of(
+        self, source: str, top: str, loops: Sequence[LoopRow] | None = None
+    ) -> ProgramFacts:
+        """Facts of a program; the loops are extracted unless they are already known."""
+        interface = self.read_interface(source, top)
+        if loops is None:
+            loops = self.read_loops(_program_row(source, top))
+        return ProgramFacts(
+            loops=tuple(loops), interface=interface, operators=count_operators(source)
+        )
+
+
+def standard_reader() -> SourceReader:
+    """The foundry's own front end and loop extraction."""
+    from pipelines.features import extract_loops
+    from pipelines.hls import read_interface
+
+    return SourceReader(read_interface=read_interface, read_loops=extract_loops)
+
+
+def count_operators(source: str) -> dict[str, int]:
+    """Operators by kind as they stand in C text, comments and directives apart.
+
+    It counts tokens: an operator in an index or a loop header counts like any other. `*` after an
+    operator, a bracket, a comma or a type is a pointer and does not count.
+    """
+    counts: Counter[str] = Counter()
+    before = ";"
+    for token in _TOKEN.findall(source):
+        if token.startswith(("//", "/*")) or token.lstrip().startswith("#"):
+            continue
+        is_binary = bool(re.fullmatch(r"\w+|[\])]", before)) and not re.fullmatch(
+            r"u?int\w*|void|char|short|long|const|return", before
+        )
+        for kind, tokens in _OPERATOR_TOKENS.items():
+            plain = token[:-1] if token in ("*=", "/=", "%=", "<<=", ">>=", "&=", "|=") else token
+            counts[kind] += plain in tokens and (is_binary or plain not in ("*", "&", "-", "+"))
+        before = token
+    return {kind: counts[kind] for kind in _OPERATOR_TOKENS}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoopPlan:
+    """What directives ask of loops: interval of pipelined ones, factor of unrolled ones."""
+
+    intervals: Mapping[str, int]
+    unroll_factors: Mapping[str, int]
+
+
+def plan_of(directives: str, loops: Sequence[LoopRow]) -> LoopPlan:
+    """The plan that a JSON list of directives describes.
+
+    Raises: PredictorError: not a JSON list of objects, a kind without a feature, or no such loop.
+    """
+    rows = {row.loop: row for row in loops}
+    known = ", ".join(rows) or "none"
+    found: dict[str, dict[str, int]] = {"pipeline": {}, "unroll": {}}
+    for directive in _parsed(directives):
+        kind, loop, value = (directive.get(k) for k in ("kind", "loop", "value"))
+        if kind not in found:
+            raise PredictorError(
+                f"kind of a directive must be one of {', '.join(found)}, got {kind!r}"
+            )
+        if loop not in rows:
+            raise PredictorError(f"loop of a directive must be one of {known}, got {loop!r}")
+        if value is not None and (type(value) is not int or value < 1):
+            raise PredictorError(f"value of a directive must be a positive integer, got {value!r}")
+        whole = 1 if kind == "pipeline" else rows[str(loop)].trip_count or 1
+        found[str(kind)][str(loop)] = int(value) if isinstance(value, int) else whole
+    return LoopPlan(intervals=found["pipeline"], unroll_factors=found["unroll"])
+
+
+def features_of(facts: ProgramFacts, query: Query) -> dict[str, float]:
+    """The named features of a program under a configuration, in a fixed order.
+
+    Args:    facts: of query.source. query: its configuration is used.
+    Returns: feature name to finite value; the same names in the same order for every program.
+    Raises:  PredictorError: the configuration cannot be read.
+    Source:  LLMulator section 7.1 names loop bounds and tensor dimensions after Tenset (Zheng et
+             al. 2021); which of them, the work sums and the cycle estimate are our choice.
+    """
+    plan = plan_of(query.directives, facts.loops)
+    return {
+        "log2_read_delay": _log2(query.memory_read_delay_cycles),
+        "log2_write_delay": _log2(query.memory_write_delay_cycles),
+        "clock_period_ns": float(query.clock_period_ns),
+        **_loop_features(facts, plan),
+        **_work_features(facts, query, plan),
+        **_argument_features(facts.interface),
+        **{f"log2_{kind}_operators": _log2(n) for kind, n in facts.operators.items()},
+    }
+
+
+def _parsed(directives: str) -> list[dict[str, object]]:
+    try:
+        found = json.loads(directives)
+    except ValueError as error:
+        raise PredictorError(f"directives must be a JSON list, got {directives!r}") from error
+    if not isinstance(found, list) or not all(isinstance(d, dict) for d in found):
+        raise PredictorError(f"directives must be a JSON list of objects, got {directives!r}")
+    return found
+
+
+def _log2(value: float) -> float:
+    return math.log2(1.0 + max(0.0, float(value)))
+
+
+def _largest(values: Iterable[float], count: int) -> list[float]:
+    """The largest values in falling order, zero where there are fewer."""
+    return (sorted(values, reverse=True) + [0.0] * count)[:count]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Loop:
+    """A loop with what its own body holds, nested loops apart, and how often that body runs."""
+
+    row: LoopRow
+    iterations: float
+    entries: float
+    loads: int
+    stores: int
+    arithmetic: int
+    branches: int
+
+
+def _expanded(facts: ProgramFacts) -> list[_Loop]:
+    """Loops with iterations over the whole run, in source order."""
+    by_index = {row.loop_index: row for row in facts.loops}
+    trips: dict[int, float] = {}
+    iterations: dict[int, float] = {}
+    expanded: list[_Loop] = []
+    for row in facts.loops:
+        index = row.loop_index
+        above = row.parent_index if row.parent_index in by_index else None
+        trips[index] = _trips_of(row, trips.get(above) if above is not None else None, facts)
+        entries = 1.0 if above is None else iterations[above]
+        iterations[index] = entries * trips[index]
+        inner = [r for r in facts.loops if r.parent_index == index]
+        expanded.append(
+            _Loop(
+                row=row,
+                iterations=iterations[index],
+                entries=entries,
+                loads=row.load_count - sum(r.load_count for r in inner),
+                stores=row.store_count - sum(r.store_count for r in inner),
+                arithmetic=row.arithmetic_count - sum(r.arithmetic_count for r in inner),
+                branches=row.branch_count - sum(r.branch_count for r in inner),
+            )
+        )
+    return expanded
+
+
+def _trips_of(row: LoopRow, trips_above: float | None, facts: ProgramFacts) -> float:
+    """Trip count, or a guess where it is not known before running.
+
+    Half the enclosing loop's count is right on average for a triangular nest; an outermost loop is
+    taken to walk the largest dimension.
+    """
+    if row.trip_count is not None:
+        return float(row.trip_count)
+    if trips_above is not None:
+        return max(1.0, trips_above / 2)
+    dimensions = [d for a in facts.interface.arrays for d in a.shape]
+    return float(max(dimensions, default=DEFAULT_TRIP_COUNT))
+
+
+def _loop_features(facts: ProgramFacts, plan: LoopPlan) -> dict[str, float]:
+    rows = facts.loops
+    inner = [r for r in rows if r.is_innermost]
+    bounds = _largest((r.trip_count or 0 for r in rows), LOOP_BOUND_COUNT)
+    return {
+        "loop_count": float(len(rows)),
+        "innermost_loop_count": float(len(inner)),
+        "while_loop_count": float(sum(r.kind == "while" for r in rows)),
+        "unknown_bound_count": float(sum(r.trip_count is None for r in rows)),
+        "loop_depth": float(max((r.depth for r in rows), default=0)),
+        **{f"log2_loop_bound_{i}": _log2(bound) for i, bound in enumerate(bounds)},
+        "pipelined_loop_count": float(len(plan.intervals)),
+        "pipelined_share": len(plan.intervals) / len(inner) if inner else 0.0,
+        "log2_unroll_product": math.log2(math.prod(plan.unroll_factors.values())),
+    }
+
+
+def _work_features(facts: ProgramFacts, query: Query, plan: LoopPlan) -> dict[str, float]:
+    """Operations over the whole run and a coarse estimate of cycles."""
+    loops = _expanded(facts)
+    return {
+        "log2_iterations": _log2(sum(b.iterations for b in loops)),
+        "log2_innermost_iterations": _log2(sum(b.iterations for b in loops if b.row.is_innermost)),
+        "log2_pipelined_iterations": _log2(
+            sum(b.iterations for b in loops if b.row.loop in plan.intervals)
+        ),
+        "log2_load_work": _log2(sum(b.iterations * b.loads for b in loops)),
+        "log2_store_work": _log2(sum(b.iterations * b.stores for b in loops)),
+        "log2_arithmetic_work": _log2(sum(b.iterations * b.arithmetic for b in loops)),
+        "log2_branch_work": _log2(sum(b.iterations * b.branches for b in loops)),
+        "log2_estimated_cycles": _log2(
+            sum(_estimated_cycles(b, query, plan.intervals.get(b.row.loop)) for b in loops)
+        ),
+        "log2_written_loads": _log2(sum(b.loads for b in loops)),
+        "log2_written_stores": _log2(sum(b.stores for b in loops)),
+        "log2_written_arithmetic": _log2(sum(b.arithmetic for b in loops)),
+        "log2_written_branches": _log2(sum(b.branches for b in loops)),
+        "log2_pipelined_operations": _log2(
+            sum(b.loads + b.stores + b.arithmetic for b in loops if b.row.loop in plan.intervals)
+        ),
+    }
+
+
+def _estimated_cycles(loop: _Loop, query: Query, requested: int | None) -> float:
+    """Cycles if loads wait for each other and arithmetic chains, or if a pipeline hides that.
+
+    In a pipeline an iteration starts every interval cycles: the requested one, or as many as the
+    accesses that share an array's port.
+    """
+    load, store = query.memory_read_delay_cycles, query.memory_write_delay_cycles
+    arrays = max(1, loop.row.array_count)
+    body = 1 + (load if loop.loads else 0) + loop.arithmetic + (store if loop.stores else 0)
+    body += max(0, math.ceil((loop.loads + loop.stores) / arrays) - 1)
+    if requested is None:
+        return loop.iterations * body
+    interval = max(requested, math.ceil((loop.loads + loop.stores) / arrays))
+    return loop.entries * body + loop.iterations * interval
+
+
+def _argument_features(interface: Interface) -> dict[str, float]:
+    arrays = interface.arrays
+    dimensions = _largest((d for a in arrays for d in a.shape), DIMENSION_COUNT)
+    sizes = [a.element_count for a in arrays]
+    return {
+        "array_count": float(len(arrays)),
+        "written_array_count": float(sum(a.written for a in arrays)),
+        "scalar_count": float(len(interface.scalars)),
+        "array_rank": float(max((len(a.shape) for a in arrays), default=0)),
+        **{f"log2_dimension_{i}": _log2(d) for i, d in enumerate(dimensions)},
+        "log2_array_elements": _log2(sum(sizes)),
+        "log2_largest_array": _log2(max(sizes, default=0)),
+        "element_bits": float(max((a.type.width_bits for a in interface.arguments), default=0)),
+    }
+
+
+def _program_row(source: str, top: str) -> ProgramRow:
+    """A program as the features engine wants it, outside any suite."""
+    return ProgramRow(
+        program_id=content_hash(source, top),
+        name=top,
+        suite="query",
+        stage="evaluation",
+        size="custom",
+        parameters="{}",
+        source=source,
+        source_bytes=len(source.encode()),
+        top=top,
+        inputs="{}",
+        graph=None,
+        operators=(),
+        parent=None,
+        status=OK,
+        reason=None,
+    )

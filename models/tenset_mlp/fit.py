@@ -1,0 +1,110 @@
+"""Fitting: matrices in, a trained network out, the same on every run of one machine.
+
+Belongs here: what needs Lightning's trainer, kept quiet and deterministic. Does not: files,
+metrics.
+"""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import torch
+from lightning.pytorch import Trainer
+
+from models.tenset_mlp.data import DesignData, DesignMatrices
+from models.tenset_mlp.model import BestEpoch, TensetMlp
+from models.tenset_mlp.network import CostMlp, untrained_network
+from models.tenset_mlp.scaling import ModelCard
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fit:
+    """A trained network, in prediction mode, and how the training went."""
+
+    network: CostMlp
+    curves: dict[str, list[float]]
+    best_epoch: int
+    best_validation_loss: float
+
+
+def fit_network(
+    matrices: DesignMatrices,
+    card: ModelCard,
+    *,
+    learning_rate: float,
+    weight_decay: float,
+    batch_size: int,
+    max_epochs: int,
+    patience: int,
+    seed: int,
+) -> Fit:
+    """Train a network; the kept weights are those of the best validation epoch.
+
+    Same arguments give the same bits on one machine: one thread, deterministic kernels, seeded
+    weights, dropout and batches. Another processor may round differently.
+    """
+    network = untrained_network(
+        len(card.features), len(card.targets), card.hidden_sizes, card.dropout, seed
+    )
+    model = TensetMlp(network, learning_rate=learning_rate, weight_decay=weight_decay)
+    data = DesignData(matrices, card, batch_size=batch_size, seed=seed)
+    best = BestEpoch(network, patience)
+    with _deterministic(seed), _quiet(), tempfile.TemporaryDirectory() as scratch:
+        trainer = Trainer(
+            accelerator="cpu",
+            devices=1,
+            max_epochs=max_epochs,
+            callbacks=[best],
+            logger=False,
+            enable_checkpointing=False,
+            enable_progress_bar=False,
+            enable_model_summary=False,
+            num_sanity_val_steps=0,
+            default_root_dir=scratch,
+        )
+        trainer.fit(model, data)
+    network.load_state_dict(best.weights)
+    network.eval()
+    return Fit(
+        network=network,
+        curves=best.curves,
+        best_epoch=best.best_epoch,
+        best_validation_loss=best.best_loss,
+    )
+
+
+@contextmanager
+def _deterministic(seed: int) -> Iterator[None]:
+    """Seeded random state, one thread and deterministic kernels; all restored afterwards."""
+    threads, strict = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        torch.set_num_threads(1)
+        torch.use_deterministic_algorithms(True)
+        try:
+            yield
+        finally:
+            torch.use_deterministic_algorithms(strict)
+            torch.set_num_threads(threads)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Lightning's notices off: the devices it found, advice on loading, its own use of torch."""
+    loggers = [logging.getLogger(n) for n in ("lightning.pytorch", "lightning.fabric")]
+    levels = [logger.level for logger in loggers]
+    try:
+        for logger in loggers:
+            logger.setLevel(logging.ERROR)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=".*does not have many workers.*")
+            warnings.filterwarnings("ignore", message=".*LeafSpec.* is deprecated")
+            yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
