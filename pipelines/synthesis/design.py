@@ -1,0 +1,164 @@
+"""One design through logic synthesis: Verilog in, area, cells and delay out.
+
+Belongs here: the result, and turning what the tool did into a status. Does not: the commands
+(`recipe.py`), the netlist (`netlist.py`) or the delay (`timing.py`).
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pipelines.schemas.status import OK, TIMEOUT, TOOL_ERROR
+from pipelines.synthesis import recipe
+from pipelines.synthesis.errors import SynthesisError
+from pipelines.synthesis.liberty import Liberty
+from pipelines.synthesis.liberty_reader import load_liberty
+from pipelines.synthesis.netlist import (
+    Netlist,
+    cell_area_um2,
+    flip_flop_count,
+    parse_netlist,
+    unmapped_cells,
+)
+from pipelines.synthesis.timing import analyse_timing
+from pipelines.tools import ToolRun, run_tool, stopwatch
+
+TOOL = "pyosys"
+_WORKER = Path(__file__).with_name("worker.py")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """What a design is synthesised for.
+
+    Attributes:
+        liberty: standard-cell library; see `find_liberty`.
+        clock_period_ns: clock period the design was scheduled for. Mapping and sizing always go for the
+            shortest path (sizing for a period saved 0.1 % of area), so it does not change the netlist.
+    """
+
+    liberty: Path
+    clock_period_ns: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SynthesisResult:
+    """What logic synthesis made of a design; the figures are None unless status is ok.
+
+    Attributes:
+        status: ok, timeout or tool_error.
+        reason: why it is not ok.
+        area_um2: sum of cell areas.
+        flip_flop_count: `ff` groups of all cells.
+        cell_count, cells_by_type: standard cells.
+        delay_ns: longest path; see `analyse_timing`.
+        tool, tool_version: pyosys, its version and the hash of the recipe.
+        wall_s: time of the tool and of timing analysis.
+    """
+
+    status: str
+    reason: str | None = None
+    area_um2: float | None = None
+    flip_flop_count: int | None = None
+    cell_count: int | None = None
+    cells_by_type: dict[str, int] = field(default_factory=dict[str, int])
+    delay_ns: float | None = None
+    tool: str = TOOL
+    tool_version: str = field(default_factory=recipe.tool_version)
+    wall_s: float = 0.0
+
+
+def _prepare(verilog: str, commands: tuple[str, ...], liberty: Path, folder: Path) -> None:
+    """Everything the worker reads, under fixed names in its folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for stale in (recipe.LOG_FILE, recipe.NETLIST_FILE, recipe.LIBERTY_FILE):
+        (folder / stale).unlink(missing_ok=True)
+    (folder / recipe.LIBERTY_FILE).symlink_to(liberty.absolute())
+    (folder / recipe.VERILOG_FILE).write_text(verilog, encoding="utf-8")
+    (folder / recipe.COMMAND_FILE).write_text("\n".join(commands), encoding="utf-8")
+    (folder / recipe.CONSTANT_MULTIPLY_FILE).write_text(recipe.constant_multiply_map(), "utf-8")
+
+
+def _tool_error(run: ToolRun, folder: Path) -> str:
+    """The tool's own error line, or how it ended."""
+    log = folder / recipe.LOG_FILE
+    text = log.read_text("utf-8", errors="replace") if log.is_file() else ""
+    errors = [line.strip() for line in text.splitlines() if "ERROR:" in line]
+    if errors:
+        return errors[-1][:400]
+    return f"pyosys must end with status 0, got {run.returncode}: {run.last_words()}"
+
+
+def _run_tool(folder: Path, timeout_s: float) -> ToolRun:
+    # Run by path and isolated, not as a module: the package's imports would cost four times the start-up
+    # of pyosys. Temporary files of abc go into the folder, named relative to it.
+    argv = [sys.executable, "-I", str(_WORKER), recipe.COMMAND_FILE, recipe.LOG_FILE]
+    return run_tool(argv, folder=folder, timeout_s=timeout_s, environment={"TMPDIR": "."})
+
+
+def _check_mapped(netlist: Netlist, liberty: Liberty) -> None:
+    """Reject what would be a wrong label: cells without figures, and latches (osu018's has area 0)."""
+    alien = unmapped_cells(netlist, liberty)
+    latches = {
+        t: n
+        for t, n in netlist.cells_by_type.items()
+        if "_DLATCH" in t or (t in liberty.cells and liberty.cells[t].is_latch)
+    }
+    if latches:
+        got = ", ".join(f"{n} x {t}" for t, n in latches.items())
+        raise SynthesisError(
+            f"a design must have no latches, got {got}; give every signal a value on every path"
+        )
+    if alien:
+        got = ", ".join(f"{n} x {t}" for t, n in alien.items())
+        raise SynthesisError(f"every cell must be in library {liberty.name}, got {got}")
+
+
+def _measure(folder: Path, top: str, liberty: Liberty, start: float) -> SynthesisResult:
+    netlist = parse_netlist((folder / recipe.NETLIST_FILE).read_bytes(), top)
+    _check_mapped(netlist, liberty)
+    timing = analyse_timing(netlist, liberty)
+    by_type = netlist.cells_by_type
+    return SynthesisResult(
+        status=OK,
+        area_um2=cell_area_um2(netlist, liberty),
+        flip_flop_count=flip_flop_count(netlist, liberty),
+        cell_count=sum(by_type.values()),
+        cells_by_type=by_type,
+        delay_ns=timing.delay_ns,
+        wall_s=stopwatch() - start,
+    )
+
+
+def synthesize_design(
+    verilog: str, *, top: str, target: Target, folder: Path, timeout_s: float = 300
+) -> SynthesisResult:
+    """Synthesise a design to standard cells in one fresh process, and time its longest path.
+
+    Args:
+        verilog: complete (System)Verilog text.
+        top: name of the top module, a plain identifier.
+        target: library and clock period.
+        folder: working folder of the tool; it keeps the log and the mapped netlist.
+        timeout_s: wall-clock limit of the tool in seconds.
+    Returns: the figures, or status timeout or tool_error with the reason.
+    Raises:  SynthesisError: the top is not an identifier, or the library cannot be read.
+    """
+    start = stopwatch()
+    commands = recipe.commands(top)
+    liberty = load_liberty(target.liberty)
+    folder = folder.absolute()
+    _prepare(verilog, commands, target.liberty, folder)
+    run = _run_tool(folder, timeout_s)
+    if run.timed_out:
+        reason = f"synthesis must end within {timeout_s:g} s, got more"
+        return SynthesisResult(status=TIMEOUT, reason=reason, wall_s=stopwatch() - start)
+    if run.returncode != 0:
+        reason = _tool_error(run, folder)
+        return SynthesisResult(status=TOOL_ERROR, reason=reason, wall_s=stopwatch() - start)
+    try:
+        return _measure(folder, top, liberty, start)
+    except SynthesisError as error:
+        return SynthesisResult(status=TOOL_ERROR, reason=str(error), wall_s=stopwatch() - start)

@@ -1,0 +1,150 @@
+"""A standard-cell library: what liberty says of each cell, in ns, pF, V, mW and pJ.
+
+Belongs here: the data classes of a library. Does not: reading a file (`liberty_reader.py`), or what is
+computed from the tables (`timing.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Units:
+    """What one unit of the file is worth in the units used here."""
+
+    time_ns: float
+    capacitance_pf: float
+    voltage_v: float
+    leakage_mw: float
+
+    @property
+    def energy_pj(self) -> float:
+        """Internal energy is in capacitance times voltage squared, as liberty defines it."""
+        return self.capacitance_pf * self.voltage_v**2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Table:
+    """A look-up table; an axis that the file leaves out has the single point 0.
+
+    Attributes:
+        first: shape (rows,): input transition in ns; of a constraint, the transition of the clock.
+        second: shape (columns,): output load in pF; of a constraint, the transition of the data.
+        values: shape (rows, columns): ns, or pJ for energies.
+    """
+
+    first: NDArray[np.float64]
+    second: NDArray[np.float64]
+    values: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TimingArc:
+    """How a transition at `related_pin` reaches the pin that has the arc. Delays and transitions."""
+
+    related_pin: str
+    sense: str
+    kind: str
+    when: str | None
+    delay_rise: Table | None
+    delay_fall: Table | None
+    transition_rise: Table | None
+    transition_fall: Table | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Constraint:
+    """A set-up, hold, recovery or removal time of the pin that has it, against `related_pin`."""
+
+    related_pin: str
+    kind: str
+    when: str | None
+    rise: Table | None
+    fall: Table | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class InternalPower:
+    """Energy spent inside the cell per transition of a pin, in pJ."""
+
+    related_pin: str | None
+    when: str | None
+    rise: Table | None
+    fall: Table | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Pin:
+    """A pin of a cell; capacitances in pF."""
+
+    name: str
+    direction: str
+    rise_capacitance_pf: float
+    fall_capacitance_pf: float
+    capacitance_pf: float
+    max_capacitance_pf: float | None
+    function: str | None
+    three_state: str | None
+    is_clock: bool
+    arcs: tuple[TimingArc, ...]
+    constraints: tuple[Constraint, ...]
+    internal_power: tuple[InternalPower, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlipFlop:
+    """A liberty `ff` group: state variables and the expressions that drive them."""
+
+    state: str
+    state_inverted: str | None
+    next_state: str
+    clocked_on: str
+    clear: str | None
+    preset: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateLeakage:
+    """Leakage in one state of the inputs."""
+
+    when: str | None
+    leakage_mw: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Cell:
+    """A standard cell.
+
+    Attributes:
+        flip_flops: its `ff` groups; empty for anything that is not a flip-flop.
+        is_latch: it has a `latch` group.
+        leakage_mw: the value for the cell as a whole, or the mean over states when there is none.
+    """
+
+    name: str
+    area_um2: float
+    pins: Mapping[str, Pin]
+    flip_flops: tuple[FlipFlop, ...]
+    is_latch: bool
+    leakage_mw: float
+    leakage_by_state: tuple[StateLeakage, ...]
+
+    @property
+    def is_sequential(self) -> bool:
+        """Whether the cell holds state."""
+        return bool(self.flip_flops) or self.is_latch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Liberty:
+    """A standard-cell library."""
+
+    name: str
+    units: Units
+    nominal_voltage_v: float
+    cells: Mapping[str, Cell]

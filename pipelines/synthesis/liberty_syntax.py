@@ -1,0 +1,176 @@
+"""The syntax of liberty files: text to nested groups of attributes.
+
+Belongs here: comments, strings, continuation lines, groups, and where an error is. Does not: what any
+group or attribute means (`liberty.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pipelines.synthesis.errors import SynthesisError
+
+MAX_DEPTH = 32  # liberty nests six deep (library, cell, bundle, pin, timing, table)
+
+_COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|/\*.*?\*/|//[^\n]*|\\(?=\r?\n)', re.DOTALL)
+_TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|([{}():;,])|([^\s{}():;,"]+)', re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word, a string without its quotes, or a punctuation mark, and the line it stands on."""
+
+    text: str
+    is_mark: bool
+    line: int
+
+
+@dataclass(slots=True, kw_only=True)
+class Group:
+    """A liberty group `name (arguments) { ... }`.
+
+    Attributes:
+        attributes: simple attributes `name : value;`, the last one of a name.
+        lists: complex attributes `name (value, ...);`, the last one of a name.
+        groups: nested groups in order.
+    """
+
+    name: str
+    arguments: tuple[str, ...]
+    line: int
+    attributes: dict[str, str] = field(default_factory=dict[str, str])
+    lists: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    groups: list[Group] = field(default_factory=lambda: list[Group]())
+
+    def named(self, *names: str) -> Iterator[Group]:
+        """Nested groups of those names, in order."""
+        return (g for g in self.groups if g.name in names)
+
+    def first(self, *names: str) -> Group | None:
+        """The first nested group of those names."""
+        return next(self.named(*names), None)
+
+
+def _blank(match: re.Match[str]) -> str:
+    return match[1] or "\n" * match[0].count("\n") or " "
+
+
+def _tokens(text: str) -> list[Token]:
+    found: list[Token] = []
+    line, at = 1, 0
+    for match in _TOKEN.finditer(text):
+        line += text.count("\n", at, match.start())
+        at = match.start()
+        string, mark, word = match.groups()
+        found.append(Token(string if string is not None else mark or word, mark is not None, line))
+    return found
+
+
+class _Parser:
+    """Recursive descent over the tokens of one file."""
+
+    def __init__(self, text: str, path: Path) -> None:
+        self.path = path
+        self.tokens = _tokens(_COMMENT.sub(_blank, text))
+        self.at = 0
+
+    def fail(self, rule: str, line: int) -> SynthesisError:
+        return SynthesisError(f"{rule} ({self.path}:{line})")
+
+    def peek(self, mark: str) -> bool:
+        if self.at >= len(self.tokens):
+            return False
+        token = self.tokens[self.at]
+        return token.is_mark and token.text == mark
+
+    def take(self, wanted: str) -> Token:
+        if self.at >= len(self.tokens):
+            line = self.tokens[-1].line if self.tokens else 1
+            raise self.fail(f"liberty must have {wanted} here, got the end of the file", line)
+        self.at += 1
+        return self.tokens[self.at - 1]
+
+    def arguments(self) -> tuple[str, ...]:
+        self.at += 1  # the opening parenthesis
+        values: list[str] = []
+        while not self.peek(")"):
+            token = self.take("')'")
+            if token.is_mark and token.text in "{};":
+                raise self.fail(f"a liberty list must end with ')', got {token.text!r}", token.line)
+            if not token.is_mark:
+                values.append(token.text)
+        self.at += 1
+        return tuple(values)
+
+    def value(self) -> str:
+        """Words after a colon, up to a semicolon or the end of the line (the semicolon is optional)."""
+        line = self.take("':'").line
+        words: list[str] = []
+        while self.at < len(self.tokens) and not (self.peek(";") or self.peek("}")):
+            token = self.tokens[self.at]
+            if words and token.line != line:
+                break
+            words.append(token.text)
+            self.at += 1
+            line = token.line
+        return " ".join(words)
+
+    def statement(self, parent: Group, depth: int) -> None:
+        name = self.take("a name")
+        if name.is_mark:
+            raise self.fail(f"a liberty statement must begin with a name, got {name.text!r}", name.line)
+        if self.peek(":"):
+            parent.attributes[name.text] = self.value()
+        elif self.peek("("):
+            values = self.arguments()
+            if self.peek("{"):
+                parent.groups.append(self.body(name, values, depth + 1))
+            else:
+                parent.lists[name.text] = values
+        else:
+            raise self.fail(f"a liberty name must be followed by ':' or '(', got {name.text!r}", name.line)
+
+    def body(self, name: Token, arguments: tuple[str, ...], depth: int) -> Group:
+        if depth > MAX_DEPTH:
+            raise self.fail(f"liberty groups must nest at most {MAX_DEPTH} deep, got more", name.line)
+        group = Group(name=name.text, arguments=arguments, line=name.line)
+        self.at += 1  # the opening brace
+        while not self.peek("}"):
+            if self.peek(";"):
+                self.at += 1
+            else:
+                if self.at >= len(self.tokens):
+                    raise self.fail(
+                        f"liberty group {name.text} must end with '}}', got the end of the file", name.line
+                    )
+                self.statement(group, depth)
+        self.at += 1
+        return group
+
+    def library(self) -> Group:
+        start = [(t.text, t.is_mark) for t in self.tokens[:2]]
+        if start != [("library", False), ("(", True)]:
+            got = " ".join(t.text for t in self.tokens[:3])[:40]
+            line = self.tokens[0].line if self.tokens else 1
+            raise self.fail(
+                f"a liberty file must begin with `library (name) {{`, got {got!r}", line
+            )
+        name = self.take("library")
+        arguments = self.arguments()
+        if not self.peek("{"):
+            raise self.fail("`library (name)` must be followed by '{', got something else", name.line)
+        return self.body(name, arguments, 0)
+
+
+def parse_groups(text: str, path: Path) -> Group:
+    """Parse the text of a liberty file.
+
+    Args:    text: the file's content. path: only named in errors.
+    Returns: the library group with everything nested in it.
+    Raises:  SynthesisError: not liberty; the message has file and line.
+    Source:  Liberty User Guide, volume 1: statements are groups, simple and complex attributes.
+    """
+    return _Parser(text, path).library()

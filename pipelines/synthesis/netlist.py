@@ -1,0 +1,153 @@
+"""A mapped netlist as arrays: nets are numbers, cells of one type stand together.
+
+Belongs here: reading yosys' JSON netlist of the top module and counting its cells. Does not: what a cell
+type is (`liberty.py`) or how long a path takes (`timing.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+
+from pipelines.synthesis.errors import SynthesisError
+from pipelines.synthesis.liberty import Liberty
+
+ABSENT = -1  # net of a pin that is not connected
+CONSTANT_NETS = {"0": 0, "1": 1, "x": 0, "z": 0}  # an undefined bit is 0, as in the recipe
+_FIRST_NET = 2
+
+
+class _Port(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+    direction: str
+    bits: list[int | str]
+
+
+class _Cell(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+    type: str
+    connections: dict[str, list[int | str]]
+
+
+class _Module(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+    ports: dict[str, _Port]
+    cells: dict[str, _Cell]
+
+
+class _Design(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+    modules: dict[str, _Module]
+
+
+_DESIGN = TypeAdapter(_Design)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CellGroup:
+    """All cells of one type.
+
+    Attributes:
+        names: instance names, (cells,).
+        pins: net of each cell by pin name, each (cells,); ABSENT where not connected.
+    """
+
+    names: tuple[str, ...]
+    pins: Mapping[str, NDArray[np.intp]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Netlist:
+    """A flat netlist of one module.
+
+    Attributes:
+        net_count: nets, of which 0 and 1 are the constants.
+        inputs, outputs: nets of the ports' bits by port name; an inout port is in both.
+        groups: cells by type.
+    """
+
+    net_count: int
+    inputs: Mapping[str, NDArray[np.intp]]
+    outputs: Mapping[str, NDArray[np.intp]]
+    groups: Mapping[str, CellGroup]
+
+    @property
+    def cells_by_type(self) -> dict[str, int]:
+        """Number of cells of each type, in order of type."""
+        return {t: len(self.groups[t].names) for t in sorted(self.groups)}
+
+
+class _Numbering:
+    """Dense net numbers in order of first appearance."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[int | str, int] = dict(CONSTANT_NETS)
+        self.count = _FIRST_NET
+
+    def nets(self, bits: Sequence[int | str]) -> list[int]:
+        for bit in bits:
+            if bit not in self.numbers:
+                self.numbers[bit] = self.count
+                self.count += 1
+        return [self.numbers[bit] for bit in bits]
+
+
+def _group(type_name: str, cells: Mapping[str, _Cell], numbering: _Numbering) -> CellGroup:
+    names = tuple(sorted(cells))
+    pins = sorted({pin for c in cells.values() for pin in c.connections})
+    nets: dict[str, list[int]] = {pin: [] for pin in pins}
+    for name in names:
+        for pin in pins:
+            bits = cells[name].connections.get(pin, [])
+            if len(bits) > 1:
+                raise SynthesisError(
+                    f"a pin of a mapped cell must have one bit, got {len(bits)} at {type_name}.{pin}"
+                )
+            nets[pin].append(numbering.nets(bits)[0] if bits else ABSENT)
+    return CellGroup(names=names, pins={p: np.array(n, np.intp) for p, n in nets.items()})
+
+
+def parse_netlist(text: str | bytes, top: str) -> Netlist:
+    """Read the top module of yosys' JSON netlist.
+
+    Raises: SynthesisError: not such JSON, or no such module in it.
+    """
+    try:
+        modules = _DESIGN.validate_json(text).modules
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise SynthesisError(f"a netlist must be yosys JSON, got {first['msg']} at {first['loc']}") from error
+    if top not in modules:
+        known = ", ".join(sorted(modules)) or "none"
+        raise SynthesisError(f"top must be a module of the netlist, got {top!r}; modules: {known}")
+    module, numbering = modules[top], _Numbering()
+    ports = {name: (p.direction, numbering.nets(p.bits)) for name, p in module.ports.items()}
+    by_type: dict[str, dict[str, _Cell]] = {}
+    for name, cell in module.cells.items():
+        by_type.setdefault(cell.type, {})[name] = cell
+    groups = {t: _group(t, by_type[t], numbering) for t in sorted(by_type)}
+    return Netlist(
+        net_count=numbering.count,
+        inputs={n: np.array(b, np.intp) for n, (d, b) in ports.items() if d in ("input", "inout")},
+        outputs={n: np.array(b, np.intp) for n, (d, b) in ports.items() if d in ("output", "inout")},
+        groups=groups,
+    )
+
+
+def unmapped_cells(netlist: Netlist, liberty: Liberty) -> dict[str, int]:
+    """Cells whose type is not in the library, by type."""
+    return {t: n for t, n in netlist.cells_by_type.items() if t not in liberty.cells}
+
+
+def cell_area_um2(netlist: Netlist, liberty: Liberty) -> float:
+    """Area of all cells in um2; every type must be in the library."""
+    return sum(n * liberty.cells[t].area_um2 for t, n in netlist.cells_by_type.items())
+
+
+def flip_flop_count(netlist: Netlist, liberty: Liberty) -> int:
+    """Flip-flops: the `ff` groups of all cells."""
+    return sum(n * len(liberty.cells[t].flip_flops) for t, n in netlist.cells_by_type.items())

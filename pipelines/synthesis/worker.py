@@ -1,0 +1,26 @@
+"""The process that runs pyosys on one design: run by path, with the commands in a file.
+
+Belongs here: nothing but feeding commands to yosys, so that the process starts quickly and imports
+nothing of this project. Does not: what the commands are (`recipe.py`). An error in a command ends the
+process, which is why it is a process of its own.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from pyosys import libyosys as yosys  # pyright: ignore[reportMissingTypeStubs]
+
+
+def run_commands(commands: list[str], log: str) -> None:
+    """Run yosys commands in order on a new design; what they say goes to the log file."""
+    library: Any = yosys
+    design = library.Design()
+    for command in commands:
+        library.run_pass(f"tee -q -a {log} {command}", design)
+
+
+if __name__ == "__main__":
+    run_commands(Path(sys.argv[1]).read_text("utf-8").splitlines(), sys.argv[2])
