@@ -31,8 +31,8 @@ MEMORY_BYTES = 4 << 30
 SANITIZER_MEMORY_MIB = 4096
 
 _HARNESS = Path(__file__).parent / "harness.c"
-# -no-pie: with 32 random bits of address space a position-independent executable can be loaded where
-# AddressSanitizer keeps its heap, and then dies before main.
+# -no-pie: with 32 random bits of address space a position-independent executable can be loaded
+# where AddressSanitizer keeps its heap, and then dies before main.
 _COMMON = ("-std=c11", "-O1", "-w", "-fno-pie", "-no-pie")
 _CHECKED = (
     "-g",

@@ -1,0 +1,219 @@
+"""The native runner: what it accepts, and what it rejects with which reason."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pipelines.interface import INT32, Argument, DataSet, Interface, ScalarType
+from pipelines.native import NativeRun, native_version, run_native
+from pipelines.native.verdict import compile_rejection, undefined_behaviour
+from pipelines.tools import ToolMissing
+
+
+def array(name: str, *shape: int, kind: ScalarType = INT32) -> Argument:
+    return Argument(name=name, type=kind, shape=shape, read=True, written=bool(shape))
+
+
+AB_N = Interface(top="f", arguments=(array("a", 5), array("b", 3, 5), array("n")), returns=INT32)
+
+
+def data_of(interface: Interface, value: int = 3) -> DataSet:
+    return {a.name: np.full(a.shape, value, a.type.dtype) for a in interface.arguments}
+
+
+def run_body(body: str, folder: Path, *, timeout_s: float = 20) -> NativeRun:
+    """Run `int f(int a[5], int b[3][5], int n)` on threes; the body is line 2."""
+    source = f"int f(int a[5], int b[3][5], int n) {{\n{body}\n}}\n"
+    return run_native(source, AB_N, data_of(AB_N), folder=folder, timeout_s=timeout_s)
+
+
+def test_run_native_gives_outputs_and_result(tmp_path: Path) -> None:
+    run = run_body("a[1] = n + 1; b[2][4] = -7; return a[1] * 10;", tmp_path)
+    assert (run.status, run.reason, run.returned) == ("ok", None, 40)
+    assert run.outputs["a"].tolist() == [3, 4, 3, 3, 3]
+    assert run.outputs["b"].tolist() == [[3] * 5, [3] * 5, [3] * 4 + [-7]]
+    assert run.wall_s > 0
+    assert run.tool_version == native_version()
+    assert run.tool_version.startswith("gcc")
+
+
+def test_run_native_gives_only_written_arrays(tmp_path: Path) -> None:
+    only_read = Argument(name="a", type=INT32, shape=(2,), read=True, written=False)
+    interface = Interface(top="f", arguments=(only_read,), returns=INT32)
+    run = run_native(
+        "int f(int a[2]) { return a[1]; }", interface, data_of(interface), folder=tmp_path
+    )
+    assert (run.outputs, run.returned) == ({}, 3)
+
+
+def test_run_native_twice_in_one_folder(tmp_path: Path) -> None:
+    assert run_body("return 1;", tmp_path).returned == 1
+    assert run_body("return 2;", tmp_path).returned == 2
+
+
+def test_run_native_in_a_folder_with_an_awkward_name(tmp_path: Path) -> None:
+    folder = tmp_path / "a b; 'c' \"d\" $(e)"
+    assert run_body("return 5;", folder).returned == 5
+
+
+@pytest.mark.parametrize("top", ["main", "read", "fwrite", "f"])
+def test_run_native_takes_any_top_name(tmp_path: Path, top: str) -> None:
+    interface = Interface(top=top, arguments=(), returns=INT32)
+    run = run_native(f"int {top}(void) {{ return -6; }}", interface, {}, folder=tmp_path)
+    assert (run.reason, run.returned) == (None, -6)
+
+
+def test_run_native_passes_every_integer_type(tmp_path: Path) -> None:
+    kinds = [ScalarType(width_bits=w, signed=s) for w in (8, 16, 32, 64) for s in (True, False)]
+    arguments = tuple(array(f"a{i}", 2, kind=k) for i, k in enumerate(kinds)) + tuple(
+        array(f"s{i}", kind=k) for i, k in enumerate(kinds)
+    )
+    interface = Interface(top="f", arguments=arguments, returns=kinds[-1])
+    parameters = ", ".join(
+        f"{a.type.c_name} {a.name}{'[2]' if a.is_array else ''}" for a in arguments
+    )
+    body = " ".join(f"a{i}[1] = s{i};" for i in range(len(kinds)))
+    source = f"#include <stdint.h>\nuint64_t f({parameters}) {{ {body} return s7; }}"
+    data = {
+        a.name: np.full(a.shape, np.iinfo(a.type.dtype).max, a.type.dtype) for a in arguments
+    } | {f"a{i}": np.zeros(2, k.dtype) for i, k in enumerate(kinds)}
+    run = run_native(source, interface, data, folder=tmp_path)
+    assert (run.reason, run.returned) == (None, 2**64 - 1)
+    for i, kind in enumerate(kinds):
+        assert run.outputs[f"a{i}"].tolist() == [0, np.iinfo(kind.dtype).max]
+        assert run.outputs[f"a{i}"].dtype == kind.dtype
+
+
+@pytest.mark.parametrize(
+    ("body", "got"),
+    [
+        ("return n + 2147483647;", "signed integer overflow: 3 .* cannot be .* type 'int'"),
+        ("return (-2147483647 - 1) / (2 - n);", "division of -2147483648 by -1 cannot be .*"),
+        ("return 7 / (n - 3);", "division by zero"),
+        ("return 7 % (n - 3);", "division by zero"),
+        ("return 1 << (n + 29);", "shift exponent 32 is too large for 32-bit type 'int'"),
+        ("return 1 >> (n - 4);", "shift exponent -1 is negative"),
+        ("return a[n + 2];", "index out of bounds reading a"),
+        ("a[n + 2] = 1; return 0;", "index out of bounds writing a"),
+        ("return a[n - 4];", "index out of bounds reading a"),
+        ("return a[2000000000 + n];", "index out of bounds reading a"),
+        ("return a[-2000000000 + n];", "index out of bounds reading a"),
+        ("b[n][0] = 1; return 0;", "index out of bounds writing b"),
+        ("b[n * 100000000][0] = 1; return 0;", "index out of bounds writing b"),
+        ("return b[0][n + 2];", r"index 5 out of bounds for type 'int \[5\]'"),
+        (
+            "int c[4]; c[0] = 1; c[n + 1] = 2; return c[0];",
+            r"index 4 out of bounds for type 'int \[4\]'",
+        ),
+        (
+            "int c[9000000]; for (int i = 0; i < 9000000; i++) c[i] = i * n / 3; return c[n];",
+            "local arrays that do not fit the stack",
+        ),
+    ],
+)
+def test_run_native_rejects_undefined_behaviour(tmp_path: Path, body: str, got: str) -> None:
+    run = run_body(body, tmp_path)
+    assert run.status == "rejected"
+    assert re.fullmatch(rf"C must have defined behaviour, got {got} \(kernel\.c:[12]\)", run.reason)
+    assert (run.outputs, run.returned) == ({}, None)
+
+
+@pytest.mark.parametrize("shape", [(1,), (3,), (1024,), (1025,), (5, 3), (2, 3, 5)])
+@pytest.mark.parametrize("beyond", [False, True])
+def test_run_native_rejects_one_step_outside_any_shape(
+    tmp_path: Path, shape: tuple[int, ...], beyond: bool
+) -> None:
+    interface = Interface(top="f", arguments=(array("a", *shape), array("n")), returns=INT32)
+    index = shape[0] - 3 if beyond else -4  # n is 3
+    extents = "".join(f"[{n}]" for n in shape)
+    last = "".join(f"[{0 if beyond else n - 1}]" for n in shape[1:])
+    source = f"int f(int a{extents}, int n) {{ return a[{index} + n]{last}; }}"
+    run = run_native(source, interface, data_of(interface), folder=tmp_path)
+    assert (
+        run.reason
+        == "C must have defined behaviour, got index out of bounds reading a (kernel.c:1)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "got"),
+    [
+        ("int x; a[0] = x; return 0;", "different outputs in a when they start otherwise"),
+        ("int x; return x;", "different outputs in the returned value when they start otherwise"),
+        ("int c[8]; c[n] = 1; return c[n + 1];", "different outputs in the returned value .*"),
+        ("int x; if (x == 0) a[100000000 + n] = 1; return 0;", "SIGSEGV when they start as zero"),
+    ],
+)
+def test_run_native_rejects_uninitialised_variables(tmp_path: Path, body: str, got: str) -> None:
+    run = run_body(body, tmp_path)
+    assert run.status == "rejected"
+    rule = "result must not depend on uninitialised variables"
+    assert re.fullmatch(rf"{rule}, got {got} \(kernel\.c\)", run.reason)
+
+
+def test_run_native_takes_an_uninitialised_variable_that_is_set_first(tmp_path: Path) -> None:
+    assert run_body("int x; int c[9]; x = n; c[1] = x; return c[1];", tmp_path).returned == 3
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("return c;", r"C must compile with gcc -std=c11, got 'c' undeclared .* \(kernel\.c:2\)"),
+        ("return 1", r"C must compile with gcc -std=c11, got expected ';' .* \(kernel\.c:2\)"),
+        ("return g(1);", r"C must be complete in one file, got undefined reference to g .*"),
+        (
+            "#include <nothing.h>",
+            r"C must compile .*, got nothing\.h: No such file .*\(kernel\.c:2\)",
+        ),
+    ],
+)
+def test_run_native_rejects_what_is_not_c(tmp_path: Path, body: str, reason: str) -> None:
+    run = run_body(body, tmp_path)
+    assert run.status == "rejected"
+    assert re.fullmatch(reason, run.reason)
+
+
+def test_run_native_rejects_a_missing_top(tmp_path: Path) -> None:
+    run = run_native("int g(void) { return 1; }", AB_N, data_of(AB_N), folder=tmp_path)
+    assert run.status == "rejected"
+    assert (
+        run.reason == "C must define the top function f, got none with external linkage (kernel.c)"
+    )
+
+
+def test_run_native_stops_an_endless_loop(tmp_path: Path) -> None:
+    run = run_body("while (n) { } return 0;", tmp_path, timeout_s=0.3)
+    assert (run.status, run.reason) == ("timeout", "native C must end within 0.3 s, got no end")
+    assert (run.outputs, run.returned) == ({}, None)
+
+
+def test_run_native_reports_a_folder_it_cannot_use(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("in the way")
+    run = run_body("return 0;", blocked)
+    assert run.status == "tool_error"
+    assert run.reason is not None
+    assert run.reason.startswith(f"{blocked} must be writable and gcc executable, got ")
+
+
+def test_run_native_rejects_an_absent_gcc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ToolMissing, match=r"^gcc must be on the PATH, got nothing; install .* gcc "):
+        run_body("return 0;", tmp_path)
+
+
+def test_compile_rejection_does_not_blame_the_program_for_a_full_disk() -> None:
+    text = "kernel.c:9:1: fatal error: error writing to ./cc1.s: No space left on device\n"
+    assert compile_rejection(text, "f") is None
+
+
+def test_undefined_behaviour_does_not_blame_the_program_for_the_sanitizer() -> None:
+    text = (
+        "==1==ERROR: AddressSanitizer: SEGV on unknown address 0x10 (pc 0x1)\n  #0 0x1 in _start\n"
+    )
+    assert undefined_behaviour(text, "", AB_N) is None
+    assert undefined_behaviour("harness: inputs.bin can be read\n", "", AB_N) is None
