@@ -1,0 +1,46 @@
+"""High-level synthesis: C to scheduled hardware in Verilog.
+
+C front end, structured IR, control/data-flow graph, list and modulo scheduling, binding, Verilog. Outside
+this package only the names below are used.
+"""
+
+from pipelines.hls.compiler import (
+    TOOL,
+    CompiledDesign,
+    HlsOptions,
+    compile_program,
+    innermost_loops,
+    read_program,
+    tool_version,
+)
+from pipelines.hls.directives import (
+    DirectiveOutcome,
+    directive_json,
+    directives_json,
+    parse_directives,
+)
+from pipelines.hls.errors import HlsError
+from pipelines.hls.frontend import interface_of, read_function, read_interface
+from pipelines.hls.ir import Function, LoopDirective
+from pipelines.hls.report import RtlReport
+
+__all__ = [
+    "TOOL",
+    "CompiledDesign",
+    "DirectiveOutcome",
+    "Function",
+    "HlsError",
+    "HlsOptions",
+    "LoopDirective",
+    "RtlReport",
+    "compile_program",
+    "directive_json",
+    "directives_json",
+    "innermost_loops",
+    "interface_of",
+    "parse_directives",
+    "read_function",
+    "read_interface",
+    "read_program",
+    "tool_version",
+]

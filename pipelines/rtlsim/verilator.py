@@ -1,0 +1,243 @@
+"""Verilator: build a simulator of a design and run it on data.
+
+Belongs here: the three steps (Verilog to C++, C++ to a program, the run) and their failures as a status.
+Does not: judging the outputs.
+
+A design is one C++ translation unit against a runtime that is compiled once for each Verilator version and
+kept: most of a build's time would go into that runtime.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from pipelines.interface import DataSet, Interface
+from pipelines.rtlsim.harness import (
+    EXIT_CYCLE_LIMIT,
+    MemoryTiming,
+    decode_output,
+    encode_input,
+    harness_text,
+)
+from pipelines.tools import ToolRun, find_tool, run_tool
+
+ENGINE = "verilator"
+MODEL_CLASS = "Vdesign"
+COMPILER_FLAGS = (
+    "-O1",
+    "-fno-exceptions",
+    "-w",
+    "-std=gnu++17",
+    "-DVM_TRACE=0",
+    "-DVL_TIME_CONTEXT",
+)
+RUNTIME_SOURCES = ("verilated.cpp", "verilated_threads.cpp")
+
+
+class SimulatorError(RuntimeError):
+    """The simulator itself could not be set up; a design's own failure is a status instead."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulationResult:
+    """What a simulation gave.
+
+    Attributes:
+        status: ok, timeout (cycle or time limit) or tool_error.
+        latency_cycles: from the cycle of start to the cycle of done.
+        returned: value of the function; outputs: every written array.
+        build_wall_s, simulate_wall_s: elapsed times in seconds.
+    """
+
+    status: str
+    reason: str | None
+    latency_cycles: int | None
+    returned: int | None
+    outputs: DataSet
+    build_wall_s: float
+    simulate_wall_s: float
+
+
+@cache
+def _verilator_root() -> Path:
+    executable = find_tool("verilator_bin", "verilator")
+    for root in (
+        Path(executable).parent.parent / "share" / "verilator",
+        Path("/usr/share/verilator"),
+    ):
+        if (root / "include" / "verilated.cpp").is_file():
+            return root
+    raise SimulatorError(f"verilator's include folder must be beside {executable}, got none")
+
+
+@cache
+def engine_version() -> str:
+    """Version of Verilator, and of this test bench by its files' hash."""
+    run = run_tool(
+        [find_tool("verilator_bin", "verilator"), "--version"], folder=Path("/"), timeout_s=20
+    )
+    digest = hashlib.sha256()
+    for name in ("harness.py", "verilator.py"):
+        digest.update((Path(__file__).parent / name).read_bytes())
+    words = run.stdout.split()
+    return f"{words[1] if len(words) > 1 else 'unknown'}+{digest.hexdigest()[:8]}"
+
+
+def _include_flags() -> list[str]:
+    include = _verilator_root() / "include"
+    return [f"-I{include}", f"-I{include / 'vltstd'}"]
+
+
+def prepare_runtime(runtime_folder: Path) -> Path:
+    """Object files of Verilator's runtime, compiled once for each version.
+
+    Returns: path of one relocatable object.
+    Raises:  SimulatorError: the C++ compiler failed.
+    """
+    compiler = find_tool("g++", "g++")
+    flags = " ".join(COMPILER_FLAGS)
+    key = hashlib.sha256(f"{engine_version()} {flags}".encode()).hexdigest()[:16]
+    target = runtime_folder / f"verilated-{key}.o"
+    if target.is_file():
+        return target
+    runtime_folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=runtime_folder) as name:
+        folder = Path(name)
+        objects: list[str] = []
+        for source in RUNTIME_SOURCES:
+            output = f"{Path(source).stem}.o"
+            path = _verilator_root() / "include" / source
+            argv = [compiler, *COMPILER_FLAGS, *_include_flags(), "-c", str(path), "-o", output]
+            _expect(run_tool(argv, folder=folder, timeout_s=300), "compile Verilator's runtime")
+            objects.append(output)
+        _expect(
+            run_tool(
+                [compiler, "-r", "-nostdlib", *objects, "-o", "all.o"], folder=folder, timeout_s=60
+            ),
+            "join Verilator's runtime",
+        )
+        (folder / "all.o").replace(target)
+    return target
+
+
+def _expect(run: ToolRun, what: str) -> None:
+    if run.returncode != 0:
+        raise SimulatorError(f"g++ must {what}, got: {run.last_words()}")
+
+
+def _failed(
+    what: str, run: ToolRun, build_wall_s: float, simulate_wall_s: float = 0.0
+) -> SimulationResult:
+    status = "timeout" if run.timed_out else "tool_error"
+    reason = f"{what} ran past its time limit" if run.timed_out else f"{what}: {run.last_words()}"
+    return SimulationResult(
+        status=status,
+        reason=" ".join(reason.split()),
+        latency_cycles=None,
+        returned=None,
+        outputs={},
+        build_wall_s=build_wall_s,
+        simulate_wall_s=simulate_wall_s,
+    )
+
+
+def _translate(module: str, folder: Path, timeout_s: float) -> ToolRun:
+    argv = [find_tool("verilator_bin", "verilator"), "--cc", "--no-timing", "-O3", "-Wno-fatal"]
+    argv += ["-Wno-WIDTH", "--prefix", MODEL_CLASS, "--top-module", module, "--Mdir", "model"]
+    argv += ["--x-initial", "unique", "--x-assign", "unique", "design.v"]
+    return run_tool(
+        argv,
+        folder=folder,
+        timeout_s=timeout_s,
+        environment={"VERILATOR_ROOT": str(_verilator_root())},
+    )
+
+
+def _unit_text(folder: Path, bench: str) -> str:
+    sources = sorted(p.name for p in (folder / "model").glob("*.cpp"))
+    includes = "\n".join(f'#include "model/{name}"' for name in sources)
+    return f"{includes}\n{bench}"
+
+
+def build_simulator(
+    verilog: str,
+    *,
+    module: str,
+    interface: Interface,
+    timing: MemoryTiming,
+    folder: Path,
+    runtime_folder: Path,
+    timeout_s: float,
+) -> Sequence[ToolRun]:
+    """Build `simulator` in an empty folder.
+
+    Returns: the runs of Verilator and of the compiler; the last one failed or all succeeded.
+    """
+    runtime = prepare_runtime(runtime_folder)
+    (folder / "design.v").write_text(verilog)
+    translated = _translate(module, folder, timeout_s)
+    if translated.returncode != 0:
+        return (translated,)
+    (folder / "unit.cpp").write_text(
+        _unit_text(folder, harness_text(interface, MODEL_CLASS, timing))
+    )
+    argv = [find_tool("g++", "g++"), *COMPILER_FLAGS, *_include_flags(), "-I", "model", "unit.cpp"]
+    argv += [str(runtime), "-o", "simulator", "-pthread"]
+    return translated, run_tool(argv, folder=folder, timeout_s=timeout_s)
+
+
+def simulate_design(
+    verilog: str,
+    *,
+    module: str,
+    interface: Interface,
+    data: DataSet,
+    timing: MemoryTiming,
+    folder: Path,
+    runtime_folder: Path,
+    timeout_s: float = 120.0,
+    cycle_limit: int = 50_000_000,
+) -> SimulationResult:
+    """Build a simulator of a design and run it on one data set.
+
+    Args:    verilog: text; module: its top; folder: empty, private to this call;
+             runtime_folder: where the compiled Verilator runtime is kept between calls.
+    Returns: latency and outputs, or the status and reason of the step that failed.
+    Raises:  ToolMissing: Verilator or g++ is not installed. SimulatorError: the runtime does not compile.
+    """
+    runs = build_simulator(
+        verilog,
+        module=module,
+        interface=interface,
+        timing=timing,
+        folder=folder,
+        runtime_folder=runtime_folder,
+        timeout_s=timeout_s,
+    )
+    build_wall_s = sum(r.wall_s for r in runs)
+    if runs[-1].returncode != 0:
+        return _failed("verilator" if len(runs) == 1 else "g++", runs[-1], build_wall_s)
+    (folder / "input.bin").write_bytes(encode_input(interface, data))
+    run = run_tool(
+        [os.fspath(folder / "simulator"), str(cycle_limit)], folder=folder, timeout_s=timeout_s
+    )
+    if run.returncode == EXIT_CYCLE_LIMIT:
+        run = ToolRun(returncode=None, stdout="", stderr="", wall_s=run.wall_s)
+    if run.returncode != 0:
+        return _failed("the simulation", run, build_wall_s, run.wall_s)
+    cycles, returned, outputs = decode_output(interface, (folder / "output.bin").read_bytes())
+    return SimulationResult(
+        status="ok",
+        reason=None,
+        latency_cycles=cycles,
+        returned=returned,
+        outputs=outputs,
+        build_wall_s=build_wall_s,
+        simulate_wall_s=run.wall_s,
+    )
