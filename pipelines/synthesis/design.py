@@ -70,14 +70,16 @@ class SynthesisResult:
     wall_s: float = 0.0
 
 
-def _prepare(verilog: str, commands: tuple[str, ...], liberty: Path, folder: Path) -> None:
+def _prepare(verilog: str, commands: tuple[str, ...], target: Target, folder: Path) -> None:
     """Everything the worker reads, under fixed names in its folder."""
     folder.mkdir(parents=True, exist_ok=True)
     for stale in (recipe.LOG_FILE, recipe.NETLIST_FILE, recipe.LIBERTY_FILE):
         (folder / stale).unlink(missing_ok=True)
-    (folder / recipe.LIBERTY_FILE).symlink_to(liberty.absolute())
+    (folder / recipe.LIBERTY_FILE).symlink_to(target.liberty.absolute())
     (folder / recipe.VERILOG_FILE).write_text(verilog, encoding="utf-8")
     (folder / recipe.COMMAND_FILE).write_text("\n".join(commands), encoding="utf-8")
+    constraints = recipe.constraints(load_liberty(target.liberty).smallest_buffer)
+    (folder / recipe.CONSTRAINT_FILE).write_text(constraints, encoding="utf-8")
     (folder / recipe.CONSTANT_MULTIPLY_FILE).write_text(recipe.constant_multiply_map(), "utf-8")
 
 
@@ -150,7 +152,7 @@ def synthesize_design(
     commands = recipe.commands(top)
     liberty = load_liberty(target.liberty)
     folder = folder.absolute()
-    _prepare(verilog, commands, target.liberty, folder)
+    _prepare(verilog, commands, target, folder)
     run = _run_tool(folder, timeout_s)
     if run.timed_out:
         reason = f"synthesis must end within {timeout_s:g} s, got more"

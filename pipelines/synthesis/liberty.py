@@ -148,3 +148,17 @@ class Liberty:
     units: Units
     nominal_voltage_v: float
     cells: Mapping[str, Cell]
+
+    @property
+    def smallest_buffer(self) -> str | None:
+        """Name of the buffer of least area, the first by name of several; None when there is none."""
+        buffers = [c for c in self.cells.values() if _is_buffer(c)]
+        return min(buffers, key=lambda c: (c.area_um2, c.name)).name if buffers else None
+
+
+def _is_buffer(cell: Cell) -> bool:
+    inputs = [p.name for p in cell.pins.values() if p.direction == "input"]
+    outputs = [p for p in cell.pins.values() if p.direction == "output"]
+    if cell.is_sequential or len(inputs) != 1 or len(outputs) != 1 or outputs[0].three_state:
+        return False
+    return (outputs[0].function or "").strip("() ") == inputs[0]

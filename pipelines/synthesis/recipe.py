@@ -16,21 +16,24 @@ from pipelines.synthesis.errors import SynthesisError
 
 VERILOG_FILE = "design.v"
 LIBERTY_FILE = "cells.lib"
-# abc makes the path of the library absolute; through this one the folder's own name stays out of it.
-_LIBERTY_PATH = f"/proc/self/cwd/{LIBERTY_FILE}"
 CONSTANT_MULTIPLY_FILE = "constant_multiply.v"
+CONSTRAINT_FILE = "constraints.txt"
 COMMAND_FILE = "commands.txt"
 LOG_FILE = "yosys.log"
 NETLIST_FILE = "netlist.json"
 
+# yosys gives abc absolute paths; through this one the working folder's own name stays out of them.
+_HERE = "/proc/self/cwd"
+
+OUTPUT_LOAD_PF = 0.02  # on every output port, in mapping and in timing
 TIMING_MODEL = "nldm-1"  # raise when `timing.py` gives other numbers for the same netlist
 
 # Level-preserving rewriting (`-l`) instead of `dc2`, which saves area but undoes parallel-prefix adders;
-# then structural choices, mapping, buffers at fan-out 10, and sizing. docs/decisions/003-synthesis.md has
+# then structural choices, mapping, buffers above fan-out 12, and sizing. docs/decisions/003-synthesis.md has
 # the figures.
 ABC_SCRIPT = (
     "+strash;ifraig;scorr;drw,-l;drf,-l;balance,-l;drw,-l;dch,-f;map,-B,0.9;"
-    "topo;buffer,-c,-N,10;topo;upsize;dnsize"
+    "topo;buffer,-c,-N,12;topo;upsize;dnsize"
 )
 
 # The coarse steps are those of yosys' own `synth`, without its SAT-based sharing (binding is the high-level
@@ -59,9 +62,10 @@ _COARSE = (
 # Undefined bits become 0 only after optimisation, which may use them as it likes; what is left would be
 # a floating gate input in the netlist and an unknown to the mapper.
 _MAPPING = (
-    f"dfflibmap -liberty {_LIBERTY_PATH}",
+    f"dfflibmap -liberty {_HERE}/{LIBERTY_FILE}",
     "setundef -zero -undriven",
-    f"abc -liberty {_LIBERTY_PATH} -script {ABC_SCRIPT}",
+    f"abc -liberty {_HERE}/{LIBERTY_FILE} -constr {_HERE}/{CONSTRAINT_FILE} "
+    f"-script {ABC_SCRIPT}",
     "opt_clean -purge",
     f"write_json {NETLIST_FILE}",
 )
@@ -86,7 +90,18 @@ def commands(top: str) -> tuple[str, ...]:
     return (*read, *_COARSE, *_MAPPING)
 
 
+def constraints(driving_cell: str | None) -> str:
+    """The mapper's constraints: what drives registers' outputs and input ports, and the output load.
+
+    Without a driving cell the mapper takes registers as infinitely strong and buffers none of them.
+    """
+    driven = f"set_driving_cell {driving_cell}\n" if driving_cell else ""
+    return f"{driven}set_load {OUTPUT_LOAD_PF * 1000:g}\n"  # in fF
+
+
 def tool_version() -> str:
     """Version of pyosys and hash of the recipe: a change of either changes every result's key."""
-    recipe = content_hash(commands("top"), constant_multiply_map(), TIMING_MODEL)[:8]
+    recipe = content_hash(
+        commands("top"), constraints("cell"), constant_multiply_map(), TIMING_MODEL
+    )[:8]
     return f"{version('pyosys')}+recipe.{recipe}"

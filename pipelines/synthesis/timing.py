@@ -22,8 +22,8 @@ from pipelines.synthesis.errors import SynthesisError
 from pipelines.synthesis.liberty import Cell, Liberty, Table, TimingArc
 from pipelines.synthesis.lookup import Floats, Indices, TableStack
 from pipelines.synthesis.netlist import CellGroup, Netlist
+from pipelines.synthesis.recipe import OUTPUT_LOAD_PF
 
-OUTPUT_LOAD_PF = 0.02
 RISE, FALL = 0, 1
 
 # A node is a net and a direction of change: 2 * net + RISE or FALL. Arrays over nodes are (2 * nets,).
