@@ -27,8 +27,17 @@ from models.labelled import TARGETS, LabelledDesign, Query, hash_dataset, load_l
 from models.metrics import mape
 
 CHAMPION = "champion"
-TELEMETRY_SWITCHES = {"MLFLOW_DISABLE_TELEMETRY": "true", "DO_NOT_TRACK": "true"}
+QUIET_SWITCHES = {
+    "MLFLOW_DISABLE_TELEMETRY": "true",
+    "DO_NOT_TRACK": "true",
+    "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
+}
 _NOISY_LOGGERS = ("mlflow", "alembic")
+_NOISY_WARNINGS = (
+    "The ``noload`` loader strategy is deprecated",  # MLflow's use of SQLAlchemy
+    ".*Any type hint is inferred as AnyType",  # MLflow's own type hints, at import
+    ".*An input example was not provided",  # the signature is written out instead
+)
 _REQUIREMENTS = ("mlflow", "numpy", "pandas", "pycparser", "pydantic", "scipy", "torch")
 _QUERY_TYPES = {"str": "string", "int": "long", "float": "double"}
 
@@ -94,15 +103,18 @@ def register_candidate(
     """
     with _mlflow_at(store) as client:
         known = _known_version(client, outcome)
-        if known is not None:
-            return known
+        if known is not None and "gate" in known.tags:
+            return _registered_before(client, known)
         if hash_dataset(outcome.data_dir) != outcome.dataset_hash:
             raise RegistryError(
                 f"tables must be those the model was trained on ({outcome.dataset_hash}), "
                 f"got {hash_dataset(outcome.data_dir)}; train again"
             )
-        model_uri, run_id = _log_outcome(client, outcome, store, tags)
-        number = _register(client, outcome, model_uri, run_id, tags)
+        if known is None:
+            model_uri, run_id = _log_outcome(client, outcome, store, tags)
+            number = _register(client, outcome, model_uri, run_id, tags)
+        else:
+            number = str(known.version)  # an earlier run was interrupted before the gate
         verdict = _judge(client, outcome, number)
         if verdict.promote:
             client.set_registered_model_alias(outcome.predictor, CHAMPION, number)
@@ -185,21 +197,22 @@ def _champion(client: Any, name: str) -> Any | None:
         raise
 
 
-def _known_version(client: Any, outcome: TrainOutcome) -> Registration | None:
-    """The version of this very outcome, when it is registered and the gate has spoken."""
+def _known_version(client: Any, outcome: TrainOutcome) -> Any | None:
+    """The version of this very outcome, when an earlier run registered it."""
     filters = f"name = '{outcome.predictor}' and tags.training_key = '{outcome.key}'"
-    for found in client.search_model_versions(filters):
-        if "gate" not in found.tags:
-            continue  # an interrupted run: register anew
-        champion = _champion(client, outcome.predictor)
-        return Registration(
-            name=outcome.predictor,
-            version=str(found.version),
-            became_champion=False,
-            is_champion=champion is not None and str(champion.version) == str(found.version),
-            reason=f"registered already; then: {found.tags['gate']}",
-        )
-    return None
+    return next(iter(client.search_model_versions(filters)), None)
+
+
+def _registered_before(client: Any, known: Any) -> Registration:
+    """What an earlier call did; the gate is not asked twice about one version."""
+    champion = _champion(client, known.name)
+    return Registration(
+        name=str(known.name),
+        version=str(known.version),
+        became_champion=False,
+        is_champion=champion is not None and str(champion.version) == str(known.version),
+        reason=f"registered already; then: {known.tags['gate']}",
+    )
 
 
 def _log_outcome(
@@ -295,10 +308,12 @@ def _register(
 @contextmanager
 def _mlflow_at(store: RegistryStore) -> Iterator[Any]:
     """A client of the store; MLflow's own notion of where its stores are is put back afterwards."""
-    os.environ.update({k: os.environ.get(k, v) for k, v in TELEMETRY_SWITCHES.items()})
+    os.environ.update({k: os.environ.get(k, v) for k, v in QUIET_SWITCHES.items()})
     loggers = [logging.getLogger(name) for name in _NOISY_LOGGERS]
     levels = [logger.level for logger in loggers]
     with warnings.catch_warnings():
+        for message in _NOISY_WARNINGS:
+            warnings.filterwarnings("ignore", message=message)
         import mlflow
         from mlflow.telemetry import set_telemetry_client
 

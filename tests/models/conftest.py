@@ -1,205 +1,13 @@
-"""A small data folder whose labels follow a known law, for tests of predictors."""
+"""Data folders and a registry for tests of predictors."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from labelled_nests import NESTS, write_tables
 
 from models.registry import RegistryStore
-from models.tenset_mlp import TrainOptions
-from models.tenset_mlp.features import SourceReader
-from pipelines.interface import INT32, Argument, Interface
-from pipelines.schemas import (
-    DesignRow,
-    LabelRow,
-    LoopRow,
-    ProgramRow,
-    RunRow,
-    SplitRow,
-    table_spec,
-    write_table,
-)
-
-SPLIT = "by_kernel_v1"
-PARTS = {(1, 2): "validation", (2, 2): "test", (3, 1): "test"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Nest:
-    """A perfect nest of `depth` loops of `bound` iterations around `statements` multiply-adds."""
-
-    depth: int
-    statements: int
-    bound: int
-
-    @property
-    def name(self) -> str:
-        return f"nest-{self.depth}-{self.statements}"
-
-    @property
-    def source(self) -> str:
-        names = "ijk"[: self.depth]
-        heads = "".join(f"for (int {i} = 0; {i} < {self.bound}; {i}++) " for i in names)
-        body = " ".join(["C[i] += A[i] * B[i];"] * self.statements)
-        n = self.bound
-        return f"void top(int A[{n}], int B[{n}], int C[{n}]) {{ {heads}{{ {body} }} }}\n"
-
-    @property
-    def program_id(self) -> str:
-        return f"{self.name}-{self.bound}"
-
-    def loops(self) -> list[LoopRow]:
-        return [
-            LoopRow(
-                program_id=self.program_id,
-                loop_index=index,
-                suite="tests",
-                loop=f"L{index}",
-                parent_index=index - 1 if index else None,
-                depth=index + 1,
-                kind="for",
-                iterator="ijk"[index],
-                trip_count=self.bound,
-                step=1,
-                line=1,
-                is_innermost=index == self.depth - 1,
-                load_count=3 * self.statements,
-                store_count=self.statements,
-                arithmetic_count=2 * self.statements,
-                branch_count=0,
-                array_count=3,
-            )
-            for index in range(self.depth)
-        ]
-
-
-NESTS = [Nest(depth=d, statements=s, bound=n) for d in (1, 2, 3) for s in (1, 2, 3) for n in (4, 9)]
-
-
-def read_interface(source: str, top: str) -> Interface:
-    """A stand-in for the front end: the arguments of a Nest."""
-    bound = int(source.split("A[")[1].split("]")[0])
-    arguments = [
-        Argument(name=n, type=INT32, shape=(bound,), read=True, written=n == "C") for n in "ABC"
-    ]
-    return Interface(top=top, arguments=tuple(arguments), returns=None)
-
-
-def read_loops(program: ProgramRow) -> list[LoopRow]:
-    """A stand-in for loop extraction: the loops of the Nest with that source."""
-    return next(n.loops() for n in NESTS if n.source == program.source)
-
-
-FAKE_READER = SourceReader(read_interface=read_interface, read_loops=read_loops)
-
-QUICK = TrainOptions(hidden_sizes=(16,), max_epochs=40, patience=40, bootstrap_resamples=50)
-
-
-def _program(nest: Nest) -> ProgramRow:
-    return ProgramRow(
-        program_id=nest.program_id,
-        name=nest.name,
-        suite="tests",
-        stage="kernel",
-        size="custom",
-        parameters="{}",
-        source=nest.source,
-        source_bytes=len(nest.source),
-        top="top",
-        inputs="{}",
-        graph=None,
-        operators=(),
-        parent=None,
-        status="ok",
-        reason=None,
-    )
-
-
-def _design(nest: Nest, design_id: str, delay: int, pipelined: bool) -> DesignRow:
-    directive = {"kind": "pipeline", "loop": f"L{nest.depth - 1}"}
-    values = dict.fromkeys(table_spec("designs").row.__dataclass_fields__)
-    values |= {
-        "design_id": design_id,
-        "program_id": nest.program_id,
-        "suite": "tests",
-        "directives": json.dumps([directive] if pipelined else []),
-        "memory_read_delay_cycles": delay,
-        "memory_write_delay_cycles": delay,
-        "clock_period_ns": 10.0,
-        "liberty": "osu018",
-        "tool": "hls",
-        "tool_version": "1",
-        "status": "ok",
-    }
-    return DesignRow(**values)
-
-
-def _label(nest: Nest, design_id: str, pipelined: bool) -> LabelRow:
-    area = 9000.0 + 4000.0 * nest.statements + 700.0 * nest.depth + 1500.0 * pipelined
-    return LabelRow(
-        design_id=design_id,
-        tool="yosys",
-        tool_version="1",
-        suite="tests",
-        liberty="osu018",
-        status="ok",
-        reason=None,
-        area_um2=area,
-        flip_flop_count=int(area / 100),
-        cell_count=1,
-        cells_by_type="{}",
-        delay_ns=1.0,
-        synthesis_wall_s=None,
-    )
-
-
-def _run(nest: Nest, design_id: str, delay: int, pipelined: bool) -> RunRow:
-    each = 4 * nest.statements if pipelined else 2 * delay + 3 * nest.statements
-    return RunRow(
-        design_id=design_id,
-        data_id="data",
-        suite="tests",
-        engine="verilator",
-        engine_version="1",
-        seed=0,
-        status="ok",
-        reason=None,
-        latency_cycles=nest.bound**nest.depth * each,
-        outputs_equal=True,
-        build_wall_s=None,
-        simulate_wall_s=None,
-        native_wall_s=None,
-    )
-
-
-def _place(nest: Nest) -> SplitRow:
-    part = PARTS.get((nest.depth, nest.statements), "train")
-    return SplitRow(split=SPLIT, program_id=nest.program_id, group=nest.name, part=part)
-
-
-def write_tables(data_dir: Path, nests: list[Nest]) -> Path:
-    """Write the six tables of labelled nests; the labels follow simple laws."""
-    grid = [
-        (nest, f"{nest.program_id}-{delay}-{pipelined}", delay, pipelined)
-        for nest in nests
-        for delay in (2, 10)
-        for pipelined in (False, True)
-    ]
-    tables = {
-        "programs": [_program(n) for n in nests],
-        "loops": [row for n in nests for row in n.loops()],
-        "designs": [_design(n, i, d, p) for n, i, d, p in grid],
-        "labels": [_label(n, i, p) for n, i, _, p in grid],
-        "runs": [_run(n, i, d, p) for n, i, d, p in grid],
-        "splits": [_place(n) for n in nests],
-    }
-    for name, rows in tables.items():
-        write_table(data_dir, table_spec(name), rows, "tests")
-    return data_dir
 
 
 @pytest.fixture
@@ -215,9 +23,9 @@ def lasting_data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RegistryStore]:
+def store(tmp_path_factory: pytest.TempPathFactory) -> RegistryStore:
     """One SQLite registry for all tests; making its tables takes seconds."""
     folder = tmp_path_factory.mktemp("registry")
-    yield RegistryStore(
+    return RegistryStore(
         tracking_uri=f"sqlite:///{folder / 'mlflow.db'}", artifact_folder=folder / "mlruns"
     )

@@ -1,0 +1,122 @@
+"""Features of Tenset-MLP: what they count, and what they refuse."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+from labelled_nests import FAKE_READER, NESTS, Nest
+
+from models.base import PredictorError
+from models.labelled import Query
+from models.tenset_mlp.features import (
+    ProgramFacts,
+    count_operators,
+    features_of,
+    standard_reader,
+)
+
+NEST = Nest(depth=2, statements=1, bound=9)
+PIPELINE = '[{"kind": "pipeline", "loop": "L1"}]'
+
+
+def query_of(nest: Nest, directives: str = "[]", delay: int = 2) -> Query:
+    return Query(
+        source=nest.source,
+        top="top",
+        memory_read_delay_cycles=delay,
+        memory_write_delay_cycles=delay,
+        clock_period_ns=10.0,
+        directives=directives,
+    )
+
+
+def facts_of(nest: Nest) -> ProgramFacts:
+    return FAKE_READER.facts_of(nest.source, "top", nest.loops())
+
+
+def test_features_count_loops_work_and_arguments() -> None:
+    found = features_of(facts_of(NEST), query_of(NEST, PIPELINE))
+    assert found["loop_count"] == found["loop_depth"] == 2
+    assert found["log2_loop_bound_0"] == found["log2_loop_bound_1"] == math.log2(1 + 9)
+    assert found["log2_innermost_iterations"] == math.log2(1 + 81)
+    assert found["log2_load_work"] == math.log2(1 + 3 * 81)
+    assert found["log2_pipelined_iterations"] == math.log2(1 + 81)
+    assert (found["array_count"], found["written_array_count"], found["scalar_count"]) == (3, 1, 0)
+    assert found["log2_array_elements"] == math.log2(1 + 27)
+    assert (found["pipelined_loop_count"], found["pipelined_share"]) == (1, 1)
+
+
+def test_features_have_the_same_names_for_every_program_and_are_finite() -> None:
+    rows = [features_of(facts_of(n), query_of(n)) for n in NESTS]
+    assert len({tuple(row) for row in rows}) == 1
+    assert all(math.isfinite(value) for row in rows for value in row.values())
+
+
+def test_features_of_a_program_without_loops() -> None:
+    facts = replace(facts_of(NEST), loops=())
+    assert features_of(facts, query_of(NEST))["log2_estimated_cycles"] == 0
+
+
+def test_estimated_cycles_grow_with_delay_and_shrink_in_a_pipeline() -> None:
+    def cycles(directives: str, delay: int) -> float:
+        query = query_of(NEST, directives, delay)
+        return features_of(facts_of(NEST), query)["log2_estimated_cycles"]
+
+    assert cycles("[]", 10) > cycles("[]", 2) > cycles(PIPELINE, 2)
+
+
+def test_an_unknown_inner_bound_counts_half_the_enclosing_one() -> None:
+    outer, inner = NEST.loops()
+    facts = replace(facts_of(NEST), loops=(outer, replace(inner, trip_count=None)))
+    found = features_of(facts, query_of(NEST))
+    assert found["unknown_bound_count"] == 1
+    assert found["log2_innermost_iterations"] == math.log2(1 + 9 * 4.5)
+
+
+@pytest.mark.parametrize(
+    ("directives", "message"),
+    [
+        ("{", "directives must be a JSON list, got '{'"),
+        ("{}", "directives must be a JSON list of objects, got '{}'"),
+        (
+            '[{"kind": "inline"}]',
+            "kind of a directive must be one of pipeline, unroll, got 'inline'",
+        ),
+        (
+            '[{"kind": "pipeline", "loop": "L7"}]',
+            "loop of a directive must be one of L0, L1, got 'L7'",
+        ),
+        (
+            '[{"kind": "unroll", "loop": "L0", "value": 0}]',
+            "value of a directive must be a positive integer, got 0",
+        ),
+    ],
+)
+def test_features_rejects_directives(directives: str, message: str) -> None:
+    with pytest.raises(PredictorError, match=f"^{message.replace('[', '.')}"):
+        features_of(facts_of(NEST), query_of(NEST, directives))
+
+
+def test_count_operators_sees_operators_and_not_pointers_comments_or_macros() -> None:
+    source = """
+    #define N (4 * 4)
+    /* a * b */ int *f(int *p, int q) // c / d
+    { int x = -1; x += *p * q + (q << 2) % 3; return q > 0 ? x - 1 : x & q; }
+    """
+    assert count_operators(source) == {
+        "multiply": 1,
+        "divide": 1,
+        "add": 3,
+        "compare": 2,
+        "bitwise": 2,
+    }
+
+
+@pytest.mark.parametrize("nest", NESTS[::5], ids=lambda n: n.name)
+def test_the_front_end_reads_what_the_tables_hold(nest: Nest) -> None:
+    reader = standard_reader()
+    query = query_of(nest)
+    asked = features_of(reader.facts_of(nest.source, "top"), query)
+    assert asked == features_of(reader.facts_of(nest.source, "top", nest.loops()), query)

@@ -1,0 +1,289 @@
+"""Training of Tenset-MLP: it learns, repeats exactly, resumes, and refuses data that is not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from labelled_nests import FAKE_READER, NESTS, QUICK, write_tables
+from torch.optim import AdamW
+
+from models.base import PredictorError, TrainOutcome
+from models.labelled import DatasetError, Query, Selection, load_labelled_designs
+from models.tenset_mlp import TrainOptions, train_tenset_mlp, training_key
+from models.tenset_mlp.data import matrices_of
+from models.tenset_mlp.features import features_of
+from models.tenset_mlp.model import TensetMlp
+from models.tenset_mlp.network import untrained_network
+from models.tenset_mlp.predictor import TensetMlpPredictor
+from pipelines.schemas import SchemaError, read_table, table_spec, write_table
+
+
+def train(data_dir: Path, options: TrainOptions = QUICK, seed: int = 1) -> TrainOutcome:
+    return train_tenset_mlp(data_dir, options, seed=seed, reader=FAKE_READER)
+
+
+def rewrite(data_dir: Path, table: str, change: Callable[[Any], Any]) -> None:
+    """Replace every row of a table by what `change` makes of it; None drops the row."""
+    spec = table_spec(table)
+    changed = [change(row) for row in read_table(data_dir, spec)]
+    write_table(data_dir, spec, [row for row in changed if row is not None], "tests")
+
+
+@pytest.fixture(scope="module")
+def outcome(lasting_data_dir: Path) -> TrainOutcome:
+    return train(lasting_data_dir, TrainOptions(bootstrap_resamples=50))
+
+
+def test_network_agrees_with_plain_numpy() -> None:
+    network = untrained_network(5, 3, (8, 4), 0.5, seed=3).eval()
+    features = np.random.default_rng(1).normal(size=(7, 5)).astype(np.float32)
+    state = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
+    hidden = features
+    for layer in ("layers.0", "layers.3"):
+        hidden = np.maximum(hidden @ state[f"{layer}.weight"].T + state[f"{layer}.bias"], 0)
+    expected = hidden @ state["layers.6.weight"].T + state["layers.6.bias"]
+    expected = expected + features @ state["linear.weight"].T
+    with torch.no_grad():
+        found = network(torch.from_numpy(features)).numpy()
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_model_overfits_one_batch() -> None:
+    torch_random = torch.Generator().manual_seed(2)
+    features = torch.randn(8, 6, generator=torch_random)
+    targets = torch.randn(8, 3, generator=torch_random)
+    model = TensetMlp(
+        untrained_network(6, 3, (64,), 0.0, seed=1), learning_rate=1e-2, weight_decay=0
+    )
+    optimizer = model.configure_optimizers()
+    assert isinstance(optimizer, AdamW)
+    for _ in range(200):
+        optimizer.zero_grad()
+        loss = model._loss((features, targets))
+        loss.backward()
+        optimizer.step()
+    assert float(loss.detach()) < 1e-4
+
+
+def test_training_learns_the_law_behind_the_labels(outcome: TrainOutcome) -> None:
+    # guessing the geometric mean of the training labels gives a MAPE above 1 in cycles
+    assert outcome.metrics["train/mape/latency_cycles"] < 0.15
+    assert outcome.metrics["test/mape/latency_cycles"] < 0.5
+    assert outcome.metrics["test/mape/area_um2"] < 0.1
+    assert outcome.metrics["test/spearman/latency_cycles"] > 0.9
+
+
+def test_training_records_curves_and_counts(outcome: TrainOutcome) -> None:
+    losses = outcome.curves["validation_loss"]
+    assert len(losses) == len(outcome.curves["train_loss"]) > 1
+    assert outcome.summary["best_validation_loss"] == min(losses)
+    assert losses[int(outcome.summary["best_epoch"])] == min(losses)
+    parts = [outcome.summary[f"{p}_designs"] for p in ("train", "validation", "test")]
+    assert parts == [48, 8, 16]
+    assert outcome.seen_groups == tuple(sorted({n.name for n in NESTS} - {"nest-2-2", "nest-3-1"}))
+
+
+def test_training_again_gives_the_same_bytes(tmp_path: Path) -> None:
+    folders = [train(write_tables(tmp_path / name, NESTS)).folder for name in ("a", "b")]
+    for name in ("weights.npz", "model.json", "predictions.json", "outcome.json"):
+        assert (folders[0] / name).read_bytes() == (folders[1] / name).read_bytes()
+
+
+def test_training_leaves_global_state_alone(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = data_dir.parent / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    before = torch.get_rng_state(), torch.get_num_threads()
+    train(data_dir, replace(QUICK, max_epochs=2))
+    assert torch.equal(before[0], torch.get_rng_state())
+    assert before[1] == torch.get_num_threads()
+    assert not torch.are_deterministic_algorithms_enabled()
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_training_is_quiet(data_dir: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    train(data_dir, replace(QUICK, max_epochs=2))
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_second_training_reuses_the_first(data_dir: Path) -> None:
+    first = train(data_dir)
+    second = train(data_dir)
+    assert (first.cached, second.cached) == (False, True)
+    assert replace(second, cached=False) == first
+
+
+def test_a_damaged_outcome_is_trained_again(data_dir: Path) -> None:
+    first = train(data_dir)
+    weights = (first.folder / "weights.npz").read_bytes()
+    (first.folder / "weights.npz").write_bytes(weights[:100])
+    assert not train(data_dir).cached
+    assert (first.folder / "weights.npz").read_bytes() == weights
+
+
+def test_training_key_depends_on_data_options_and_seed(data_dir: Path) -> None:
+    key = training_key(data_dir, QUICK, 1)
+    assert key == training_key(data_dir, QUICK, 1)
+    assert key != training_key(data_dir, QUICK, 2)
+    assert key != training_key(data_dir, replace(QUICK, dropout=0.2), 1)
+    rewrite(data_dir, "labels", lambda r: replace(r, area_um2=r.area_um2 + 1))
+    assert key != training_key(data_dir, QUICK, 1)
+
+
+def test_the_saved_predictor_answers_as_the_leaderboard_says(
+    outcome: TrainOutcome, lasting_data_dir: Path
+) -> None:
+    predictor = TensetMlpPredictor.load(outcome.folder, FAKE_READER)
+    designs = [d for d in load_labelled_designs(lasting_data_dir, Selection()) if d.part == "test"]
+    answers = predictor.predict([d.query for d in designs])
+    errors = [
+        abs(a.values["area_um2"] / d.labels["area_um2"] - 1)
+        for a, d in zip(answers, designs, strict=True)
+    ]
+    assert np.mean(errors) == pytest.approx(outcome.metrics["test/mape/area_um2"], rel=1e-6)
+    assert predictor.predict([]) == []
+
+
+def test_predictor_says_what_lies_outside_training(outcome: TrainOutcome) -> None:
+    predictor = TensetMlpPredictor.load(outcome.folder, FAKE_READER)
+    nest = NESTS[0]
+    usual = Query(
+        source=nest.source,
+        top="top",
+        memory_read_delay_cycles=2,
+        memory_write_delay_cycles=2,
+        clock_period_ns=10.0,
+    )
+    near, far = predictor.predict([usual, replace(usual, clock_period_ns=3.0)])
+    assert (near.confidence, near.outside_training) == (1.0, ())
+    assert far.outside_training == ("clock_period_ns",)
+    assert far.confidence < 1
+    assert far.values == near.values  # training saw one clock, so the clock has no say
+
+
+def test_features_of_training_and_of_prediction_are_one_function(lasting_data_dir: Path) -> None:
+    designs = load_labelled_designs(lasting_data_dir, Selection())
+    matrices = matrices_of(designs, FAKE_READER)
+    design = designs[-1]
+    facts = FAKE_READER.facts_of(design.query.source, design.query.top)
+    assert list(matrices.features[-1]) == list(features_of(facts, design.query).values())
+
+
+def test_training_rejects_a_missing_table(data_dir: Path) -> None:
+    for path in (data_dir / "tables" / "labels").iterdir():
+        path.unlink()
+    with pytest.raises(DatasetError, match="table labels must have Parquet files, got none"):
+        train(data_dir)
+
+
+def test_training_rejects_a_damaged_table(data_dir: Path) -> None:
+    (data_dir / "tables" / "labels" / "tests.parquet").write_bytes(b"PAR1 not")
+    with pytest.raises(SchemaError, match="must be a Parquet file, got a damaged one"):
+        train(data_dir)
+
+
+def test_training_rejects_an_unknown_split(data_dir: Path) -> None:
+    with pytest.raises(DatasetError, match="split must be one of by_kernel_v1, got 'random'"):
+        train(data_dir, replace(QUICK, split="random"))
+
+
+def test_training_rejects_a_group_on_two_sides(data_dir: Path) -> None:
+    rewrite(
+        data_dir,
+        "splits",
+        lambda r: replace(r, part="test") if r.program_id == "nest-1-1-4" else r,
+    )
+    with pytest.raises(DatasetError, match=r"one side of split .*, got nest-1-1 in test, train"):
+        train(data_dir)
+
+
+def test_training_rejects_one_source_on_two_sides(data_dir: Path) -> None:
+    sources = {n.program_id: n.source for n in NESTS}
+    rewrite(
+        data_dir,
+        "programs",
+        lambda r: replace(r, source=sources["nest-2-2-4"]) if r.program_id == "nest-1-1-4" else r,
+    )
+    with pytest.raises(DatasetError, match="one source must stand on one side of the split"):
+        train(data_dir)
+
+
+def test_training_rejects_a_program_split_from_its_parent(data_dir: Path) -> None:
+    rewrite(
+        data_dir,
+        "programs",
+        lambda r: replace(r, parent="nest-1-1-4") if r.program_id == "nest-2-2-4" else r,
+    )
+    with pytest.raises(DatasetError, match="a program and its parent must stand on one side"):
+        train(data_dir)
+
+
+def test_training_rejects_a_program_without_a_place(data_dir: Path) -> None:
+    rewrite(data_dir, "splits", lambda r: None if r.program_id == "nest-1-1-4" else r)
+    with pytest.raises(DatasetError, match="place in the split, got none for nest-1-1"):
+        train(data_dir)
+
+
+def test_training_rejects_an_empty_part(data_dir: Path) -> None:
+    rewrite(data_dir, "splits", lambda r: replace(r, part="train") if r.part == "test" else r)
+    with pytest.raises(DatasetError, match=r"part test of split .* must have labelled designs"):
+        train(data_dir)
+
+
+def test_training_rejects_labels_of_two_tools(data_dir: Path) -> None:
+    rewrite(data_dir, "labels", lambda r: replace(r, tool=r.design_id[:6]))
+    rewrite(data_dir, "labels", lambda r: replace(r, tool="other" if "9" in r.design_id else "a"))
+    with pytest.raises(DatasetError, match="labels must be of one tool, got a, other; choose one"):
+        train(data_dir)
+    with pytest.raises(DatasetError, match="tool of the labels must be one of a, other, got 'b'"):
+        train(data_dir, replace(QUICK, tool="b"))
+
+
+def test_designs_that_failed_a_run_are_left_out(data_dir: Path) -> None:
+    whole = load_labelled_designs(data_dir, Selection())
+    wrong = whole[0].design_id
+    rewrite(
+        data_dir, "runs", lambda r: replace(r, outputs_equal=False) if r.design_id == wrong else r
+    )
+    assert load_labelled_designs(data_dir, Selection()) == whole[1:]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"dropout": 1.0}, "dropout must be from 0 to below 1, got 1.0"),
+        ({"hidden_sizes": (8, 0)}, "a hidden size must be at least 1, got 0"),
+        ({"learning_rate": -1.0}, "learning_rate must be above 0, got -1.0"),
+        ({"max_epochs": 0}, "max_epochs must be above 0, got 0"),
+        ({"bootstrap_resamples": 0}, "bootstrap_resamples must be at least 1, got 0"),
+    ],
+)
+def test_options_rejects_values_out_of_range(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        TrainOptions(**change)
+
+
+def test_loading_rejects_what_is_not_a_predictor(data_dir: Path, tmp_path: Path) -> None:
+    with pytest.raises(
+        PredictorError, match=r"must hold model.json and weights.npz, got .*No such"
+    ):
+        TensetMlpPredictor.load(tmp_path, FAKE_READER)
+    folder = train(data_dir).folder
+    (folder / "weights.npz").write_bytes(b"nothing")
+    with pytest.raises(PredictorError, match=r"must hold model.json and weights.npz"):
+        TensetMlpPredictor.load(folder, FAKE_READER)
+    card = (folder / "model.json").read_text()
+    (folder / "model.json").write_text(card.replace('"feature_set": 1', '"feature_set": 0'))
+    with pytest.raises(PredictorError, match=r"feature set of .* must be 1, got 0; train again"):
+        TensetMlpPredictor.load(folder, FAKE_READER)
+    (folder / "model.json").write_text("[]")
+    with pytest.raises(PredictorError, match="must be a tenset-mlp model card"):
+        TensetMlpPredictor.load(folder, FAKE_READER)
