@@ -202,7 +202,7 @@ def test_run_native_reports_a_folder_it_cannot_use(tmp_path: Path) -> None:
 
 def test_run_native_rejects_an_absent_gcc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(ToolMissing, match=r"^gcc must be on the PATH, got nothing; install .* gcc "):
+    with pytest.raises(ToolMissing, match=r"^gcc must be on the PATH, got nothing; install "):
         run_body("return 0;", tmp_path)
 
 
