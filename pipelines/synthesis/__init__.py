@@ -1,7 +1,8 @@
 """Logic synthesis: Verilog to standard cells with yosys and abc, and what the result measures.
 
-Belongs here: area, flip-flops, cells by type and longest path of a design in a liberty library. Does not:
-where the Verilog comes from (`pipelines.hls`), what it computes (`pipelines.rtlsim`), power.
+Belongs here: area, flip-flops, cells by type and longest path of a design in a liberty library.
+Does not: where the Verilog comes from (`pipelines.hls`), what it computes (`pipelines.rtlsim`),
+power.
 """
 
 from pipelines.synthesis.design import SynthesisResult, Target, synthesize_design

@@ -35,8 +35,9 @@ class Target:
 
     Attributes:
         liberty: standard-cell library; see `find_liberty`.
-        clock_period_ns: clock period the design was scheduled for. Mapping and sizing always go for the
-            shortest path (sizing for a period saved 0.1 % of area), so it does not change the netlist.
+        clock_period_ns: clock period the design was scheduled for. Mapping and sizing always go for
+            the shortest path (sizing for a period saved 0.1 % of area), so it does not change the
+            netlist.
     """
 
     liberty: Path
@@ -94,14 +95,14 @@ def _tool_error(run: ToolRun, folder: Path) -> str:
 
 
 def _run_tool(folder: Path, timeout_s: float) -> ToolRun:
-    # Run by path and isolated, not as a module: the package's imports would cost four times the start-up
-    # of pyosys. Temporary files of abc go into the folder, named relative to it.
+    # Run by path and isolated, not as a module: the package's imports would cost four times the
+    # start-up of pyosys. Temporary files of abc go into the folder, named relative to it.
     argv = [sys.executable, "-I", str(_WORKER), recipe.COMMAND_FILE, recipe.LOG_FILE]
     return run_tool(argv, folder=folder, timeout_s=timeout_s, environment={"TMPDIR": "."})
 
 
 def _check_mapped(netlist: Netlist, liberty: Liberty) -> None:
-    """Reject what would be a wrong label: cells without figures, and latches (osu018's has area 0)."""
+    """Reject what would be a wrong label: unknown cells, and latches (osu018's has area 0)."""
     alien = unmapped_cells(netlist, liberty)
     latches = {
         t: n

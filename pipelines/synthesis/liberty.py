@@ -1,7 +1,7 @@
 """A standard-cell library: what liberty says of each cell, in ns, pF, V, mW and pJ.
 
-Belongs here: the data classes of a library. Does not: reading a file (`liberty_reader.py`), or what is
-computed from the tables (`timing.py`).
+Belongs here: the data classes of a library. Does not: reading a file (`liberty_reader.py`), or what
+is computed from the tables (`timing.py`).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TimingArc:
-    """How a transition at `related_pin` reaches the pin that has the arc. Delays and transitions."""
+    """How a transition at `related_pin` reaches the pin that has the arc."""
 
     related_pin: str
     sense: str
@@ -151,7 +151,7 @@ class Liberty:
 
     @property
     def smallest_buffer(self) -> str | None:
-        """Name of the buffer of least area, the first by name of several; None when there is none."""
+        """Name of the buffer of least area, the first by name of several; None without buffers."""
         buffers = [c for c in self.cells.values() if _is_buffer(c)]
         return min(buffers, key=lambda c: (c.area_um2, c.name)).name if buffers else None
 

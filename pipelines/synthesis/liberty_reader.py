@@ -55,7 +55,9 @@ class _Reader:
         try:
             return float(text)
         except ValueError:
-            raise self.fail(f"a value in liberty group {group.name} must be a number", text, group) from None
+            raise self.fail(
+                f"a value in liberty group {group.name} must be a number", text, group
+            ) from None
 
     def attribute(self, group: Group, name: str, default: float) -> float:
         text = group.attributes.get(name)
@@ -65,7 +67,9 @@ class _Reader:
         """`1ns`, `10ps`, `100uW` as a number of the SI unit."""
         match = re.fullmatch(rf"\s*([0-9.]+)\s*([fpnum]?){unit}\s*", text, re.IGNORECASE)
         if match is None:
-            raise self.fail(f"a liberty unit must be a number and a unit of {unit}", text, self.library)
+            raise self.fail(
+                f"a liberty unit must be a number and a unit of {unit}", text, self.library
+            )
         return float(match[1]) * _SI[match[2].lower()]
 
     def _units(self) -> Units:
@@ -115,7 +119,11 @@ class _Reader:
             return "second", self.units.time_ns
         if variable in ("input_net_transition", "input_transition_time", "related_pin_transition"):
             return "first", self.units.time_ns
-        raise self.fail("a liberty table variable must be a transition or an output capacitance", variable, group)
+        raise self.fail(
+            "a liberty table variable must be a transition or an output capacitance",
+            variable,
+            group,
+        )
 
     def arcs(self, pin: Group) -> tuple[TimingArc, ...]:
         time = self.units.time_ns
@@ -220,7 +228,8 @@ class _Reader:
         return Liberty(
             name=self.library.arguments[0] if self.library.arguments else self.path.stem,
             units=self.units,
-            nominal_voltage_v=self.attribute(self.library, "nom_voltage", 0.0) * self.units.voltage_v,
+            nominal_voltage_v=self.attribute(self.library, "nom_voltage", 0.0)
+            * self.units.voltage_v,
             cells=cells,
         )
 
@@ -258,14 +267,17 @@ def find_liberty(name_or_path: str | None) -> Path:
 def load_liberty(path: Path) -> Liberty:
     """Read a standard-cell library; a file read before and not changed since is not read again.
 
-    Returns: every cell with area, pins, functions, `ff` groups, timing, constraints and power tables.
+    Returns: every cell with area, pins, functions, `ff` groups, timing, constraints and power
+             tables.
     Raises:  SynthesisError: not readable or not liberty; the message has file, line and rule.
     """
     try:
         stat = path.stat()
         return _load(path, stat.st_mtime_ns, stat.st_size)
     except OSError as error:
-        raise SynthesisError(f"liberty must be a readable file, got {error.strerror} ({path})") from error
+        raise SynthesisError(
+            f"liberty must be a readable file, got {error.strerror} ({path})"
+        ) from error
 
 
 @lru_cache(maxsize=8)
@@ -282,4 +294,6 @@ def liberty_hash(path: Path) -> str:
     try:
         return hashlib.sha256(path.read_bytes()).hexdigest()[:32]
     except OSError as error:
-        raise SynthesisError(f"liberty must be a readable file, got {error.strerror} ({path})") from error
+        raise SynthesisError(
+            f"liberty must be a readable file, got {error.strerror} ({path})"
+        ) from error

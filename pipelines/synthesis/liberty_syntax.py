@@ -1,7 +1,7 @@
 """The syntax of liberty files: text to nested groups of attributes.
 
-Belongs here: comments, strings, continuation lines, groups, and where an error is. Does not: what any
-group or attribute means (`liberty.py`).
+Belongs here: comments, strings, continuation lines, groups, and where an error is. Does not: what
+any group or attribute means (`liberty.py`).
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class _Parser:
         return tuple(values)
 
     def value(self) -> str:
-        """Words after a colon, up to a semicolon or the end of the line (the semicolon is optional)."""
+        """Words after a colon, up to a semicolon or, as that is optional, the end of the line."""
         line = self.take("':'").line
         words: list[str] = []
         while self.at < len(self.tokens) and not (self.peek(";") or self.peek("}")):
@@ -121,7 +121,9 @@ class _Parser:
     def statement(self, parent: Group, depth: int) -> None:
         name = self.take("a name")
         if name.is_mark:
-            raise self.fail(f"a liberty statement must begin with a name, got {name.text!r}", name.line)
+            raise self.fail(
+                f"a liberty statement must begin with a name, got {name.text!r}", name.line
+            )
         if self.peek(":"):
             parent.attributes[name.text] = self.value()
         elif self.peek("("):
@@ -131,11 +133,15 @@ class _Parser:
             else:
                 parent.lists[name.text] = values
         else:
-            raise self.fail(f"a liberty name must be followed by ':' or '(', got {name.text!r}", name.line)
+            raise self.fail(
+                f"a liberty name must be followed by ':' or '(', got {name.text!r}", name.line
+            )
 
     def body(self, name: Token, arguments: tuple[str, ...], depth: int) -> Group:
         if depth > MAX_DEPTH:
-            raise self.fail(f"liberty groups must nest at most {MAX_DEPTH} deep, got more", name.line)
+            raise self.fail(
+                f"liberty groups must nest at most {MAX_DEPTH} deep, got more", name.line
+            )
         group = Group(name=name.text, arguments=arguments, line=name.line)
         self.at += 1  # the opening brace
         while not self.peek("}"):
@@ -144,7 +150,8 @@ class _Parser:
             else:
                 if self.at >= len(self.tokens):
                     raise self.fail(
-                        f"liberty group {name.text} must end with '}}', got the end of the file", name.line
+                        f"liberty group {name.text} must end with '}}', got the end of the file",
+                        name.line,
                     )
                 self.statement(group, depth)
         self.at += 1
@@ -161,7 +168,9 @@ class _Parser:
         name = self.take("library")
         arguments = self.arguments()
         if not self.peek("{"):
-            raise self.fail("`library (name)` must be followed by '{', got something else", name.line)
+            raise self.fail(
+                "`library (name)` must be followed by '{', got something else", name.line
+            )
         return self.body(name, arguments, 0)
 
 

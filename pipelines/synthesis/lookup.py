@@ -1,6 +1,7 @@
 """Many look-up tables evaluated at once: table number, two coordinates, one value, all as arrays.
 
-Belongs here: stacking tables of different sizes and bilinear interpolation. Does not: what is looked up.
+Belongs here: stacking tables of different sizes and bilinear interpolation. Does not: what is
+looked up.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class TableStack:
 
 
 def _position(axes: Floats, sizes: Indices, x: Floats) -> tuple[Indices, Floats]:
-    """Segment of each point on its axis, and how far along it; axes (points, size), others (points,)."""
+    """Segment of each point on its axis (points, size), and how far along it, both (points,)."""
     segment = np.clip((axes <= x[:, None]).sum(axis=1) - 1, 0, np.maximum(sizes - 2, 0))
     rows = np.arange(x.size)
     start = axes[rows, segment]

@@ -1,7 +1,7 @@
 """A mapped netlist as arrays: nets are numbers, cells of one type stand together.
 
-Belongs here: reading yosys' JSON netlist of the top module and counting its cells. Does not: what a cell
-type is (`liberty.py`) or how long a path takes (`timing.py`).
+Belongs here: reading yosys' JSON netlist of the top module and counting its cells. Does not: what a
+cell type is (`liberty.py`) or how long a path takes (`timing.py`).
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class _Numbering:
     """Dense net numbers in order of first appearance."""
 
     def __init__(self) -> None:
-        self.numbers: dict[int | str, int] = dict(CONSTANT_NETS)
+        self.numbers: dict[int | str, int] = {**CONSTANT_NETS}
         self.count = _FIRST_NET
 
     def nets(self, bits: Sequence[int | str]) -> list[int]:
@@ -105,7 +105,7 @@ def _group(type_name: str, cells: Mapping[str, _Cell], numbering: _Numbering) ->
             bits = cells[name].connections.get(pin, [])
             if len(bits) > 1:
                 raise SynthesisError(
-                    f"a pin of a mapped cell must have one bit, got {len(bits)} at {type_name}.{pin}"
+                    f"a mapped cell's pin must have one bit, got {len(bits)} at {type_name}.{pin}"
                 )
             nets[pin].append(numbering.nets(bits)[0] if bits else ABSENT)
     return CellGroup(names=names, pins={p: np.array(n, np.intp) for p, n in nets.items()})
@@ -120,7 +120,9 @@ def parse_netlist(text: str | bytes, top: str) -> Netlist:
         modules = _DESIGN.validate_json(text).modules
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        raise SynthesisError(f"a netlist must be yosys JSON, got {first['msg']} at {first['loc']}") from error
+        raise SynthesisError(
+            f"a netlist must be yosys JSON, got {first['msg']} at {first['loc']}"
+        ) from error
     if top not in modules:
         known = ", ".join(sorted(modules)) or "none"
         raise SynthesisError(f"top must be a module of the netlist, got {top!r}; modules: {known}")
@@ -133,7 +135,9 @@ def parse_netlist(text: str | bytes, top: str) -> Netlist:
     return Netlist(
         net_count=numbering.count,
         inputs={n: np.array(b, np.intp) for n, (d, b) in ports.items() if d in ("input", "inout")},
-        outputs={n: np.array(b, np.intp) for n, (d, b) in ports.items() if d in ("output", "inout")},
+        outputs={
+            n: np.array(b, np.intp) for n, (d, b) in ports.items() if d in ("output", "inout")
+        },
         groups=groups,
     )
 

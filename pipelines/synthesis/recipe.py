@@ -1,8 +1,9 @@
 """The synthesis recipe: every yosys command from Verilog to a mapped netlist, in order.
 
-Belongs here: the commands, the fixed file names they use, and the recipe's identity. Does not: running
-them (`worker.py`). No text from outside enters a command, except the name of the top module, which is
-checked to be an identifier; so no path, quote or semicolon of a user is ever read by yosys.
+Belongs here: the commands, the fixed file names they use, and the recipe's identity. Does not:
+running them (`worker.py`). No text from outside enters a command, except the name of the top
+module, which is checked to be an identifier; so no path, quote or semicolon of a user is ever read
+by yosys.
 """
 
 from __future__ import annotations
@@ -28,16 +29,16 @@ _HERE = "/proc/self/cwd"
 OUTPUT_LOAD_PF = 0.02  # on every output port, in mapping and in timing
 TIMING_MODEL = "nldm-1"  # raise when `timing.py` gives other numbers for the same netlist
 
-# Level-preserving rewriting (`-l`) instead of `dc2`, which saves area but undoes parallel-prefix adders;
-# then structural choices, mapping, buffers above fan-out 12, and sizing. docs/decisions/003-synthesis.md has
-# the figures.
+# Level-preserving rewriting (`-l`) instead of `dc2`, which saves area but undoes parallel-prefix
+# adders; then structural choices, mapping, buffers above fan-out 12, and sizing.
+# docs/decisions/003-synthesis.md has the figures.
 ABC_SCRIPT = (
     "+strash;ifraig;scorr;drw,-l;drf,-l;balance,-l;drw,-l;dch,-f;map,-B,0.9;"
     "topo;buffer,-c,-N,12;topo;upsize;dnsize"
 )
 
-# The coarse steps are those of yosys' own `synth`, without its SAT-based sharing (binding is the high-level
-# synthesis' decision) and with multiplications by constants kept from the Booth encoder.
+# The coarse steps are those of yosys' own `synth`, without its SAT-based sharing (binding is the
+# high-level synthesis' decision) and with multiplications by constants kept from the Booth encoder.
 _COARSE = (
     "proc",
     "flatten -noscopeinfo",
@@ -59,13 +60,12 @@ _COARSE = (
     "synth -noabc -run fine:check",
 )
 
-# Undefined bits become 0 only after optimisation, which may use them as it likes; what is left would be
-# a floating gate input in the netlist and an unknown to the mapper.
+# Undefined bits become 0 only after optimisation, which may use them as it likes; what is left
+# would be a floating gate input in the netlist and an unknown to the mapper.
 _MAPPING = (
     f"dfflibmap -liberty {_HERE}/{LIBERTY_FILE}",
     "setundef -zero -undriven",
-    f"abc -liberty {_HERE}/{LIBERTY_FILE} -constr {_HERE}/{CONSTRAINT_FILE} "
-    f"-script {ABC_SCRIPT}",
+    f"abc -liberty {_HERE}/{LIBERTY_FILE} -constr {_HERE}/{CONSTRAINT_FILE} -script {ABC_SCRIPT}",
     "opt_clean -purge",
     f"write_json {NETLIST_FILE}",
 )
@@ -85,13 +85,16 @@ def commands(top: str) -> tuple[str, ...]:
     Raises: SynthesisError: the name is not a plain Verilog identifier.
     """
     if not _IDENTIFIER.fullmatch(top):
-        raise SynthesisError(f"top must be a Verilog identifier [A-Za-z_][A-Za-z0-9_$]*, got {top!r}")
+        raise SynthesisError(
+            f"top must be a Verilog identifier [A-Za-z_][A-Za-z0-9_$]*, got {top!r}"
+        )
     read = (f"read_verilog -sv {VERILOG_FILE}", f"hierarchy -check -top {top}")
     return (*read, *_COARSE, *_MAPPING)
 
 
 def constraints(driving_cell: str | None) -> str:
-    """The mapper's constraints: what drives registers' outputs and input ports, and the output load.
+    """The mapper's constraints: what drives registers' outputs and input ports, and the output
+    load.
 
     Without a driving cell the mapper takes registers as infinitely strong and buffers none of them.
     """

@@ -1,13 +1,13 @@
-"""Static timing of a mapped netlist: how long a signal can take from a register or port to the next.
+"""Static timing of a mapped netlist: how long signals take from register or port to the next.
 
 Belongs here: arrival times and transitions over the netlist, and the longest path. Does not: table
 arithmetic (`lookup.py`).
 
-The model is the one of OpenSTA for a netlist without wires: loads are pin capacitances, every output
-port carries 0.02 pF, inputs switch at time 0 with zero transition, the clock reaches every register at
-time 0 with zero transition, and the slowest arrival and the slowest transition at a net are kept
-separately for rising and falling. Paths from asynchronous set and clear are not followed, as by default
-there. Constant nets carry no transition.
+The model is the one of OpenSTA for a netlist without wires: loads are pin capacitances, every
+output port carries 0.02 pF, inputs switch at time 0 with zero transition, the clock reaches every
+register at time 0 with zero transition, and the slowest arrival and the slowest transition at a net
+are kept separately for rising and falling. Paths from asynchronous set and clear are not followed,
+as by default there. Constant nets carry no transition.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pipelines.synthesis.errors import SynthesisError
 from pipelines.synthesis.liberty import Cell, Liberty, Table, TimingArc
@@ -26,8 +25,8 @@ from pipelines.synthesis.recipe import OUTPUT_LOAD_PF
 
 RISE, FALL = 0, 1
 
-# A node is a net and a direction of change: 2 * net + RISE or FALL. Arrays over nodes are (2 * nets,).
-# The constant nets never change, so that a node of theirs is free to stand for the ideal clock.
+# A node is a net and a direction of change: 2 * net + RISE or FALL; arrays over nodes are
+# (2 * nets,). The constant nets never change, so a node of theirs is free to stand for the clock.
 _FIRST_NET = 2
 _CLOCK = 0
 
@@ -53,7 +52,8 @@ class Timing:
         delay_ns: longest path: from a register's clock or an input port to an output port, or to a
             register's data with its set-up time. 0 when there is no path.
         clock_to_q_ns: slowest register output, as loaded in this netlist; 0 without registers.
-        arrival_ns, transition_ns: (nets, 2), rising and falling; arrival is -inf where nothing arrives.
+        arrival_ns, transition_ns: (nets, 2), rising and falling; arrival is -inf where nothing
+            arrives.
         load_pf: (nets, 2), load seen by a rising and by a falling driver.
     """
 
@@ -83,7 +83,7 @@ class _Tables:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Edges:
-    """Timing arcs between nodes, each array (edges,); a register's output has its edges from CLOCK."""
+    """Timing arcs between nodes, each array (edges,); register outputs are driven by _CLOCK."""
 
     source: Indices
     target: Indices
@@ -138,7 +138,11 @@ def _arc_blocks(
 ) -> Iterator[_Block]:
     live = (source >= _FIRST_NET) & (target >= _FIRST_NET)
     if arc.kind in _CLOCKED:  # the active edge starts both directions of the output
-        source, pairs, wanted = np.zeros_like(source), ((_CLOCK, RISE), (_CLOCK, FALL)), (RISE, FALL)
+        source, pairs, wanted = (
+            np.zeros_like(source),
+            ((_CLOCK, RISE), (_CLOCK, FALL)),
+            (RISE, FALL),
+        )
     else:
         pairs, wanted = _UNATE.get(arc.sense, _NON_UNATE), _COMBINATIONAL.get(arc.kind, ())
     for before, after in pairs:
@@ -186,8 +190,8 @@ def _levels(edges: _Edges, node_count: int) -> Indices:
         depth += 1
     if (waiting > 0).any():
         raise SynthesisError(
-            f"a netlist must have no combinational loop, got {int((waiting > 0).sum()) // 2} nets in or "
-            "behind one"
+            "a netlist must have no combinational loop, got one that "
+            f"{int((waiting > 0).sum()) // 2} nets are in or behind"
         )
     return level
 
@@ -215,9 +219,9 @@ class _Wave:
 def _propagate(wave: _Wave, edges: _Edges) -> None:
     level = _levels(edges, wave.arrival.size)[edges.target]
     order = np.lexsort((edges.target, level))
-    bounds = np.searchsorted(level[order], np.arange(1, level.max(initial=0) + 2))
-    for begin, end in zip(bounds[:-1], bounds[1:], strict=True):
-        wave.pass_edges(edges, order[begin:end])
+    sizes = np.bincount(level, minlength=1)[1:]  # a target is at least one edge deep
+    for chosen in np.split(order, np.cumsum(sizes)[:-1]) if sizes.size else ():
+        wave.pass_edges(edges, chosen)
 
 
 def _edges(netlist: Netlist, liberty: Liberty, tables: _Tables) -> _Edges:
@@ -232,7 +236,7 @@ def _edges(netlist: Netlist, liberty: Liberty, tables: _Tables) -> _Edges:
 
 
 def _setup_ends(wave: _Wave, netlist: Netlist, liberty: Liberty) -> Iterator[Floats]:
-    """Arrival with set-up time at the data pins of registers, one array a constraint and direction."""
+    """Arrival with set-up time at registers' data pins, an array a constraint and direction."""
     for type_name, group in netlist.groups.items():
         for name, pin in liberty.cells[type_name].pins.items():
             nets = group.pins.get(name, np.zeros(0, np.intp))
@@ -261,18 +265,17 @@ def analyse_timing(netlist: Netlist, liberty: Liberty) -> Timing:
     """Arrival times of a mapped netlist and its longest path.
 
     Args:    netlist: every cell type must be in the library.
-    Returns: delays in ns; see `Timing`. A path between registers of opposite clock edges counts with
-             its own length, not doubled.
+    Returns: delays in ns; see `Timing`. A path between registers of opposite clock edges counts
+             with its own length, not doubled.
     Raises:  SynthesisError: there is a combinational loop.
-    Source:  the non-linear delay model of liberty, evaluated as OpenSTA does (`GateTableModel`: delay and
-             transition from input transition and load, negative transitions taken as zero).
+    Source:  the non-linear delay model of liberty, evaluated as OpenSTA does (`GateTableModel`:
+             delay and transition from input transition and load, negative transitions taken as
+             zero).
     """
     tables = _Tables()
     edges = _edges(netlist, liberty, tables)
     nodes = 2 * netlist.net_count
-    wave = _Wave(
-        np.full(nodes, -np.inf), np.zeros(nodes), _loads(netlist, liberty), tables.stack()
-    )
+    wave = _Wave(np.full(nodes, -np.inf), np.zeros(nodes), _loads(netlist, liberty), tables.stack())
     wave.arrival[_CLOCK] = 0.0
     for nets in netlist.inputs.values():
         wave.arrival[_nodes(nets, RISE)] = wave.arrival[_nodes(nets, FALL)] = 0.0

@@ -2,11 +2,11 @@
 
     python -m tests.benchmarks.characterise_operators [--liberty osu018] [--json FILE]
 
-An operator stands between input and output ports, without registers: its delay is the longest path from
-port to port, purely combinational, its area that of its cells. Shifts take a variable distance. A
-multiplexer of n inputs has a binary select. Clock-to-output and set-up time are those of a register whose
-output drives one gate and whose data comes from one, so a chain of operators fits a clock period when
-clock_to_q_ns + sum of delays + setup_ns is not above it.
+An operator stands between input and output ports, without registers: its delay is the longest path
+from port to port, purely combinational, its area that of its cells. Shifts take a variable
+distance. A multiplexer of n inputs has a binary select. Clock-to-output and set-up time are those
+of a register whose output drives one gate and whose data comes from one, so a chain of operators
+fits a clock period when clock_to_q_ns + sum of delays + setup_ns is not above it.
 """
 
 from __future__ import annotations
