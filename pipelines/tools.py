@@ -7,7 +7,6 @@ This is the only place under `pipelines/` that reads a clock, to measure how lon
 from __future__ import annotations
 
 import os
-import resource
 import shutil
 import signal
 import subprocess
@@ -70,13 +69,16 @@ def find_tool(name: str, package: str) -> str:
     return path
 
 
-def _limits(memory_bytes: int | None, cpu_s: int | None) -> None:  # runs in the child
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_LIMIT_BYTES, FILE_LIMIT_BYTES))
+def _limited(argv: Sequence[str], memory_bytes: int | None, cpu_s: int | None) -> list[str]:
+    """The command behind `prlimit`: limits without running Python between fork and exec."""
+    if shutil.which(argv[0]) is None:
+        raise FileNotFoundError(f"{argv[0]} must be an executable file, got nothing")
+    limits = ["--core=0", f"--fsize={FILE_LIMIT_BYTES}"]
     if memory_bytes is not None:
-        resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+        limits.append(f"--as={memory_bytes}")
     if cpu_s is not None:
-        resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s + 1))
+        limits.append(f"--cpu={cpu_s}:{cpu_s + 1}")
+    return [find_tool("prlimit", "util-linux"), *limits, "--", *argv]
 
 
 def run_tool(
@@ -103,14 +105,13 @@ def run_tool(
     variables = {"PATH": os.defpath + ":" + _path(), "LC_ALL": "C", "HOME": str(folder)}
     start = time.perf_counter()
     process = subprocess.Popen(
-        list(argv),
+        _limited(argv, memory_bytes, cpu_s),
         cwd=folder,
         env={**variables, **(environment or {})},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
-        preexec_fn=lambda: _limits(memory_bytes, cpu_s),
     )
     try:
         out, err = process.communicate(stdin.encode(), timeout=timeout_s)

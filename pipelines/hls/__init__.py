@@ -4,6 +4,7 @@ C front end, structured IR, control/data-flow graph, list and modulo scheduling,
 this package only the names below are used.
 """
 
+from pipelines.hls import ir
 from pipelines.hls.compiler import (
     TOOL,
     CompiledDesign,
@@ -23,6 +24,7 @@ from pipelines.hls.errors import HlsError
 from pipelines.hls.frontend import interface_of, read_function, read_interface
 from pipelines.hls.ir import Function, LoopDirective
 from pipelines.hls.report import RtlReport
+from pipelines.hls.rows import design_id, design_row, options_of, outcome_rows
 
 __all__ = [
     "TOOL",
@@ -34,10 +36,15 @@ __all__ = [
     "LoopDirective",
     "RtlReport",
     "compile_program",
+    "design_id",
+    "design_row",
     "directive_json",
     "directives_json",
     "innermost_loops",
     "interface_of",
+    "ir",
+    "options_of",
+    "outcome_rows",
     "parse_directives",
     "read_function",
     "read_interface",

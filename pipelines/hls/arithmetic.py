@@ -70,9 +70,7 @@ def make_binary(operator: str, left: Expression, right: Expression, kind: Scalar
 def make_unary(operator: str, operand: Expression, kind: ScalarType) -> Expression:
     """A unary expression, folded when its operand is a constant."""
     if isinstance(operand, Constant):
-        return Constant(
-            value=wrap(-operand.value if operator == "neg" else ~operand.value, kind), type=kind
-        )
+        return Constant(value=wrap(-operand.value if operator == "neg" else ~operand.value, kind), type=kind)
     return Unary(operator=operator, operand=operand, type=kind)
 
 
@@ -99,7 +97,7 @@ def truth_value(expression: Expression) -> Expression:
     if isinstance(expression, Constant):
         return Constant(value=int(expression.value != 0))
     if isinstance(expression, Select) and all(
-        isinstance(b, Constant) and b.value in (0, 1) or truth_value(b) is b
+        (isinstance(b, Constant) and b.value in (0, 1)) or truth_value(b) is b
         for b in (expression.if_true, expression.if_false)
     ):
         return expression

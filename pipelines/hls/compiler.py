@@ -106,18 +106,14 @@ def _inner_loops(loop: ir.For | ir.While) -> list[str]:
     return [s.name for s in ir.walk_statements(loop.body) if isinstance(s, ir.For | ir.While)]
 
 
-def _merge(
-    function: ir.Function, given: Sequence[ir.LoopDirective], file: str
-) -> list[ir.LoopDirective]:
+def _merge(function: ir.Function, given: Sequence[ir.LoopDirective], file: str) -> list[ir.LoopDirective]:
     """Directives of the source and of the options; the options win."""
     loops = {loop.name: loop for loop in loops_of(function)}
     merged = {(d.kind, d.loop): d for loop in loops.values() for d in loop.directives}
     for directive in given:
         if directive.loop not in loops:
             known = ", ".join(loops) or "none"
-            raise HlsError(
-                f"a directive's loop must be one of {known}", repr(directive.loop), file=file
-            )
+            raise HlsError(f"a directive's loop must be one of {known}", repr(directive.loop), file=file)
         merged[directive.kind, directive.loop] = directive
     return sorted(merged.values(), key=directive_json)
 
@@ -187,9 +183,7 @@ def _pipeline_outcomes(
     ]
 
 
-def compile_program(
-    source: str, *, top: str, options: HlsOptions, file: str = "program.c"
-) -> CompiledDesign:
+def compile_program(source: str, *, top: str, options: HlsOptions, file: str = "program.c") -> CompiledDesign:
     """Compile a C function to Verilog.
 
     Args:    source: C text; top: function; file: name for messages.
@@ -212,9 +206,7 @@ def compile_program(
         ),
     )
     schedules = _schedule(graph, model)
-    design = ScheduledDesign(
-        graph=graph, schedules=schedules, model=model, units=bind_units(schedules)
-    )
+    design = ScheduledDesign(graph=graph, schedules=schedules, model=model, units=bind_units(schedules))
     outcomes += _pipeline_outcomes(directives, planned, schedules)
     return CompiledDesign(
         verilog=write_verilog(design),
@@ -224,9 +216,7 @@ def compile_program(
         scheduled=design,
         outcomes=tuple(sorted(outcomes, key=lambda o: o.directive)),
         intervals={
-            s.graph.block.loop or "": s.interval_cycles
-            for s in schedules
-            if s.interval_cycles is not None
+            s.graph.block.loop or "": s.interval_cycles for s in schedules if s.interval_cycles is not None
         },
         report=report_design(design),
     )

@@ -36,9 +36,7 @@ class _Affine:
         terms = dict(self.terms)
         for key, coefficient in other.terms.items():
             terms[key] = terms.get(key, 0) + factor * coefficient
-        return _Affine(
-            {k: v for k, v in terms.items() if v}, self.constant + factor * other.constant
-        )
+        return _Affine({k: v for k, v in terms.items() if v}, self.constant + factor * other.constant)
 
     def times(self, factor: int) -> _Affine:
         if factor == 0:
@@ -170,7 +168,5 @@ def memory_dependences(block: Block) -> tuple[Dependence, ...]:
             if repeats:
                 distance = _carried_distance(first, second, forms, block.trip_count)
                 if distance is not None:
-                    found.append(
-                        Dependence(source=first.index, target=second.index, distance=distance)
-                    )
+                    found.append(Dependence(source=first.index, target=second.index, distance=distance))
     return tuple(found)

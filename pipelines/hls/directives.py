@@ -70,9 +70,7 @@ def parse_directives(text: str) -> tuple[LoopDirective, ...]:
 
     Raises: HlsError: not such a list; the message says where and what is accepted.
     """
-    accepted = (
-        'directives must be a JSON list like [{"kind": "pipeline", "loop": "L0", "value": 1}]'
-    )
+    accepted = 'directives must be a JSON list like [{"kind": "pipeline", "loop": "L0", "value": 1}]'
     try:
         models = _DIRECTIVES.validate_python(json.loads(text))
     except ValidationError as error:

@@ -63,9 +63,7 @@ class ExpressionReader:
             case c_ast.ID():
                 symbol = self.lookup(node)
                 if isinstance(symbol, ir.Array):
-                    raise self.refuse(
-                        node, "an array must be indexed in every dimension", repr(node.name)
-                    )
+                    raise self.refuse(node, "an array must be indexed in every dimension", repr(node.name))
                 return ir.Read(variable=symbol)
             case c_ast.ArrayRef():
                 return self._element(node)
@@ -102,9 +100,7 @@ class ExpressionReader:
             )
         place = self.read(node)
         if not isinstance(place, ir.Read | ir.Load):
-            raise self.refuse(
-                node, "an assignment must change a variable or an array element", "a value"
-            )
+            raise self.refuse(node, "an assignment must change a variable or an array element", "a value")
         return place
 
     def _under(self, condition: ir.Expression) -> ExpressionReader:

@@ -70,12 +70,8 @@ class _FunctionReader:
                 return INT32
             if len(names) == 1 and names[0] in self.typedefs:
                 return self.scalar_type(self.typedefs[names[0]], owner)
-            raise self.refuse(
-                owner, "a type must be int or int32_t", repr(" ".join(node.type.names))
-            )
-        kind = {c_ast.PtrDecl: "a pointer", c_ast.FuncDecl: "a function"}.get(
-            type(node), "another type"
-        )
+            raise self.refuse(owner, "a type must be int or int32_t", repr(" ".join(node.type.names)))
+        kind = {c_ast.PtrDecl: "a pointer", c_ast.FuncDecl: "a function"}.get(type(node), "another type")
         raise self.refuse(owner, "a variable must be an int or an array of int", kind)
 
     def declare(self, decl: c_ast.Decl, *, external: bool) -> Symbol:
@@ -144,9 +140,7 @@ class _FunctionReader:
                 pragmas.append(item)
                 continue
             if found and isinstance(found[-1], ir.Return):
-                raise self.refuse(
-                    item, "return must be the last statement of the function", "code after it"
-                )
+                raise self.refuse(item, "return must be the last statement of the function", "code after it")
             found.extend(self.statement(item, pragmas))
             pragmas = []
         self.ignore(pragmas)
@@ -173,11 +167,7 @@ class _FunctionReader:
             case c_ast.If():
                 condition = self.expressions().read_condition(node.cond)
                 then, otherwise = self.body(node.iftrue), self.body(node.iffalse)
-                return [
-                    ir.If(
-                        condition=condition, then=then, otherwise=otherwise, line=self.line_of(node)
-                    )
-                ]
+                return [ir.If(condition=condition, then=then, otherwise=otherwise, line=self.line_of(node))]
             case c_ast.Compound():
                 return list(self.body(node))
             case c_ast.EmptyStatement():
@@ -194,9 +184,7 @@ class _FunctionReader:
 
     def declaration(self, node: c_ast.Node) -> list[ir.Statement]:
         if not isinstance(node, c_ast.Decl):
-            raise self.refuse(
-                node, "a declaration must declare an int or an array", type(node).__name__
-            )
+            raise self.refuse(node, "a declaration must declare an int or an array", type(node).__name__)
         initial = None if node.init is None else node.init
         value = None
         if initial is not None and not isinstance(node.type, c_ast.ArrayDecl):
@@ -219,9 +207,7 @@ class _FunctionReader:
         reader = self.expressions()
         if isinstance(node, c_ast.UnaryOp):
             if node.op not in ("++", "--", "p++", "p--"):
-                raise self.refuse(
-                    node, "an expression statement must change a variable", f"unary {node.op}"
-                )
+                raise self.refuse(node, "an expression statement must change a variable", f"unary {node.op}")
             target, operator = node.expr, "add" if "++" in node.op else "sub"
             right: ir.Expression = ir.Constant(value=1)
         else:
@@ -238,9 +224,7 @@ class _FunctionReader:
 
     # ---- loops ------------------------------------------------------------------------------------
 
-    def loop(
-        self, node: c_ast.Node, label: str | None, pragmas: list[c_ast.Pragma]
-    ) -> list[ir.Statement]:
+    def loop(self, node: c_ast.Node, label: str | None, pragmas: list[c_ast.Pragma]) -> list[ir.Statement]:
         name = label or f"L{self.loop_count}"
         self.loop_count += 1
         if name in self.loop_names:
@@ -267,9 +251,7 @@ class _FunctionReader:
         kept = [i for i in node.block_items or [] if not any(i is p for p in pragmas)]
         return c_ast.Compound(kept, node.coord)
 
-    def loop_directives(
-        self, pragmas: list[c_ast.Pragma], loop: str
-    ) -> tuple[ir.LoopDirective, ...]:
+    def loop_directives(self, pragmas: list[c_ast.Pragma], loop: str) -> tuple[ir.LoopDirective, ...]:
         found: list[ir.LoopDirective] = []
         for pragma in pragmas:
             directive = parse_pragma(pragma.string, loop)
@@ -306,9 +288,7 @@ class _FunctionReader:
         """A counted loop when variable, bound and step allow it, else its `while` form."""
         before = [] if node.init is None else self.statement(node.init, [])
         condition = (
-            ir.Constant(value=1)
-            if node.cond is None
-            else self.expressions().read_condition(node.cond)
+            ir.Constant(value=1) if node.cond is None else self.expressions().read_condition(node.cond)
         )
         body = self.body(body_node)
         after = [] if node.next is None else self.statement(node.next, [])
@@ -346,9 +326,7 @@ class _FunctionReader:
             return None
         changed = ir.assigned_variables(body) | {variable.name}
         for part in ir.walk_expressions(upper):
-            if isinstance(part, ir.Load) or (
-                isinstance(part, ir.Read) and part.variable.name in changed
-            ):
+            if isinstance(part, ir.Load) or (isinstance(part, ir.Read) and part.variable.name in changed):
                 return None
         return ir.For(
             name=name,
@@ -446,9 +424,7 @@ def read_function(source: str, *, top: str, file: str = "program.c") -> ir.Funct
         if isinstance(node, c_ast.Typename) and getattr(node.type.type, "names", None) == ["void"]:
             continue
         if not isinstance(node, c_ast.Decl) or node.name is None:
-            raise reader.refuse(
-                node, "a parameter must have a name and a type", type(node).__name__
-            )
+            raise reader.refuse(node, "a parameter must have a name and a type", type(node).__name__)
         parameters.append(reader.declare(node, external=True))
     try:
         body = reader.statements(definition.body.block_items or [])
@@ -456,9 +432,7 @@ def read_function(source: str, *, top: str, file: str = "program.c") -> ir.Funct
         raise HlsError("statements must nest less deeply", "nesting too deep", file=file) from None
     _check_returns(body, file)
     if returns is not None and not (body and isinstance(body[-1], ir.Return) and body[-1].value):
-        raise reader.refuse(
-            definition.decl, f"{top} must end by returning a value", "no final return"
-        )
+        raise reader.refuse(definition.decl, f"{top} must end by returning a value", "no final return")
     return ir.Function(
         name=top,
         parameters=tuple(parameters),

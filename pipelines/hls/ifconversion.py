@@ -65,9 +65,7 @@ class _Converter:
 
     def predicated(self, body: tuple[ir.Statement, ...], predicate: ir.Read) -> list[ir.Statement]:
         inside = _count_reads(body)
-        private = {
-            name for name in _assigned_first(body) if self.reads[name] <= inside.get(name, 0)
-        }
+        private = {name for name in _assigned_first(body) if self.reads[name] <= inside.get(name, 0)}
         found: list[ir.Statement] = []
         for statement in body:
             if isinstance(statement, ir.Assign):
@@ -109,9 +107,9 @@ def _conjunction(left: ir.Expression, right: ir.Expression | None) -> ir.Express
 
 
 def _count_reads(body: tuple[ir.Statement, ...]) -> Counter[str]:
-    return Counter(
-        e.variable.name for e in ir.all_expressions(body) if isinstance(e, ir.Read)
-    ) + Counter(s.variable.name for s in ir.walk_statements(body) if isinstance(s, ir.For))
+    return Counter(e.variable.name for e in ir.all_expressions(body) if isinstance(e, ir.Read)) + Counter(
+        s.variable.name for s in ir.walk_statements(body) if isinstance(s, ir.For)
+    )
 
 
 def _assigned_first(body: tuple[ir.Statement, ...]) -> set[str]:

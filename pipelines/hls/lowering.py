@@ -95,7 +95,7 @@ class _Lowering:
     def finish(self, block: _BlockBuilder) -> Block:
         for variable, value in block.written.values():
             block.add("write", (value,), None, block.line, symbol=variable)
-        assert block.terminator is not None  # noqa: S101 - every path of lower_body sets it
+        assert block.terminator is not None
         return Block(
             index=block.index,
             operations=tuple(block.operations),
@@ -128,9 +128,7 @@ class _Lowering:
                     block.terminator = Finish(value=result)
         return block
 
-    def assign(
-        self, block: _BlockBuilder, variable: ir.Variable, value: ir.Expression, line: int
-    ) -> None:
+    def assign(self, block: _BlockBuilder, variable: ir.Variable, value: ir.Expression, line: int) -> None:
         index = self.value(block, value, line)
         block.values[variable.name] = index
         block.written[variable.name] = (variable, index)
@@ -156,9 +154,7 @@ class _Lowering:
         then = self.new_block(statement.line)
         then_end = self.lower_body(statement.then, then)
         otherwise = self.new_block(statement.line) if statement.otherwise else None
-        otherwise_end = (
-            self.lower_body(statement.otherwise, otherwise) if otherwise is not None else None
-        )
+        otherwise_end = self.lower_body(statement.otherwise, otherwise) if otherwise is not None else None
         after = self.new_block(statement.line)
         then_end.terminator = Jump(target=after.index)
         if otherwise_end is not None:
@@ -213,9 +209,7 @@ class _Lowering:
         if guard_value is None:
             block.terminator = Jump(target=first.index)
         else:
-            block.terminator = Branch(
-                condition=guard_value, if_true=first.index, if_false=after.index
-            )
+            block.terminator = Branch(condition=guard_value, if_true=first.index, if_false=after.index)
         return after
 
     # ---- expressions ------------------------------------------------------------------------------
@@ -241,9 +235,7 @@ class _Lowering:
 
     def read(self, block: _BlockBuilder, variable: ir.Variable, line: int) -> int:
         if variable.name not in block.values:
-            block.values[variable.name] = block.add(
-                "read", (), variable.type, line, symbol=variable
-            )
+            block.values[variable.name] = block.add("read", (), variable.type, line, symbol=variable)
         return block.values[variable.name]
 
     def load(self, block: _BlockBuilder, load: ir.Load) -> int:
@@ -270,9 +262,7 @@ class _Lowering:
             divisor = self.value(block, right, line)
             product = block.add("mul", (quotient, divisor), expression.type, line)
             return block.add("sub", (left, product), expression.type, line)
-        return block.add(
-            expression.operator, (left, self.value(block, right, line)), expression.type, line
-        )
+        return block.add(expression.operator, (left, self.value(block, right, line)), expression.type, line)
 
     def address(
         self, block: _BlockBuilder, array: ir.Array, indices: tuple[ir.Expression, ...], line: int
@@ -377,9 +367,7 @@ def _prune(block: Block, live: frozenset[str]) -> Block:
         case _:
             pass
     for operation in reversed(block.operations):
-        rooted = operation.opcode == "store" or (
-            operation.opcode == "write" and operation.name in live
-        )
+        rooted = operation.opcode == "store" or (operation.opcode == "write" and operation.name in live)
         if rooted:
             needed.add(operation.index)
         if operation.index in needed:

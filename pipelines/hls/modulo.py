@@ -63,9 +63,7 @@ def _chain_constraints(graph: BlockGraph, model: TimingModel) -> list[_Constrain
                 delay = reached[index] + graph.timings[target].delay_ns
                 if delay > model.budget_ns:
                     cycles = max(1, int(np.ceil(delay / model.budget_ns)) - 1)
-                    found.append(
-                        _Constraint(source=start, target=target, latency=cycles, distance=0)
-                    )
+                    found.append(_Constraint(source=start, target=target, latency=cycles, distance=0))
                 elif delay > reached.get(target, -1.0):
                     reached[target] = delay
     return found
@@ -198,9 +196,7 @@ def _add_residues(graph: BlockGraph, program: _Program, interval: int, width: in
             return None
         for slot in range(interval):
             terms = [
-                (column[index] + (slot - back) % interval, 1.0)
-                for index in group
-                for back in range(busy)
+                (column[index] + (slot - back) % interval, 1.0) for index in group for back in range(busy)
             ]
             program.add(terms, -np.inf, 1.0)
     return width
@@ -314,9 +310,7 @@ def _unconstrained_starts(graph: BlockGraph, model: TimingModel, interval: int) 
 def _conflicts(graph: BlockGraph, starts: Sequence[int], alone: Sequence[int]) -> int:
     contended = {i for group in _contended(graph) for i in group}
     return sum(
-        max(0, starts[i] - alone[i])
-        for i in contended
-        if graph.operations[i].opcode in ("load", "store")
+        max(0, starts[i] - alone[i]) for i in contended if graph.operations[i].opcode in ("load", "store")
     )
 
 

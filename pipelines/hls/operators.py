@@ -106,9 +106,7 @@ def load_library(liberty: str) -> OperatorLibrary:
     folder = Path(__file__).parent
     path = folder / f"operator_delays_{liberty}.json"
     if not path.is_file():
-        known = sorted(
-            p.stem.removeprefix("operator_delays_") for p in folder.glob("operator_*.json")
-        )
+        known = sorted(p.stem.removeprefix("operator_delays_") for p in folder.glob("operator_*.json"))
         raise HlsError(f"operator delays must be of one of {', '.join(known)}", repr(liberty))
     content: dict[str, Any] = json.loads(path.read_text())
     table = {
@@ -150,9 +148,7 @@ class TimingModel:
     @property
     def budget_ns(self) -> float:
         """Time for logic between two registers: the period less the flip-flop and one selection."""
-        overhead = (
-            self.library.clock_to_q_ns + self.library.setup_ns + self.library.delay_ns("mux2")
-        )
+        overhead = self.library.clock_to_q_ns + self.library.setup_ns + self.library.delay_ns("mux2")
         return self.clock_period_ns - overhead
 
     def of(self, operation: Operation, operations: tuple[Operation, ...]) -> Timing:
@@ -166,9 +162,7 @@ class TimingModel:
             case "load":
                 return Timing(latency_cycles=self._read_delay(operation), delay_ns=steering)
             case "store":
-                return Timing(
-                    latency_cycles=self.store_visible_cycles(operation), delay_ns=steering
-                )
+                return Timing(latency_cycles=self.store_visible_cycles(operation), delay_ns=steering)
             case "mul":
                 return self._product(operation, operations, steering)
             case "div" | "rem":
@@ -200,9 +194,7 @@ class TimingModel:
         external = getattr(operation.symbol, "external", True)
         return self.write_delay_cycles if external else LOCAL_WRITE_DELAY_CYCLES
 
-    def _product(
-        self, operation: Operation, operations: tuple[Operation, ...], steering: float
-    ) -> Timing:
+    def _product(self, operation: Operation, operations: tuple[Operation, ...], steering: float) -> Timing:
         factor = constant_factor(operation, operations)
         if factor is None:
             delay = steering + self.library.delay_ns("mul", 16)

@@ -83,9 +83,7 @@ def parse(source: str, *, file: str) -> c_ast.FileAST:
         found = _PARSE_ERROR.match(str(error))
         line = int(found[2]) if found else None
         said = " ".join((found[3] if found else str(error)).split())[:200]
-        raise HlsError(
-            "a program must be C11", f"a syntax error: {said}", file=file, line=line
-        ) from None
+        raise HlsError("a program must be C11", f"a syntax error: {said}", file=file, line=line) from None
     except RecursionError:
         raise HlsError(
             "expressions and statements must nest less deeply", "nesting too deep", file=file

@@ -50,9 +50,7 @@ class RtlReport:
 
 def state_count(design: ScheduledDesign) -> int:
     """States of the controller: idle, done, one a cycle of a plain block, one a pipelined loop."""
-    return 2 + sum(
-        1 if s.interval_cycles is not None else s.length_cycles for s in design.schedules
-    )
+    return 2 + sum(1 if s.interval_cycles is not None else s.length_cycles for s in design.schedules)
 
 
 def _multiplexers(design: ScheduledDesign) -> Counter[int]:
@@ -148,13 +146,9 @@ def report_design(design: ScheduledDesign) -> RtlReport:
                 continue
             operators += 1
             dividers_by_constant += int(operation.opcode == "divc")
-            area += _operator_area(
-                library, operation, block.operations, operation.index in booleans
-            )
+            area += _operator_area(library, operation, block.operations, operation.index in booleans)
     for kind, _ in design.units:
-        area += (
-            3 * library.area_um2("mul", 16) if kind == "mul" else 4 * library.area_um2("sub", 32)
-        )
+        area += 3 * library.area_um2("mul", 16) if kind == "mul" else 4 * library.area_um2("sub", 32)
     return RtlReport(
         state_count=state_count(design),
         module_count=1 + len(design.units) + dividers_by_constant,

@@ -148,9 +148,7 @@ def _variable_edges(block: Block) -> list[Edge]:
             if r != write.index
         ]
         if block.index in block.successors:
-            found.append(
-                Edge(source=write.index, target=read, latency_cycles=1, distance=1, kind="data")
-            )
+            found.append(Edge(source=write.index, target=read, latency_cycles=1, distance=1, kind="data"))
     return found
 
 

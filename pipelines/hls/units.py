@@ -120,9 +120,6 @@ def constant_divider_instance(name: str, divisor: int, dividend: str) -> str:
     factor, shift = division_constants(divisor)
     bits = factor.bit_length() + 1
     parameters = (
-        f".FACTOR_BITS({bits}), .FACTOR({bits}'sd{factor}), .SHIFT({shift}), "
-        f".NEGATE({int(divisor < 0)})"
+        f".FACTOR_BITS({bits}), .FACTOR({bits}'sd{factor}), .SHIFT({shift}), .NEGATE({int(divisor < 0)})"
     )
-    return (
-        f"  constant_divider #({parameters}) {name}_unit (.clk(clk), .a({dividend}), .q({name}));"
-    )
+    return f"  constant_divider #({parameters}) {name}_unit (.clk(clk), .a({dividend}), .q({name}));"

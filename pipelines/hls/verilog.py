@@ -87,9 +87,7 @@ class _BlockWriter:
         self.booleans = boolean_values(self.block)
         self.held = held_values(self.schedule)
         self.write_starts = {
-            o.name: self.schedule.starts[o.index]
-            for o in self.block.operations
-            if o.opcode == "write"
+            o.name: self.schedule.starts[o.index] for o in self.block.operations if o.opcode == "write"
         }
 
     # ---- names ------------------------------------------------------------------------------------
@@ -278,9 +276,7 @@ class _ModuleWriter:
         """(name, comment) of every state; the first is idle, the last done."""
         found = [("S_IDLE", "waits for start")]
         for writer in self.writers:
-            place = f"line {writer.block.line}" + (
-                f", loop {writer.block.loop}" if writer.block.loop else ""
-            )
+            place = f"line {writer.block.line}" + (f", loop {writer.block.loop}" if writer.block.loop else "")
             if writer.interval is not None:
                 found.append((f"S_{writer.block.name}", f"{place}, pipelined"))
                 continue
@@ -319,9 +315,7 @@ class _ModuleWriter:
         for writer in self.writers:
             name = writer.block.name
             if writer.interval is not None:
-                lines.append(
-                    f"      S_{name}: if ({name}_leave) state <= {self.successor(writer)};"
-                )
+                lines.append(f"      S_{name}: if ({name}_leave) state <= {self.successor(writer)};")
                 continue
             last = writer.schedule.length_cycles - 1
             lines += [f"      S_{name}_{c}: state <= S_{name}_{c + 1};" for c in range(last)]
@@ -348,17 +342,11 @@ class _ModuleWriter:
             )
         if depth > 1:
             declarations.append(f"  reg [{depth - 1}:1] {name}_stages;")
-            declarations.append(
-                f"  wire [{depth - 1}:0] {name}_valid = {{{name}_stages, {issue}}};"
-            )
-            updates.append(
-                f"    {name}_stages <= rst ? {depth - 1}'d0 : {name}_valid[{depth - 2}:0];"
-            )
+            declarations.append(f"  wire [{depth - 1}:0] {name}_valid = {{{name}_stages, {issue}}};")
+            updates.append(f"    {name}_stages <= rst ? {depth - 1}'d0 : {name}_valid[{depth - 2}:0];")
         else:
             declarations.append(f"  wire [0:0] {name}_valid = {issue};")
-        declarations.append(
-            f"  wire {name}_goes_on = {name}_more && !({name}_valid[{known}] && !{again});"
-        )
+        declarations.append(f"  wire {name}_goes_on = {name}_more && !({name}_valid[{known}] && !{again});")
         drained = f" && ({name}_valid[{depth - 2}:0] == 0)" if depth > 1 else ""
         declarations.append(f"  wire {name}_leave = !{name}_goes_on{drained};")
         updates.insert(0, f"    {name}_more <= (state != S_{name}) || {name}_goes_on;")
@@ -444,9 +432,7 @@ class _ModuleWriter:
         ]
         if kind == "mul":
             lines.append(f"  wire signed [31:0] {name}_p;")
-            lines.append(
-                f"  multiplier_32 {name} (.clk(clk), .a({name}_a), .b({name}_b), .p({name}_p));"
-            )
+            lines.append(f"  multiplier_32 {name} (.clk(clk), .a({name}_a), .b({name}_b), .p({name}_p));")
             return lines
         lines.append(f"  wire signed [31:0] {name}_q, {name}_r;")
         lines.append(f"  wire {name}_go = {' || '.join(starts)};")

@@ -131,18 +131,14 @@ def harness_text(interface: Interface, model_class: str, timing: MemoryTiming) -
         lines.append(f"        {name}.read(cycle, top->{name}_re, top->{name}_raddr);")
     for a in _written(interface):
         name = f"m_{a.name}"
-        lines.append(
-            f"        {name}.write(cycle, top->{name}_we, top->{name}_waddr, top->{name}_wdata);"
-        )
+        lines.append(f"        {name}.write(cycle, top->{name}_we, top->{name}_waddr, top->{name}_wdata);")
     lines.append("        top->clk = 1; top->eval(); top->clk = 0;")
     lines.append("    }")
     lines.append('    FILE* out = std::fopen("output.bin", "wb"); if (!out) return 5;')
     result = "(int64_t)(int32_t)top->result" if interface.returns is not None else "0"
     lines.append(f"    int64_t head[2] = {{cycle, {result}}}; put(out, head, 2);")
     for a in _written(interface):
-        lines.append(
-            f"    m_{a.name}.settle(cycle); put(out, m_{a.name}.cells.data(), {a.element_count});"
-        )
+        lines.append(f"    m_{a.name}.settle(cycle); put(out, m_{a.name}.cells.data(), {a.element_count});")
     lines.append("    return std::fclose(out) ? 5 : 0;\n}")
     return _PRELUDE + "\n" + "\n".join(lines) + "\n"
 
@@ -159,8 +155,7 @@ def encode_input(interface: Interface, data: DataSet) -> bytes:
     """The input file."""
     order = (*interface.arrays, *interface.scalars)
     return b"".join(
-        np.ascontiguousarray(data[a.name], dtype=a.type.dtype.newbyteorder("<")).tobytes()
-        for a in order
+        np.ascontiguousarray(data[a.name], dtype=a.type.dtype.newbyteorder("<")).tobytes() for a in order
     )
 
 

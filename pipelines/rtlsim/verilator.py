@@ -79,9 +79,7 @@ def _verilator_root() -> Path:
 @cache
 def engine_version() -> str:
     """Version of Verilator, and of this test bench by its files' hash."""
-    run = run_tool(
-        [find_tool("verilator_bin", "verilator"), "--version"], folder=Path("/"), timeout_s=20
-    )
+    run = run_tool([find_tool("verilator_bin", "verilator"), "--version"], folder=Path("/"), timeout_s=20)
     digest = hashlib.sha256()
     for name in ("harness.py", "verilator.py"):
         digest.update((Path(__file__).parent / name).read_bytes())
@@ -117,9 +115,7 @@ def prepare_runtime(runtime_folder: Path) -> Path:
             _expect(run_tool(argv, folder=folder, timeout_s=300), "compile Verilator's runtime")
             objects.append(output)
         _expect(
-            run_tool(
-                [compiler, "-r", "-nostdlib", *objects, "-o", "all.o"], folder=folder, timeout_s=60
-            ),
+            run_tool([compiler, "-r", "-nostdlib", *objects, "-o", "all.o"], folder=folder, timeout_s=60),
             "join Verilator's runtime",
         )
         (folder / "all.o").replace(target)
@@ -131,9 +127,7 @@ def _expect(run: ToolRun, what: str) -> None:
         raise SimulatorError(f"g++ must {what}, got: {run.last_words()}")
 
 
-def _failed(
-    what: str, run: ToolRun, build_wall_s: float, simulate_wall_s: float = 0.0
-) -> SimulationResult:
+def _failed(what: str, run: ToolRun, build_wall_s: float, simulate_wall_s: float = 0.0) -> SimulationResult:
     status = "timeout" if run.timed_out else "tool_error"
     reason = f"{what} ran past its time limit" if run.timed_out else f"{what}: {run.last_words()}"
     return SimulationResult(
@@ -184,9 +178,7 @@ def build_simulator(
     translated = _translate(module, folder, timeout_s)
     if translated.returncode != 0:
         return (translated,)
-    (folder / "unit.cpp").write_text(
-        _unit_text(folder, harness_text(interface, MODEL_CLASS, timing))
-    )
+    (folder / "unit.cpp").write_text(_unit_text(folder, harness_text(interface, MODEL_CLASS, timing)))
     argv = [find_tool("g++", "g++"), *COMPILER_FLAGS, *_include_flags(), "-I", "model", "unit.cpp"]
     argv += [str(runtime), "-o", "simulator", "-pthread"]
     return translated, run_tool(argv, folder=folder, timeout_s=timeout_s)
@@ -224,9 +216,7 @@ def simulate_design(
     if runs[-1].returncode != 0:
         return _failed("verilator" if len(runs) == 1 else "g++", runs[-1], build_wall_s)
     (folder / "input.bin").write_bytes(encode_input(interface, data))
-    run = run_tool(
-        [os.fspath(folder / "simulator"), str(cycle_limit)], folder=folder, timeout_s=timeout_s
-    )
+    run = run_tool([os.fspath(folder / "simulator"), str(cycle_limit)], folder=folder, timeout_s=timeout_s)
     if run.returncode == EXIT_CYCLE_LIMIT:
         run = ToolRun(returncode=None, stdout="", stderr="", wall_s=run.wall_s)
     if run.returncode != 0:

@@ -1,0 +1,18 @@
+"""Features of programs and designs: loop nests, control/data-flow graphs, frozen splits.
+
+Outside this package only the names below are used.
+"""
+
+from pipelines.features.extraction import FeatureTables, extract_features
+from pipelines.features.graphs import graph_rows
+from pipelines.features.loops import extract_loops
+from pipelines.features.splits import SplitError, freeze_split
+
+__all__ = [
+    "FeatureTables",
+    "SplitError",
+    "extract_features",
+    "extract_loops",
+    "freeze_split",
+    "graph_rows",
+]

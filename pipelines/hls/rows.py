@@ -1,0 +1,87 @@
+"""Compiled designs as rows of the `designs` and `directive_outcomes` tables.
+
+Belongs here: identity of a design, and the way from a configuration to its row and back. Does not: the
+compiler.
+"""
+
+from __future__ import annotations
+
+from pipelines.hls.compiler import TOOL, CompiledDesign, HlsOptions, tool_version
+from pipelines.hls.directives import directives_json, parse_directives
+from pipelines.identity import canonical_json, content_hash, text_sha256
+from pipelines.schemas import OK, DesignRow, DirectiveOutcomeRow, ProgramRow
+
+
+def design_id(program: ProgramRow, options: HlsOptions) -> str:
+    """Hash of the program, the configuration and the version of this engine."""
+    configuration = {
+        "directives": directives_json(options.directives),
+        "memory_read_delay_cycles": options.memory_read_delay_cycles,
+        "memory_write_delay_cycles": options.memory_write_delay_cycles,
+        "clock_period_ns": options.clock_period_ns,
+        "liberty": options.liberty,
+    }
+    return content_hash(program.program_id, configuration, TOOL, tool_version())
+
+
+def options_of(row: DesignRow) -> HlsOptions:
+    """The configuration a design row was made with."""
+    return HlsOptions(
+        memory_read_delay_cycles=row.memory_read_delay_cycles,
+        memory_write_delay_cycles=row.memory_write_delay_cycles,
+        directives=parse_directives(row.directives),
+        clock_period_ns=row.clock_period_ns,
+        liberty=row.liberty,
+    )
+
+
+def design_row(
+    program: ProgramRow,
+    options: HlsOptions,
+    outcome: CompiledDesign | tuple[str, str],
+    wall_s: float,
+) -> DesignRow:
+    """The row of an attempt.
+
+    Args:    outcome: the design, or the status and reason of the failure; wall_s: time it took, seconds.
+    """
+    compiled = outcome if isinstance(outcome, CompiledDesign) else None
+    status, reason = (OK, None) if isinstance(outcome, CompiledDesign) else outcome
+    report = compiled.report if compiled else None
+    return DesignRow(
+        design_id=design_id(program, options),
+        program_id=program.program_id,
+        suite=program.suite,
+        directives=directives_json(options.directives),
+        memory_read_delay_cycles=options.memory_read_delay_cycles,
+        memory_write_delay_cycles=options.memory_write_delay_cycles,
+        clock_period_ns=options.clock_period_ns,
+        liberty=options.liberty,
+        tool=TOOL,
+        tool_version=tool_version(),
+        status=status,
+        reason=reason,
+        rtl_sha256=text_sha256(compiled.verilog) if compiled else None,
+        rtl_bytes=len(compiled.verilog.encode()) if compiled else None,
+        state_count=report.state_count if report else None,
+        module_count=report.module_count if report else None,
+        multiplexer_count=report.multiplexer_count if report else None,
+        multiplexer_area_um2=report.multiplexer_area_um2 if report else None,
+        estimated_area_um2=report.estimated_area_um2 if report else None,
+        functional_unit_count=report.functional_unit_count if report else None,
+        register_bits=report.register_bits if report else None,
+        memory_port_conflict_count=report.memory_port_conflict_count if report else None,
+        initiation_intervals=canonical_json(compiled.intervals) if compiled else None,
+        hls_wall_s=wall_s,
+    )
+
+
+def outcome_rows(
+    program: ProgramRow, options: HlsOptions, compiled: CompiledDesign
+) -> list[DirectiveOutcomeRow]:
+    """One row for each directive of a design."""
+    identity = design_id(program, options)
+    return [
+        DirectiveOutcomeRow(design_id=identity, directive=o.directive, applied=o.applied, reason=o.reason)
+        for o in compiled.outcomes
+    ]

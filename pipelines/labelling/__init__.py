@@ -1,0 +1,25 @@
+"""Labelling: programs under configurations through HLS, native C, RTL simulation and logic synthesis.
+
+Belongs here: the order of the engines, the truth checks between them, the pool of workers and the cache.
+Does not: any engine. Outside this package only the names below are used.
+"""
+
+from pipelines.labelling.attempts import LabelledDesign, label_design
+from pipelines.labelling.configurations import ConfigurationSpace, configurations
+from pipelines.labelling.options import LabelOptions, Progress, ProgressCallback, silent
+from pipelines.labelling.tables import DesignTables, LabelTables, label_designs, plan_designs
+
+__all__ = [
+    "ConfigurationSpace",
+    "DesignTables",
+    "LabelOptions",
+    "LabelTables",
+    "LabelledDesign",
+    "Progress",
+    "ProgressCallback",
+    "configurations",
+    "label_design",
+    "label_designs",
+    "plan_designs",
+    "silent",
+]

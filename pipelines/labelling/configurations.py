@@ -1,0 +1,46 @@
+"""The hardware configurations a program is tried under.
+
+Belongs here: the space and its enumeration for one program. Does not: what a directive does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+
+from pipelines.hls import Function, HlsOptions, LoopDirective, innermost_loops
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigurationSpace:
+    """A grid of configurations.
+
+    Attributes:
+        memory_delays: cycles, used for reads and writes alike.
+        pipeline: whether innermost loops are pipelined; (False, True) tries both.
+        clock_period_ns: period of every schedule.
+    """
+
+    memory_delays: tuple[int, ...] = (2, 5, 10, 15)
+    pipeline: tuple[bool, ...] = (False, True)
+    clock_period_ns: float = 10.0
+
+
+def configurations(function: Function, space: ConfigurationSpace, *, liberty: str) -> list[HlsOptions]:
+    """Every configuration of the space for one program, without repeats.
+
+    Source: LLMulator section 6.3 and Figure 12 for the delays 2, 5, 10 and 15.
+    """
+    loops = innermost_loops(function)
+    found: dict[HlsOptions, None] = {}
+    for delay, pipelined in product(space.memory_delays, space.pipeline):
+        directives = tuple(LoopDirective(kind="pipeline", loop=loop) for loop in loops) if pipelined else ()
+        options = HlsOptions(
+            memory_read_delay_cycles=delay,
+            memory_write_delay_cycles=delay,
+            directives=directives,
+            clock_period_ns=space.clock_period_ns,
+            liberty=liberty,
+        )
+        found[options] = None
+    return list(found)

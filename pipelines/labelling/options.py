@@ -1,0 +1,50 @@
+"""Options of labelling, and how a long step says where it is.
+
+Belongs here: small frozen types. Does not: behaviour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelOptions:
+    """How designs are labelled.
+
+    Attributes:
+        workers: designs worked on at a time.
+        data_seeds: one input data set a seed.
+        verilator_timeout_s, synthesis_timeout_s, native_timeout_s: wall-clock limit of each tool run.
+        cycle_limit: cycles after which a simulation counts as endless.
+    """
+
+    workers: int = 2
+    data_seeds: tuple[int, ...] = (0,)
+    verilator_timeout_s: float = 120.0
+    synthesis_timeout_s: float = 300.0
+    native_timeout_s: float = 20.0
+    cycle_limit: int = 50_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """Where a long step is.
+
+    Attributes:
+        step: its name; done, total, failed: attempts; latest: what was finished last.
+    """
+
+    step: str
+    done: int
+    total: int
+    failed: int
+    latest: str
+
+
+ProgressCallback = Callable[[Progress], None]
+
+
+def silent(_: Progress) -> None:
+    """Report nothing."""
