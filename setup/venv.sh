@@ -41,7 +41,7 @@ fi
 "${pip[@]}" install -q -c requirements.txt pip setuptools
 "${pip[@]}" install -q -c requirements.txt torch
 "${pip[@]}" install -q --no-deps --no-build-isolation -r requirements.txt
-"${pip[@]}" install -q --no-deps --no-build-isolation -e .
+"${pip[@]}" install -qq --no-deps --no-build-isolation -e .
 "${pip[@]}" check >/dev/null || {
     "${pip[@]}" check >&2 || true
     echo "virtual environment: requirements.txt must be consistent; run make lock" >&2

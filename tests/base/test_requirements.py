@@ -53,9 +53,7 @@ def test_requirement_files_name_no_index_and_no_place(repository: Path) -> None:
         assert not re.search(r"https?://|file:|--(extra-)?index-url|--find-links", text), name
 
 
-def test_everything_imported_is_declared(
-    repository: Path, declared: dict[str, Requirement]
-) -> None:
+def test_everything_imported_is_declared(repository: Path, declared: dict[str, Requirement]) -> None:
     known = packages_distributions()
     missing: set[str] = set()
     for room in ("pipelines", "models", "assets", "tests"):

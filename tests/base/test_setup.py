@@ -172,14 +172,12 @@ def test_venv_installs_torch_first_and_then_the_lock_without_resolving(
         "pip install -q -c requirements.txt pip setuptools",
         "pip install -q -c requirements.txt torch",
         "pip install -q --no-deps --no-build-isolation -r requirements.txt",
-        "pip install -q --no-deps --no-build-isolation -e .",
+        "pip install -qq --no-deps --no-build-isolation -e .",
         "pip check",
     ]
 
 
-def test_venv_does_nothing_until_a_requirement_changes(
-    checkout: Path, tmp_path: Path, log: Path
-) -> None:
+def test_venv_does_nothing_until_a_requirement_changes(checkout: Path, tmp_path: Path, log: Path) -> None:
     _play_python(tmp_path / "python", log, "3.11")
     _venv(checkout, str(tmp_path / "python"))
     log.unlink()
@@ -190,6 +188,15 @@ def test_venv_does_nothing_until_a_requirement_changes(
         stream.write("extra==1.0\n")
     assert _venv(checkout, str(tmp_path / "python")).returncode == 0
     assert "venv" not in log.read_text().splitlines(), "a sound environment is kept"
+    assert "pip check" in log.read_text()
+
+
+def test_venv_is_made_again_after_the_checkout_moved(checkout: Path, tmp_path: Path, log: Path) -> None:
+    _play_python(tmp_path / "python", log, "3.11")
+    _venv(checkout, str(tmp_path / "python"))
+    log.unlink()
+    moved = checkout.rename(tmp_path / "elsewhere")
+    assert _venv(moved, str(tmp_path / "python")).returncode == 0
     assert "pip check" in log.read_text()
 
 

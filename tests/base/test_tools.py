@@ -70,9 +70,11 @@ def test_the_tool_works_in_its_folder(run_python: RunPython, tmp_path: Path) -> 
 def test_the_time_limit_ends_the_whole_process_group(run_python: RunPython, tmp_path: Path) -> None:
     code = (
         "import subprocess, sys, time, pathlib\n"
-        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
+        "code = 'import time; time.sleep(30)'\n"
+        "null = subprocess.DEVNULL\n"
+        "child = subprocess.Popen([sys.executable, '-c', code], stdout=null, stderr=null)\n"
         "pathlib.Path('child').write_text(str(child.pid))\n"
-        "time.sleep(600)\n"
+        "time.sleep(30)\n"
     )
     result = run_python(code, timeout_s=2.0)
     assert result.timed_out

@@ -47,8 +47,7 @@ def test_table_has_the_same_bytes_whatever_the_clock_and_the_order(tmp_path: Pat
     second = write_table(tmp_path / "two", RUNS, slower, "linear_algebra")
     assert first.read_bytes() == second.read_bytes()
     measures = [
-        read_arrow(table_path(tmp_path / d, RUNS, "linear_algebra", measured=True))
-        for d in ("one", "two")
+        read_arrow(table_path(tmp_path / d, RUNS, "linear_algebra", measured=True)) for d in ("one", "two")
     ]
     assert measures[0].column("build_wall_s").to_pylist() == [1.5] * 5
     assert measures[1].column("build_wall_s").to_pylist() == [9.0] * 5
@@ -60,11 +59,6 @@ def test_partitions_are_read_in_name_order_or_as_named(tmp_path: Path) -> None:
     assert [r.suite for r in read_table(tmp_path, RUNS)] == ["a", "b"]
     assert [r.suite for r in read_table(tmp_path, RUNS, ["b"])] == ["b"]
     assert read_table(tmp_path, table_spec("loops")) == []
-
-
-def test_a_partition_named_like_a_hive_folder_adds_no_column(tmp_path: Path) -> None:
-    write_table(tmp_path / "suite=x", RUNS, [RUN], "p")
-    assert read_table(tmp_path / "suite=x", RUNS)[0].suite == "linear_algebra"
 
 
 def test_read_table_rejects_a_damaged_file(tmp_path: Path) -> None:
