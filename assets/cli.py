@@ -1,0 +1,181 @@
+"""The `simfoundry` command: one function a subcommand, each answering on standard output.
+
+Belongs here: options, answers, exit codes. Does not: the work; it is imported when a subcommand runs,
+so that `--help` is quick. What went wrong is one line on standard error: what, where, what is right.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+from assets.deployments import QUIET_ENVIRONMENT
+
+EXIT_FAILED = 1
+EXIT_INTERRUPTED = 130
+_SOURCE = click.Path(path_type=Path)
+_as_json = click.option("--json", "as_json", is_flag=True, help="Answer as JSON.")
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command and exit: 0 for success, 1 for failure, 2 for wrong usage."""
+    os.environ.update({k: os.environ.get(k, v) for k, v in QUIET_ENVIRONMENT.items()})
+    simfoundry.main(args=None if arguments is None else list(arguments), prog_name="simfoundry")
+    sys.exit(0)
+
+
+def _explained(command: Callable[..., None]) -> Callable[..., None]:
+    """Turn any failure of a subcommand into one line on standard error and a non-zero exit."""
+
+    @wraps(command)
+    def run(*args: Any, **kwargs: Any) -> None:
+        try:
+            command(*args, **kwargs)
+        except click.ClickException:
+            raise
+        except KeyboardInterrupt:
+            _fail("interrupted; run again to resume", EXIT_INTERRUPTED)
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(EXIT_FAILED)
+        except Exception as error:
+            from assets.errors import explain, is_permanent
+
+            kind = "" if is_permanent(error) else f"unexpected {type(error).__name__}: "
+            _fail(kind + explain(error))
+
+    return run
+
+
+def _fail(message: str, status: int = EXIT_FAILED) -> NoReturn:
+    click.echo(f"simfoundry: {message}", err=True)
+    sys.exit(status)
+
+
+def _answer(value: Any) -> None:
+    click.echo(json.dumps(value, indent=2, default=str))
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="simfoundry")
+def simfoundry() -> None:
+    """A dataset foundry for learned cost models of hardware."""
+
+
+@simfoundry.command()
+@click.argument("overrides", nargs=-1, metavar="[HYDRA OVERRIDES]...")
+@_as_json
+@_explained
+def run(overrides: tuple[str, ...], as_json: bool) -> None:
+    """Materialise everything at a scale: programs, designs, labels, features, models.
+
+    Overrides are Hydra's: scale=smoke programs.suites=[linear_algebra] hls.memory_delay=[2,10].
+    Work done before comes from the cache; a run that was killed resumes. Exits non-zero when
+    something unexpected failed; a row that is not ok is data.
+    """
+    from assets.commands.run import run_main_job
+
+    if not run_main_job(overrides, as_json=as_json):
+        sys.exit(EXIT_FAILED)
+
+
+@simfoundry.command()
+@click.argument("name")
+@_as_json
+@_explained
+def stage(name: str, as_json: bool) -> None:
+    """Make the tables of one stage under params.yaml; what dvc.yaml calls.
+
+    NAME is programs, designs, labels, features or models.
+    """
+    from assets.commands.stage import run_stage
+
+    if not run_stage(name, as_json=as_json):
+        sys.exit(EXIT_FAILED)
+
+
+@simfoundry.command()
+@click.option("--port", default=3000, show_default=True, help="Port of the Dagster UI.")
+@click.option("--mlflow-port", default=5000, show_default=True, help="Port of the MLflow UI.")
+@_as_json
+@_explained
+def ui(port: int, mlflow_port: int, as_json: bool) -> None:
+    """Serve the Dagster UI and the MLflow UI on this machine until Ctrl-C."""
+    from assets.commands.ui import serve
+
+    if not serve(port=port, mlflow_port=mlflow_port, as_json=as_json):
+        sys.exit(EXIT_FAILED)
+
+
+@simfoundry.command()
+@click.argument("query")
+@_as_json
+@_explained
+def sql(query: str, as_json: bool) -> None:
+    """Answer one read-only SQL statement over the tables, for example "SHOW TABLES"."""
+    from assets.commands.sql import answer_query
+
+    click.echo(answer_query(query, as_json=as_json))
+
+
+def _configuration_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Options of one program under one configuration."""
+    for option in (
+        click.option("--clock", default=10.0, show_default=True, help="Clock period in ns."),
+        click.option("--memory-delay", default=2, show_default=True, help="Memory delay in cycles."),
+        click.option("--directives", type=_SOURCE, help="JSON file with a list of directives."),
+        click.option("--top", required=True, help="Function that becomes hardware."),
+        click.argument("file", type=_SOURCE),
+    ):
+        command = option(command)
+    return command
+
+
+@simfoundry.command()
+@_configuration_options
+@click.option("--data", type=_SOURCE, help="JSON file with the value of every argument.")
+@click.option("--liberty", help="Installed library or liberty file.  [default: osu018]")
+@_as_json
+@_explained
+def label(**options: Any) -> None:
+    """Take one C program through HLS, simulation and synthesis; print its rows as JSON."""
+    from assets.commands.label import label_file
+
+    del options["as_json"]  # the answer is JSON either way
+    answer = label_file(**options)
+    _answer(answer)
+    _require_ok(answer["label"])
+
+
+@simfoundry.command()
+@_configuration_options
+@click.option(
+    "--model", default="tenset-mlp@champion", show_default=True, help="Registered model, NAME@ALIAS."
+)
+@_as_json
+@_explained
+def predict(as_json: bool, **options: Any) -> None:
+    """Ask a registered model about one C program under one configuration."""
+    from assets.commands.predict import predict_file
+
+    answer = predict_file(**options)
+    if as_json:
+        _answer(answer)
+    else:
+        click.echo("\n".join(f"{name:<18} {value}" for name, value in answer.items()))
+
+
+def _require_ok(row: Mapping[str, Any]) -> None:
+    if row["status"] != "ok":
+        _fail(f"the design is not ok ({row['status']}): {row['reason']}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+"""`simfoundry sql`: the answer of a query as text.
+
+Belongs here: formatting. Does not: the query (queries.py).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from assets.deployments import find_deployment
+from assets.queries import as_records, run_query
+
+WIDTH_LIMIT = 80
+
+
+def answer_query(query: str, *, as_json: bool) -> str:
+    """Answer a query as an aligned table, or as a JSON list of objects.
+
+    Raises: FoundryError: not one read-only statement, not valid SQL, or it reads a damaged file.
+    """
+    result = run_query(find_deployment().data_dir, query)
+    if as_json:
+        return json.dumps(as_records(result), indent=2, default=str)
+    lines = _aligned([list(result.columns), *[[_shown(v) for v in row] for row in result.rows]])
+    return "\n".join([*lines, f"{len(result.rows)} rows"])
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(v.ljust(w) for v, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+    rule = "  ".join("-" * width for width in widths)
+    return [lines[0], rule, *lines[1:]]
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "NULL"
+    if isinstance(value, float) and math.isfinite(value):
+        return f"{value:.6g}"
+    text = " ".join(str(value).split())
+    return text if len(text) <= WIDTH_LIMIT else text[: WIDTH_LIMIT - 1] + "…"

@@ -1,0 +1,77 @@
+"""`simfoundry stage`: the tables of one stage, as dvc.yaml calls it. DVC itself records the outputs.
+
+Belongs here: going over the partitions of a stage. Does not: the steps (stages.py).
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+import click
+
+from assets.configuration import read_parameters
+from assets.deployments import find_deployment
+from assets.errors import explain, is_permanent
+from assets.locks import sweep_leftovers, writing_to
+from assets.materialise import prune_partitions
+from assets.progress import shown_progress
+from assets.resources import ProgressResource
+from assets.settings import Settings
+from assets.stages import Step, StepSummary, partitions_of, steps_of
+
+
+def run_stage(name: str, *, as_json: bool) -> bool:
+    """Make every table file of a stage under params.yaml; one that fails does not stop the others.
+
+    Returns: whether all were made.
+    Raises:  FoundryError: no such stage, or params.yaml is not acceptable.
+    """
+    steps = steps_of(name)
+    deployment = find_deployment()
+    settings = Settings(configuration=read_parameters(deployment.project), deployment=deployment)
+    summaries: list[StepSummary] = []
+    problems: list[str] = []
+    with writing_to(deployment.data_dir), shown_progress() as progress:
+        sweep_leftovers(deployment.data_dir)
+        prune_partitions(settings, steps)
+        for step in steps:
+            for partition in partitions_of(step, settings):
+                made = _attempt(step, partition, settings, progress, problems)
+                summaries += [made] if made is not None else []
+    _show(summaries, as_json=as_json)
+    for problem in problems:
+        click.echo(f"simfoundry: {problem}", err=True)
+    return not problems
+
+
+def _attempt(
+    step: Step,
+    partition: str,
+    settings: Settings,
+    progress: ProgressResource,
+    problems: list[str],
+) -> StepSummary | None:
+    title = f"{step.name} {partition}"
+    made: StepSummary | None = None
+    try:
+        made = step.run(settings, partition, progress.listener(title, lambda _: None))
+    except Exception as error:
+        if not is_permanent(error):
+            raise
+        problems.append(f"{title}: {explain(error)}")
+    finally:
+        progress.ended(title, succeeded=made is not None)
+    return made
+
+
+def _show(summaries: list[StepSummary], *, as_json: bool) -> None:
+    if as_json:
+        content = [
+            asdict(s) | {"failures": [[*key, count] for key, count in s.failures.items()]} for s in summaries
+        ]
+        click.echo(json.dumps(content, indent=2))
+        return
+    for s in summaries:
+        rows = ", ".join(f"{table} {count}" for table, count in s.rows.items())
+        click.echo(f"{s.step} {s.partition}: {rows}, {sum(s.failures.values())} failed")

@@ -1,0 +1,122 @@
+"""`simfoundry ui`: the Dagster UI with its daemon, and the MLflow UI, on this machine only.
+
+Belongs here: starting these processes and ending them, each by its own process id. Does not: the UIs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import click
+
+from assets.deployments import QUIET_ENVIRONMENT, Deployment, find_deployment
+from assets.errors import FoundryError
+from assets.instance import prepare_home
+
+HOST = "127.0.0.1"
+STOP_TIMEOUT_S = 10.0
+POLL_S = 0.5
+
+
+def serve(*, port: int, mlflow_port: int, as_json: bool) -> bool:
+    """Serve until Ctrl-C, or until a server ends by itself.
+
+    Returns: whether it was Ctrl-C.
+    Raises:  FoundryError: a port is taken.
+    """
+    deployment = find_deployment()
+    for number in (port, mlflow_port):
+        _require_free(number)
+    prepare_home(deployment)
+    addresses = {"dagster": f"http://{HOST}:{port}", "mlflow": f"http://{HOST}:{mlflow_port}"}
+    if as_json:
+        click.echo(json.dumps(addresses))
+    else:
+        click.echo(f"Dagster {addresses['dagster']}\nMLflow  {addresses['mlflow']}\nCtrl-C ends both.")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    servers: dict[str, subprocess.Popen[bytes]] = {}
+    try:
+        for name, command in _commands(deployment, port, mlflow_port).items():
+            servers[name] = _start(command, deployment)
+        return _wait(servers)
+    finally:
+        _stop(list(servers.values()))
+
+
+def _commands(deployment: Deployment, port: int, mlflow_port: int) -> dict[str, list[str]]:
+    workspace = str(deployment.project / "workspace.yaml")
+    tools = Path(sys.executable).parent
+    store = deployment.tracking_uri
+    return {
+        "Dagster UI": [
+            str(tools / "dagster-webserver"),
+            *("-w", workspace, "-h", HOST, "-p", str(port)),
+        ],
+        "Dagster daemon": [str(tools / "dagster-daemon"), "run", "-w", workspace],
+        "MLflow UI": [
+            str(tools / "mlflow"),
+            *("ui", "--backend-store-uri", store, "--host", HOST, "--port", str(mlflow_port)),
+        ],
+    }
+
+
+def _start(command: Sequence[str], deployment: Deployment) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        list(command),
+        cwd=deployment.project,
+        env=_environment(deployment),
+        stdin=subprocess.DEVNULL,
+        stdout=sys.stderr.fileno(),
+        start_new_session=True,
+    )
+
+
+def _environment(deployment: Deployment) -> Mapping[str, str]:
+    home = {"DAGSTER_HOME": str(deployment.dagster_home)}
+    return {**os.environ, **QUIET_ENVIRONMENT, **home}
+
+
+def _wait(servers: Mapping[str, subprocess.Popen[bytes]]) -> bool:
+    """Wait for Ctrl-C; say which server ended when one did."""
+    try:
+        while True:
+            for name, server in servers.items():
+                if server.poll() is not None:
+                    click.echo(f"simfoundry: {name} ended with status {server.returncode}", err=True)
+                    return False
+            time.sleep(POLL_S)
+    except KeyboardInterrupt:
+        return True
+
+
+def _stop(servers: Sequence[subprocess.Popen[bytes]]) -> None:
+    """End each server with the processes it started: ask first, insist after ten seconds."""
+    for server in servers:
+        if server.poll() is None:
+            os.killpg(server.pid, signal.SIGTERM)
+    for server in servers:
+        try:
+            server.wait(STOP_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            os.killpg(server.pid, signal.SIGKILL)
+            server.wait()
+
+
+def _require_free(port: int) -> None:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except (OSError, OverflowError) as error:
+            raise FoundryError(
+                f"a port must be free and from 1 to 65535, got {port} ({error}); "
+                "choose others with --port and --mlflow-port"
+            ) from error

@@ -1,0 +1,216 @@
+"""The configuration: Hydra groups composed, checked, and kept in params.yaml for DVC and the UI.
+
+Belongs here: the accepted keys, composing overrides, params.yaml. Does not: paths of a deployment
+(deployments.py), or what an engine does with a value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import yaml
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from assets.errors import FoundryError
+from pipelines.programs import SIZES, SUITES
+from pipelines.schemas import write_bytes_atomically
+
+CONFIGURATION_FOLDER = Path(__file__).resolve().parents[1] / "conf"
+PARAMETERS_FILE = "params.yaml"
+
+
+def _of(choices: Sequence[str]) -> Any:
+    """A non-empty list of some of the choices, kept in their order and without repeats."""
+
+    def check(names: tuple[str, ...]) -> tuple[str, ...]:
+        alien = [name for name in names if name not in choices]
+        if alien or not names:
+            raise ValueError(f"must be some of {', '.join(choices)}")
+        return tuple(choice for choice in choices if choice in names)
+
+    return AfterValidator(check)
+
+
+Positive = Annotated[float, Field(gt=0)]
+
+
+class _Group(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Programs(_Group):
+    """Which programs."""
+
+    suites: Annotated[tuple[str, ...], _of(SUITES)]
+    sizes: Annotated[tuple[str, ...], _of(SIZES)]
+
+
+class Hls(_Group):
+    """The configurations of every program. Delays in cycles, clock period in ns."""
+
+    memory_delay: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1)]
+    pipeline: Annotated[tuple[bool, ...], Field(min_length=1)]
+    clock_period_ns: Positive
+
+
+class Synthesis(_Group):
+    """Logic synthesis. Time limit in seconds a design."""
+
+    liberty: str
+    timeout_s: Positive
+
+
+class Labelling(_Group):
+    """Simulation and its comparison with native C. Time limits in seconds."""
+
+    data_seeds: Annotated[tuple[int, ...], Field(min_length=1)]
+    verilator_timeout_s: Positive
+    native_timeout_s: Positive
+
+
+class Features(_Group):
+    """The frozen split."""
+
+    split: str
+
+
+class TensetMlp(_Group):
+    """Training of the Tenset-MLP; meanings are those of models.tenset_mlp.TrainOptions."""
+
+    seed: int
+    hidden_sizes: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1)]
+    dropout: Annotated[float, Field(ge=0, lt=1)]
+    learning_rate: Positive
+    weight_decay: Annotated[float, Field(ge=0)]
+    batch_size: Annotated[int, Field(ge=1)]
+    max_epochs: Annotated[int, Field(ge=1)]
+    patience: Annotated[int, Field(ge=1)]
+    bootstrap_resamples: Annotated[int, Field(ge=1)]
+
+
+class Models(_Group):
+    """One group a predictor."""
+
+    tenset_mlp: TensetMlp
+
+
+class Quality(_Group):
+    """Shares above which a quality check warns."""
+
+    max_failure_fraction: Annotated[float, Field(ge=0, le=1)]
+
+
+class Run(_Group):
+    """How this machine works; nothing here changes a row."""
+
+    workers: Annotated[int, Field(ge=1)] | None = None
+
+
+class Configuration(_Group):
+    """Everything a run depends on."""
+
+    programs: Programs
+    hls: Hls
+    synthesis: Synthesis
+    labelling: Labelling
+    features: Features
+    models: Models
+    quality: Quality
+    run: Run = Run()
+
+
+def accepted_keys(model: type[BaseModel] = Configuration, prefix: str = "") -> Iterator[str]:
+    """Names of all keys, as an override spells them, in the order of their declaration."""
+    for name, field in model.model_fields.items():
+        inner = field.annotation
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            yield from accepted_keys(inner, f"{prefix}{name}.")
+        else:
+            yield prefix + name
+
+
+def scales() -> tuple[str, ...]:
+    """Names of the scales, from conf/scale."""
+    return tuple(sorted(path.stem for path in (CONFIGURATION_FOLDER / "scale").glob("*.yaml")))
+
+
+def compose_configuration(overrides: Sequence[str]) -> Configuration:
+    """Compose the groups of conf/ with overrides, in Hydra's syntax.
+
+    Args:   overrides: for example `scale=smoke`, `hls.memory_delay=[2,10]`.
+    Raises: FoundryError: an override is not accepted; the message names it and the accepted keys.
+    """
+    from hydra import compose, initialize_config_dir
+    from hydra.errors import HydraException
+    from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
+
+    try:
+        with initialize_config_dir(str(CONFIGURATION_FOLDER), version_base="1.3"):
+            composed = compose("config", overrides=list(overrides))
+            content: Any = OmegaConf.to_container(composed, resolve=True)
+    except (HydraException, OmegaConfBaseException) as error:
+        raise FoundryError(
+            f"an override must be an accepted key and value, got {' '.join(overrides)} "
+            f"({str(error).splitlines()[0]}); {_choices()}"
+        ) from error
+    return _validated(content, where=" ".join(overrides) or "conf/")
+
+
+def write_parameters(project: Path, configuration: Configuration) -> Path:
+    """Keep what determines the rows in params.yaml, where DVC and the UI read it.
+
+    Returns: the file; it is left alone when it says the same already.
+    Raises:  OSError: not writable.
+    """
+    path = project / PARAMETERS_FILE
+    header = "# Written by `simfoundry run`; `dvc repro` and the Dagster UI read it.\n"
+    content = configuration.model_dump(mode="json", exclude={"run"})
+    text = (header + yaml.safe_dump(content, sort_keys=False)).encode()
+    if not path.is_file() or path.read_bytes() != text:
+        write_bytes_atomically(path, text)
+        path.chmod(0o644)  # a temporary file is private; this one is for everyone who reads the repository
+    return path
+
+
+def read_parameters(project: Path) -> Configuration:
+    """The configuration of the last `simfoundry run`; the default one when there was none.
+
+    Raises: FoundryError: params.yaml is not what `simfoundry run` writes.
+    """
+    path = project / PARAMETERS_FILE
+    if not path.is_file():
+        return compose_configuration([])
+    try:
+        content = yaml.safe_load(path.read_text())
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        problem = " ".join(str(error).split())
+        raise FoundryError(f"{path} must be YAML, got {problem}; {_REWRITE}") from error
+    return _validated(content, where=str(path))
+
+
+_REWRITE = "`simfoundry run` writes it anew"
+
+
+def _validated(content: Any, *, where: str) -> Configuration:
+    try:
+        return Configuration.model_validate(content)
+    except ValidationError as error:
+        problems = "; ".join(_problem(e) for e in error.errors())
+        about_keys = any(e["type"] in ("extra_forbidden", "missing") for e in error.errors())
+        raise FoundryError(f"{problems} ({where})" + (f"; {_choices()}" if about_keys else "")) from error
+
+
+def _problem(error: Any) -> str:
+    key = ".".join(str(part) for part in error["loc"]) or "the configuration"
+    if error["type"] == "extra_forbidden":
+        return f"a key must be accepted, got {key}"
+    if error["type"] == "missing":
+        return f"{key} must be given, got nothing"
+    return f"{key}: {error['msg'].removeprefix('Value error, ')}, got {error['input']!r}"
+
+
+def _choices() -> str:
+    return f"accepted keys: {', '.join(accepted_keys())}; scales: {', '.join(scales())}"

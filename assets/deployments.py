@@ -1,0 +1,124 @@
+"""Where a deployment keeps things: the local default, and a server configured by its environment.
+
+Belongs here: paths and addresses, chosen by SIMFOUNDRY_DEPLOYMENT. Does not: what is computed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from assets.errors import FoundryError
+
+DEPLOYMENT_VARIABLE = "SIMFOUNDRY_DEPLOYMENT"
+PROJECT_VARIABLE = "SIMFOUNDRY_PROJECT"
+DEPLOYMENTS = ("local", "server")
+SERVER_VARIABLES = ("SIMFOUNDRY_DATA_DIR", "SIMFOUNDRY_CACHE_DIR", "MLFLOW_TRACKING_URI", "DAGSTER_HOME")
+
+QUIET_ENVIRONMENT = {
+    "DO_NOT_TRACK": "1",
+    "DVC_NO_ANALYTICS": "1",
+    "MLFLOW_DISABLE_TELEMETRY": "true",
+    "DAGSTER_DISABLE_TELEMETRY": "1",
+    "GIT_PYTHON_REFRESH": "quiet",
+}
+"""Switches of the tools that would otherwise call home, for this process and those it starts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deployment:
+    """Where things are.
+
+    Attributes:
+        name: of DEPLOYMENTS.
+        project: folder with dvc.yaml, params.yaml and conf/.
+        data_dir: folder with tables/ and measured/.
+        cache_dir: the content cache; several machines may share one.
+        tracking_uri: MLflow's tracking and registry store.
+        artifact_folder: folder of logged models; None when the tracking server decides.
+        dagster_home: Dagster's run storage and dagster.yaml.
+    """
+
+    name: str
+    project: Path
+    data_dir: Path
+    cache_dir: Path
+    tracking_uri: str
+    artifact_folder: Path | None
+    dagster_home: Path
+
+    @property
+    def is_versioned(self) -> bool:
+        """Whether DVC can record the tables: they lie where dvc.yaml says."""
+        return self.data_dir == self.project / "data" and (self.project / ".dvc").is_dir()
+
+
+def find_project(environment: Mapping[str, str], start: Path) -> Path:
+    """The project folder: SIMFOUNDRY_PROJECT, else one above `start`, else this checkout.
+
+    Raises: FoundryError: SIMFOUNDRY_PROJECT is not a project folder.
+    """
+    named = environment.get(PROJECT_VARIABLE)
+    if named:
+        if not _is_project(Path(named)):
+            raise FoundryError(
+                f"{PROJECT_VARIABLE} must be a folder with dvc.yaml and workspace.yaml, got {named}"
+            )
+        return Path(named).resolve()
+    above = (folder for folder in (start, *start.parents) if _is_project(folder))
+    return next(above, Path(__file__).resolve().parents[1])
+
+
+def find_deployment(environment: Mapping[str, str] | None = None, start: Path | None = None) -> Deployment:
+    """The deployment this process belongs to.
+
+    Args:
+        environment: variables, the process's own by default.
+        start: folder to look for the project from, the working directory by default.
+
+    Raises: FoundryError: an unknown deployment, or a variable of the server is not set.
+    """
+    variables = os.environ if environment is None else environment
+    project = find_project(variables, (start or Path.cwd()).resolve())
+    name = variables.get(DEPLOYMENT_VARIABLE) or "local"
+    if name == "local":
+        return local_deployment(project, dagster_home=variables.get("DAGSTER_HOME"))
+    if name == "server":
+        return _server_deployment(project, variables)
+    raise FoundryError(f"{DEPLOYMENT_VARIABLE} must be {' or '.join(DEPLOYMENTS)}, got {name!r}")
+
+
+def local_deployment(project: Path, *, dagster_home: str | None = None) -> Deployment:
+    """SQLite and files inside the project folder."""
+    return Deployment(
+        name="local",
+        project=project,
+        data_dir=project / "data",
+        cache_dir=project / "data" / "cache",
+        tracking_uri=f"sqlite:///{project / 'mlflow.db'}",
+        artifact_folder=project / "mlartifacts",
+        dagster_home=Path(dagster_home) if dagster_home else project / ".dagster",
+    )
+
+
+def _server_deployment(project: Path, variables: Mapping[str, str]) -> Deployment:
+    missing = [name for name in SERVER_VARIABLES if not variables.get(name)]
+    if missing:
+        raise FoundryError(
+            f"deployment server needs {', '.join(SERVER_VARIABLES)}, got no {', '.join(missing)}"
+        )
+    return Deployment(
+        name="server",
+        project=project,
+        data_dir=Path(variables["SIMFOUNDRY_DATA_DIR"]).resolve(),
+        cache_dir=Path(variables["SIMFOUNDRY_CACHE_DIR"]).resolve(),
+        tracking_uri=variables["MLFLOW_TRACKING_URI"],
+        artifact_folder=None,
+        dagster_home=Path(variables["DAGSTER_HOME"]).resolve(),
+    )
+
+
+def _is_project(folder: Path) -> bool:
+    return all((folder / name).is_file() for name in ("dvc.yaml", "workspace.yaml"))

@@ -1,0 +1,80 @@
+"""Dagster's instance: its home folder, opening it, and what killed runs left in it.
+
+Belongs here: DAGSTER_HOME and its run storage. Does not: what is run.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+import dagster as dg
+
+from assets.deployments import QUIET_ENVIRONMENT, Deployment
+
+INSTANCE_SETTINGS = Path(__file__).resolve().parents[1] / "dagster.yaml"
+PROCESS_TAG = "simfoundry/process"
+_UNFINISHED = (
+    dg.DagsterRunStatus.QUEUED,
+    dg.DagsterRunStatus.NOT_STARTED,
+    dg.DagsterRunStatus.STARTING,
+    dg.DagsterRunStatus.STARTED,
+    dg.DagsterRunStatus.CANCELING,
+)
+
+
+def prepare_home(deployment: Deployment) -> Path:
+    """Make DAGSTER_HOME with our dagster.yaml; a dagster.yaml that is there already stays.
+
+    Returns: the folder.
+    Raises:  OSError: not writable.
+    """
+    home = deployment.dagster_home
+    home.mkdir(parents=True, exist_ok=True)
+    if not (home / "dagster.yaml").exists():
+        shutil.copyfile(INSTANCE_SETTINGS, home / "dagster.yaml")
+    return home
+
+
+def open_instance(deployment: Deployment) -> dg.DagsterInstance:
+    """The instance the Dagster UI shows. Log lines of steps go to its storage, not to the screen."""
+    os.environ.update({k: os.environ.get(k, v) for k, v in QUIET_ENVIRONMENT.items()})
+    os.environ["DAGSTER_HOME"] = str(prepare_home(deployment))
+    return dg.DagsterInstance.get()
+
+
+def process_tag() -> str:
+    """This process, told apart from a later one with the same id by its start time."""
+    return f"{os.getpid()}:{_start_time(os.getpid())}"
+
+
+def release_dead_runs(instance: dg.DagsterInstance) -> int:
+    """End runs whose process is gone, and give back the pool slots they still hold.
+
+    Returns: how many there were.
+    """
+    dead = [run for run in _unfinished(instance) if not _is_alive(run.tags[PROCESS_TAG])]
+    for run in dead:
+        instance.report_run_canceled(run, "the process was killed; the next run resumes its work")
+        instance.event_log_storage.free_concurrency_slots_for_run(run.run_id)
+    return len(dead)
+
+
+def _unfinished(instance: dg.DagsterInstance) -> list[dg.DagsterRun]:
+    runs = instance.get_runs(dg.RunsFilter(statuses=list(_UNFINISHED)))
+    return [run for run in runs if PROCESS_TAG in run.tags]
+
+
+def _is_alive(tag: str) -> bool:
+    pid, _, started = tag.partition(":")
+    return bool(pid.isdigit()) and _start_time(int(pid)) == started
+
+
+def _start_time(pid: int) -> str:
+    """Start time of a process in clock ticks since boot, from /proc; empty when it is gone."""
+    with suppress(OSError):
+        after_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return after_name[19]
+    return ""

@@ -1,0 +1,30 @@
+"""Asset jobs: the tables of one suite, the split over all suites, and the predictors.
+
+Belongs here: what is launched together. Does not: when (schedules.py).
+"""
+
+from __future__ import annotations
+
+import dagster as dg
+
+from assets.stages import STEPS, step_named
+
+suite_tables = dg.define_asset_job(
+    "suite_tables",
+    selection=dg.AssetSelection.assets(*[t for s in STEPS if s.by_suite for t in s.tables]),
+    description="Programs, designs, labels and features of one suite.",
+)
+
+split_table = dg.define_asset_job(
+    "split_table",
+    selection=dg.AssetSelection.assets(*step_named("splits").tables),
+    description="The frozen split over the programs of all suites.",
+)
+
+predictors = dg.define_asset_job(
+    "predictors",
+    selection=dg.AssetSelection.assets(*step_named("models").tables),
+    description="Predictors trained on the tables of all suites, and the leaderboard.",
+)
+
+ASSET_JOBS = [suite_tables, split_table, predictors]

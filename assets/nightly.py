@@ -1,0 +1,51 @@
+"""The nightly run: what `simfoundry run scale=nightly` does, launched by Dagster.
+
+Belongs here: the job and its schedule. Does not: the order of a run (materialise.py).
+
+It is one op and not a run a suite, because the split, the predictors and DVC come after all suites,
+and there is one writer at a time on a data folder. The tables still appear as runs a suite.
+"""
+
+import dagster as dg
+
+from assets.configuration import compose_configuration
+from assets.deployments import find_deployment
+from assets.materialise import run_everything
+from assets.resources import ProgressResource
+
+
+class ScaleConfig(dg.Config):
+    """Which scale to run."""
+
+    scale: str = "nightly"
+
+
+@dg.op(out=dg.Out(dg.Nothing))
+def run_at_scale(
+    context: dg.OpExecutionContext,
+    config: ScaleConfig,
+    progress: dg.ResourceParam[ProgressResource],
+) -> None:
+    """Every suite, then the split and the predictors, DVC after each stage."""
+    report = run_everything(
+        compose_configuration([f"scale={config.scale}"]),
+        find_deployment(),
+        instance=context.instance,
+        progress=progress,
+    )
+    if report.problems:
+        raise dg.Failure(description="; ".join(report.problems), allow_retries=False)
+
+
+@dg.job(executor_def=dg.in_process_executor)
+def everything() -> None:
+    """All tables and predictors at one scale."""
+    run_at_scale()
+
+
+nightly_schedule = dg.ScheduleDefinition(
+    name="nightly",
+    job=everything,
+    cron_schedule="0 2 * * *",
+    description="Everything at scale nightly, at 02:00. Runs while the Dagster daemon does.",
+)

@@ -1,0 +1,113 @@
+"""What there is: rows a table, failures by reason, error a predictor, where things are.
+
+Belongs here: reading that off the tables. Does not: printing it (cli).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from assets.deployments import Deployment
+from assets.stages import REASON_LENGTH
+from pipelines.schemas import OK, LeaderboardRow, SchemaError, TableSpec, read_arrow, read_table, table_spec
+
+ENVIRONMENT_SIGNS = ("must be on the PATH", "No space left", "Disk quota", "File too large")
+"""Parts of reasons that blame the machine and not the design."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overview:
+    """The state of a data folder.
+
+    Attributes:
+        rows: by table.
+        failures: rows that are not ok, by table, status and reason.
+        errors: test MAPE as a fraction, by predictor and target.
+        places: where things are, by what they are.
+        damaged: messages about files that cannot be read.
+    """
+
+    rows: Mapping[str, int]
+    failures: Mapping[tuple[str, str, str], int]
+    errors: Mapping[tuple[str, str], float]
+    places: Mapping[str, str]
+    damaged: tuple[str, ...]
+
+    @property
+    def environment_problems(self) -> list[str]:
+        """Failures that blame the machine, one line each: they are not data."""
+        return [
+            f"{count} {table} failed: {reason}"
+            for (table, _, reason), count in self.failures.items()
+            if any(sign in reason for sign in ENVIRONMENT_SIGNS)
+        ]
+
+    def as_json(self) -> dict[str, Any]:
+        """The same as JSON values."""
+        failures = [
+            {"table": table, "status": status, "reason": reason, "rows": count}
+            for (table, status, reason), count in self.failures.items()
+        ]
+        errors = [
+            {"predictor": predictor, "target": target, "test_mape": value}
+            for (predictor, target), value in self.errors.items()
+        ]
+        return {**asdict(self), "failures": failures, "errors": errors}
+
+
+def survey(deployment: Deployment) -> Overview:
+    """Read the state of the data folder; a damaged file is reported and left out."""
+    rows: dict[str, int] = {}
+    failures: Counter[tuple[str, str, str]] = Counter()
+    damaged: list[str] = []
+    for spec in TableSpec.registry.values():
+        rows[spec.name] = 0
+        for path in sorted((deployment.data_dir / "tables" / spec.name).glob("*.parquet")):
+            try:
+                rows[spec.name] += pq.read_metadata(path).num_rows
+                if "status" in spec.schema().names:
+                    failures += _failures(spec.name, read_arrow(path))
+            except (SchemaError, pa.ArrowException, OSError) as error:
+                damaged.append(str(error) if str(path) in str(error) else f"{path}: {error}")
+    return Overview(
+        rows=rows,
+        failures=dict(failures.most_common()),
+        errors=_errors(deployment),
+        places=_places(deployment),
+        damaged=tuple(damaged),
+    )
+
+
+def _failures(table: str, content: pa.Table) -> Counter[tuple[str, str, str]]:
+    pairs = zip(content.column("status").to_pylist(), content.column("reason").to_pylist(), strict=True)
+    return Counter(
+        (table, status, " ".join((reason or "no reason").split())[:REASON_LENGTH])
+        for status, reason in pairs
+        if status != OK
+    )
+
+
+def _errors(deployment: Deployment) -> dict[tuple[str, str], float]:
+    try:
+        rows: list[LeaderboardRow] = read_table(deployment.data_dir, table_spec("leaderboard"))
+    except SchemaError:
+        return {}
+    return {
+        (row.predictor, row.target): row.value for row in rows if row.part == "test" and row.metric == "mape"
+    }
+
+
+def _places(deployment: Deployment) -> dict[str, str]:
+    return {
+        "tables": str(deployment.data_dir / "tables"),
+        "wall-clock times": str(deployment.data_dir / "measured"),
+        "cache": str(deployment.cache_dir),
+        "models": deployment.tracking_uri,
+        "runs": str(deployment.dagster_home),
+    }

@@ -1,0 +1,45 @@
+"""Plots for asset metadata.
+
+Belongs here: a figure of a table's label columns as a picture inside Markdown. Does not: reports.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Mapping, Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+DISTRIBUTIONS: Mapping[str, tuple[str, ...]] = {
+    "labels": ("area_um2", "flip_flop_count", "cell_count", "delay_ns"),
+    "runs": ("latency_cycles",),
+}
+"""Columns drawn, by table."""
+
+PANEL_INCHES = (3.0, 2.4)
+DOTS_PER_INCH = 80
+
+
+def plot_distributions(content: pa.Table, columns: Sequence[str]) -> str:
+    """Histograms of columns over the rows that are ok.
+
+    Returns: Markdown with one PNG as a data URI; a sentence when no row is ok.
+    """
+    rows = content.filter(pc.equal(content.column("status"), "ok"))
+    if not rows.num_rows:
+        return "No row is ok."
+    from matplotlib.figure import Figure
+
+    width, height = PANEL_INCHES
+    figure = Figure(figsize=(width * len(columns), height), layout="constrained")
+    panels = figure.subplots(1, len(columns), squeeze=False)[0]
+    for panel, name in zip(panels, columns, strict=True):
+        panel.hist(rows.column(name).drop_null().to_numpy(), bins=20)
+        panel.set_xlabel(name)
+    panels[0].set_ylabel("designs")
+    picture = io.BytesIO()
+    figure.savefig(picture, format="png", dpi=DOTS_PER_INCH)
+    encoded = base64.b64encode(picture.getvalue()).decode("ascii")
+    return f"![distribution of {', '.join(columns)}](data:image/png;base64,{encoded})"

@@ -1,0 +1,121 @@
+"""Progress on the screen: bars on a terminal, plain lines elsewhere.
+
+Belongs here: showing counts, failures and time left. Does not: what is counted. This goes to standard
+error, so that standard output holds the answer alone.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TextIO
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from assets.resources import Log, ProgressResource
+from assets.settings import Listener
+from pipelines.labelling import Progress as StepProgress
+
+PLAIN_INTERVAL_S = 10.0
+
+
+class BarProgress(ProgressResource):
+    """A bar a step: done of total, failures, time elapsed and left, and what was finished last."""
+
+    def __init__(self, bars: Progress) -> None:
+        self._bars = bars
+        self._tasks: dict[str, TaskID] = {}
+
+    def listener(self, title: str, log: Log) -> Listener:
+        """A listener that moves the bar of a step."""
+        del log
+        task = self._bars.add_task(title, total=None, failed=0, latest="")
+        self._tasks[title] = task
+
+        def listen(progress: StepProgress) -> None:
+            self._bars.update(
+                task,
+                completed=progress.done,
+                total=progress.total,
+                failed=progress.failed,
+                latest=progress.latest,
+            )
+
+        return listen
+
+    def ended(self, title: str, *, succeeded: bool) -> None:
+        """Stop the clock of a step; a step without counts becomes one full bar."""
+        task = self._tasks.pop(title, None)
+        if task is None:
+            return
+        known = self._bars.tasks[self._bars.task_ids.index(task)].total
+        if known is None:
+            self._bars.update(task, total=1, completed=1 if succeeded else 0)
+        self._bars.update(task, latest="" if succeeded else "stopped")
+        self._bars.stop_task(task)
+
+
+class PlainProgress(ProgressResource):
+    """Lines: when a step begins, every ten seconds while it runs, and when it ends."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._started: dict[str, float] = {}
+
+    def listener(self, title: str, log: Log) -> Listener:
+        """A listener that writes a line now and then."""
+        del log
+        started = self._started[title] = time.monotonic()
+        shown = started
+
+        def listen(progress: StepProgress) -> None:
+            nonlocal shown
+            now = time.monotonic()
+            if now - shown < PLAIN_INTERVAL_S and progress.done < progress.total:
+                return
+            shown = now
+            left = (now - started) / max(progress.done, 1) * (progress.total - progress.done)
+            self._line(
+                f"{title}: {progress.done}/{progress.total}, {progress.failed} failed, {left:.0f} s left"
+            )
+
+        return listen
+
+    def ended(self, title: str, *, succeeded: bool) -> None:
+        """Say how long a step took."""
+        taken = time.monotonic() - self._started.pop(title, time.monotonic())
+        self._line(f"{title}: {'done' if succeeded else 'failed'} after {taken:.1f} s")
+
+    def _line(self, text: str) -> None:
+        self._stream.write(text + "\n")
+        self._stream.flush()
+
+
+@contextmanager
+def shown_progress() -> Iterator[ProgressResource]:
+    """Bars when standard error is a terminal, lines when it is not."""
+    if not sys.stderr.isatty():
+        yield PlainProgress(sys.stderr)
+        return
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=30),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[failed]} failed"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[latest]}", style="dim"),
+        console=Console(stderr=True),
+    ) as bars:
+        yield BarProgress(bars)

@@ -1,0 +1,239 @@
+"""Checks of tables as they are on disk, as plain functions.
+
+Belongs here: what must hold of a table and its neighbours. Does not: how Dagster shows it (checks.py).
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from assets.settings import Settings
+from pipelines.schemas import OK, read_arrow, table_path, table_spec
+
+PROBLEM_LIMIT = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckRule:
+    """One thing that must hold of a table.
+
+    Attributes:
+        name: of the check.
+        description: what holds, one sentence.
+        blocking: whether a breach stops what reads the table; else it warns.
+        problems: every breach in one file of the table.
+    """
+
+    name: str
+    description: str
+    blocking: bool
+    problems: Callable[[CheckedFile], list[str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedFile:
+    """One file of a table under check."""
+
+    settings: Settings
+    table: str
+    partition: str
+    content: pa.Table = field(repr=False)
+
+    @property
+    def data_dir(self) -> Path:
+        """The data folder."""
+        return self.settings.deployment.data_dir
+
+    def neighbour(self, table: str) -> list[dict[str, Any]]:
+        """Rows of another table: of the same suite, or of all suites when this one has no suite."""
+        folder = self.data_dir / "tables" / table
+        same = table_path(self.data_dir, table_spec(table), self.partition)
+        paths = [same] if same.is_file() else sorted(folder.glob("*.parquet"))
+        return [row for path in paths for row in read_arrow(path).to_pylist()]
+
+
+REFERENCES: Mapping[str, tuple[tuple[tuple[str, ...], str, tuple[str, ...]], ...]] = {
+    "designs": ((("program_id",), "programs", ("program_id",)),),
+    "directive_outcomes": ((("design_id",), "designs", ("design_id",)),),
+    "labels": ((("design_id",), "designs", ("design_id",)),),
+    "runs": ((("design_id",), "designs", ("design_id",)),),
+    "loops": ((("program_id",), "programs", ("program_id",)),),
+    "cdfg_nodes": ((("design_id",), "designs", ("design_id",)),),
+    "cdfg_edges": (
+        (("design_id", "source_index"), "cdfg_nodes", ("design_id", "node_index")),
+        (("design_id", "target_index"), "cdfg_nodes", ("design_id", "node_index")),
+    ),
+    "splits": ((("program_id",), "programs", ("program_id",)),),
+}
+"""Columns of a table that name a row of another: columns, other table, its columns."""
+
+
+def open_file(settings: Settings, table: str, partition: str) -> CheckedFile:
+    """Read one file of a table to check it.
+
+    Raises: SchemaError: damaged. FileNotFoundError: not there.
+    """
+    path = table_path(settings.deployment.data_dir, table_spec(table), partition)
+    return CheckedFile(settings=settings, table=table, partition=partition, content=read_arrow(path))
+
+
+def rules_of(table: str) -> tuple[CheckRule, ...]:
+    """The rules of a table, blocking ones first."""
+    spec = table_spec(table)
+    names = {column.name for column in spec.columns}
+    rules = [_SCHEMA, _UNIQUE_KEY]
+    rules += [_FOREIGN_KEYS] if table in REFERENCES else []
+    rules += {"runs": [_RUNS_EQUAL], "labels": [_LABELS_EQUAL], "splits": [_NO_LEAK]}.get(table, [])
+    rules += [_FAILURE_RATE] if "status" in names else []
+    return tuple(rules)
+
+
+def schema_problems(file: CheckedFile) -> list[str]:
+    """Ways in which the file, or its wall-clock sibling, does not fit the declared schema."""
+    spec = table_spec(file.table)
+    problems = spec.violations(file.content)
+    if not spec.has_measured or problems:
+        return problems
+    beside = read_arrow(table_path(file.data_dir, spec, file.partition, measured=True))
+    keys = list(spec.key)
+    if beside.select(keys).to_pylist() != file.content.select(keys).to_pylist():
+        problems.append("the measured file must have the same keys as the table, got others")
+    return problems
+
+
+def repeated_keys(file: CheckedFile) -> list[str]:
+    """Keys that stand in more than one row."""
+    keys = table_spec(file.table).key
+    counts = Counter(_tuples(file.content.to_pylist(), keys))
+    return [f"{keys} must be unique, got {k} {n} times" for k, n in counts.items() if n > 1]
+
+
+def dangling_references(file: CheckedFile) -> list[str]:
+    """Rows that name a row of another table that is not there."""
+    problems: list[str] = []
+    rows = file.content.to_pylist()
+    for columns, other, other_columns in REFERENCES[file.table]:
+        known = set(_tuples(file.neighbour(other), other_columns))
+        lost = sorted(set(_tuples(rows, columns)) - known)
+        problems += [f"{columns} must be in {other}, got {value}" for value in lost]
+    return problems
+
+
+def unequal_runs(file: CheckedFile) -> list[str]:
+    """Runs called ok whose outputs differ from native C."""
+    return [
+        f"an ok run must equal native C, got design {row['design_id']} data {row['data_id']}"
+        for row in file.content.to_pylist()
+        if row["status"] == OK and row["outputs_equal"] is not True
+    ]
+
+
+def unproven_labels(file: CheckedFile) -> list[str]:
+    """Labels called ok whose design has no run, or a run that is not ok and equal to native C."""
+    runs: defaultdict[str, list[bool]] = defaultdict(list)
+    for run in file.neighbour("runs"):
+        runs[run["design_id"]].append(run["status"] == OK and run["outputs_equal"] is True)
+    return [
+        f"an ok label must have only runs equal to native C, got {len(found)} runs, "
+        f"{found.count(False)} of them not, for design {row['design_id']}"
+        for row in file.content.to_pylist()
+        if row["status"] == OK
+        for found in [runs[row["design_id"]]]
+        if not found or not all(found)
+    ]
+
+
+def split_leaks(file: CheckedFile) -> list[str]:
+    """Programs without a place, and groups, names or sources that stand on two sides."""
+    places = {row["program_id"]: row for row in file.content.to_pylist()}
+    programs = file.neighbour("programs")
+    problems = [
+        f"every program must have a place, got none for {p['program_id']} ({p['name']})"
+        for p in programs
+        if p["program_id"] not in places
+    ]
+    problems += _two_sides("group", ((r["group"], r["part"]) for r in places.values()))
+    placed = [(p, places[p["program_id"]]["part"]) for p in programs if p["program_id"] in places]
+    problems += _two_sides("program name", ((p["name"], part) for p, part in placed))
+    problems += _two_sides("source", ((p["source"], part) for p, part in placed))
+    return problems
+
+
+def failure_fraction(content: pa.Table) -> float:
+    """Share of rows that are not ok, 0 for an empty table."""
+    statuses: list[str] = content.column("status").to_pylist()
+    return sum(status != OK for status in statuses) / max(len(statuses), 1)
+
+
+def too_many_failures(file: CheckedFile) -> list[str]:
+    """Whether the share of failed rows is above the configured one."""
+    limit = file.settings.configuration.quality.max_failure_fraction
+    found = failure_fraction(file.content)
+    if found <= limit:
+        return []
+    return [f"at most {limit:.0%} of rows may have failed, got {found:.1%}"]
+
+
+def _two_sides(what: str, pairs: Iterable[tuple[str, str]]) -> list[str]:
+    sides: defaultdict[str, set[str]] = defaultdict(set)
+    for value, part in pairs:
+        sides[value].add(part)
+    return [
+        f"a {what} must stand on one side of the split, got {value[:60]!r} on {sorted(parts)}"
+        for value, parts in sides.items()
+        if len(parts) > 1
+    ]
+
+
+def _tuples(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> list[tuple[Any, ...]]:
+    return [tuple(row[c] for c in columns) for row in rows]
+
+
+_SCHEMA = CheckRule(
+    name="schema",
+    description="Columns, types and vocabularies are the declared ones.",
+    blocking=True,
+    problems=schema_problems,
+)
+_UNIQUE_KEY = CheckRule(
+    name="unique_key",
+    description="No key stands in two rows.",
+    blocking=True,
+    problems=repeated_keys,
+)
+_FOREIGN_KEYS = CheckRule(
+    name="foreign_keys",
+    description="Every row that is referred to is there.",
+    blocking=True,
+    problems=dangling_references,
+)
+_RUNS_EQUAL = CheckRule(
+    name="equals_native_c",
+    description="Every ok run gave the outputs of the same C compiled natively.",
+    blocking=True,
+    problems=unequal_runs,
+)
+_LABELS_EQUAL = CheckRule(
+    name="equals_native_c",
+    description="Every ok label belongs to a design whose runs all equal native C.",
+    blocking=True,
+    problems=unproven_labels,
+)
+_NO_LEAK = CheckRule(
+    name="no_leak",
+    description="No program, name or source stands on two sides of the split.",
+    blocking=True,
+    problems=split_leaks,
+)
+_FAILURE_RATE = CheckRule(
+    name="failure_rate",
+    description="The share of failed rows is below quality.max_failure_fraction.",
+    blocking=False,
+    problems=too_many_failures,
+)

@@ -1,0 +1,76 @@
+"""What an asset is handed: where things are in this deployment, and who hears of progress.
+
+Belongs here: Dagster resources. Does not: paths of a deployment (deployments.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+
+from assets.configuration import Run, read_parameters
+from assets.deployments import find_deployment
+from assets.settings import Listener, Settings
+from pipelines.labelling import Progress
+
+Log = Callable[[str], None]
+LOGGED_SHARE = 0.1
+
+
+class FoundryResource(dg.ConfigurableResource[Any]):
+    """The configuration in params.yaml, in the deployment of the environment.
+
+    Attributes:
+        project: folder to find the project from; the working directory when empty.
+        workers: designs at a time; 0 for one a processor.
+    """
+
+    project: str = ""
+    workers: int = 0
+
+    def settings(self) -> Settings:
+        """Settings of a step.
+
+        Raises: FoundryError: params.yaml or the environment is not acceptable.
+        """
+        deployment = find_deployment(start=Path(self.project) if self.project else None)
+        configuration = read_parameters(deployment.project)
+        run = Run(workers=self.workers or None)
+        return Settings(configuration=configuration.model_copy(update={"run": run}), deployment=deployment)
+
+
+class ProgressResource:
+    """Where steps report progress: a listener a step and partition, told when the step ends.
+
+    This one writes a log line for every tenth of a step; the command line shows bars instead.
+    """
+
+    def listener(self, title: str, log: Log) -> Listener:
+        """A listener for one step.
+
+        Args: title: of the step and its partition. log: the step's own log.
+        """
+        shown = -1
+
+        def listen(progress: Progress) -> None:
+            nonlocal shown
+            tenth = int(progress.done / max(progress.total, 1) / LOGGED_SHARE)
+            if tenth > shown:
+                shown = tenth
+                log(f"{title}: {progress.done} of {progress.total}, {progress.failed} failed")
+
+        return listen
+
+    def ended(self, title: str, *, succeeded: bool) -> None:
+        """Called when a step ends."""
+
+
+def resources(overrides: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The resources of every asset.
+
+    Args: overrides: replacements by name, for tests and the command line.
+    """
+    return {"foundry": FoundryResource(), "progress": ProgressResource(), **(overrides or {})}

@@ -1,0 +1,70 @@
+"""What every stage is given: where things are and the typed inputs of the engines.
+
+Belongs here: turning a configuration and a deployment into engine inputs. Does not: defaults
+(conf/), or the stages.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from assets.configuration import Configuration
+from assets.deployments import Deployment
+from pipelines.cache import ContentCache
+from pipelines.labelling import ConfigurationSpace, LabelOptions, Progress
+from pipelines.synthesis import Target, find_liberty
+
+Listener = Callable[[Progress], None]
+
+
+def ignore_progress(progress: Progress) -> None:
+    """A listener for callers that show nothing."""
+    del progress
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """A configuration in a deployment."""
+
+    configuration: Configuration
+    deployment: Deployment
+
+    @property
+    def cache(self) -> ContentCache:
+        """The content cache."""
+        return ContentCache(folder=self.deployment.cache_dir)
+
+    @property
+    def space(self) -> ConfigurationSpace:
+        """The configurations of every program."""
+        hls = self.configuration.hls
+        return ConfigurationSpace(
+            memory_delays=hls.memory_delay,
+            pipeline=hls.pipeline,
+            clock_period_ns=hls.clock_period_ns,
+        )
+
+    @property
+    def target(self) -> Target:
+        """The cell library and the clock.
+
+        Raises: SynthesisError: the liberty is missing or is not liberty.
+        """
+        return Target(
+            liberty=find_liberty(self.configuration.synthesis.liberty),
+            clock_period_ns=self.configuration.hls.clock_period_ns,
+        )
+
+    @property
+    def options(self) -> LabelOptions:
+        """Seeds, time limits and how many designs at a time."""
+        labelling = self.configuration.labelling
+        return LabelOptions(
+            workers=self.configuration.run.workers or os.cpu_count() or 1,
+            data_seeds=labelling.data_seeds,
+            verilator_timeout_s=labelling.verilator_timeout_s,
+            synthesis_timeout_s=self.configuration.synthesis.timeout_s,
+            native_timeout_s=labelling.native_timeout_s,
+        )

@@ -1,0 +1,310 @@
+"""One plain function a step: read tables, call one engine function, write tables.
+
+Belongs here: which tables a step reads and writes. Does not: engine logic, Dagster, DVC. The Dagster
+assets and the DVC stages call these same functions.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from assets.errors import FoundryError
+from assets.settings import Listener, Settings
+from models.registry import Registration, RegistryStore, register_candidate
+from models.tenset_mlp import NAME as TENSET_MLP
+from models.tenset_mlp import TrainOptions, train_tenset_mlp
+from pipelines.features import extract_features, freeze_split
+from pipelines.labelling import label_designs, plan_designs
+from pipelines.programs import kernel_programs
+from pipelines.schemas import (
+    OK,
+    SchemaError,
+    read_table,
+    table_path,
+    table_spec,
+    write_table,
+)
+
+REASON_LENGTH = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepSummary:
+    """What a step did.
+
+    Attributes:
+        step: name of the step.
+        partition: name of the table files it wrote.
+        rows: rows written, by table.
+        failures: rows that are not ok, by table, status and reason.
+        notes: anything else worth showing, by name.
+    """
+
+    step: str
+    partition: str
+    rows: Mapping[str, int]
+    failures: Mapping[tuple[str, str, str], int] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One engine call of a stage.
+
+    Attributes:
+        name: of the step; the stage's own unless a stage has several.
+        stage: DVC stage and Dagster asset group.
+        tables: what it writes.
+        reads: tables it needs.
+        by_suite: one file a suite; else one file for all suites.
+        run: the function.
+    """
+
+    name: str
+    stage: str
+    tables: tuple[str, ...]
+    reads: tuple[str, ...]
+    by_suite: bool
+    run: Callable[[Settings, str, Listener], StepSummary]
+
+
+def make_programs(settings: Settings, suite: str, listen: Listener) -> StepSummary:
+    """Write the programs of a suite."""
+    del listen  # seconds at most
+    sizes = settings.configuration.programs.sizes
+    rows = {"programs": kernel_programs(suites=(suite,), sizes=sizes)}
+    return _write(settings, "programs", suite, rows)
+
+
+def make_designs(settings: Settings, suite: str, listen: Listener) -> StepSummary:
+    """Write the designs of a suite: every program under every configuration, through HLS."""
+    made = plan_designs(
+        _read(settings, "programs", suite),
+        settings.space,
+        target=settings.target,
+        cache=settings.cache,
+        options=settings.options,
+        on_progress=listen,
+    )
+    rows = {"designs": made.designs, "directive_outcomes": made.directive_outcomes}
+    return _write(settings, "designs", suite, rows)
+
+
+def make_labels(settings: Settings, suite: str, listen: Listener) -> StepSummary:
+    """Write the labels and runs of a suite: logic synthesis, simulation, equality with native C."""
+    made = label_designs(
+        _read(settings, "programs", suite),
+        _read(settings, "designs", suite),
+        target=settings.target,
+        cache=settings.cache,
+        options=settings.options,
+        on_progress=listen,
+    )
+    return _write(settings, "labels", suite, {"labels": made.labels, "runs": made.runs})
+
+
+def make_features(settings: Settings, suite: str, listen: Listener) -> StepSummary:
+    """Write the loop nests and control/data-flow graphs of a suite."""
+    made = extract_features(
+        _read(settings, "programs", suite),
+        _read(settings, "designs", suite),
+        cache=settings.cache,
+        options=settings.options,
+        on_progress=listen,
+    )
+    rows = {
+        "loops": made.loops,
+        "cdfg_nodes": made.cdfg_nodes,
+        "cdfg_edges": made.cdfg_edges,
+    }
+    return _write(settings, "features", suite, rows)
+
+
+def make_splits(settings: Settings, split: str, listen: Listener) -> StepSummary:
+    """Write the place of every program in the frozen split; places given before stay.
+
+    Places of programs that the configuration leaves out are not kept in the file, so that it says
+    the same after any history; the rule of the split gives them the same place when they return.
+    """
+    del listen  # seconds at most
+    programs = [row for suite in _suites(settings) for row in _read(settings, "programs", suite)]
+    places = freeze_split(programs, name=split, existing=_existing_split(settings, split))
+    present = {program.program_id for program in programs}
+    rows = {"splits": [place for place in places if place.program_id in present]}
+    return _write(settings, "splits", split, rows)
+
+
+def make_models(
+    settings: Settings, predictor: str, listen: Listener, tags: Mapping[str, str] | None = None
+) -> StepSummary:
+    """Train a predictor, register it, and write its rows of the leaderboard.
+
+    Args: tags: set on the MLflow run and version, such as DVC hashes of the tables.
+    """
+    del listen  # the trainer has none; the key makes a second training free
+    options = settings.configuration.models.tenset_mlp.model_dump()
+    seed = options.pop("seed")
+    outcome = train_tenset_mlp(
+        settings.deployment.data_dir,
+        TrainOptions(split=settings.configuration.features.split, **options),
+        seed=seed,
+    )
+    placed = register_candidate(outcome, registry_store(settings), tags or {})
+    rows = {"leaderboard": outcome.leaderboard}
+    return _write(settings, "models", predictor, rows, notes=_registration_notes(placed))
+
+
+def registry_store(settings: Settings) -> RegistryStore:
+    """The model registry of the deployment."""
+    return RegistryStore(
+        tracking_uri=settings.deployment.tracking_uri,
+        artifact_folder=settings.deployment.artifact_folder,
+    )
+
+
+STEPS: tuple[Step, ...] = (
+    Step(
+        name="programs",
+        stage="programs",
+        tables=("programs",),
+        reads=(),
+        by_suite=True,
+        run=make_programs,
+    ),
+    Step(
+        name="designs",
+        stage="designs",
+        tables=("designs", "directive_outcomes"),
+        reads=("programs",),
+        by_suite=True,
+        run=make_designs,
+    ),
+    Step(
+        name="labels",
+        stage="labels",
+        tables=("labels", "runs"),
+        reads=("programs", "designs"),
+        by_suite=True,
+        run=make_labels,
+    ),
+    Step(
+        name="features",
+        stage="features",
+        tables=("loops", "cdfg_nodes", "cdfg_edges"),
+        reads=("programs", "designs"),
+        by_suite=True,
+        run=make_features,
+    ),
+    Step(
+        name="splits",
+        stage="features",
+        tables=("splits",),
+        reads=("programs",),
+        by_suite=False,
+        run=make_splits,
+    ),
+    Step(
+        name="models",
+        stage="models",
+        tables=("leaderboard",),
+        reads=("programs", "designs", "labels", "runs", "loops", "splits"),
+        by_suite=False,
+        run=make_models,
+    ),
+)
+
+STAGES: tuple[str, ...] = tuple(dict.fromkeys(step.stage for step in STEPS))
+
+
+def step_named(name: str) -> Step:
+    """The step of that name.
+
+    Raises: FoundryError: no such step.
+    """
+    for step in STEPS:
+        if step.name == name:
+            return step
+    raise FoundryError(f"a step must be one of {', '.join(s.name for s in STEPS)}, got {name!r}")
+
+
+def steps_of(stage: str) -> tuple[Step, ...]:
+    """The steps of a stage, in order.
+
+    Raises: FoundryError: no such stage.
+    """
+    if stage not in STAGES:
+        raise FoundryError(f"a stage must be one of {', '.join(STAGES)}, got {stage!r}")
+    return tuple(step for step in STEPS if step.stage == stage)
+
+
+def partitions_of(step: Step, settings: Settings) -> tuple[str, ...]:
+    """Names of the table files that a step writes under these settings."""
+    if step.by_suite:
+        return _suites(settings)
+    return (settings.configuration.features.split if step.name == "splits" else TENSET_MLP,)
+
+
+def count_failures(table: str, rows: Sequence[Any]) -> Counter[tuple[str, str, str]]:
+    """Rows that are not ok, by table, status and reason."""
+    return Counter(
+        (table, row.status, " ".join((row.reason or "no reason").split())[:REASON_LENGTH])
+        for row in rows
+        if getattr(row, "status", OK) != OK
+    )
+
+
+def _suites(settings: Settings) -> tuple[str, ...]:
+    return settings.configuration.programs.suites
+
+
+def _read(settings: Settings, table: str, partition: str) -> list[Any]:
+    """Rows of one file of a table that an earlier stage made.
+
+    Raises: FoundryError: it is not there. SchemaError: it is damaged.
+    """
+    spec = table_spec(table)
+    try:
+        return read_table(settings.deployment.data_dir, spec, [partition])
+    except FileNotFoundError as error:
+        path = table_path(settings.deployment.data_dir, spec, partition)
+        raise FoundryError(
+            f"table {table} must be made before it is read, got no file {path}; "
+            f"run `simfoundry stage {spec.stage}` first"
+        ) from error
+
+
+def _existing_split(settings: Settings, split: str) -> list[Any]:
+    """Places given before; none when there is no readable file, for then they are given anew."""
+    try:
+        return read_table(settings.deployment.data_dir, table_spec("splits"), [split])
+    except (FileNotFoundError, SchemaError):
+        return []
+
+
+def _write(
+    settings: Settings,
+    step: str,
+    partition: str,
+    rows: Mapping[str, Sequence[Any]],
+    *,
+    notes: Mapping[str, str] | None = None,
+) -> StepSummary:
+    failures: Counter[tuple[str, str, str]] = Counter()
+    for table, content in rows.items():
+        write_table(settings.deployment.data_dir, table_spec(table), content, partition)
+        failures += count_failures(table, content)
+    return StepSummary(
+        step=step,
+        partition=partition,
+        rows={table: len(content) for table, content in rows.items()},
+        failures=dict(failures),
+        notes=notes or {},
+    )
+
+
+def _registration_notes(placed: Registration) -> dict[str, str]:
+    alias = "champion" if placed.is_champion else "not champion"
+    return {"registered": f"{placed.name} version {placed.version}, {alias}: {placed.reason}"}

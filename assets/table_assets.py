@@ -1,0 +1,77 @@
+"""The assets: one a table; tables that one engine call makes stand in one multi_asset.
+
+Belongs here: bodies of a few lines. Does not: specifications (specs.py), engine calls (stages.py).
+"""
+
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+import dagster as dg
+
+from assets.execution import run_step
+from assets.resources import FoundryResource, ProgressResource
+from assets.specs import asset_arguments
+from assets.versions import recorded_hashes
+
+Results = Iterator[dg.MaterializeResult[Any]]
+ProgressSink: TypeAlias = dg.ResourceParam[ProgressResource]
+
+
+@dg.multi_asset(**asset_arguments("programs"))
+def make_programs(
+    context: dg.AssetExecutionContext, foundry: FoundryResource, progress: ProgressSink
+) -> Results:
+    """C programs with their top function and input data specification."""
+    yield from run_step(context, "programs", foundry, progress)
+
+
+@dg.multi_asset(**asset_arguments("designs"))
+def make_designs(
+    context: dg.AssetExecutionContext, foundry: FoundryResource, progress: ProgressSink
+) -> Results:
+    """Every program under every configuration, through high-level synthesis."""
+    yield from run_step(context, "designs", foundry, progress)
+
+
+@dg.multi_asset(**asset_arguments("labels"))
+def make_labels(
+    context: dg.AssetExecutionContext, foundry: FoundryResource, progress: ProgressSink
+) -> Results:
+    """Area, flip-flops, delay and cycles of every design, checked against native C."""
+    yield from run_step(context, "labels", foundry, progress)
+
+
+@dg.multi_asset(**asset_arguments("features"))
+def make_features(
+    context: dg.AssetExecutionContext, foundry: FoundryResource, progress: ProgressSink
+) -> Results:
+    """Loop nests of programs and control/data-flow graphs of designs."""
+    yield from run_step(context, "features", foundry, progress)
+
+
+@dg.multi_asset(**asset_arguments("splits"))
+def make_splits(
+    context: dg.AssetExecutionContext, foundry: FoundryResource, progress: ProgressSink
+) -> Results:
+    """The frozen split, over the programs of all suites."""
+    yield from run_step(context, "splits", foundry, progress)
+
+
+@dg.multi_asset(**asset_arguments("models"))
+def make_models(
+    context: dg.AssetExecutionContext, foundry: FoundryResource, progress: ProgressSink
+) -> Results:
+    """Predictors trained on the split and registered, and their rows of the leaderboard."""
+    hashes = recorded_hashes(foundry.settings().deployment)
+    tags = {f"dvc.{path}": value for path, value in hashes.items()}
+    yield from run_step(context, "models", foundry, progress, tags=tags)
+
+
+TABLE_ASSETS = [
+    make_programs,
+    make_designs,
+    make_labels,
+    make_features,
+    make_splits,
+    make_models,
+]
