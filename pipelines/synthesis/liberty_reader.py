@@ -43,9 +43,7 @@ class _Reader:
         self.path = path
         self.units = self._units()
         self.templates = {
-            g.arguments[0]: g
-            for g in library.named("lu_table_template", "power_lut_template")
-            if g.arguments
+            g.arguments[0]: g for g in library.named("lu_table_template", "power_lut_template") if g.arguments
         }
 
     def fail(self, rule: str, got: object, group: Group) -> SynthesisError:
@@ -55,9 +53,7 @@ class _Reader:
         try:
             return float(text)
         except ValueError:
-            raise self.fail(
-                f"a value in liberty group {group.name} must be a number", text, group
-            ) from None
+            raise self.fail(f"a value in liberty group {group.name} must be a number", text, group) from None
 
     def attribute(self, group: Group, name: str, default: float) -> float:
         text = group.attributes.get(name)
@@ -67,9 +63,7 @@ class _Reader:
         """`1ns`, `10ps`, `100uW` as a number of the SI unit."""
         match = re.fullmatch(rf"\s*([0-9.]+)\s*([fpnum]?){unit}\s*", text, re.IGNORECASE)
         if match is None:
-            raise self.fail(
-                f"a liberty unit must be a number and a unit of {unit}", text, self.library
-            )
+            raise self.fail(f"a liberty unit must be a number and a unit of {unit}", text, self.library)
         return float(match[1]) * _SI[match[2].lower()]
 
     def _units(self) -> Units:
@@ -228,8 +222,7 @@ class _Reader:
         return Liberty(
             name=self.library.arguments[0] if self.library.arguments else self.path.stem,
             units=self.units,
-            nominal_voltage_v=self.attribute(self.library, "nom_voltage", 0.0)
-            * self.units.voltage_v,
+            nominal_voltage_v=self.attribute(self.library, "nom_voltage", 0.0) * self.units.voltage_v,
             cells=cells,
         )
 
@@ -275,9 +268,7 @@ def load_liberty(path: Path) -> Liberty:
         stat = path.stat()
         return _load(path, stat.st_mtime_ns, stat.st_size)
     except OSError as error:
-        raise SynthesisError(
-            f"liberty must be a readable file, got {error.strerror} ({path})"
-        ) from error
+        raise SynthesisError(f"liberty must be a readable file, got {error.strerror} ({path})") from error
 
 
 @lru_cache(maxsize=8)
@@ -294,6 +285,4 @@ def liberty_hash(path: Path) -> str:
     try:
         return hashlib.sha256(path.read_bytes()).hexdigest()[:32]
     except OSError as error:
-        raise SynthesisError(
-            f"liberty must be a readable file, got {error.strerror} ({path})"
-        ) from error
+        raise SynthesisError(f"liberty must be a readable file, got {error.strerror} ({path})") from error

@@ -121,9 +121,7 @@ class _Parser:
     def statement(self, parent: Group, depth: int) -> None:
         name = self.take("a name")
         if name.is_mark:
-            raise self.fail(
-                f"a liberty statement must begin with a name, got {name.text!r}", name.line
-            )
+            raise self.fail(f"a liberty statement must begin with a name, got {name.text!r}", name.line)
         if self.peek(":"):
             parent.attributes[name.text] = self.value()
         elif self.peek("("):
@@ -133,15 +131,11 @@ class _Parser:
             else:
                 parent.lists[name.text] = values
         else:
-            raise self.fail(
-                f"a liberty name must be followed by ':' or '(', got {name.text!r}", name.line
-            )
+            raise self.fail(f"a liberty name must be followed by ':' or '(', got {name.text!r}", name.line)
 
     def body(self, name: Token, arguments: tuple[str, ...], depth: int) -> Group:
         if depth > MAX_DEPTH:
-            raise self.fail(
-                f"liberty groups must nest at most {MAX_DEPTH} deep, got more", name.line
-            )
+            raise self.fail(f"liberty groups must nest at most {MAX_DEPTH} deep, got more", name.line)
         group = Group(name=name.text, arguments=arguments, line=name.line)
         self.at += 1  # the opening brace
         while not self.peek("}"):
@@ -162,15 +156,11 @@ class _Parser:
         if start != [("library", False), ("(", True)]:
             got = " ".join(t.text for t in self.tokens[:3])[:40]
             line = self.tokens[0].line if self.tokens else 1
-            raise self.fail(
-                f"a liberty file must begin with `library (name) {{`, got {got!r}", line
-            )
+            raise self.fail(f"a liberty file must begin with `library (name) {{`, got {got!r}", line)
         name = self.take("library")
         arguments = self.arguments()
         if not self.peek("{"):
-            raise self.fail(
-                "`library (name)` must be followed by '{', got something else", name.line
-            )
+            raise self.fail("`library (name)` must be followed by '{', got something else", name.line)
         return self.body(name, arguments, 0)
 
 

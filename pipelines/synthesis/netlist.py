@@ -120,9 +120,7 @@ def parse_netlist(text: str | bytes, top: str) -> Netlist:
         modules = _DESIGN.validate_json(text).modules
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        raise SynthesisError(
-            f"a netlist must be yosys JSON, got {first['msg']} at {first['loc']}"
-        ) from error
+        raise SynthesisError(f"a netlist must be yosys JSON, got {first['msg']} at {first['loc']}") from error
     if top not in modules:
         known = ", ".join(sorted(modules)) or "none"
         raise SynthesisError(f"top must be a module of the netlist, got {top!r}; modules: {known}")
@@ -135,9 +133,7 @@ def parse_netlist(text: str | bytes, top: str) -> Netlist:
     return Netlist(
         net_count=numbering.count,
         inputs={n: np.array(b, np.intp) for n, (d, b) in ports.items() if d in ("input", "inout")},
-        outputs={
-            n: np.array(b, np.intp) for n, (d, b) in ports.items() if d in ("output", "inout")
-        },
+        outputs={n: np.array(b, np.intp) for n, (d, b) in ports.items() if d in ("output", "inout")},
         groups=groups,
     )
 
@@ -149,7 +145,7 @@ def unmapped_cells(netlist: Netlist, liberty: Liberty) -> dict[str, int]:
 
 def cell_area_um2(netlist: Netlist, liberty: Liberty) -> float:
     """Area of all cells in um2; every type must be in the library."""
-    return sum(n * liberty.cells[t].area_um2 for t, n in netlist.cells_by_type.items())
+    return sum((n * liberty.cells[t].area_um2 for t, n in netlist.cells_by_type.items()), 0.0)
 
 
 def flip_flop_count(netlist: Netlist, liberty: Liberty) -> int:

@@ -39,8 +39,13 @@ ABC_SCRIPT = (
 
 # The coarse steps are those of yosys' own `synth`, without its SAT-based sharing (binding is the
 # high-level synthesis' decision) and with multiplications by constants kept from the Booth encoder.
+# Checks and messages, which are for simulation, go; a three-state driver stays visible as a cell (it
+# would be taken as undefined otherwise) and is then rejected as one that is not in the library.
 _COARSE = (
     "proc",
+    "chformal -remove",
+    "delete t:$print",
+    "tribuf",
     "flatten -noscopeinfo",
     "opt_expr",
     "opt_clean",
@@ -85,16 +90,13 @@ def commands(top: str) -> tuple[str, ...]:
     Raises: SynthesisError: the name is not a plain Verilog identifier.
     """
     if not _IDENTIFIER.fullmatch(top):
-        raise SynthesisError(
-            f"top must be a Verilog identifier [A-Za-z_][A-Za-z0-9_$]*, got {top!r}"
-        )
+        raise SynthesisError(f"top must be a Verilog identifier [A-Za-z_][A-Za-z0-9_$]*, got {top!r}")
     read = (f"read_verilog -sv {VERILOG_FILE}", f"hierarchy -check -top {top}")
     return (*read, *_COARSE, *_MAPPING)
 
 
 def constraints(driving_cell: str | None) -> str:
-    """The mapper's constraints: what drives registers' outputs and input ports, and the output
-    load.
+    """The mapper's constraints: the driver of registers' outputs and ports, and the output load.
 
     Without a driving cell the mapper takes registers as infinitely strong and buffers none of them.
     """
@@ -104,7 +106,5 @@ def constraints(driving_cell: str | None) -> str:
 
 def tool_version() -> str:
     """Version of pyosys and hash of the recipe: a change of either changes every result's key."""
-    recipe = content_hash(
-        commands("top"), constraints("cell"), constant_multiply_map(), TIMING_MODEL
-    )[:8]
+    recipe = content_hash(commands("top"), constraints("cell"), constant_multiply_map(), TIMING_MODEL)[:8]
     return f"{version('pyosys')}+recipe.{recipe}"

@@ -133,9 +133,7 @@ def _arcs(cell: Cell, group: CellGroup) -> Iterator[tuple[Indices, Indices, Timi
                 yield group.pins[arc.related_pin], group.pins[name], arc
 
 
-def _arc_blocks(
-    source: Indices, target: Indices, arc: TimingArc, tables: _Tables
-) -> Iterator[_Block]:
+def _arc_blocks(source: Indices, target: Indices, arc: TimingArc, tables: _Tables) -> Iterator[_Block]:
     live = (source >= _FIRST_NET) & (target >= _FIRST_NET)
     if arc.kind in _CLOCKED:  # the active edge starts both directions of the output
         source, pairs, wanted = (

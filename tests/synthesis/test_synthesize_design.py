@@ -152,7 +152,7 @@ def test_multiply_by_a_constant_is_much_smaller_than_a_multiplier(osu018: Target
     constant, variable = (r.area_um2 for r in areas)
     assert constant is not None
     assert variable is not None
-    assert constant < variable / 3
+    assert constant < variable / 4  # through the Booth encoder it is above
 
 
 def test_high_fan_out_of_a_register_is_buffered(osu018: Target, tmp_path: Path) -> None:
@@ -179,6 +179,19 @@ endmodule"""
     assert result.delay_ns == 0.0
 
 
+def test_hierarchy_and_simulation_statements_leave_no_cells(osu018: Target, tmp_path: Path) -> None:
+    nested = """module invert(input a, output y); assign y = ~a; endmodule
+module top(input clk, input a, output reg y);
+  wire n;
+  invert one(.a(a), .y(n));
+  initial $display("start");
+  always @(posedge clk) begin y <= n; $display("%b", y); assert (y || !y); end
+endmodule"""
+    result = label(nested, "top", osu018, tmp_path)
+    assert result.flip_flop_count == 1
+    assert result.cell_count == 2  # and one inverter
+
+
 @pytest.mark.parametrize(
     ("verilog", "reason"),
     [
@@ -190,6 +203,7 @@ endmodule"""
             "module top(input e, input [1:0] d, output reg [1:0] y); always @* if (e) y = d;endmodule",
             "a design must have no latches, got 2 x LATCH; give every signal a value on every path",
         ),
+        ("module top(input a, e, inout t); assign t = e ? a : 1'bz; endmodule", "1 x $_TBUF_"),
         (
             "(* blackbox *) module ram(input a, output y); endmodule\n"
             "module top(input a, output y); ram r(a, y); endmodule",
@@ -198,7 +212,7 @@ endmodule"""
         (
             "module top(input a, output y); wire n; assign n = ~(a & m); wire m;"
             "assign m = ~(n & a); assign y = m; endmodule",
-            "",
+            "a netlist must have no combinational loop, got one that 2 nets are in",
         ),
     ],
 )
