@@ -69,9 +69,10 @@ def find_tool(name: str, package: str) -> str:
     return path
 
 
-def _limited(argv: Sequence[str], memory_bytes: int | None, cpu_s: int | None) -> list[str]:
+def _limited(argv: Sequence[str], folder: Path, memory_bytes: int | None, cpu_s: int | None) -> list[str]:
     """The command behind `prlimit`: limits without running Python between fork and exec."""
-    if shutil.which(argv[0]) is None:
+    program = folder / argv[0] if "/" in argv[0] else argv[0]
+    if shutil.which(program) is None:
         raise FileNotFoundError(f"{argv[0]} must be an executable file, got nothing")
     limits = ["--core=0", f"--fsize={FILE_LIMIT_BYTES}"]
     if memory_bytes is not None:
@@ -105,7 +106,7 @@ def run_tool(
     variables = {"PATH": os.defpath + ":" + _path(), "LC_ALL": "C", "HOME": str(folder)}
     start = time.perf_counter()
     process = subprocess.Popen(
-        _limited(argv, memory_bytes, cpu_s),
+        _limited(argv, folder, memory_bytes, cpu_s),
         cwd=folder,
         env={**variables, **(environment or {})},
         stdin=subprocess.PIPE,

@@ -24,6 +24,7 @@ from pipelines.hls.operators import TimingModel, load_library
 from pipelines.hls.report import RtlReport, report_design
 from pipelines.hls.schedule import BlockSchedule, build_graph, list_schedule
 from pipelines.hls.verilog import module_name, write_verilog
+from pipelines.identity import canonical_json
 from pipelines.interface import Interface
 
 TOOL = "simfoundry-hls"
@@ -183,6 +184,19 @@ def _pipeline_outcomes(
     ]
 
 
+def _unknown_pragmas(function: ir.Function) -> list[DirectiveOutcome]:
+    """An outcome for every pragma that is no directive of this engine; scop markers are comments."""
+    return [
+        DirectiveOutcome(
+            directive=canonical_json({"kind": "pragma", "line": line, "text": text}),
+            applied=False,
+            reason="the pragma is not a directive this engine knows",
+        )
+        for text, line in function.ignored_pragmas
+        if text.strip() not in ("scop", "endscop")
+    ]
+
+
 def compile_program(source: str, *, top: str, options: HlsOptions, file: str = "program.c") -> CompiledDesign:
     """Compile a C function to Verilog.
 
@@ -208,6 +222,7 @@ def compile_program(source: str, *, top: str, options: HlsOptions, file: str = "
     schedules = _schedule(graph, model)
     design = ScheduledDesign(graph=graph, schedules=schedules, model=model, units=bind_units(schedules))
     outcomes += _pipeline_outcomes(directives, planned, schedules)
+    outcomes += _unknown_pragmas(function)
     return CompiledDesign(
         verilog=write_verilog(design),
         module=module_name(function.name),

@@ -34,11 +34,11 @@ class _FunctionReader:
     file: str
     typedefs: dict[str, c_ast.Node]
     scopes: list[dict[str, Symbol]] = field(default_factory=lambda: [{}])
-    arrays: list[ir.Array] = field(default_factory=list)
-    taken: dict[str, int] = field(default_factory=dict)
+    arrays: list[ir.Array] = field(default_factory=list[ir.Array])
+    taken: dict[str, int] = field(default_factory=dict[str, int])
     loop_count: int = 0
-    loop_names: set[str] = field(default_factory=set)
-    ignored: list[tuple[str, int]] = field(default_factory=list)
+    loop_names: set[str] = field(default_factory=set[str])
+    ignored: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
 
     # ---- errors and names -------------------------------------------------------------------------
 
@@ -230,10 +230,9 @@ class _FunctionReader:
         if name in self.loop_names:
             raise self.refuse(node, "a loop label must be unique", repr(name))
         self.loop_names.add(name)
-        inside = node.stmt.block_items or [] if isinstance(node.stmt, c_ast.Compound) else []
-        leading = [p for p in inside if isinstance(p, c_ast.Pragma) and self.is_directive(p)]
+        leading = [p for p in _items(node.stmt) if isinstance(p, c_ast.Pragma) and _is_vitis(p)]
         directives = self.loop_directives([*pragmas, *leading], name)
-        node_body = self.without(node.stmt, leading)
+        node_body = _without(node.stmt, leading)
         self.scopes.append({})
         try:
             if isinstance(node, c_ast.For):
@@ -241,15 +240,6 @@ class _FunctionReader:
             return [self.while_loop(node, node_body, name, directives)]
         finally:
             self.scopes.pop()
-
-    def is_directive(self, pragma: c_ast.Pragma) -> bool:
-        return pragma.string.split()[:1] == ["HLS"]
-
-    def without(self, node: c_ast.Node, pragmas: list[c_ast.Pragma]) -> c_ast.Node:
-        if not isinstance(node, c_ast.Compound):
-            return node
-        kept = [i for i in node.block_items or [] if not any(i is p for p in pragmas)]
-        return c_ast.Compound(kept, node.coord)
 
     def loop_directives(self, pragmas: list[c_ast.Pragma], loop: str) -> tuple[ir.LoopDirective, ...]:
         found: list[ir.LoopDirective] = []
@@ -341,6 +331,22 @@ class _FunctionReader:
         )
 
 
+def _items(node: c_ast.Node) -> list[c_ast.Node]:
+    """The statements of a block; none for a single statement."""
+    return list(node.block_items or []) if isinstance(node, c_ast.Compound) else []
+
+
+def _is_vitis(pragma: c_ast.Pragma) -> bool:
+    """Whether a pragma inside a loop body belongs to that loop, as Vitis has it."""
+    return pragma.string.split()[:1] == ["HLS"]
+
+
+def _without(node: c_ast.Node, pragmas: list[c_ast.Pragma]) -> c_ast.Node:
+    if not isinstance(node, c_ast.Compound):
+        return node
+    return c_ast.Compound([i for i in _items(node) if not any(i is p for p in pragmas)], node.coord)
+
+
 _STATEMENT_NAMES = {
     "FuncCall": "a function call",
     "Switch": "switch",
@@ -420,7 +426,8 @@ def read_function(source: str, *, top: str, file: str = "program.c") -> ir.Funct
     is_void = isinstance(result, c_ast.TypeDecl) and getattr(result.type, "names", None) == ["void"]
     returns = None if is_void else reader.scalar_type(result, definition.decl)
     parameters: list[ir.Variable | ir.Array] = []
-    for node in declared.args.params if declared.args else []:
+    declarations: list[c_ast.Node] = list(declared.args.params) if declared.args else []
+    for node in declarations:
         if isinstance(node, c_ast.Typename) and getattr(node.type.type, "names", None) == ["void"]:
             continue
         if not isinstance(node, c_ast.Decl) or node.name is None:

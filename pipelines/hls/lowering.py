@@ -25,11 +25,11 @@ class _BlockBuilder:
     index: int
     loop: str | None
     line: int
-    operations: list[Operation] = field(default_factory=list)
-    known: dict[tuple[object, ...], int] = field(default_factory=dict)
-    values: dict[str, int] = field(default_factory=dict)
-    written: dict[str, tuple[ir.Variable, int]] = field(default_factory=dict)
-    memory_epoch: dict[str, int] = field(default_factory=dict)
+    operations: list[Operation] = field(default_factory=list[Operation])
+    known: dict[tuple[object, ...], int] = field(default_factory=dict[tuple[object, ...], int])
+    values: dict[str, int] = field(default_factory=dict[str, int])
+    written: dict[str, tuple[ir.Variable, int]] = field(default_factory=dict[str, tuple[ir.Variable, int]])
+    memory_epoch: dict[str, int] = field(default_factory=dict[str, int])
     terminator: Terminator | None = None
     interval: int | None = None
     trip_count: int | None = None
@@ -74,8 +74,8 @@ class _BlockBuilder:
 class _Lowering:
     function: ir.Function
     intervals: Mapping[str, int]
-    blocks: list[_BlockBuilder] = field(default_factory=list)
-    loops: list[str] = field(default_factory=list)
+    blocks: list[_BlockBuilder] = field(default_factory=list[_BlockBuilder])
+    loops: list[str] = field(default_factory=list[str])
 
     # ---- blocks -----------------------------------------------------------------------------------
 
@@ -338,11 +338,13 @@ def live_out(graph: Cdfg) -> list[frozenset[str]]:
     while changed:
         changed = False
         for block in reversed(graph.blocks):
-            needed: set[str] = set()
-            for successor in block.successors:
-                needed |= reads[successor] | (out[successor] - writes[successor])
+            needed = frozenset(
+                name
+                for successor in block.successors
+                for name in reads[successor] | (out[successor] - writes[successor])
+            )
             if needed != out[block.index]:
-                out[block.index] = frozenset(needed)
+                out[block.index] = needed
                 changed = True
     return out
 

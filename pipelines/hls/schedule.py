@@ -163,9 +163,7 @@ def closing_values(block: Block) -> tuple[int, ...]:
             return ()
 
 
-def _arrival(
-    graph: BlockGraph, operation: Operation, cycle: int, ready: dict[int, tuple[int, float]]
-) -> float:
+def _arrival(operation: Operation, cycle: int, ready: dict[int, tuple[int, float]]) -> float:
     """Latest time within `cycle` at which the inputs of an operation settle."""
     latest = 0.0
     for source in operation.inputs:
@@ -199,8 +197,8 @@ def list_schedule(graph: BlockGraph, model: TimingModel) -> BlockSchedule:
         pending.remove(index)
         operation, timing = operations[index], graph.timings[index]
         cycle = max((starts[e.source] + e.latency_cycles for e in predecessors[index]), default=0)
-        if _arrival(graph, operation, cycle, ready) + timing.delay_ns > model.budget_ns:
-            cycle += int(_arrival(graph, operation, cycle, ready) > 0)
+        arrival = _arrival(operation, cycle, ready)
+        cycle += int(arrival > 0 and arrival + timing.delay_ns > model.budget_ns)
         resource = graph.resources[index]
         if resource is not None:
             wanted = cycle
@@ -209,7 +207,7 @@ def list_schedule(graph: BlockGraph, model: TimingModel) -> BlockSchedule:
             busy.update((resource, cycle + k) for k in range(timing.busy_cycles))
             conflicts += cycle - wanted if operation.opcode in ("load", "store") else 0
         starts[index] = cycle
-        out = _arrival(graph, operation, cycle, ready) + timing.delay_ns
+        out = _arrival(operation, cycle, ready) + timing.delay_ns
         ready[index] = (cycle + timing.latency_cycles, out if timing.latency_cycles == 0 else 0.0)
     ordered = tuple(starts[i] for i in range(len(operations)))
     return BlockSchedule(

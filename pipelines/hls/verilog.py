@@ -363,7 +363,7 @@ class _ModuleWriter:
             users = memory_users(self.design, array, opcode)
             if not users:
                 continue
-            enables, addresses, values = self.port_sources(users, bits, width)
+            enables, addresses, values = self.port_sources(users, bits)
             if not array.external:
                 lines += [
                     f"  wire {name}_{letter}e;",
@@ -385,7 +385,7 @@ class _ModuleWriter:
         return lines, updates
 
     def port_sources(
-        self, users: list[tuple[int, Operation]], bits: int, width: int
+        self, users: list[tuple[int, Operation]], bits: int
     ) -> tuple[list[str], list[tuple[str, str]], list[tuple[str, str]]]:
         """Enables, and (condition, source) of addresses and of values to store."""
         enables: list[str] = []

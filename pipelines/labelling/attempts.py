@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -86,7 +86,7 @@ class HlsAttempt:
 
 
 @contextmanager
-def scratch_folder(cache: ContentCache) -> Iterator[Path]:
+def scratch_folder(cache: ContentCache) -> Generator[Path]:
     """An empty folder for one tool run, gone afterwards; on the disk of the cache."""
     base = cache.folder / "scratch"
     base.mkdir(parents=True, exist_ok=True)

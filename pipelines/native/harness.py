@@ -39,8 +39,7 @@ def call_text(interface: Interface) -> str:
 def pack_inputs(interface: Interface, data: DataSet) -> bytes:
     """Bytes of inputs.bin: every argument in order, C order, in its own type."""
     return b"".join(
-        np.ascontiguousarray(data[a.name], dtype=a.type.dtype).tobytes()
-        for a in interface.arguments
+        np.ascontiguousarray(data[a.name], dtype=a.type.dtype).tobytes() for a in interface.arguments
     )
 
 

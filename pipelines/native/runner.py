@@ -118,14 +118,10 @@ def run_native(
     try:
         outputs, returned = session.result(source, inputs)
     except _Ended as end:
-        return NativeRun(
-            status=end.status, reason=end.reason, wall_s=session.wall_s, tool_version=version
-        )
+        return NativeRun(status=end.status, reason=end.reason, wall_s=session.wall_s, tool_version=version)
     except OSError as error:
         reason = f"{folder} must be writable and gcc executable, got {error}"
-        return NativeRun(
-            status=TOOL_ERROR, reason=reason, wall_s=session.wall_s, tool_version=version
-        )
+        return NativeRun(status=TOOL_ERROR, reason=reason, wall_s=session.wall_s, tool_version=version)
     return NativeRun(
         status=OK,
         outputs=outputs,

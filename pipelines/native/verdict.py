@@ -15,9 +15,7 @@ _NO_SPACE = "No space left on device"
 _COMPILE_ERROR = re.compile(r"^kernel\.c:(\d+):\d+: (?:fatal )?error: (.*)$", re.MULTILINE)
 _LINK_ERROR = re.compile(r"(undefined reference to|multiple definition of) [`'](\w+)'")
 _RUNTIME_ERROR = re.compile(r"^kernel\.c:(\d+):\d+: runtime error: (.*)$", re.MULTILINE)
-_ADDRESS_ERROR = re.compile(
-    r"ERROR: AddressSanitizer: (\S+)(?: on (?:unknown )?address (0x[0-9a-f]+))?"
-)
+_ADDRESS_ERROR = re.compile(r"ERROR: AddressSanitizer: (\S+)(?: on (?:unknown )?address (0x[0-9a-f]+))?")
 _ACCESS = re.compile(r"^(READ|WRITE) of size|caused by a (READ|WRITE) memory access", re.MULTILINE)
 _FRAME = re.compile(r"#\d+ .*kernel\.c:(\d+)")
 _MEMORY_LIMIT = "hard rss limit exhausted"

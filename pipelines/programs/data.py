@@ -71,10 +71,7 @@ def load_data(path: Path, interface: Interface) -> DataSet:
 def data_id(data: DataSet) -> str:
     """Identity of a data set: the same names, types, shapes and values give the same id."""
     return content_hash(
-        {
-            name: [str(values.dtype), list(values.shape), _digest(values)]
-            for name, values in data.items()
-        }
+        {name: [str(values.dtype), list(values.shape), _digest(values)] for name, values in data.items()}
     )
 
 

@@ -26,9 +26,7 @@ def read_text(path: Path, *, what: str, limit_bytes: int) -> str:
         raise ProgramError(f"{what} must be readable, got {error.strerror} ({path})") from error
     if len(content) > limit_bytes:
         size = path.stat().st_size
-        raise ProgramError(
-            f"{what} must be at most {limit_bytes >> 20} MiB, got {size} bytes ({path})"
-        )
+        raise ProgramError(f"{what} must be at most {limit_bytes >> 20} MiB, got {size} bytes ({path})")
     if not content.strip():
         raise ProgramError(f"{what} must have text in it, got an empty file ({path})")
     return _decode(content, path, what)

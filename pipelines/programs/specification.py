@@ -55,9 +55,7 @@ class Uniform(_Range):
     def draw(self, argument: Argument, generator: np.random.Generator) -> IntArray:
         """Values of the argument's shape and type."""
         _require_range(argument, self.low, self.high - 1)
-        return np.asarray(
-            generator.integers(self.low, self.high, argument.shape, dtype=argument.type.dtype)
-        )
+        return np.asarray(generator.integers(self.low, self.high, argument.shape, dtype=argument.type.dtype))
 
 
 class Constant(_Kind):
@@ -226,9 +224,7 @@ def _require_range(argument: Argument, lowest: int, highest: int) -> None:
 
 
 def _wrong_shape(argument: Argument, kind: str, wanted: str) -> ProgramError:
-    return ProgramError(
-        f"{kind} needs {wanted}, got {argument.name} of shape {_shape_text(argument)}"
-    )
+    return ProgramError(f"{kind} needs {wanted}, got {argument.name} of shape {_shape_text(argument)}")
 
 
 def _shape_text(argument: Argument) -> str:

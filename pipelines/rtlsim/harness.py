@@ -87,10 +87,14 @@ struct Memory {
 };
 
 template <typename T> static void get(FILE* f, T* to, size_t count) {
-    if (std::fread(to, sizeof(T), count, f) != count) { std::fprintf(stderr, "short input\\n"); std::exit(5); }
+    if (std::fread(to, sizeof(T), count, f) == count) return;
+    std::fprintf(stderr, "short input\\n");
+    std::exit(5);
 }
 template <typename T> static void put(FILE* f, const T* from, size_t count) {
-    if (std::fwrite(from, sizeof(T), count, f) != count) { std::fprintf(stderr, "short output\\n"); std::exit(5); }
+    if (std::fwrite(from, sizeof(T), count, f) == count) return;
+    std::fprintf(stderr, "short output\\n");
+    std::exit(5);
 }
 """
 

@@ -143,8 +143,7 @@ class TableSpec:
                 raise SchemaError(f"{self.name}.{spec.name} must have a value, got None")
             if spec.choices and value is not None and value not in spec.choices:
                 raise SchemaError(
-                    f"{self.name}.{spec.name} must be one of {', '.join(spec.choices)}, "
-                    f"got {value!r}"
+                    f"{self.name}.{spec.name} must be one of {', '.join(spec.choices)}, got {value!r}"
                 )
 
     def violations(self, table: pa.Table) -> list[str]:
@@ -168,9 +167,7 @@ class TableSpec:
                 alien = sorted(set(values.drop_null().unique().to_pylist()) - set(spec.choices))
                 if alien:
                     found.append(f"column {spec.name} must be one of {spec.choices}, got {alien}")
-        keys: list[tuple[Any, ...]] = list(
-            zip(*(table.column(k).to_pylist() for k in self.key), strict=True)
-        )
+        keys: list[tuple[Any, ...]] = list(zip(*(table.column(k).to_pylist() for k in self.key), strict=True))
         if len(set(keys)) != len(keys):
             found.append(f"key {self.key} must be unique, got {len(keys) - len(set(keys))} repeats")
         return found
@@ -200,12 +197,8 @@ def table(name: str, *, stage: str) -> Callable[[RowClass], RowClass]:
         columns: list[ColumnSpec] = []
         for f in dataclasses.fields(row):
             arrow_type, nullable = _arrow_type(hints[f.name])
-            columns.append(
-                ColumnSpec(name=f.name, arrow_type=arrow_type, nullable=nullable, **f.metadata)
-            )
-        TableSpec.registry[name] = TableSpec(
-            name=name, row=row, stage=stage, columns=tuple(columns)
-        )
+            columns.append(ColumnSpec(name=f.name, arrow_type=arrow_type, nullable=nullable, **f.metadata))
+        TableSpec.registry[name] = TableSpec(name=name, row=row, stage=stage, columns=tuple(columns))
         return row
 
     return register

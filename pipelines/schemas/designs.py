@@ -18,9 +18,7 @@ class DesignRow:
     suite: str = column("Suite of the program.")
     directives: str = column("JSON list of directives, canonical order.")
     memory_read_delay_cycles: int = column("Cycles from address to data.", unit="cycles")
-    memory_write_delay_cycles: int = column(
-        "Cycles from a write until a read sees it.", unit="cycles"
-    )
+    memory_write_delay_cycles: int = column("Cycles from a write until a read sees it.", unit="cycles")
     clock_period_ns: float = column("Clock period the schedule was made for.", unit="ns")
     liberty: str = column("Name of the standard-cell library the delays belong to.")
     tool: str = column("High-level synthesis tool.")

@@ -52,8 +52,7 @@ def tables_page(tables: Iterable[TableSpec] | None = None) -> str:
 def _stage_index(table: TableSpec) -> int:
     if table.stage not in STAGE_ORDER:
         raise ValueError(
-            f"stage of table {table.name} must be one of {', '.join(STAGE_ORDER)}, "
-            f"got {table.stage!r}"
+            f"stage of table {table.name} must be one of {', '.join(STAGE_ORDER)}, got {table.stage!r}"
         )
     return STAGE_ORDER.index(table.stage)
 

@@ -13,9 +13,7 @@ class LeaderboardRow:
     """One metric of one predictor on one target of one split."""
 
     predictor: str = column("Registered name of the predictor.", key=True)
-    version: str = column(
-        "Hash of code, data and settings the predictor was trained with.", key=True
-    )
+    version: str = column("Hash of code, data and settings the predictor was trained with.", key=True)
     target: str = column("Predicted column.", key=True)
     split: str = column("Frozen split.", key=True)
     part: str = column("Side of the split.", key=True, choices=("train", "validation", "test"))

@@ -79,9 +79,7 @@ def read_arrow(path: Path) -> pa.Table:
         ) from error
 
 
-def read_table(
-    data_dir: Path, spec: TableSpec, partitions: Iterable[str] | None = None
-) -> list[Any]:
+def read_table(data_dir: Path, spec: TableSpec, partitions: Iterable[str] | None = None) -> list[Any]:
     """Rows of a table, all partitions in name order or only those named.
 
     Raises: SchemaError: a file is damaged or does not fit the schema.

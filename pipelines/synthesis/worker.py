@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from pyosys import libyosys as yosys  # pyright: ignore[reportMissingTypeStubs]
+from pyosys import libyosys as yosys
 
 
 def run_commands(commands: list[str], log: str) -> None:
