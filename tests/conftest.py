@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from golden_files import compare_with_golden
 from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -39,18 +40,6 @@ def shared_folder() -> Path:
     if not folder.is_dir():
         pytest.skip("needs the folder ../shared next to the checkout, which is not there")
     return folder
-
-
-def compare_with_golden(path: Path, text: str, *, update: bool, rerun: str) -> None:
-    """Fail unless a golden file holds the text; write it instead when updating."""
-    if update:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8", newline="")
-        return
-    if not path.is_file():
-        pytest.fail(f"golden file {path} is missing; make it with: {rerun}", pytrace=False)
-    expected = path.read_bytes().decode("utf-8")
-    assert text == expected, f"differs from {path}; if that is right: {rerun}"
 
 
 @pytest.fixture

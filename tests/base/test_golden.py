@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import compare_with_golden
+from golden_files import compare_with_golden
 
 Compare = Callable[..., None]
 
