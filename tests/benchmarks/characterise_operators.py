@@ -133,8 +133,7 @@ def _table(measured: dict[str, Any]) -> str:
     for name, by_width in measured["operators"].items():
         cells = (by_width[str(w)] for w in WIDTHS)
         lines.append(
-            f"{name:10}"
-            + "".join(f"{c['delay_ns']:7.3f} ns {c['area_um2']:8.0f} um2" for c in cells)
+            f"{name:10}" + "".join(f"{c['delay_ns']:7.3f} ns {c['area_um2']:8.0f} um2" for c in cells)
         )
     lines.append(
         f"clock to output {measured['clock_to_q_ns']} ns, set-up {measured['setup_ns']} ns "

@@ -58,6 +58,18 @@ def test_two_inverters_have_the_delay_computed_by_hand(small_liberty: Path) -> N
     assert timing.arrival_ns[netlist.outputs["y"][0]].tolist() == pytest.approx([rise, fall])
 
 
+def test_transition_below_zero_counts_as_zero(small_liberty: Path) -> None:
+    steep = small_liberty.read_text().replace("245, 270, 320", "5, 255, 755")
+    steep = steep.replace("265, 290, 340", "5, 255, 755")  # 2.5 times the input's, less 245 ps
+    small_liberty.write_text(steep)
+    netlist = netlist_of({"a": ("input", [2]), "y": ("output", [4])}, ("INV", "A=2 Y=3"), ("INV", "A=3 Y=4"))
+    timing = analyse_timing(netlist, load_liberty(small_liberty))
+    assert timing.transition_ns[netlist.outputs["y"][0]].tolist() == [0.0, 0.0]
+    fall = inverter_ns(5, 0, rising=True) + inverter_ns(20, 0, rising=False)
+    rise = inverter_ns(3, 0, rising=False) + inverter_ns(20, 0, rising=True)
+    assert timing.arrival_ns[netlist.outputs["y"][0]].tolist() == pytest.approx([rise, fall])
+
+
 def test_register_path_counts_clock_to_output_logic_and_set_up(small_liberty: Path) -> None:
     netlist = netlist_of(
         {"clk": ("input", [2]), "d": ("input", [3])},
