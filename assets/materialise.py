@@ -24,6 +24,8 @@ from assets.versions import record_stage
 from pipelines.schemas import table_path, table_spec
 
 JOBS = ("suite_tables", "split_table", "predictors")
+QUIET_CONSOLE = dg.colored_console_logger.configured({"log_level": "CRITICAL"})
+"""Failures are reported in one line each; their tracebacks are in the run storage, for the UI."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -118,6 +120,7 @@ class _Run:
         definitions = dg.Definitions(
             assets=TABLE_ASSETS,
             jobs=ASSET_JOBS,
+            loggers={"console": QUIET_CONSOLE},
             resources=resources({"foundry": foundry, "progress": self.progress}),
         )
         return {name: definitions.resolve_job_def(name) for name in JOBS}

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from assets.deployments import Deployment
-from assets.stages import REASON_LENGTH
+from assets.stages import REASON_LENGTH, STAGES
 from pipelines.schemas import OK, LeaderboardRow, SchemaError, TableSpec, read_arrow, read_table, table_spec
 
 ENVIRONMENT_SIGNS = ("must be on the PATH", "No space left", "Disk quota", "File too large")
@@ -66,7 +66,7 @@ def survey(deployment: Deployment) -> Overview:
     rows: dict[str, int] = {}
     failures: Counter[tuple[str, str, str]] = Counter()
     damaged: list[str] = []
-    for spec in TableSpec.registry.values():
+    for spec in sorted(TableSpec.registry.values(), key=lambda s: STAGES.index(s.stage)):
         rows[spec.name] = 0
         for path in sorted((deployment.data_dir / "tables" / spec.name).glob("*.parquet")):
             try:

@@ -10,7 +10,8 @@ import io
 from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
-import pyarrow.compute as pc
+
+from pipelines.schemas import OK
 
 DISTRIBUTIONS: Mapping[str, tuple[str, ...]] = {
     "labels": ("area_um2", "flip_flop_count", "cell_count", "delay_ns"),
@@ -27,7 +28,8 @@ def plot_distributions(content: pa.Table, columns: Sequence[str]) -> str:
 
     Returns: Markdown with one PNG as a data URI; a sentence when no row is ok.
     """
-    rows = content.filter(pc.equal(content.column("status"), "ok"))
+    is_ok = [status == OK for status in content.column("status").to_pylist()]
+    rows = content.filter(pa.array(is_ok, type=pa.bool_()))
     if not rows.num_rows:
         return "No row is ok."
     from matplotlib.figure import Figure
