@@ -113,7 +113,7 @@ def load_labelled_designs(data_dir: Path, selection: Selection) -> tuple[Labelle
     Args:    data_dir: folder that holds `tables/`.
     Returns: designs sorted by id.
     Raises:  DatasetError: a table is missing, the split is unknown or leaks, a labelled program has
-             no place in it, a part is empty, or labels of several tools or liberties are mixed.
+             no place in it, train or test is empty, or labels of several tools or liberties are mixed.
              SchemaError: a table file is damaged.
     """
     tables = {name: _rows(data_dir, name) for name in TABLES}
@@ -164,8 +164,7 @@ def _places(rows: Iterable[SplitRow], split: str) -> dict[str, SplitRow]:
     for group, parts in sorted(sides.items()):
         if len(parts) > 1:
             raise DatasetError(
-                f"a group must stand on one side of split {split}, "
-                f"got {group} in {', '.join(sorted(parts))}"
+                f"a group must stand on one side of split {split}, got {group} in {', '.join(sorted(parts))}"
             )
     return chosen
 
@@ -242,8 +241,7 @@ def _refuse_leaks(designs: Iterable[LabelledDesign], programs: Mapping[str, Prog
         other = part_of_source.setdefault(text_sha256(program.source), part)
         if other != part:
             raise DatasetError(
-                f"one source must stand on one side of the split, got {program.name} "
-                f"in {other} and {part}"
+                f"one source must stand on one side of the split, got {program.name} in {other} and {part}"
             )
         above = part_of_program.get(program.parent or "", part)
         if above != part:
@@ -254,7 +252,7 @@ def _refuse_leaks(designs: Iterable[LabelledDesign], programs: Mapping[str, Prog
 
 
 def _refuse_empty_parts(designs: Sequence[LabelledDesign], split: str) -> None:
-    for part in PARTS:
+    for part in ("train", "test"):  # without validation, training runs all its epochs
         if not any(d.part == part for d in designs):
             raise DatasetError(
                 f"part {part} of split {split} must have labelled designs, got none of "

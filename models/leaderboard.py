@@ -52,9 +52,7 @@ def leaderboard_rows(
             predicted = np.array([p.predicted for p in chosen])
             groups = [p.group for p in chosen]
             for name, metric in METRICS.items():
-                interval = bootstrap(
-                    metric, actual, predicted, groups, resamples=resamples, seed=seed
-                )
+                interval = bootstrap(metric, actual, predicted, groups, resamples=resamples, seed=seed)
                 rows.append(
                     LeaderboardRow(
                         predictor=predictor,

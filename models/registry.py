@@ -87,9 +87,7 @@ class Verdict:
     reason: str
 
 
-def register_candidate(
-    outcome: TrainOutcome, store: RegistryStore, tags: Mapping[str, str]
-) -> Registration:
+def register_candidate(outcome: TrainOutcome, store: RegistryStore, tags: Mapping[str, str]) -> Registration:
     """Log an outcome, register it, and move the alias `champion` unless it is worse.
 
     Worse means: a higher mean over targets of MAPE on the test part of the frozen split, both
@@ -255,9 +253,7 @@ def _log_metrics(client: Any, run_id: str, outcome: TrainOutcome) -> None:
     from mlflow.entities import Metric
 
     points = [
-        (name, value, epoch)
-        for name, curve in outcome.curves.items()
-        for epoch, value in enumerate(curve)
+        (name, value, epoch) for name, curve in outcome.curves.items() for epoch, value in enumerate(curve)
     ]
     single = {**outcome.summary, **outcome.metrics}
     points += [(name, value, 0) for name, value in single.items() if np.isfinite(value)]
@@ -271,9 +267,7 @@ def _signature() -> Any:
     from mlflow.models import ModelSignature
     from mlflow.types import ColSpec, Schema, TensorSpec
 
-    inputs: list[ColSpec | TensorSpec] = [
-        ColSpec(_QUERY_TYPES[str(f.type)], f.name) for f in fields(Query)
-    ]
+    inputs: list[ColSpec | TensorSpec] = [ColSpec(_QUERY_TYPES[str(f.type)], f.name) for f in fields(Query)]
     outputs: list[ColSpec | TensorSpec] = [ColSpec("double", t) for t in (*TARGETS, "confidence")]
     return ModelSignature(
         inputs=Schema(inputs), outputs=Schema([*outputs, ColSpec("string", "outside_training")])

@@ -14,7 +14,8 @@ from lightning.pytorch import LightningDataModule
 from torch.utils.data import BatchSampler, DataLoader, RandomSampler, TensorDataset
 
 from models.labelled import TARGETS, DatasetError, LabelledDesign
-from models.tenset_mlp.features import ProgramFacts, SourceReader, features_of
+from models.tenset_mlp.facts import ProgramFacts, facts_of
+from models.tenset_mlp.features import COMPACT, features_of
 from models.tenset_mlp.scaling import Matrix, ModelCard
 
 
@@ -39,9 +40,10 @@ class DesignMatrices:
         return np.flatnonzero(np.asarray(self.parts) == part)
 
 
-def matrices_of(designs: Sequence[LabelledDesign], reader: SourceReader) -> DesignMatrices:
+def matrices_of(designs: Sequence[LabelledDesign], choice: str) -> DesignMatrices:
     """Features of every design, each program's source read once.
 
+    Args:   choice: of FEATURE_CHOICES.
     Raises: DatasetError: a labelled design's source or directives cannot be read.
     """
     facts: dict[str, ProgramFacts] = {}
@@ -50,13 +52,14 @@ def matrices_of(designs: Sequence[LabelledDesign], reader: SourceReader) -> Desi
         query = design.query
         try:
             if design.program_id not in facts:
-                facts[design.program_id] = reader.facts_of(query.source, query.top, design.loops)
+                facts[design.program_id] = facts_of(query.source, query.top, design.loops)
             rows.append(features_of(facts[design.program_id], query))
         except ValueError as error:
             raise DatasetError(f"design {design.design_id} must have features: {error}") from error
+    names = COMPACT if choice == "compact" else tuple(rows[0])
     return DesignMatrices(
-        names=tuple(rows[0]),
-        features=np.array([list(row.values()) for row in rows], dtype=np.float64),
+        names=names,
+        features=np.array([[row[n] for n in names] for row in rows], dtype=np.float64),
         targets=np.array([[d.labels[t] for t in TARGETS] for d in designs], dtype=np.float64),
         parts=tuple(d.part for d in designs),
     )
@@ -65,9 +68,7 @@ def matrices_of(designs: Sequence[LabelledDesign], reader: SourceReader) -> Desi
 class DesignData(LightningDataModule):
     """Train and validation batches. The test part is never handed to the trainer."""
 
-    def __init__(
-        self, matrices: DesignMatrices, card: ModelCard, *, batch_size: int, seed: int
-    ) -> None:
+    def __init__(self, matrices: DesignMatrices, card: ModelCard, *, batch_size: int, seed: int) -> None:
         super().__init__()
         self._batch_size = batch_size
         self._generator = torch.Generator().manual_seed(seed)
@@ -87,6 +88,6 @@ class DesignData(LightningDataModule):
         return DataLoader(data, sampler=batches, batch_size=None)
 
     def val_dataloader(self) -> DataLoader:
-        """The whole validation part as one batch."""
+        """The whole validation part as one batch; it may be empty."""
         data = self._parts["validation"]
-        return DataLoader(data, batch_size=len(data))
+        return DataLoader(data, batch_size=max(1, len(data)))

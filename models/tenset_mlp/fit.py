@@ -17,7 +17,7 @@ import torch
 from lightning.pytorch import Trainer
 
 from models.tenset_mlp.data import DesignData, DesignMatrices
-from models.tenset_mlp.model import BestEpoch, TensetMlp
+from models.tenset_mlp.model import KeptEpoch, TensetMlp
 from models.tenset_mlp.network import CostMlp, untrained_network
 from models.tenset_mlp.scaling import ModelCard
 
@@ -28,8 +28,7 @@ class Fit:
 
     network: CostMlp
     curves: dict[str, list[float]]
-    best_epoch: int
-    best_validation_loss: float
+    epoch: int
 
 
 def fit_network(
@@ -40,42 +39,39 @@ def fit_network(
     weight_decay: float,
     batch_size: int,
     max_epochs: int,
-    patience: int,
+    patience: int | None,
     seed: int,
 ) -> Fit:
-    """Train a network; the kept weights are those of the best validation epoch.
+    """Train a network.
+
+    Args:    patience: epochs without a better validation loss before stopping, the best epoch being
+             kept; None to run every epoch and keep the last.
 
     Same arguments give the same bits on one machine: one thread, deterministic kernels, seeded
     weights, dropout and batches. Another processor may round differently.
     """
-    network = untrained_network(
-        len(card.features), len(card.targets), card.hidden_sizes, card.dropout, seed
-    )
+    network = untrained_network(len(card.features), len(card.targets), card.hidden_sizes, card.dropout, seed)
     model = TensetMlp(network, learning_rate=learning_rate, weight_decay=weight_decay)
     data = DesignData(matrices, card, batch_size=batch_size, seed=seed)
-    best = BestEpoch(network, patience)
+    kept = KeptEpoch(network, patience)
     with _deterministic(seed), _quiet(), tempfile.TemporaryDirectory() as scratch:
         trainer = Trainer(
             accelerator="cpu",
             devices=1,
             max_epochs=max_epochs,
-            callbacks=[best],
+            callbacks=[kept],
             logger=False,
             enable_checkpointing=False,
             enable_progress_bar=False,
             enable_model_summary=False,
             num_sanity_val_steps=0,
+            limit_val_batches=1.0 if len(matrices.rows_of("validation")) else 0,
             default_root_dir=scratch,
         )
         trainer.fit(model, data)
-    network.load_state_dict(best.weights)
+    network.load_state_dict(kept.weights)
     network.eval()
-    return Fit(
-        network=network,
-        curves=best.curves,
-        best_epoch=best.best_epoch,
-        best_validation_loss=best.best_loss,
-    )
+    return Fit(network=network, curves=kept.curves, epoch=kept.epoch)
 
 
 @contextmanager

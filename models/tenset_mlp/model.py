@@ -53,25 +53,30 @@ class TensetMlp(LightningModule):
         return AdamW(self.parameters(), lr=self._learning_rate, weight_decay=self._weight_decay)
 
 
-class BestEpoch(Callback):
-    """Keeps the weights of the best validation epoch and stops `patience` epochs after it."""
+class KeptEpoch(Callback):
+    """Records the losses and keeps the weights of one epoch.
 
-    def __init__(self, network: CostMlp, patience: int) -> None:
+    With a patience that is the best epoch of the validation part, and training stops that many epochs
+    after it; without, it is the last epoch.
+    """
+
+    def __init__(self, network: CostMlp, patience: int | None) -> None:
         self._network = network
         self._patience = patience
-        self.best_epoch = -1
-        self.best_loss = math.inf
+        self.epoch = -1
+        self.loss = math.inf
         self.weights: dict[str, Tensor] = {}
-        self.curves: dict[str, list[float]] = {"train_loss": [], "validation_loss": []}
+        self.curves: dict[str, list[float]] = {}
 
     def on_train_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:  # noqa: ARG002
         """Look at the epoch that just ended; its validation has run."""
-        for name, curve in self.curves.items():
-            curve.append(float(trainer.callback_metrics[name]))
-        loss = self.curves["validation_loss"][-1]
-        if loss < self.best_loss:
-            self.best_loss, self.best_epoch = loss, trainer.current_epoch
+        for name in ("train_loss", "validation_loss"):
+            if name in trainer.callback_metrics:
+                self.curves.setdefault(name, []).append(float(trainer.callback_metrics[name]))
+        loss = self.curves.get("validation_loss", [math.nan])[-1]
+        if self._patience is None or loss < self.loss:
+            self.loss, self.epoch = loss, trainer.current_epoch
             state = self._network.state_dict()
             self.weights = {name: tensor.detach().clone() for name, tensor in state.items()}
-        if trainer.current_epoch - self.best_epoch >= self._patience:
+        if self._patience is not None and trainer.current_epoch - self.epoch >= self._patience:
             trainer.should_stop = True

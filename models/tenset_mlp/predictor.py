@@ -13,7 +13,8 @@ import torch
 
 from models.base import Estimate, PredictorError
 from models.labelled import Query
-from models.tenset_mlp.features import ProgramFacts, SourceReader, features_of, standard_reader
+from models.tenset_mlp.facts import ProgramFacts, facts_of
+from models.tenset_mlp.features import features_of
 from models.tenset_mlp.network import CostMlp, load_weights
 from models.tenset_mlp.scaling import Matrix, ModelCard, read_card
 
@@ -24,23 +25,20 @@ WEIGHTS_FILE = "weights.npz"
 class TensetMlpPredictor:
     """Answers queries with a trained network. Satisfies `models.base.Predictor`."""
 
-    def __init__(self, card: ModelCard, network: CostMlp, reader: SourceReader) -> None:
+    def __init__(self, card: ModelCard, network: CostMlp) -> None:
         self.card = card
         self.network = network
-        self._reader = reader
         self._facts: dict[tuple[str, str], ProgramFacts] = {}
 
     @classmethod
-    def load(cls, folder: Path, reader: SourceReader | None = None) -> TensetMlpPredictor:
+    def load(cls, folder: Path) -> TensetMlpPredictor:
         """The predictor in a folder.
 
         Raises: PredictorError: the folder holds no such predictor, or a damaged one.
         """
         try:
             card = read_card(folder / CARD_FILE)
-            network = CostMlp(
-                len(card.features), len(card.targets), card.hidden_sizes, card.dropout
-            )
+            network = CostMlp(len(card.features), len(card.targets), card.hidden_sizes, card.dropout)
             load_weights(network, folder / WEIGHTS_FILE)
         except (OSError, ValueError) as error:
             if isinstance(error, PredictorError):
@@ -49,7 +47,7 @@ class TensetMlpPredictor:
                 f"a predictor's folder must hold {CARD_FILE} and {WEIGHTS_FILE}, got "
                 f"{str(error).splitlines()[0]} ({folder})"
             ) from error
-        return cls(card, network, reader or standard_reader())
+        return cls(card, network)
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -79,15 +77,14 @@ class TensetMlpPredictor:
         try:
             key = (query.source, query.top)
             if key not in self._facts:
-                self._facts[key] = self._reader.facts_of(query.source, query.top)
+                self._facts[key] = facts_of(query.source, query.top)
             row = features_of(self._facts[key], query)
         except ValueError as error:  # every engine's refusal of bad input is one
             raise PredictorError(f"row {index}: {error}") from error
         missing = [n for n in self.card.features if n not in row]
         if missing:
             raise PredictorError(
-                "features must be ones this version computes, "
-                f"got {', '.join(missing)}; train again"
+                f"features must be ones this version computes, got {', '.join(missing)}; train again"
             )
         return row
 

@@ -55,9 +55,7 @@ class ModelCard(BaseModel):
     def normalise_targets(self, targets: Matrix) -> NDArray[np.float32]:
         """Positive targets (rows, targets) as normalised natural logarithms."""
         logs = np.log(targets)
-        return ((logs - np.asarray(self.target_mean)) / np.asarray(self.target_scale)).astype(
-            np.float32
-        )
+        return ((logs - np.asarray(self.target_mean)) / np.asarray(self.target_scale)).astype(np.float32)
 
     def restore_targets(self, outputs: NDArray[np.float32]) -> Matrix:
         """Targets in their own units from network outputs (rows, targets)."""

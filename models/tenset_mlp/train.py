@@ -27,7 +27,7 @@ from models.labelled import (
     load_labelled_designs,
 )
 from models.leaderboard import Prediction, leaderboard_rows
-from models.tenset_mlp.features import SourceReader, standard_reader
+from models.tenset_mlp.features import FEATURE_CHOICES
 from pipelines.identity import canonical_json, content_hash, text_sha256
 from pipelines.schemas import LeaderboardRow
 
@@ -48,34 +48,41 @@ class TrainOptions:
 
     Attributes:
         split, tool, liberty: see models.labelled.Selection.
+        features: compact for a few programs, full for many.
         hidden_sizes: width of each hidden layer.
         dropout: share of hidden units silenced in training, 0 to below 1.
         learning_rate, weight_decay: of AdamW.
         batch_size: designs a step.
         max_epochs: passes over the training part.
         patience: epochs without a better validation loss before stopping.
+        stopping_groups: groups the validation part must have for its loss to stop training; with
+            fewer, every epoch is run, for one odd kernel must not say when to stop.
         bootstrap_resamples: draws behind each leaderboard interval.
     """
 
     split: str = "by_kernel_v1"
     tool: str | None = None
     liberty: str | None = None
+    features: str = "compact"
     hidden_sizes: Sequence[int] = (64, 64)
     dropout: float = 0.1
     learning_rate: float = 3e-3
-    weight_decay: float = 1e-2
+    weight_decay: float = 1.0
     batch_size: int = 32
-    max_epochs: int = 300
+    max_epochs: int = 150
     patience: int = 60
+    stopping_groups: int = 3
     bootstrap_resamples: int = 1000
 
     def __post_init__(self) -> None:
-        """Raises: DatasetError never; ValueError: an option outside its range."""
+        """Raises: ValueError: an option outside its range."""
         object.__setattr__(self, "hidden_sizes", tuple(self.hidden_sizes))
+        choices = f"one of {', '.join(FEATURE_CHOICES)}"
+        _require("features", self.features, self.features in FEATURE_CHOICES, choices)
         for size in self.hidden_sizes:
             _require("a hidden size", size, size >= 1, "at least 1")
         _require("dropout", self.dropout, 0 <= self.dropout < 1, "from 0 to below 1")
-        for name in ("learning_rate", "batch_size", "max_epochs", "patience"):
+        for name in ("learning_rate", "batch_size", "max_epochs", "patience", "stopping_groups"):
             value = getattr(self, name)
             _require(name, value, 0 < value < math.inf, "above 0")
         decay, draws = self.weight_decay, self.bootstrap_resamples
@@ -100,9 +107,7 @@ def training_key(data_dir: Path, options: TrainOptions, seed: int) -> str:
     return content_hash(NAME, hash_dataset(data_dir), asdict(options), seed, code, tools)
 
 
-def train_tenset_mlp(
-    data_dir: Path, options: TrainOptions, *, seed: int, reader: SourceReader | None = None
-) -> TrainOutcome:
+def train_tenset_mlp(data_dir: Path, options: TrainOptions, *, seed: int) -> TrainOutcome:
     """Train on the frozen split, or return the outcome of the same training done before.
 
     The outcome stands under `<data_dir>/models/tenset-mlp/<key>/`, written whole or not at all.
@@ -115,7 +120,7 @@ def train_tenset_mlp(
     key = training_key(data_dir, options, seed)
     folder = data_dir / "models" / NAME / key
     done = _read_outcome(folder, data_dir, options)
-    return done or _train(data_dir, options, seed, key, folder, reader or standard_reader())
+    return done or _train(data_dir, options, seed, key, folder)
 
 
 def _require(name: str, value: Any, holds: bool, rule: str) -> None:
@@ -129,7 +134,6 @@ def _train(
     seed: int,
     key: str,
     folder: Path,
-    reader: SourceReader,
 ) -> TrainOutcome:
     from models.tenset_mlp.data import matrices_of
     from models.tenset_mlp.fit import fit_network
@@ -137,8 +141,9 @@ def _train(
 
     dataset_hash = hash_dataset(data_dir)
     designs = load_labelled_designs(data_dir, options.selection)
-    matrices = matrices_of(designs, reader)
+    matrices = matrices_of(designs, options.features)
     card = _card(designs, matrices, options, dataset_hash)
+    groups = len({d.group for d in designs if d.part == "validation"})
     fit = fit_network(
         matrices,
         card,
@@ -146,10 +151,10 @@ def _train(
         weight_decay=options.weight_decay,
         batch_size=options.batch_size,
         max_epochs=options.max_epochs,
-        patience=options.patience,
+        patience=options.patience if groups >= options.stopping_groups else None,
         seed=seed,
     )
-    predicted = TensetMlpPredictor(card, fit.network, reader).predict_matrix(matrices.features)
+    predicted = TensetMlpPredictor(card, fit.network).predict_matrix(matrices.features)
     predictions = [
         Prediction(
             design_id=design.design_id,
@@ -184,8 +189,7 @@ def _train(
         curves={name: tuple(curve) for name, curve in fit.curves.items()},
         leaderboard=tuple(rows),
         summary={
-            "best_epoch": float(fit.best_epoch),
-            "best_validation_loss": fit.best_validation_loss,
+            "kept_epoch": float(fit.epoch),
             **{f"{part}_designs": float(len(matrices.rows_of(part))) for part in PARTS},
         },
         cached=False,

@@ -26,6 +26,4 @@ def lasting_data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def store(tmp_path_factory: pytest.TempPathFactory) -> RegistryStore:
     """One SQLite registry for all tests; making its tables takes seconds."""
     folder = tmp_path_factory.mktemp("registry")
-    return RegistryStore(
-        tracking_uri=f"sqlite:///{folder / 'mlflow.db'}", artifact_folder=folder / "mlruns"
-    )
+    return RegistryStore(tracking_uri=f"sqlite:///{folder / 'mlflow.db'}", artifact_folder=folder / "mlruns")

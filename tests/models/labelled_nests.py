@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from models.tenset_mlp import TrainOptions
-from models.tenset_mlp.features import SourceReader
-from pipelines.interface import INT32, Argument, Interface
 from pipelines.schemas import (
     DesignRow,
     LabelRow,
@@ -75,22 +73,6 @@ class Nest:
 
 NESTS = [Nest(depth=d, statements=s, bound=n) for d in (1, 2, 3) for s in (1, 2, 3) for n in (4, 9)]
 
-
-def read_interface(source: str, top: str) -> Interface:
-    """A stand-in for the front end: the arguments of a Nest."""
-    bound = int(source.split("A[")[1].split("]")[0])
-    arguments = [
-        Argument(name=n, type=INT32, shape=(bound,), read=True, written=n == "C") for n in "ABC"
-    ]
-    return Interface(top=top, arguments=tuple(arguments), returns=None)
-
-
-def read_loops(program: ProgramRow) -> list[LoopRow]:
-    """A stand-in for loop extraction: the loops of the Nest with that source."""
-    return next(n.loops() for n in NESTS if n.source == program.source)
-
-
-FAKE_READER = SourceReader(read_interface=read_interface, read_loops=read_loops)
 
 QUICK = TrainOptions(hidden_sizes=(16,), max_epochs=40, patience=40, bootstrap_resamples=50)
 

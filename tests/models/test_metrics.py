@@ -29,9 +29,7 @@ def test_metrics_agree_with_scikit_learn_and_scipy_with_ties() -> None:
     for _ in range(20):
         actual = random.integers(1, 6, size=12).astype(float)
         predicted = random.integers(1, 6, size=12).astype(float)
-        assert mape(actual, predicted) == pytest.approx(
-            mean_absolute_percentage_error(actual, predicted)
-        )
+        assert mape(actual, predicted) == pytest.approx(mean_absolute_percentage_error(actual, predicted))
         assert r_squared(actual, predicted) == pytest.approx(r2_score(actual, predicted))
         assert spearman(actual, predicted) == pytest.approx(spearmanr(actual, predicted).statistic)
 
@@ -100,16 +98,12 @@ def test_bootstrap_rejects_too_few_groups_or_resamples() -> None:
 
 def test_leaderboard_has_a_row_for_every_target_part_and_metric() -> None:
     predictions = [
-        Prediction(
-            design_id=str(i), group=f"k{i % 2}", part=part, target=target, actual=a, predicted=a * 2
-        )
+        Prediction(design_id=str(i), group=f"k{i % 2}", part=part, target=target, actual=a, predicted=a * 2)
         for part in ("train", "test")
         for target in ("area_um2", "latency_cycles")
         for i, a in enumerate(ACTUAL)
     ]
-    rows = leaderboard_rows(
-        predictions, predictor="p", version="v", split="s", resamples=20, seed=1
-    )
+    rows = leaderboard_rows(predictions, predictor="p", version="v", split="s", resamples=20, seed=1)
     assert [(r.target, r.part, r.metric) for r in rows] == [
         (target, part, metric)
         for target in ("area_um2", "latency_cycles")

@@ -6,16 +6,13 @@ import math
 from dataclasses import replace
 
 import pytest
-from labelled_nests import FAKE_READER, NESTS, Nest
+from labelled_nests import NESTS, Nest
 
 from models.base import PredictorError
 from models.labelled import Query
-from models.tenset_mlp.features import (
-    ProgramFacts,
-    count_operators,
-    features_of,
-    standard_reader,
-)
+from models.tenset_mlp.facts import ProgramFacts
+from models.tenset_mlp.facts import facts_of as program_facts
+from models.tenset_mlp.features import COMPACT, features_of
 
 NEST = Nest(depth=2, statements=1, bound=9)
 PIPELINE = '[{"kind": "pipeline", "loop": "L1"}]'
@@ -33,7 +30,7 @@ def query_of(nest: Nest, directives: str = "[]", delay: int = 2) -> Query:
 
 
 def facts_of(nest: Nest) -> ProgramFacts:
-    return FAKE_READER.facts_of(nest.source, "top", nest.loops())
+    return program_facts(nest.source, "top", nest.loops())
 
 
 def test_features_count_loops_work_and_arguments() -> None:
@@ -99,24 +96,29 @@ def test_features_rejects_directives(directives: str, message: str) -> None:
         features_of(facts_of(NEST), query_of(NEST, directives))
 
 
-def test_count_operators_sees_operators_and_not_pointers_comments_or_macros() -> None:
+def test_facts_count_operators_variables_and_local_arrays() -> None:
     source = """
-    #define N (4 * 4)
-    /* a * b */ int *f(int *p, int q) // c / d
-    { int x = -1; x += *p * q + (q << 2) % 3; return q > 0 ? x - 1 : x & q; }
-    """
-    assert count_operators(source) == {
-        "multiply": 1,
-        "divide": 1,
-        "add": 3,
-        "compare": 2,
-        "bitwise": 2,
+    void top(int n, int A[8]) {
+        int local[2][4];
+        for (int i = 0; i < 8; i++) {
+            if (A[i] > n) { local[i / 4][i % 4] = A[i] * A[i] - n; }
+            for (int j = 0; j < 8; j++) { A[j] = (A[j] * n) << 1; }
+        }
     }
+    """
+    facts = program_facts(source, "top")
+    assert facts.operators == {"multiply": 2, "divide": 2, "add": 1, "compare": 1, "bitwise": 1}
+    assert facts.widest == {"multiply": 1, "divide": 2, "add": 1, "compare": 1, "bitwise": 1}
+    assert facts.local_bits == 8 * 32
+    assert facts.variable_count == 2
+    assert [loop.trip_count for loop in facts.loops] == [8, 8]
+
+
+def test_compact_features_are_some_of_all() -> None:
+    assert set(COMPACT) < set(features_of(facts_of(NEST), query_of(NEST)))
 
 
 @pytest.mark.parametrize("nest", NESTS[::5], ids=lambda n: n.name)
 def test_the_front_end_reads_what_the_tables_hold(nest: Nest) -> None:
-    reader = standard_reader()
-    query = query_of(nest)
-    asked = features_of(reader.facts_of(nest.source, "top"), query)
-    assert asked == features_of(reader.facts_of(nest.source, "top", nest.loops()), query)
+    found = program_facts(nest.source, "top")
+    assert features_of(found, query_of(nest)) == features_of(facts_of(nest), query_of(nest))

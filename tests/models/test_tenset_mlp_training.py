@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from labelled_nests import FAKE_READER, NESTS, QUICK, write_tables
+from labelled_nests import NESTS, QUICK, write_tables
 from torch.optim import AdamW
 
 from models.base import PredictorError, TrainOutcome
 from models.labelled import DatasetError, Query, Selection, load_labelled_designs
 from models.tenset_mlp import TrainOptions, train_tenset_mlp, training_key
 from models.tenset_mlp.data import matrices_of
+from models.tenset_mlp.facts import facts_of
 from models.tenset_mlp.features import features_of
 from models.tenset_mlp.model import TensetMlp
 from models.tenset_mlp.network import untrained_network
@@ -25,7 +26,7 @@ from pipelines.schemas import SchemaError, read_table, table_spec, write_table
 
 
 def train(data_dir: Path, options: TrainOptions = QUICK, seed: int = 1) -> TrainOutcome:
-    return train_tenset_mlp(data_dir, options, seed=seed, reader=FAKE_READER)
+    return train_tenset_mlp(data_dir, options, seed=seed)
 
 
 def rewrite(data_dir: Path, table: str, change: Callable[[Any], Any]) -> None:
@@ -58,9 +59,7 @@ def test_model_overfits_one_batch() -> None:
     torch_random = torch.Generator().manual_seed(2)
     features = torch.randn(8, 6, generator=torch_random)
     targets = torch.randn(8, 3, generator=torch_random)
-    model = TensetMlp(
-        untrained_network(6, 3, (64,), 0.0, seed=1), learning_rate=1e-2, weight_decay=0
-    )
+    model = TensetMlp(untrained_network(6, 3, (64,), 0.0, seed=1), learning_rate=1e-2, weight_decay=0)
     optimizer = model.configure_optimizers()
     assert isinstance(optimizer, AdamW)
     for _ in range(200):
@@ -80,13 +79,33 @@ def test_training_learns_the_law_behind_the_labels(outcome: TrainOutcome) -> Non
 
 
 def test_training_records_curves_and_counts(outcome: TrainOutcome) -> None:
-    losses = outcome.curves["validation_loss"]
-    assert len(losses) == len(outcome.curves["train_loss"]) > 1
-    assert outcome.summary["best_validation_loss"] == min(losses)
-    assert losses[int(outcome.summary["best_epoch"])] == min(losses)
-    parts = [outcome.summary[f"{p}_designs"] for p in ("train", "validation", "test")]
-    assert parts == [48, 8, 16]
+    lengths = {name: len(curve) for name, curve in outcome.curves.items()}
+    assert lengths == {"train_loss": 150, "validation_loss": 150}
+    assert outcome.summary == {
+        "kept_epoch": 149,
+        "train_designs": 48,
+        "validation_designs": 8,
+        "test_designs": 16,
+    }
     assert outcome.seen_groups == tuple(sorted({n.name for n in NESTS} - {"nest-2-2", "nest-3-1"}))
+
+
+def test_training_stops_at_the_best_validation_epoch_when_it_has_groups_enough(
+    data_dir: Path,
+) -> None:
+    options = replace(QUICK, stopping_groups=1, max_epochs=500, learning_rate=0.05, patience=5)
+    outcome = train(data_dir, options)
+    losses = outcome.curves["validation_loss"]
+    kept = int(outcome.summary["kept_epoch"])
+    assert losses[kept] == min(losses)
+    assert len(losses) == kept + 1 + 5 < 500
+
+
+def test_training_needs_no_validation_part(data_dir: Path) -> None:
+    rewrite(data_dir, "splits", lambda r: replace(r, part="train") if r.part == "validation" else r)
+    outcome = train(data_dir, replace(QUICK, max_epochs=3))
+    assert list(outcome.curves) == ["train_loss"]
+    assert {row.part for row in outcome.leaderboard} == {"train", "test"}
 
 
 def test_training_again_gives_the_same_bytes(tmp_path: Path) -> None:
@@ -95,9 +114,7 @@ def test_training_again_gives_the_same_bytes(tmp_path: Path) -> None:
         assert (folders[0] / name).read_bytes() == (folders[1] / name).read_bytes()
 
 
-def test_training_leaves_global_state_alone(
-    data_dir: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_training_leaves_global_state_alone(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     elsewhere = data_dir.parent / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)
@@ -141,19 +158,18 @@ def test_training_key_depends_on_data_options_and_seed(data_dir: Path) -> None:
 def test_the_saved_predictor_answers_as_the_leaderboard_says(
     outcome: TrainOutcome, lasting_data_dir: Path
 ) -> None:
-    predictor = TensetMlpPredictor.load(outcome.folder, FAKE_READER)
+    predictor = TensetMlpPredictor.load(outcome.folder)
     designs = [d for d in load_labelled_designs(lasting_data_dir, Selection()) if d.part == "test"]
     answers = predictor.predict([d.query for d in designs])
     errors = [
-        abs(a.values["area_um2"] / d.labels["area_um2"] - 1)
-        for a, d in zip(answers, designs, strict=True)
+        abs(a.values["area_um2"] / d.labels["area_um2"] - 1) for a, d in zip(answers, designs, strict=True)
     ]
     assert np.mean(errors) == pytest.approx(outcome.metrics["test/mape/area_um2"], rel=1e-6)
     assert predictor.predict([]) == []
 
 
 def test_predictor_says_what_lies_outside_training(outcome: TrainOutcome) -> None:
-    predictor = TensetMlpPredictor.load(outcome.folder, FAKE_READER)
+    predictor = TensetMlpPredictor.load(outcome.folder)
     nest = NESTS[0]
     usual = Query(
         source=nest.source,
@@ -171,9 +187,9 @@ def test_predictor_says_what_lies_outside_training(outcome: TrainOutcome) -> Non
 
 def test_features_of_training_and_of_prediction_are_one_function(lasting_data_dir: Path) -> None:
     designs = load_labelled_designs(lasting_data_dir, Selection())
-    matrices = matrices_of(designs, FAKE_READER)
+    matrices = matrices_of(designs, "full")
     design = designs[-1]
-    facts = FAKE_READER.facts_of(design.query.source, design.query.top)
+    facts = facts_of(design.query.source, design.query.top)
     assert list(matrices.features[-1]) == list(features_of(facts, design.query).values())
 
 
@@ -250,15 +266,14 @@ def test_training_rejects_labels_of_two_tools(data_dir: Path) -> None:
 def test_designs_that_failed_a_run_are_left_out(data_dir: Path) -> None:
     whole = load_labelled_designs(data_dir, Selection())
     wrong = whole[0].design_id
-    rewrite(
-        data_dir, "runs", lambda r: replace(r, outputs_equal=False) if r.design_id == wrong else r
-    )
+    rewrite(data_dir, "runs", lambda r: replace(r, outputs_equal=False) if r.design_id == wrong else r)
     assert load_labelled_designs(data_dir, Selection()) == whole[1:]
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
+        ({"features": "some"}, "features must be one of compact, full, got 'some'"),
         ({"dropout": 1.0}, "dropout must be from 0 to below 1, got 1.0"),
         ({"hidden_sizes": (8, 0)}, "a hidden size must be at least 1, got 0"),
         ({"learning_rate": -1.0}, "learning_rate must be above 0, got -1.0"),
@@ -272,18 +287,16 @@ def test_options_rejects_values_out_of_range(change: dict[str, Any], message: st
 
 
 def test_loading_rejects_what_is_not_a_predictor(data_dir: Path, tmp_path: Path) -> None:
-    with pytest.raises(
-        PredictorError, match=r"must hold model.json and weights.npz, got .*No such"
-    ):
-        TensetMlpPredictor.load(tmp_path, FAKE_READER)
+    with pytest.raises(PredictorError, match=r"must hold model.json and weights.npz, got .*No such"):
+        TensetMlpPredictor.load(tmp_path)
     folder = train(data_dir).folder
     (folder / "weights.npz").write_bytes(b"nothing")
     with pytest.raises(PredictorError, match=r"must hold model.json and weights.npz"):
-        TensetMlpPredictor.load(folder, FAKE_READER)
+        TensetMlpPredictor.load(folder)
     card = (folder / "model.json").read_text()
     (folder / "model.json").write_text(card.replace('"feature_set": 1', '"feature_set": 0'))
     with pytest.raises(PredictorError, match=r"feature set of .* must be 1, got 0; train again"):
-        TensetMlpPredictor.load(folder, FAKE_READER)
+        TensetMlpPredictor.load(folder)
     (folder / "model.json").write_text("[]")
     with pytest.raises(PredictorError, match="must be a tenset-mlp model card"):
-        TensetMlpPredictor.load(folder, FAKE_READER)
+        TensetMlpPredictor.load(folder)
