@@ -51,8 +51,8 @@ def preprocess(source: str, *, file: str) -> str:
     return run.stdout
 
 
-def _run_gcc(source: str) -> ToolRun:
-    argv = [find_tool("gcc", "gcc"), "-E", "-x", "c", "-std=c11", "-nostdinc"]
+def _run_gcc(source: str, mode: str = "-E") -> ToolRun:
+    argv = [find_tool("gcc", "gcc"), mode, "-x", "c", "-std=c11", "-nostdinc"]
     argv += ["-isystem", str(INCLUDE_FOLDER), "-"]
     return run_tool(argv, folder=Path(gettempdir()), timeout_s=PREPROCESS_TIMEOUT_S, stdin=source)
 
@@ -80,11 +80,20 @@ def parse(source: str, *, file: str) -> c_ast.FileAST:
     try:
         return c_parser.CParser().parse(text, filename=file)
     except c_parser.ParseError as error:
-        found = _PARSE_ERROR.match(str(error))
-        line = int(found[2]) if found else None
-        said = " ".join((found[3] if found else str(error)).split())[:200]
+        line, said = _locate(str(error), source)
         raise HlsError("a program must be C11", f"a syntax error: {said}", file=file, line=line) from None
     except RecursionError:
         raise HlsError(
             "expressions and statements must nest less deeply", "nesting too deep", file=file
         ) from None
+
+
+def _locate(message: str, source: str) -> tuple[int | None, str]:
+    """Line and text of a syntax error; gcc is asked where the parser does not say the line."""
+    found = _PARSE_ERROR.match(message)
+    if found is None:
+        found = _GCC_ERROR.search(_run_gcc(source, "-fsyntax-only").stderr)
+        if found is None:
+            return None, " ".join(message.split())[:200]
+        return int(found[1]), found[2]
+    return int(found[2]), " ".join(found[3].split())[:200]

@@ -1,0 +1,16 @@
+"""Options that several HLS tests share."""
+
+from __future__ import annotations
+
+from pipelines.hls import HlsOptions, LoopDirective, innermost_loops, read_function
+
+
+def options_for(source: str, top: str, *, pipeline: bool, delay: int = 2, period: float = 10.0) -> HlsOptions:
+    """Options that pipeline every innermost loop, or none."""
+    loops = innermost_loops(read_function(source, top=top)) if pipeline else []
+    return HlsOptions(
+        memory_read_delay_cycles=delay,
+        memory_write_delay_cycles=delay,
+        clock_period_ns=period,
+        directives=tuple(LoopDirective(kind="pipeline", loop=loop) for loop in loops),
+    )
