@@ -125,7 +125,7 @@ def load_labelled_designs(data_dir: Path, selection: Selection) -> tuple[Labelle
     for row in tables["loops"]:
         loops[row.program_id].append(row)
     found = [
-        _labelled(d, programs[d.program_id], loops[d.program_id], places, labels, latency)
+        _labelled(d, _program(d, programs), loops[d.program_id], places, labels, latency)
         for d in tables["designs"]
         if d.status == OK and d.design_id in labels and d.design_id in latency
     ]
@@ -193,6 +193,15 @@ def _latencies(rows: Iterable[RunRow]) -> dict[str, float]:
         for design_id, runs in by_design.items()
         if all(r.status == OK and r.outputs_equal and r.latency_cycles for r in runs)
     }
+
+
+def _program(design: DesignRow, programs: Mapping[str, ProgramRow]) -> ProgramRow:
+    if design.program_id not in programs:
+        raise DatasetError(
+            "every design must have its program in the programs table, "
+            f"got none for {design.program_id} (design {design.design_id}); run again"
+        )
+    return programs[design.program_id]
 
 
 def _labelled(

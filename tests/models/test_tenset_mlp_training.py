@@ -248,6 +248,12 @@ def test_training_rejects_a_program_without_a_place(data_dir: Path) -> None:
         train(data_dir)
 
 
+def test_training_rejects_a_design_without_its_program(data_dir: Path) -> None:
+    rewrite(data_dir, "programs", lambda r: None if r.program_id == "nest-1-1-4" else r)
+    with pytest.raises(DatasetError, match="its program in the programs table, got none for nest"):
+        train(data_dir)
+
+
 def test_training_rejects_an_empty_part(data_dir: Path) -> None:
     rewrite(data_dir, "splits", lambda r: replace(r, part="train") if r.part == "test" else r)
     with pytest.raises(DatasetError, match=r"part test of split .* must have labelled designs"):
