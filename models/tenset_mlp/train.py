@@ -34,7 +34,7 @@ from pipelines.schemas import LeaderboardRow
 if TYPE_CHECKING:
     from models.tenset_mlp.data import DesignMatrices
     from models.tenset_mlp.fit import Fit
-    from models.tenset_mlp.scaling import ModelCard
+    from models.tenset_mlp.scaling import Matrix, ModelCard
 
 NAME = "tenset-mlp"
 OUTCOME_FILE = "outcome.json"
@@ -155,18 +155,7 @@ def _train(
         seed=seed,
     )
     predicted = TensetMlpPredictor(card, fit.network).predict_matrix(matrices.features)
-    predictions = [
-        Prediction(
-            design_id=design.design_id,
-            group=design.group,
-            part=design.part,
-            target=target,
-            actual=design.labels[target],
-            predicted=float(predicted[i, j]),
-        )
-        for i, design in enumerate(designs)
-        for j, target in enumerate(TARGETS)
-    ]
+    predictions = _predictions(designs, predicted)
     rows = leaderboard_rows(
         predictions,
         predictor=NAME,
@@ -196,6 +185,22 @@ def _train(
     )
     _write_outcome(outcome, card, fit, predictions)
     return outcome
+
+
+def _predictions(designs: Sequence[LabelledDesign], predicted: Matrix) -> list[Prediction]:
+    """One record a design and target; predicted: (designs, targets)."""
+    return [
+        Prediction(
+            design_id=design.design_id,
+            group=design.group,
+            part=design.part,
+            target=target,
+            actual=design.labels[target],
+            predicted=float(predicted[i, j]),
+        )
+        for i, design in enumerate(designs)
+        for j, target in enumerate(TARGETS)
+    ]
 
 
 def _card(
