@@ -6,6 +6,7 @@ This is the only place under `pipelines/` that reads a clock, to measure how lon
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -118,11 +119,11 @@ def run_tool(
         out, err = process.communicate(stdin.encode(), timeout=timeout_s)
         returncode: int | None = process.returncode
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
+        _kill_group(process)
         out, err = process.communicate()
         returncode = None
     except BaseException:
-        os.killpg(process.pid, signal.SIGKILL)
+        _kill_group(process)
         process.wait()
         raise
     return ToolRun(
@@ -135,3 +136,9 @@ def run_tool(
 
 def _path() -> str:
     return os.environ.get("PATH", "")
+
+
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
+    """End a tool and its children; it may have ended by itself in the meantime."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)

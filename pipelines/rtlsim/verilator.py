@@ -98,6 +98,7 @@ def prepare_runtime(runtime_folder: Path) -> Path:
     Returns: path of one relocatable object.
     Raises:  SimulatorError: the C++ compiler failed.
     """
+    root = _verilator_root()
     compiler = find_tool("g++", "g++")
     flags = " ".join(COMPILER_FLAGS)
     key = hashlib.sha256(f"{engine_version()} {flags}".encode()).hexdigest()[:16]
@@ -110,7 +111,7 @@ def prepare_runtime(runtime_folder: Path) -> Path:
         objects: list[str] = []
         for source in RUNTIME_SOURCES:
             output = f"{Path(source).stem}.o"
-            path = _verilator_root() / "include" / source
+            path = root / "include" / source
             argv = [compiler, *COMPILER_FLAGS, *_include_flags(), "-c", str(path), "-o", output]
             _expect(run_tool(argv, folder=folder, timeout_s=300), "compile Verilator's runtime")
             objects.append(output)

@@ -7,6 +7,7 @@ checks). Does not: any particular table.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -125,6 +126,7 @@ class TableSpec:
         for record in records:
             self._check_record(record)
         records.sort(key=lambda r: tuple((r[k] is not None, r[k]) for k in self.key))
+        self._check_keys(records)
         arrays = [
             pa.array(
                 [list(r[f.name]) if isinstance(r[f.name], tuple) else r[f.name] for r in records],
@@ -133,6 +135,13 @@ class TableSpec:
             for f in schema
         ]
         return pa.Table.from_arrays(arrays, schema=schema)
+
+    def _check_keys(self, records: Sequence[Mapping[str, Any]]) -> None:
+        """Refuse two rows of one key; the records are sorted by key."""
+        for one, next_one in itertools.pairwise(records):
+            if self.key and all(one[k] == next_one[k] for k in self.key):
+                named = ", ".join(f"{k}={one[k]!r}" for k in self.key)
+                raise SchemaError(f"{self.name} must have one row a key, got two of {named}")
 
     def _check_record(self, record: Mapping[str, Any]) -> None:
         for spec in self.columns:

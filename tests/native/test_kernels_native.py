@@ -141,9 +141,7 @@ def interface_of(row: ProgramRow) -> Interface:
         assert declared, text
         extents = re.findall(r"\[([^]]*)\]", declared[2])
         shape = tuple(sum(sizes.get(t.strip()) or int(t) for t in e.split("+")) for e in extents)
-        arguments.append(
-            Argument(name=declared[1], type=INT32, shape=shape, read=True, written=bool(shape))
-        )
+        arguments.append(Argument(name=declared[1], type=INT32, shape=shape, read=True, written=bool(shape)))
     returns = INT32 if head[1] == "int" else None
     return Interface(top=row.top, arguments=tuple(arguments), returns=returns)
 
@@ -172,9 +170,7 @@ def test_kernel_is_defined_and_equals_its_reference(row: ProgramRow, tmp_path: P
         np.testing.assert_array_equal(data[name], before[name], err_msg=f"{name} was changed")
 
 
-@pytest.mark.parametrize(
-    "row", kernel_programs(suites=SUITES, sizes=["large"]), ids=lambda r: r.name
-)
+@pytest.mark.parametrize("row", kernel_programs(suites=SUITES, sizes=["large"]), ids=lambda r: r.name)
 def test_kernel_changes_its_outputs(row: ProgramRow) -> None:
     data = draw_data(interface_of(row), row.inputs, seed=1)
     wanted, _ = expected(row, data)

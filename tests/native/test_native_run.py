@@ -44,9 +44,7 @@ def test_run_native_gives_outputs_and_result(tmp_path: Path) -> None:
 def test_run_native_gives_only_written_arrays(tmp_path: Path) -> None:
     only_read = Argument(name="a", type=INT32, shape=(2,), read=True, written=False)
     interface = Interface(top="f", arguments=(only_read,), returns=INT32)
-    run = run_native(
-        "int f(int a[2]) { return a[1]; }", interface, data_of(interface), folder=tmp_path
-    )
+    run = run_native("int f(int a[2]) { return a[1]; }", interface, data_of(interface), folder=tmp_path)
     assert (run.outputs, run.returned) == ({}, 3)
 
 
@@ -73,14 +71,12 @@ def test_run_native_passes_every_integer_type(tmp_path: Path) -> None:
         array(f"s{i}", kind=k) for i, k in enumerate(kinds)
     )
     interface = Interface(top="f", arguments=arguments, returns=kinds[-1])
-    parameters = ", ".join(
-        f"{a.type.c_name} {a.name}{'[2]' if a.is_array else ''}" for a in arguments
-    )
+    parameters = ", ".join(f"{a.type.c_name} {a.name}{'[2]' if a.is_array else ''}" for a in arguments)
     body = " ".join(f"a{i}[1] = s{i};" for i in range(len(kinds)))
     source = f"#include <stdint.h>\nuint64_t f({parameters}) {{ {body} return s7; }}"
-    data = {
-        a.name: np.full(a.shape, np.iinfo(a.type.dtype).max, a.type.dtype) for a in arguments
-    } | {f"a{i}": np.zeros(2, k.dtype) for i, k in enumerate(kinds)}
+    data = {a.name: np.full(a.shape, np.iinfo(a.type.dtype).max, a.type.dtype) for a in arguments} | {
+        f"a{i}": np.zeros(2, k.dtype) for i, k in enumerate(kinds)
+    }
     run = run_native(source, interface, data, folder=tmp_path)
     assert (run.reason, run.returned) == (None, 2**64 - 1)
     for i, kind in enumerate(kinds):
@@ -133,10 +129,7 @@ def test_run_native_rejects_one_step_outside_any_shape(
     last = "".join(f"[{0 if beyond else n - 1}]" for n in shape[1:])
     source = f"int f(int a{extents}, int n) {{ return a[{index} + n]{last}; }}"
     run = run_native(source, interface, data_of(interface), folder=tmp_path)
-    assert (
-        run.reason
-        == "C must have defined behaviour, got index out of bounds reading a (kernel.c:1)"
-    )
+    assert run.reason == "C must have defined behaviour, got index out of bounds reading a (kernel.c:1)"
 
 
 @pytest.mark.parametrize(
@@ -180,9 +173,7 @@ def test_run_native_rejects_what_is_not_c(tmp_path: Path, body: str, reason: str
 def test_run_native_rejects_a_missing_top(tmp_path: Path) -> None:
     run = run_native("int g(void) { return 1; }", AB_N, data_of(AB_N), folder=tmp_path)
     assert run.status == "rejected"
-    assert (
-        run.reason == "C must define the top function f, got none with external linkage (kernel.c)"
-    )
+    assert run.reason == "C must define the top function f, got none with external linkage (kernel.c)"
 
 
 def test_run_native_stops_an_endless_loop(tmp_path: Path) -> None:
@@ -212,8 +203,6 @@ def test_compile_rejection_does_not_blame_the_program_for_a_full_disk() -> None:
 
 
 def test_undefined_behaviour_does_not_blame_the_program_for_the_sanitizer() -> None:
-    text = (
-        "==1==ERROR: AddressSanitizer: SEGV on unknown address 0x10 (pc 0x1)\n  #0 0x1 in _start\n"
-    )
+    text = "==1==ERROR: AddressSanitizer: SEGV on unknown address 0x10 (pc 0x1)\n  #0 0x1 in _start\n"
     assert undefined_behaviour(text, "", AB_N) is None
     assert undefined_behaviour("harness: inputs.bin can be read\n", "", AB_N) is None

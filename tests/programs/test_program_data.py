@@ -162,9 +162,7 @@ def test_values_are_taken_as_they_are() -> None:
         ),
     ],
 )
-def test_draw_data_rejects_a_kind_that_does_not_fit(
-    one: Argument, kind: object, message: str
-) -> None:
+def test_draw_data_rejects_a_kind_that_does_not_fit(one: Argument, kind: object, message: str) -> None:
     with pytest.raises(ProgramError, match=message):
         draw_data(interface(one), json.dumps({one.name: kind}), seed=1)
 
