@@ -1,0 +1,95 @@
+"""The main job, timed: uncached, cached, and each stage of a design.
+
+    python tests/benchmarks/main_job.py [--scale smoke] [--keep FOLDER]
+
+Runs `simfoundry run` twice in a new folder (a clone of this checkout's tracked files), the first time with
+an empty cache. Prints Markdown: elapsed times, designs by status, mismatches with native C, and median and
+95th percentile of each stage's wall-clock time from the measured columns.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import duckdb
+
+ROOT = Path(__file__).resolve().parents[2]
+
+STAGES = {
+    "C to Verilog": ("designs", "hls_wall_s"),
+    "native C (compile and run twice)": ("runs", "native_wall_s"),
+    "Verilator build": ("runs", "build_wall_s"),
+    "simulation": ("runs", "simulate_wall_s"),
+    "logic synthesis and timing": ("labels", "synthesis_wall_s"),
+}
+
+
+def timed_run(folder: Path, scale: str) -> float:
+    """Seconds of one `simfoundry run`."""
+    start = time.perf_counter()
+    command = [sys.executable, "-m", "assets.cli", "run", f"scale={scale}"]
+    environment = {**os.environ, "PYTHONPATH": str(folder)}
+    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"simfoundry run failed:\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
+    return time.perf_counter() - start
+
+
+def tables_digest(folder: Path) -> dict[str, bytes]:
+    """Content of every table file."""
+    tables = folder / "data" / "tables"
+    return {str(p.relative_to(tables)): p.read_bytes() for p in sorted(tables.rglob("*.parquet"))}
+
+
+def one(folder: Path, query: str) -> tuple[object, ...]:
+    """First row of a query; $T and $M stand for the content and measured folders."""
+    text = query.replace("$T", f"{folder}/data/tables").replace("$M", f"{folder}/data/measured")
+    row = duckdb.sql(text).fetchone()
+    assert row is not None
+    return row
+
+
+def report(folder: Path, first: float, second: float, *, same: bool) -> None:
+    print(f"Machine: {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}.\n")
+    total, ok = one(folder, "select count(*), count(*) filter (status = 'ok') from '$T/labels/*.parquet'")
+    unequal = one(folder, "select count(*) from '$T/runs/*.parquet' where outputs_equal is false")[0]
+    print("| what | measured |\n| --- | --- |")
+    print(f"| run with an empty cache | {first:.0f} s |\n| cached second run | {second:.1f} s |")
+    print(f"| designs | {total} |\n| labelled (`ok`) | {ok} |\n| mismatches with native C | {unequal} |")
+    print(f"| tables byte-identical after the second run | {'yes' if same else 'NO'} |\n")
+    print("| stage of a design | median (s) | p95 (s) | designs |\n| --- | --- | --- | --- |")
+    for name, (table, column) in STAGES.items():
+        median, high, count = one(
+            folder,
+            f"select median({column}), quantile_cont({column}, 0.95), count({column}) "
+            f"from '$M/{table}/*.parquet' where {column} > 0",
+        )
+        print(f"| {name} | {median:.3f} | {high:.3f} | {count} |")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--scale", default="smoke")
+    parser.add_argument("--keep", type=Path, help="work here and keep the folder")
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory() as base:
+        folder = chosen.keep or Path(base) / "checkout"
+        subprocess.run(["git", "clone", "-q", str(ROOT), str(folder)], check=True)
+        first = timed_run(folder, chosen.scale)
+        before = tables_digest(folder)
+        second = timed_run(folder, chosen.scale)
+        report(folder, first, second, same=before == tables_digest(folder))
+
+
+if __name__ == "__main__":
+    main()
