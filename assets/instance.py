@@ -13,12 +13,20 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
+from dagster._core.instance.ref import InstanceRef
 from sqlalchemy import Engine, event
 
 from assets.deployments import QUIET_ENVIRONMENT, Deployment
 
 INSTANCE_SETTINGS = Path(__file__).resolve().parents[1] / "dagster.yaml"
 PROCESS_TAG = "simfoundry/process"
+_NO_CAPTURE = {
+    "compute_logs": {
+        "module": "dagster._core.storage.noop_compute_log_manager",
+        "class": "NoOpComputeLogManager",
+    }
+}
+"""Dagster would redirect standard error of a step to a file: progress would not reach the screen."""
 _UNFINISHED = (
     dg.DagsterRunStatus.QUEUED,
     dg.DagsterRunStatus.NOT_STARTED,
@@ -47,7 +55,8 @@ def open_instance(deployment: Deployment) -> dg.DagsterInstance:
     os.environ["DAGSTER_HOME"] = str(prepare_home(deployment))
     if not event.contains(Engine, "connect", _write_without_waiting):
         event.listen(Engine, "connect", _write_without_waiting)
-    return dg.DagsterInstance.get()
+    reference = InstanceRef.from_dir(os.environ["DAGSTER_HOME"], overrides=_NO_CAPTURE)
+    return dg.DagsterInstance.from_ref(reference)
 
 
 def _write_without_waiting(connection: Any, _: Any) -> None:

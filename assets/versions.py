@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ def record_stage(deployment: Deployment, stage: str) -> dict[str, str]:
     try:
         with _repository(deployment.project) as repository:
             repository.commit(stage, force=True)
-            return _hashes(repository, stage)
+            return _hashes(repository.stage.load_one("dvc.yaml", name=stage), deployment.project)
     except DvcException as error:
         raise FoundryError(f"DVC must record stage {stage}, got: {explain(error)}") from error
 
@@ -49,23 +49,25 @@ def recorded_hashes(deployment: Deployment) -> dict[str, str]:
 
 @contextmanager
 def _repository(project: Path) -> Iterator[Any]:
-    """DVC on the project, with its own messages silenced; the working directory stays."""
+    """DVC on the project, with its own messages silenced.
+
+    DVC takes names of stages and paths from the working directory, which is the project meanwhile.
+    """
     os.environ.update({k: os.environ.get(k, v) for k, v in QUIET_ENVIRONMENT.items()})
     from dvc.repo import Repo
 
     logger = logging.getLogger("dvc")
     level = logger.level
-    repository = Repo(str(project))
-    try:
-        logger.setLevel(logging.ERROR)
-        yield repository
-    finally:
-        logger.setLevel(level)
-        repository.close()
+    with chdir(project):
+        repository = Repo(str(project))
+        try:
+            logger.setLevel(logging.ERROR)
+            yield repository
+        finally:
+            logger.setLevel(level)
+            repository.close()
 
 
-def _hashes(repository: Any, stage: str) -> dict[str, str]:
+def _hashes(stage: Any, project: Path) -> dict[str, str]:
     """Hashes of a stage's outputs from the lock file that was just written."""
-    loaded = repository.stage.load_one("dvc.yaml", name=stage)
-    root = Path(repository.root_dir)
-    return {Path(out.fs_path).relative_to(root).as_posix(): str(out.hash_info.value) for out in loaded.outs}
+    return {Path(out.fs_path).relative_to(project).as_posix(): str(out.hash_info.value) for out in stage.outs}

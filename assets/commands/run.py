@@ -61,9 +61,11 @@ def show(overview: Overview, report: RunReport) -> None:
     errors = [(p, t, f"{value:.1%}") for (p, t), value in overview.errors.items()]
     if errors:
         console.print(_table("Test error (MAPE)", ("predictor", "target", "error"), errors))
-    console.print(_table("Where", ("what", "place"), list(overview.places.items())))
+    click.echo("Where")
+    for what, place in overview.places.items():
+        click.echo(f"{what:<18}{place}")
     for note in report.notes:
-        console.print(note, markup=False)
+        click.echo(note)
 
 
 def _table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:

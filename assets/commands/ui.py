@@ -64,6 +64,7 @@ def _commands(deployment: Deployment, port: int, mlflow_port: int) -> dict[str, 
         "MLflow UI": [
             str(tools / "mlflow"),
             *("ui", "--backend-store-uri", store, "--host", HOST, "--port", str(mlflow_port)),
+            *("--workers", "1"),
         ],
     }
 
@@ -80,8 +81,11 @@ def _start(command: Sequence[str], deployment: Deployment) -> subprocess.Popen[b
 
 
 def _environment(deployment: Deployment) -> Mapping[str, str]:
-    home = {"DAGSTER_HOME": str(deployment.dagster_home)}
-    return {**os.environ, **QUIET_ENVIRONMENT, **home}
+    own = {
+        "DAGSTER_HOME": str(deployment.dagster_home),
+        "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",  # four more processes, for model evaluation
+    }
+    return {**os.environ, **QUIET_ENVIRONMENT, **own}
 
 
 def _wait(servers: Mapping[str, subprocess.Popen[bytes]]) -> bool:

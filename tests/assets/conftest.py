@@ -1,0 +1,79 @@
+"""A small project folder, and the stages with engines that need neither tools nor minutes."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import foundry_fakes
+import pytest
+import yaml
+from foundry_fakes import FEW_OVERRIDES
+
+from assets import stages
+from assets.configuration import compose_configuration, write_parameters
+from assets.deployments import Deployment, local_deployment
+from assets.settings import Settings
+from models.registry import Registration
+
+ROOT = Path(__file__).resolve().parents[2]
+FAKES = ("plan_designs", "label_designs", "extract_features", "train_tenset_mlp")
+
+
+@pytest.fixture
+def engines(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Replace the engines that need tools or minutes; returns what registering was told."""
+    told = SimpleNamespace(tags=None)
+
+    def register(outcome: Any, store: Any, tags: Any) -> Registration:
+        told.tags = dict(tags)
+        return Registration(
+            name="tenset-mlp", version="1", became_champion=True, is_champion=True, reason="first"
+        )
+
+    for name in FAKES:
+        monkeypatch.setattr(stages, name, getattr(foundry_fakes, name))
+    monkeypatch.setattr(stages, "register_candidate", register)
+    return told
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project folder of its own, with a name that shells and URLs would stumble over."""
+    folder = tmp_path / "a project; it's new"
+    folder.mkdir()
+    for name in ("dvc.yaml", "workspace.yaml", ".dvcignore"):
+        shutil.copy(ROOT / name, folder / name)
+    (folder / ".dvc").mkdir()
+    shutil.copy(ROOT / ".dvc" / "config", folder / ".dvc" / "config")
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    (folder / ".gitignore").write_text("/data/\n/.dagster/\n")
+    for stage in _code_dependencies(folder / "dvc.yaml"):
+        (folder / stage).mkdir(parents=True, exist_ok=True)
+        (folder / stage / "code.py").write_text("")
+    monkeypatch.setenv("SIMFOUNDRY_PROJECT", str(folder))
+    for variable in ("SIMFOUNDRY_DEPLOYMENT", "DAGSTER_HOME", "MLFLOW_TRACKING_URI"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("DVC_SITE_CACHE_DIR", str(tmp_path / "site"))
+    return folder
+
+
+def _code_dependencies(path: Path) -> set[str]:
+    stages_of = yaml.safe_load(path.read_text())["stages"].values()
+    return {d for s in stages_of for d in s["deps"] if not d.startswith("data/")}
+
+
+@pytest.fixture
+def deployment(project: Path) -> Deployment:
+    return local_deployment(project)
+
+
+@pytest.fixture
+def settings(deployment: Deployment) -> Settings:
+    """Few configurations, and params.yaml written."""
+    configuration = compose_configuration(FEW_OVERRIDES)
+    write_parameters(deployment.project, configuration)
+    return Settings(configuration=configuration, deployment=deployment)

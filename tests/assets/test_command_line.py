@@ -1,0 +1,241 @@
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from assets.cli import simfoundry
+from assets.commands.ui import _require_free, _start, _stop, serve
+from assets.deployments import Deployment
+from assets.errors import FoundryError
+from assets.progress import PlainProgress
+from assets.settings import Settings, ignore_progress
+from assets.stages import step_named
+from pipelines.labelling import Progress
+from pipelines.schemas import read_table, table_path, table_spec
+
+ADD = "void add(int a[4], int b[4]) {\n  for (int i = 0; i < 4; i++) a[i] = a[i] + b[i];\n}\n"
+
+
+def _invoke(*arguments: str) -> Result:
+    return CliRunner().invoke(simfoundry, list(arguments))
+
+
+def test_help_names_every_command_and_imports_no_engine() -> None:
+    script = (
+        "import sys; from assets.cli import simfoundry\n"
+        "print(sorted(simfoundry.commands))\n"
+        "print([m for m in ('dagster', 'mlflow', 'torch', 'scipy', 'dvc', 'duckdb') if m in sys.modules])"
+    )
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    commands, heavy = found.stdout.splitlines()
+    assert commands == "['label', 'predict', 'run', 'sql', 'stage', 'ui']"
+    assert heavy == "[]"
+
+
+@pytest.mark.parametrize("command", ["run", "ui", "sql", "label", "predict", "stage"])
+def test_every_command_has_help_and_json(command: str) -> None:
+    found = _invoke(command, "--help")
+    assert found.exit_code == 0
+    assert "--json" in found.output
+
+
+def test_sql_answers_as_a_table_and_as_json(settings: Settings) -> None:
+    step_named("programs").run(settings, "stencil", ignore_progress)
+    query = "SELECT name, size FROM programs ORDER BY name"
+    assert _invoke("sql", query).output.splitlines() == [
+        "name       size",
+        "---------  -----",
+        "jacobi-1d  small",
+        "jacobi-2d  small",
+        "2 rows",
+    ]
+    assert json.loads(_invoke("sql", "--json", query).output)[0] == {"name": "jacobi-1d", "size": "small"}
+
+
+def test_sql_rejects_wrong_sql_on_one_line(project: Path) -> None:
+    found = _invoke("sql", "SELEKT 1")
+    assert found.exit_code == 1
+    assert found.stdout == ""
+    assert found.stderr.startswith("simfoundry: a query must be valid SQL over the tables, got: ")
+    assert len(found.stderr.splitlines()) == 1
+
+
+def test_run_ends_with_what_there_is(project: Path, engines: Any) -> None:
+    found = _invoke("run", "programs.suites=[stencil]", "hls.memory_delay=[2]", "hls.pipeline=[false]")
+    assert found.exit_code == 0, found.stderr
+    for words in ("Rows", "No row failed.", "Test error (MAPE)", "25.0%", str(project / "data" / "tables")):
+        assert words in found.stdout
+    assert "labels stencil: done after" in found.stderr
+    assert "Traceback" not in found.stderr
+
+
+def test_run_rejects_a_wrong_override(project: Path) -> None:
+    found = _invoke("run", "hls.memory_dely=[2]")
+    assert found.exit_code == 1
+    assert "got hls.memory_dely=[2]" in found.stderr
+    assert "accepted keys: programs.suites" in found.stderr
+    assert "Traceback" not in found.stderr
+
+
+def test_stage_makes_every_file_and_says_so_as_json(settings: Settings, engines: Any) -> None:
+    found = _invoke("stage", "programs", "--json")
+    assert found.exit_code == 0, found.stderr
+    partitions = [summary["partition"] for summary in json.loads(found.stdout)]
+    assert partitions == ["linear_algebra", "stencil", "irregular"]
+
+
+def test_stage_goes_on_after_a_damaged_input(settings: Settings, engines: Any) -> None:
+    _invoke("stage", "programs")
+    path = table_path(settings.deployment.data_dir, table_spec("programs"), "stencil")
+    path.write_bytes(b"not parquet")
+    found = _invoke("stage", "designs")
+    assert found.exit_code == 1
+    assert f"simfoundry: designs stencil: {path} must be a Parquet file" in found.stderr
+    assert len(read_table(settings.deployment.data_dir, table_spec("designs"))) == 28
+
+
+def test_stage_rejects_an_unknown_name(project: Path) -> None:
+    found = _invoke("stage", "paint")
+    assert found.exit_code == 1
+    assert found.stderr == (
+        "simfoundry: a stage must be one of programs, designs, labels, features, models, got 'paint'\n"
+    )
+
+
+@pytest.mark.parametrize("suite_limit_bytes", [4096])
+def test_stage_rejects_a_full_disk_and_leaves_whole_tables(
+    settings: Settings, suite_limit_bytes: int, repository: Path
+) -> None:
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (suite_limit_bytes, suite_limit_bytes))
+
+    found = subprocess.run(
+        [sys.executable, "-m", "assets.cli", "stage", "programs"],
+        env={**os.environ, "PYTHONPATH": str(repository), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=limit,
+    )
+    assert found.returncode == 1
+    assert "the disk must have room, got File too large" in found.stderr
+    assert "make room and run again" in found.stderr
+    assert "Traceback" not in found.stderr
+    folder = settings.deployment.data_dir / "tables" / "programs"
+    assert [p.name for p in folder.iterdir() if p.name.startswith(".")] == []
+    read_table(settings.deployment.data_dir, table_spec("programs"))
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "it's a; file $(x).c"
+    path.write_text(ADD)
+    return path
+
+
+def test_label_takes_a_file_with_any_name(project: Path, source: Path, tmp_path: Path) -> None:
+    data = tmp_path / "data.json"
+    data.write_text('{"a": [1, 2, 3, 4], "b": [5, 6, 7, 8]}')
+    found = _invoke("label", str(source), "--top", "add", "--memory-delay", "5", "--data", str(data))
+    assert found.exit_code == 0, found.stderr
+    rows = json.loads(found.stdout)
+    assert rows["label"]["status"] == "ok"
+    assert rows["label"]["area_um2"] > 0
+    assert rows["runs"][0]["outputs_equal"] is True
+    assert rows["runs"][0]["latency_cycles"] > 0
+    assert rows["design"]["memory_read_delay_cycles"] == 5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--top", "sub"], "sub"),
+        (["--top", "a b"], "a top function must be a C name, got 'a b'"),
+        (["--top", "add", "--liberty", "/nowhere.lib"], "liberty must be the path of a liberty file"),
+        (["--top", "add", "--directives", "/nowhere.json"], "directives must be a readable file"),
+        (["--top", "add", "--data", "/nowhere.json"], "/nowhere.json"),
+        (["--top", "add", "--memory-delay", "0"], "memory_read_delay_cycles must be 1 to 1000, got 0"),
+    ],
+)
+def test_label_rejects_wrong_input_on_one_line(
+    project: Path, source: Path, arguments: list[str], message: str
+) -> None:
+    found = _invoke("label", str(source), *arguments)
+    assert found.exit_code == 1
+    assert message in found.stderr
+    assert len(found.stderr.splitlines()) == 1
+    assert "unexpected" not in found.stderr
+
+
+def test_label_rejects_a_file_that_is_not_there(project: Path, tmp_path: Path) -> None:
+    found = _invoke("label", str(tmp_path / "none.c"), "--top", "f")
+    assert found.exit_code == 1
+    assert "none.c" in found.stderr
+    assert "unexpected" not in found.stderr
+
+
+def test_predict_rejects_a_model_without_alias(project: Path, source: Path) -> None:
+    found = _invoke("predict", str(source), "--top", "add", "--model", "tenset-mlp")
+    assert found.exit_code == 1
+    assert "a model must be NAME@ALIAS such as tenset-mlp@champion, got 'tenset-mlp'" in found.stderr
+
+
+def test_plain_progress_says_counts_failures_and_time_left() -> None:
+    lines = StringIO()
+    progress = PlainProgress(lines)
+    listen = progress.listener("labels stencil", lambda _: None)
+    listen(Progress(step="labels", done=1, total=4, failed=0, latest="a"))
+    listen(Progress(step="labels", done=4, total=4, failed=1, latest="b"))
+    progress.ended("labels stencil", succeeded=True)
+    written = lines.getvalue().splitlines()
+    assert written[0] == "labels stencil: 4/4, 1 failed, 0 s left"
+    assert written[1].startswith("labels stencil: done after ")
+
+
+def test_servers_end_with_what_they_started(deployment: Deployment, tmp_path: Path) -> None:
+    script = (
+        "import os, subprocess, sys, time\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
+        "open(sys.argv[1] + '.new', 'w').write(str(child.pid))\n"
+        "os.rename(sys.argv[1] + '.new', sys.argv[1])\n"
+        "time.sleep(600)"
+    )
+    note = tmp_path / "child"
+    server = _start([sys.executable, "-c", script, str(note)], deployment)
+    while not note.exists():
+        assert server.poll() is None
+    _stop([server])
+    assert server.returncode == -signal.SIGTERM
+    while _is_running(int(note.read_text())):
+        time.sleep(0.01)
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_ui_rejects_a_port_that_is_taken(project: Path) -> None:
+    import socket
+
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(FoundryError, match=f"a port must be free and from 1 to 65535, got {port}"):
+            serve(port=port, mlflow_port=0, as_json=False)
+    with pytest.raises(FoundryError, match="got 70000"):
+        _require_free(70000)

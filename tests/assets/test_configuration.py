@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assets.configuration import (
+    PARAMETERS_FILE,
+    accepted_keys,
+    compose_configuration,
+    read_parameters,
+    scales,
+    write_parameters,
+)
+from assets.errors import FoundryError
+
+
+def test_smoke_is_the_default_and_makes_128_designs() -> None:
+    configuration = compose_configuration(["scale=smoke"])
+    assert configuration == compose_configuration([])
+    assert configuration.programs.suites == ("linear_algebra", "stencil", "irregular")
+    assert configuration.programs.sizes == ("small",)
+    assert configuration.hls.memory_delay == (2, 5, 10, 15)
+    assert configuration.hls.pipeline == (False, True)
+
+
+def test_overrides_win_over_the_scale() -> None:
+    configuration = compose_configuration(
+        ["scale=laptop", "programs.suites=[linear_algebra]", "hls.memory_delay=[2,10]"]
+    )
+    assert configuration.programs.suites == ("linear_algebra",)
+    assert configuration.hls.memory_delay == (2, 10)
+    assert configuration.programs.sizes == ("small", "medium")
+
+
+@pytest.mark.parametrize("scale", scales())
+def test_every_scale_is_accepted(scale: str) -> None:
+    assert compose_configuration([f"scale={scale}"]).programs.suites
+
+
+def test_suites_are_kept_once_and_in_order() -> None:
+    configuration = compose_configuration(["programs.suites=[irregular,stencil,irregular]"])
+    assert configuration.programs.suites == ("stencil", "irregular")
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("hls.memory_dely=[2]", r"got hls\.memory_dely=\[2\] .*accepted keys: .*hls\.memory_delay"),
+        ("+hls.delay=2", r"a key must be accepted, got hls\.delay .*accepted keys: "),
+        ("scale=huge", r"got scale=huge .*scales: cluster, laptop, nightly, smoke"),
+        ("hls.memory_delay=[0]", r"hls\.memory_delay\.0: .*greater than or equal to 1, got 0"),
+        ("hls.memory_delay=[]", r"hls\.memory_delay: .*got \[\]"),
+        ("hls.memory_delay=[[", r"got hls\.memory_delay=\[\["),
+        ("programs.suites=[dense]", r"must be some of linear_algebra, stencil, irregular, got \['dense'\]"),
+        ("hls.clock_period_ns=-1", r"hls\.clock_period_ns: .*got -1"),
+    ],
+)
+def test_configuration_rejects_an_override(override: str, message: str) -> None:
+    with pytest.raises(FoundryError, match=message):
+        compose_configuration([override])
+
+
+def test_parameters_say_the_same_after_writing_and_reading(tmp_path: Path) -> None:
+    configuration = compose_configuration(["hls.memory_delay=[3]"])
+    path = write_parameters(tmp_path, configuration)
+    before = path.stat().st_mtime_ns
+    assert read_parameters(tmp_path) == configuration
+    write_parameters(tmp_path, configuration)
+    assert path.stat().st_mtime_ns == before
+
+
+def test_parameters_leave_out_what_changes_no_row(tmp_path: Path) -> None:
+    few = write_parameters(tmp_path, compose_configuration(["run.workers=1"])).read_bytes()
+    assert write_parameters(tmp_path, compose_configuration(["run.workers=7"])).read_bytes() == few
+
+
+def test_parameters_of_the_repository_are_accepted(repository: Path) -> None:
+    assert (repository / PARAMETERS_FILE).is_file()
+    assert read_parameters(repository).programs.suites
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("programs: [", r"params\.yaml must be YAML, got .*`simfoundry run` writes it anew"),
+        ("colour: red", r"programs must be given, got nothing.*a key must be accepted, got colour"),
+        ("", r"the configuration: .*got None"),
+    ],
+)
+def test_parameters_rejects_a_damaged_file(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / PARAMETERS_FILE).write_text(text)
+    with pytest.raises(FoundryError, match=message):
+        read_parameters(tmp_path)
+
+
+def test_accepted_keys_are_those_of_the_groups() -> None:
+    keys = set(accepted_keys())
+    assert {"programs.suites", "hls.memory_delay", "models.tenset_mlp.seed", "run.workers"} <= keys
+    assert "hls" not in keys

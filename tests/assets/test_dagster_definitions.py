@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+from typing import Any
+
+import dagster as dg
+import pytest
+
+from assets.definitions import build_definitions
+from assets.execution import explained_failures
+from assets.quality import rules_of
+from assets.resources import FoundryResource, ProgressResource
+from assets.settings import Settings
+from assets.stages import STEPS
+from pipelines.labelling import Progress
+from pipelines.programs import SUITES
+from pipelines.schemas import TableSpec
+
+
+@pytest.fixture(scope="module")
+def definitions() -> dg.Definitions:
+    return build_definitions()
+
+
+def _specs(definitions: dg.Definitions) -> dict[str, dg.AssetSpec]:
+    return {spec.key.to_user_string(): spec for spec in definitions.resolve_all_asset_specs()}
+
+
+def test_definitions_load(definitions: dg.Definitions) -> None:
+    dg.Definitions.validate_loadable(definitions)
+
+
+def test_one_asset_a_table_in_the_group_of_its_stage(definitions: dg.Definitions) -> None:
+    groups = {name: spec.group_name for name, spec in _specs(definitions).items()}
+    assert groups == {spec.name: spec.stage for spec in TableSpec.registry.values()}
+
+
+def test_assets_say_what_a_row_is_and_the_unit_of_each_column(definitions: dg.Definitions) -> None:
+    for name, asset in _specs(definitions).items():
+        spec = TableSpec.registry[name]
+        assert spec.description in str(asset.description)
+        schema = asset.metadata["dagster/column_schema"]
+        columns = {c.name: c for c in schema.columns}
+        assert list(columns) == [c.name for c in spec.columns]
+        for column in spec.columns:
+            assert columns[column.name].tags.get("unit") == column.unit
+
+
+def test_assets_depend_on_what_their_step_reads(definitions: dg.Definitions) -> None:
+    specs = _specs(definitions)
+    for step in STEPS:
+        for table in step.tables:
+            assert {d.asset_key.to_user_string() for d in specs[table].deps} == set(step.reads)
+
+
+def test_tables_of_a_suite_are_partitioned_by_suite(definitions: dg.Definitions) -> None:
+    for step in STEPS:
+        for table in step.tables:
+            partitions = definitions.resolve_assets_def(table).partitions_def
+            assert (partitions is not None) == step.by_suite
+            assert partitions is None or tuple(partitions.get_partition_keys()) == SUITES
+
+
+def test_every_rule_is_an_asset_check(definitions: dg.Definitions) -> None:
+    for step in STEPS:
+        specs = list(definitions.resolve_assets_def(step.tables[0]).check_specs)
+        found = {(c.asset_key.to_user_string(), c.name, c.blocking) for c in specs}
+        assert found == {(t, r.name, r.blocking) for t in step.tables for r in rules_of(t)}
+
+
+def test_heavy_steps_are_retried_and_limited_by_pools(definitions: dg.Definitions) -> None:
+    for table, pool in (("designs", "hls"), ("labels", "synthesis"), ("leaderboard", "training")):
+        op = definitions.resolve_assets_def(table).op
+        assert op.pool == pool
+        assert op.retry_policy is not None
+
+
+def test_the_nightly_schedule_is_at_two(definitions: dg.Definitions) -> None:
+    schedule = definitions.resolve_schedule_def("nightly")
+    assert schedule.cron_schedule == "0 2 * * *"
+    assert schedule.job_name == "everything"
+
+
+def test_resources_are_replaced_by_overrides(settings: Settings) -> None:
+    own = FoundryResource(project=str(settings.deployment.project), workers=3)
+    definitions = build_definitions({"foundry": own})
+    assert definitions.resources is not None
+    assert definitions.resources["foundry"] is own
+    assert own.settings().configuration.run.workers == 3
+    assert own.settings().configuration.hls.memory_delay == (2, 10)
+
+
+def test_progress_is_logged_by_tenths() -> None:
+    lines: list[str] = []
+    listen = ProgressResource().listener("labels stencil", lines.append)
+    for done in range(1, 101):
+        listen(Progress(step="labels", done=done, total=100, failed=2, latest="x"))
+    assert len(lines) == 11
+    assert lines[-1] == "labels stencil: 100 of 100, 2 failed"
+
+
+def _raise(error: Exception) -> Any:
+    with explained_failures():
+        raise error
+
+
+def test_bad_input_is_not_tried_again() -> None:
+    with pytest.raises(dg.Failure) as caught:
+        _raise(ValueError("suite must be one of a, b, got 'c'"))
+    assert caught.value.description == "suite must be one of a, b, got 'c'"
+    assert not caught.value.allow_retries
+
+
+def test_a_full_disk_is_not_tried_again_and_says_what_to_do() -> None:
+    with pytest.raises(dg.Failure) as caught:
+        _raise(OSError(28, "No space left on device", "/data/x"))
+    assert "the disk must have room, got No space left on device at /data/x" in str(caught.value.description)
+
+
+def test_a_crash_is_left_to_the_retry_policy() -> None:
+    with pytest.raises(RuntimeError, match="crashed"):
+        _raise(RuntimeError("the tool crashed"))

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assets.deployments import SERVER_VARIABLES, find_deployment
+from assets.errors import FoundryError
+
+
+def test_local_is_the_default_and_lies_in_the_project(project: Path) -> None:
+    found = find_deployment({"SIMFOUNDRY_PROJECT": str(project)})
+    assert found.name == "local"
+    assert found.data_dir == project / "data"
+    assert found.tracking_uri == f"sqlite:///{project}/mlflow.db"
+    assert found.dagster_home == project / ".dagster"
+    assert found.is_versioned
+
+
+def test_project_is_found_from_a_folder_inside_it(project: Path) -> None:
+    inside = project / "pipelines" / "hls"
+    assert find_deployment({}, inside).project == project
+
+
+def test_project_is_the_checkout_when_there_is_none_above(tmp_path: Path, repository: Path) -> None:
+    assert find_deployment({}, tmp_path).project == repository
+
+
+def test_server_is_configured_by_its_environment(project: Path, tmp_path: Path) -> None:
+    variables = {name: str(tmp_path / name) for name in SERVER_VARIABLES}
+    variables |= {"SIMFOUNDRY_DEPLOYMENT": "server", "SIMFOUNDRY_PROJECT": str(project)}
+    found = find_deployment(variables)
+    assert found.data_dir == tmp_path / "SIMFOUNDRY_DATA_DIR"
+    assert found.cache_dir == tmp_path / "SIMFOUNDRY_CACHE_DIR"
+    assert found.artifact_folder is None
+    assert not found.is_versioned
+
+
+def test_deployment_rejects_an_unknown_name(project: Path) -> None:
+    with pytest.raises(FoundryError, match="SIMFOUNDRY_DEPLOYMENT must be local or server, got 'moon'"):
+        find_deployment({"SIMFOUNDRY_DEPLOYMENT": "moon"}, project)
+
+
+def test_server_rejects_a_missing_variable(project: Path) -> None:
+    with pytest.raises(FoundryError, match=r"deployment server needs .*got no SIMFOUNDRY_DATA_DIR"):
+        find_deployment({"SIMFOUNDRY_DEPLOYMENT": "server"}, project)
+
+
+def test_project_rejects_a_folder_that_is_none(tmp_path: Path) -> None:
+    with pytest.raises(FoundryError, match=r"must be a folder with dvc\.yaml .*got "):
+        find_deployment({"SIMFOUNDRY_PROJECT": str(tmp_path)})

@@ -1,0 +1,229 @@
+from __future__ import annotations
+
+from typing import Any
+
+import dagster as dg
+import foundry_fakes
+import pytest
+from foundry_fakes import FEW_OVERRIDES
+
+from assets import stages
+from assets.configuration import compose_configuration
+from assets.deployments import Deployment
+from assets.errors import FoundryError
+from assets.instance import PROCESS_TAG, open_instance, process_tag, release_dead_runs
+from assets.locks import writing_to
+from assets.materialise import RunReport, run_everything
+from assets.overview import survey
+from assets.resources import ProgressResource
+from assets.settings import Settings
+from pipelines.schemas import read_table, table_path, table_spec
+
+
+@pytest.fixture
+def instance() -> Any:
+    """Run storage in memory: most of a run's time with small engines is run storage."""
+    with dg.DagsterInstance.ephemeral() as opened:
+        yield opened
+
+
+@pytest.fixture
+def instance_on_disk(deployment: Deployment) -> Any:
+    with open_instance(deployment) as opened:
+        yield opened
+
+
+@pytest.fixture
+def settings(deployment: Deployment) -> Settings:
+    """One suite, two designs a program."""
+    return _settings(deployment, "stencil")
+
+
+@pytest.fixture
+def two_suites(deployment: Deployment) -> Settings:
+    return _settings(deployment, "stencil,irregular")
+
+
+def _settings(deployment: Deployment, suites: str) -> Settings:
+    overrides = [*FEW_OVERRIDES, f"programs.suites=[{suites}]"]
+    return Settings(configuration=compose_configuration(overrides), deployment=deployment)
+
+
+def _run(settings: Settings, instance: dg.DagsterInstance) -> RunReport:
+    return run_everything(
+        settings.configuration, settings.deployment, instance=instance, progress=ProgressResource()
+    )
+
+
+def _contents(deployment: Deployment) -> dict[str, bytes]:
+    root = deployment.data_dir / "tables"
+    return {str(p.relative_to(root)): p.read_bytes() for p in sorted(root.rglob("*.parquet"))}
+
+
+def test_a_run_makes_every_table_and_records_it(
+    settings: Settings, instance: dg.DagsterInstance, engines: Any
+) -> None:
+    report = _run(settings, instance)
+    assert report.problems == []
+    overview = survey(settings.deployment)
+    assert overview.rows["labels"] == overview.rows["designs"] == 4
+    assert overview.failures == {}
+    assert overview.errors == {("tenset-mlp", "area_um2"): 0.25}
+    assert set(report.hashes) == {f"data/tables/{t}" for t in overview.rows}
+    assert engines.tags["dvc.data/tables/labels"] == report.hashes["data/tables/labels"]
+    labels = instance.get_latest_materialization_event(dg.AssetKey("labels"))
+    assert labels is not None
+    assert labels.asset_materialization is not None
+    plot = labels.asset_materialization.metadata["distribution"].value
+    assert str(plot).startswith("![distribution of area_um2")
+    assert "data:image/png;base64," in str(plot)
+    seen = instance.fetch_observations(dg.AssetKey("labels"), limit=1).records[0]
+    assert seen.asset_observation is not None
+    assert seen.asset_observation.metadata["dvc_hash"].value == report.hashes["data/tables/labels"]
+
+
+def test_a_second_run_leaves_the_same_bytes_and_hashes(
+    settings: Settings, instance: dg.DagsterInstance, engines: Any
+) -> None:
+    first = _run(settings, instance).hashes
+    before = _contents(settings.deployment)
+    half = settings.deployment.data_dir / "tables" / "labels" / ".stencil.parquet.abc123"
+    half.write_bytes(b"what a killed run leaves is not part of a version")
+    assert _run(settings, instance).hashes == first
+    assert _contents(settings.deployment) == before
+
+
+def test_a_failure_stops_only_what_reads_it(
+    two_suites: Settings,
+    instance: dg.DagsterInstance,
+    engines: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(programs: Any, designs: Any, **_: Any) -> Any:
+        if designs[0].suite == "stencil":
+            raise ValueError("a label must be made, got none")
+        return foundry_fakes.label_designs(programs, designs)
+
+    monkeypatch.setattr(stages, "label_designs", refuse)
+    report = _run(two_suites, instance)
+    assert report.problems == [
+        "labels stencil: a label must be made, got none",
+        "models were not made, because labels failed",
+    ]
+    made = _contents(two_suites.deployment)
+    assert {"labels/irregular.parquet", "loops/stencil.parquet", "splits/by_kernel_v1.parquet"} <= set(made)
+    assert "labels/stencil.parquet" not in made
+    assert "data/tables/labels" not in report.hashes
+    assert "data/tables/splits" in report.hashes
+
+
+def test_a_breach_of_a_blocking_check_stops_what_reads_the_table(
+    settings: Settings,
+    instance: dg.DagsterInstance,
+    engines: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def differ(programs: Any, designs: Any, **_: Any) -> Any:
+        made = foundry_fakes.label_designs(programs, designs)
+        runs = [foundry_fakes.make_run(d, outputs_equal=False) for d in designs]
+        return type(made)(labels=made.labels, runs=runs)
+
+    monkeypatch.setattr(stages, "label_designs", differ)
+    problems = _run(settings, instance).problems
+    assert len(problems) == 2
+    assert "equals_native_c" in problems[0]
+    assert problems[1] == "models were not made, because labels failed"
+
+
+def test_a_crashed_tool_is_tried_again(
+    settings: Settings,
+    instance: dg.DagsterInstance,
+    engines: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from assets import table_assets
+
+    tries: list[str] = []
+
+    def crash_once(programs: Any, space: Any, **rest: Any) -> Any:
+        tries.append(programs[0].suite)
+        if len(tries) == 1:
+            raise RuntimeError("the tool crashed")
+        return foundry_fakes.plan_designs(programs, space, **rest)
+
+    monkeypatch.setattr(stages, "plan_designs", crash_once)
+    policy = table_assets.make_designs.op.retry_policy
+    monkeypatch.setattr(table_assets.make_designs.op, "_retry_policy", policy._replace(delay=0.01))
+    assert _run(settings, instance).problems == []
+    assert tries[:2] == ["stencil", "stencil"]
+
+
+def test_files_of_suites_left_out_are_removed(
+    two_suites: Settings, instance: dg.DagsterInstance, engines: Any
+) -> None:
+    _run(two_suites, instance)
+    programs = two_suites.configuration.programs.model_copy(update={"suites": ("irregular",)})
+    configuration = two_suites.configuration.model_copy(update={"programs": programs})
+    fewer = Settings(configuration=configuration, deployment=two_suites.deployment)
+    report = _run(fewer, instance)
+    assert "labels: removed stencil, not in this configuration" in report.notes
+    assert not any("stencil" in name for name in _contents(two_suites.deployment))
+
+
+def test_a_damaged_table_of_a_run_is_made_anew(
+    settings: Settings, instance: dg.DagsterInstance, engines: Any
+) -> None:
+    _run(settings, instance)
+    before = _contents(settings.deployment)
+    for table, partition in (("designs", "stencil"), ("splits", "by_kernel_v1")):
+        table_path(settings.deployment.data_dir, table_spec(table), partition).write_bytes(b"PAR1")
+    assert len(survey(settings.deployment).damaged) == 2
+    assert _run(settings, instance).problems == []
+    assert _contents(settings.deployment) == before
+
+
+def test_a_killed_run_gives_its_pool_slot_back(
+    settings: Settings, instance_on_disk: dg.DagsterInstance, engines: Any
+) -> None:
+    instance = instance_on_disk
+    killed = instance.create_run_for_job(
+        dg.job(_nothing, name="killed"), status=dg.DagsterRunStatus.STARTED, tags={PROCESS_TAG: "999999:1"}
+    )
+    alive = instance.create_run_for_job(
+        dg.job(_nothing, name="alive"), status=dg.DagsterRunStatus.STARTED, tags={PROCESS_TAG: process_tag()}
+    )
+    instance.event_log_storage.set_concurrency_slots("synthesis", 1)
+    claim = instance.event_log_storage.claim_concurrency_slot("synthesis", killed.run_id, "make_labels")
+    assert claim.is_claimed
+    assert release_dead_runs(instance) == 1
+    assert instance.event_log_storage.get_concurrency_info("synthesis").active_slot_count == 0
+    assert instance.get_run_by_id(killed.run_id).status == dg.DagsterRunStatus.CANCELED
+    assert instance.get_run_by_id(alive.run_id).status == dg.DagsterRunStatus.STARTED
+    assert _run(settings, instance).problems == []
+
+
+def _nothing() -> None:
+    return
+
+
+def test_run_rejects_a_second_writer(settings: Settings, instance: dg.DagsterInstance, engines: Any) -> None:
+    with (
+        writing_to(settings.deployment.data_dir),
+        pytest.raises(FoundryError, match=r"one process at a time may write to .*\(process \d+\)"),
+    ):
+        _run(settings, instance)
+
+
+def test_reasons_that_blame_the_machine_are_problems(
+    settings: Settings, engines: Any, deployment: Deployment
+) -> None:
+    from assets.settings import ignore_progress
+    from pipelines.schemas import write_table
+
+    stages.step_named("programs").run(settings, "stencil", ignore_progress)
+    stages.step_named("designs").run(settings, "stencil", ignore_progress)
+    design = read_table(deployment.data_dir, table_spec("designs"))[0]
+    missing = "verilator must be on the PATH, got nothing"
+    label = foundry_fakes.make_label(design, status="tool_error", reason=missing)
+    write_table(deployment.data_dir, table_spec("labels"), [label], "stencil")
+    assert survey(deployment).environment_problems == [f"1 labels failed: {missing}"]

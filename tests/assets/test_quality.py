@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from foundry_fakes import make_design, make_edge, make_label, make_run
+
+from assets.quality import (
+    CheckedFile,
+    dangling_references,
+    open_file,
+    repeated_keys,
+    rules_of,
+    schema_problems,
+    split_leaks,
+    too_many_failures,
+    unequal_runs,
+    unproven_labels,
+)
+from assets.settings import Settings, ignore_progress
+from assets.stages import STEPS, partitions_of
+from pipelines.programs import kernel_programs
+from pipelines.schemas import TableSpec, read_table, table_spec, write_table
+
+SUITE = "stencil"
+
+
+@pytest.fixture
+def made(settings: Settings, engines: Any) -> Settings:
+    """Every table of every suite."""
+    for step in STEPS:
+        for partition in partitions_of(step, settings):
+            step.run(settings, partition, ignore_progress)
+    return settings
+
+
+def _rewritten(settings: Settings, table: str, rows: Sequence[Any], partition: str = SUITE) -> CheckedFile:
+    write_table(settings.deployment.data_dir, table_spec(table), rows, partition)
+    return open_file(settings, table, partition)
+
+
+def _rows(settings: Settings, table: str, partition: str = SUITE) -> list[Any]:
+    return read_table(settings.deployment.data_dir, table_spec(table), [partition])
+
+
+def test_sound_tables_break_no_rule(made: Settings) -> None:
+    for step in STEPS:
+        for table in step.tables:
+            for partition in partitions_of(step, made):
+                file = open_file(made, table, partition)
+                assert {rule.name: rule.problems(file) for rule in rules_of(table)} == {
+                    rule.name: [] for rule in rules_of(table)
+                }
+
+
+def test_every_table_has_blocking_schema_and_key_rules() -> None:
+    for table in TableSpec.registry:
+        blocking = {rule.name for rule in rules_of(table) if rule.blocking}
+        assert {"schema", "unique_key"} <= blocking
+
+
+def test_failure_rate_warns_and_the_truth_checks_block() -> None:
+    blocking = {rule.name: rule.blocking for rule in rules_of("labels")}
+    assert blocking["equals_native_c"]
+    assert not blocking["failure_rate"]
+    assert {rule.name: rule.blocking for rule in rules_of("splits")}["no_leak"]
+
+
+def test_schema_rejects_other_columns(made: Settings) -> None:
+    file = open_file(made, "labels", SUITE)
+    lacking = replace(file, content=file.content.drop_columns(["area_um2"]))
+    assert "column area_um2 must be double, got nothing" in schema_problems(lacking)
+
+
+def test_schema_rejects_measured_rows_of_other_designs(made: Settings) -> None:
+    file = open_file(made, "labels", SUITE)
+    fewer = replace(file, content=file.content.slice(1))
+    assert schema_problems(fewer) == ["the measured file must have the same keys as the table, got others"]
+
+
+def test_keys_rejects_a_repeat(made: Settings) -> None:
+    file = open_file(made, "loops", SUITE)
+    twice = replace(file, content=pa.concat_tables([file.content, file.content.slice(0, 1)]))
+    key = (file.content.column("program_id")[0].as_py(), 0)
+    assert repeated_keys(twice) == [f"('program_id', 'loop_index') must be unique, got {key} 2 times"]
+
+
+def test_references_rejects_a_design_that_is_not_there(made: Settings) -> None:
+    stray = make_design(kernel_programs(suites=("irregular",), sizes=("small",))[0], 99)
+    problems = dangling_references(_rewritten(made, "labels", [make_label(stray)]))
+    assert problems == [f"('design_id',) must be in designs, got {(stray.design_id,)}"]
+
+
+def test_references_rejects_an_edge_to_no_node(made: Settings) -> None:
+    design = _rows(made, "designs")[0]
+    problems = dangling_references(_rewritten(made, "cdfg_edges", [make_edge(design, target=7)]))
+    assert problems == [f"('design_id', 'target_index') must be in cdfg_nodes, got {(design.design_id, 7)}"]
+
+
+@pytest.mark.parametrize("equal", [False, None])
+def test_equality_rejects_an_ok_run_that_differs(made: Settings, equal: bool | None) -> None:
+    design = _rows(made, "designs")[0]
+    problems = unequal_runs(_rewritten(made, "runs", [make_run(design, outputs_equal=equal)]))
+    assert problems == [f"an ok run must equal native C, got design {design.design_id} data d0"]
+
+
+def test_equality_accepts_a_mismatch_that_is_called_a_failure(made: Settings) -> None:
+    design = _rows(made, "designs")[0]
+    run = make_run(design, status="tool_error", reason="differs", outputs_equal=False)
+    assert unequal_runs(_rewritten(made, "runs", [run])) == []
+
+
+def test_equality_rejects_an_ok_label_without_proof(made: Settings) -> None:
+    designs = _rows(made, "designs")
+    wrong = make_run(designs[0], status="tool_error", reason="differs", outputs_equal=False)
+    _rewritten(made, "runs", [wrong])
+    problems = unproven_labels(open_file(made, "labels", SUITE))
+    assert len(problems) == len(designs)
+    assert any("got 1 runs, 1 of them not" in p and designs[0].design_id in p for p in problems)
+    assert any("got 0 runs" in p for p in problems)
+
+
+def test_split_rejects_a_group_on_two_sides(made: Settings) -> None:
+    places = _rows(made, "splits", "by_kernel_v1")
+    other = "test" if places[1].part != "test" else "train"
+    moved = [places[0], replace(places[1], group=places[0].group, part=other), *places[2:]]
+    moved[0] = replace(places[0], part="train" if other == "test" else "test")
+    problems = split_leaks(_rewritten(made, "splits", moved, "by_kernel_v1"))
+    assert problems == [
+        f"a group must stand on one side of the split, got {places[0].group!r} on ['test', 'train']"
+    ]
+
+
+def test_split_rejects_one_source_on_two_sides(made: Settings) -> None:
+    programs = _rows(made, "programs", "irregular")
+    twin = replace(programs[0], program_id="twin", name="another")
+    _rewritten(made, "programs", [*programs, twin], "irregular")
+    places = _rows(made, "splits", "by_kernel_v1")
+    own = next(p for p in places if p.program_id == programs[0].program_id)
+    other = replace(own, program_id="twin", group="another", part="train" if own.part == "test" else "test")
+    problems = split_leaks(_rewritten(made, "splits", [*places, other], "by_kernel_v1"))
+    assert len(problems) == 1
+    assert problems[0].startswith("a source must stand on one side of the split")
+
+
+def test_split_rejects_a_program_without_a_place(made: Settings) -> None:
+    places = _rows(made, "splits", "by_kernel_v1")
+    problems = split_leaks(_rewritten(made, "splits", places[1:], "by_kernel_v1"))
+    assert len(problems) == 1
+    assert problems[0].startswith(f"every program must have a place, got none for {places[0].program_id}")
+
+
+def test_failure_rate_rejects_more_than_the_configured_share(made: Settings) -> None:
+    labels = _rows(made, "labels")
+    failed = replace(labels[0], status="timeout", reason="late")
+    problems = too_many_failures(_rewritten(made, "labels", [failed, *labels[1:]]))
+    assert problems == ["at most 10% of rows may have failed, got 25.0%"]

@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assets.errors import FoundryError
+from assets.queries import as_records, run_query
+from assets.settings import Settings, ignore_progress
+from assets.stages import step_named
+from pipelines.schemas import TableSpec, table_path, table_spec
+
+
+@pytest.fixture
+def data_dir(settings: Settings, engines: Any) -> Path:
+    for name in ("programs", "designs", "labels"):
+        step_named(name).run(settings, "stencil", ignore_progress)
+    return settings.deployment.data_dir
+
+
+def test_every_table_is_a_view_before_it_has_a_file(tmp_path: Path) -> None:
+    for name, spec in TableSpec.registry.items():
+        found = run_query(tmp_path, f"SELECT * FROM {name}")
+        assert found.columns == tuple(c.name for c in spec.columns)
+        assert found.rows == ()
+
+
+def test_columns_have_the_same_types_with_and_without_files(data_dir: Path, tmp_path: Path) -> None:
+    empty = run_query(tmp_path / "nothing", "DESCRIBE designs").rows
+    assert run_query(data_dir, "DESCRIBE designs").rows == empty
+
+
+def test_views_join_wall_clock_columns(data_dir: Path) -> None:
+    query = "SELECT count(*) AS n, avg(hls_wall_s) AS mean FROM designs"
+    assert as_records(run_query(data_dir, query)) == [{"n": 4, "mean": 0.25}]
+
+
+def test_views_do_without_the_wall_clock_files(data_dir: Path) -> None:
+    table_path(data_dir, table_spec("designs"), "stencil", measured=True).unlink()
+    assert run_query(data_dir, "SELECT DISTINCT hls_wall_s FROM designs").rows == ((None,),)
+
+
+def test_tables_join(data_dir: Path) -> None:
+    query = """
+        SELECT p.name, l.area_um2, r.latency_cycles FROM labels l
+        JOIN designs d USING (design_id) JOIN programs p USING (program_id) JOIN runs r USING (design_id)
+        WHERE p.name = 'jacobi-1d' ORDER BY ALL
+    """
+    rows = run_query(data_dir, query).rows
+    assert rows == (("jacobi-1d", 1002.0, 200), ("jacobi-1d", 1010.0, 1000))
+
+
+@pytest.mark.parametrize("query", ["SHOW TABLES", "FROM runs LIMIT 1", "SUMMARIZE runs", "EXPLAIN FROM runs"])
+def test_reading_statements_are_answered(data_dir: Path, query: str) -> None:
+    assert run_query(data_dir, query).rows
+
+
+@pytest.mark.parametrize(
+    ("query", "kind"),
+    [
+        ("DROP VIEW runs", "DROP"),
+        ("CREATE TABLE t AS SELECT 1", "CREATE"),
+        ("SET lock_configuration = false", "SET"),
+        ("ATTACH 'other.db'", "ATTACH"),
+        ("SELECT 1; SELECT 2", "SELECT, SELECT"),
+        ("", "nothing"),
+    ],
+)
+def test_query_rejects_what_does_not_only_read(data_dir: Path, query: str, kind: str) -> None:
+    with pytest.raises(FoundryError, match=f"a query must be one read-only statement .*got {kind}$"):
+        run_query(data_dir, query)
+
+
+def test_query_rejects_writing_beside_the_tables(data_dir: Path) -> None:
+    target = data_dir / "tables" / "new.csv"
+    with pytest.raises(FoundryError, match="read-only"):
+        run_query(data_dir, f"COPY (SELECT 1) TO '{str(target).replace(chr(39), chr(39) * 2)}'")
+    assert not target.exists()
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT * FROM read_text('/etc/passwd')",
+        "SELECT * FROM '/etc/passwd'",
+        "SELECT * FROM glob('/etc/*')",
+        "SELECT * FROM read_csv('https://example.com/x.csv')",
+    ],
+)
+def test_query_rejects_reading_anything_else(data_dir: Path, query: str) -> None:
+    with pytest.raises(FoundryError, match="a query must be valid SQL over the tables"):
+        run_query(data_dir, query)
+
+
+def test_query_rejects_wrong_sql_and_names_the_tables(data_dir: Path) -> None:
+    with pytest.raises(FoundryError, match=r"(?s)got: .*nothing_such.*tables: cdfg_edges, .*splits$"):
+        run_query(data_dir, "SELECT * FROM nothing_such")
+
+
+def test_query_rejects_a_damaged_file_by_name_and_answers_the_others(data_dir: Path) -> None:
+    path = table_path(data_dir, table_spec("runs"), "stencil")
+    path.write_bytes(path.read_bytes()[:50])
+    with pytest.raises(FoundryError, match=r"runs/stencil\.parquet must be a Parquet file, got a damaged"):
+        run_query(data_dir, "SELECT * FROM runs")
+    assert run_query(data_dir, "SELECT count(*) FROM labels").rows == ((4,),)
+
+
+def test_query_rejects_a_file_with_other_columns(data_dir: Path) -> None:
+    labels = table_path(data_dir, table_spec("labels"), "stencil")
+    table_path(data_dir, table_spec("runs"), "stencil").write_bytes(labels.read_bytes())
+    with pytest.raises(FoundryError, match=r"runs/stencil\.parquet must have the columns .*stage labels"):
+        run_query(data_dir, "SELECT * FROM runs")

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from assets.deployments import Deployment
+from assets.errors import FoundryError
+from assets.settings import Settings, ignore_progress
+from assets.stages import STAGES, partitions_of, steps_of
+from assets.versions import record_stage, recorded_hashes
+from pipelines.schemas import table_path, table_spec
+
+
+def _make(settings: Settings, stage: str) -> None:
+    for step in steps_of(stage):
+        for partition in partitions_of(step, settings):
+            step.run(settings, partition, ignore_progress)
+
+
+def _programs(deployment: Deployment) -> Path:
+    return table_path(deployment.data_dir, table_spec("programs"), "stencil")
+
+
+def _dvc(project: Path, *arguments: str, **environment: str) -> str:
+    """DVC's own command line, as a user types it."""
+    found = subprocess.run(
+        [sys.executable, "-m", "dvc", *arguments],
+        cwd=project,
+        env={**os.environ, "DVC_NO_ANALYTICS": "1", **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert found.returncode == 0, found.stdout + found.stderr
+    return found.stdout
+
+
+def test_recorded_stages_are_up_to_date_for_dvc(settings: Settings, engines: Any) -> None:
+    for stage in STAGES:
+        _make(settings, stage)
+        assert record_stage(settings.deployment, stage)
+    assert "up to date" in _dvc(settings.deployment.project, "status")
+
+
+def test_hashes_follow_the_content_and_only_the_content(settings: Settings, engines: Any) -> None:
+    deployment = settings.deployment
+    _make(settings, "programs")
+    first = record_stage(deployment, "programs")
+    assert list(first) == ["data/tables/programs"]
+    assert recorded_hashes(deployment) == first
+    os.utime(_programs(deployment))
+    assert record_stage(deployment, "programs") == first
+    _programs(deployment).write_bytes(b"other content")
+    assert record_stage(deployment, "programs") != first
+
+
+def test_tables_elsewhere_are_not_recorded(settings: Settings, tmp_path: Path) -> None:
+    import dataclasses
+
+    elsewhere = dataclasses.replace(settings.deployment, data_dir=tmp_path / "elsewhere")
+    assert record_stage(elsewhere, "programs") == {}
+    assert recorded_hashes(elsewhere) == {}
+
+
+def test_recording_rejects_a_stage_without_tables(settings: Settings) -> None:
+    with pytest.raises(FoundryError, match="DVC must record stage programs, got: "):
+        record_stage(settings.deployment, "programs")
+
+
+def test_push_and_pull_bring_the_tables_back(settings: Settings, engines: Any, tmp_path: Path) -> None:
+    deployment = settings.deployment
+    _make(settings, "programs")
+    record_stage(deployment, "programs")
+    before = _programs(deployment).read_bytes()
+    _dvc(deployment.project, "remote", "add", "--default", "store", str(tmp_path / "store"))
+    _dvc(deployment.project, "push", "programs")
+    shutil.rmtree(deployment.data_dir)
+    shutil.rmtree(deployment.project / ".dvc" / "cache")
+    _dvc(deployment.project, "pull", "programs")
+    assert _programs(deployment).read_bytes() == before
+
+
+def test_repro_from_clean_gives_the_recorded_hashes(settings: Settings, tmp_path: Path) -> None:
+    deployment = settings.deployment
+    _make(settings, "programs")
+    recorded = record_stage(deployment, "programs")
+    shutil.rmtree(deployment.data_dir)
+    shutil.rmtree(deployment.project / ".dvc" / "cache")
+    (deployment.project / "dvc.lock").unlink()
+    command = tmp_path / "bin" / "simfoundry"
+    command.parent.mkdir()
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m assets.cli "$@"\n')
+    command.chmod(0o755)
+    repository = Path(__file__).resolve().parents[2]
+    path = f"{command.parent}{os.pathsep}{os.environ['PATH']}"
+    _dvc(deployment.project, "repro", "programs", PATH=path, PYTHONPATH=str(repository))
+    assert recorded_hashes(deployment) == recorded
+
+
+def test_dvc_and_its_telemetry_are_quiet_by_configuration(repository: Path) -> None:
+    text = (repository / ".dvc" / "config").read_text()
+    assert "analytics = false" in text
+    assert "check_update = false" in text
+    settings_of_dagster = yaml.safe_load((repository / "dagster.yaml").read_text())
+    assert settings_of_dagster["telemetry"] == {"enabled": False}
