@@ -80,6 +80,7 @@ class TensetMlp(_Group):
     """Training of the Tenset-MLP; meanings are those of models.tenset_mlp.TrainOptions."""
 
     seed: int
+    features: str
     hidden_sizes: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1)]
     dropout: Annotated[float, Field(ge=0, lt=1)]
     learning_rate: Positive
@@ -87,6 +88,7 @@ class TensetMlp(_Group):
     batch_size: Annotated[int, Field(ge=1)]
     max_epochs: Annotated[int, Field(ge=1)]
     patience: Annotated[int, Field(ge=1)]
+    stopping_groups: Annotated[int, Field(ge=0)]
     bootstrap_resamples: Annotated[int, Field(ge=1)]
 
 

@@ -15,7 +15,7 @@ from assets.deployments import find_deployment
 from assets.settings import Settings
 from pipelines.hls import HlsError, HlsOptions, read_interface
 from pipelines.interface import DataSet
-from pipelines.labelling import delay_library, label_design
+from pipelines.labelling import label_design, liberty_name
 from pipelines.programs import load_data
 from pipelines.schemas import ProgramRow
 from pipelines.synthesis import Target, find_liberty
@@ -46,7 +46,7 @@ def label_file(
         memory_write_delay_cycles=memory_delay,
         directives=read_directives(directives),
         clock_period_ns=clock,
-        liberty=delay_library(target),
+        liberty=liberty_name(target),
     )
     made = label_design(
         program,

@@ -98,3 +98,13 @@ def test_accepted_keys_are_those_of_the_groups() -> None:
     keys = set(accepted_keys())
     assert {"programs.suites", "hls.memory_delay", "models.tenset_mlp.seed", "run.workers"} <= keys
     assert "hls" not in keys
+
+
+def test_defaults_of_the_predictor_are_its_own() -> None:
+    from dataclasses import asdict
+
+    from models.tenset_mlp import TrainOptions
+
+    given = compose_configuration([]).models.tenset_mlp.model_dump(exclude={"seed"})
+    own = asdict(TrainOptions())
+    assert given == {name: own[name] for name in own if name not in ("split", "tool", "liberty")}
