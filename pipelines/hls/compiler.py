@@ -20,7 +20,7 @@ from pipelines.hls.frontend import interface_of, read_function
 from pipelines.hls.ifconversion import convert_ifs, is_convertible
 from pipelines.hls.lowering import lower
 from pipelines.hls.modulo import modulo_schedule
-from pipelines.hls.operators import TimingModel, load_library
+from pipelines.hls.operators import TimingModel, delay_library, load_library
 from pipelines.hls.report import RtlReport, report_design
 from pipelines.hls.schedule import BlockSchedule, build_graph, list_schedule
 from pipelines.hls.verilog import module_name, write_verilog
@@ -39,7 +39,7 @@ class HlsOptions:
         memory_write_delay_cycles: cycles from a store until a load sees it, external arrays.
         directives: on loops, added to those in the source; the same kind on the same loop replaces it.
         clock_period_ns: period the schedule is made for.
-        liberty: name of the library whose operator delays are used.
+        liberty: name of the cell library the design is for; see `operators.delay_library`.
     """
 
     memory_read_delay_cycles: int = 2
@@ -209,7 +209,7 @@ def compile_program(source: str, *, top: str, options: HlsOptions, file: str = "
     planned, outcomes = _plan_pipelines(function, directives)
     graph = lower(convert_ifs(function, frozenset(planned)), planned)
     model = TimingModel(
-        library=load_library(options.liberty),
+        library=load_library(delay_library(options.liberty)),
         clock_period_ns=options.clock_period_ns,
         read_delay_cycles=options.memory_read_delay_cycles,
         write_delay_cycles=options.memory_write_delay_cycles,

@@ -81,6 +81,23 @@ class OperatorLibrary:
         return widths[fitting[0]][1] * width_bits / fitting[0]
 
 
+DEFAULT_LIBRARY = "osu018"
+
+
+def measured_libraries() -> tuple[str, ...]:
+    """Names of the libraries whose operators were measured."""
+    paths = Path(__file__).parent.glob("operator_delays_*.json")
+    return tuple(sorted(p.stem.removeprefix("operator_delays_") for p in paths))
+
+
+def delay_library(liberty: str) -> str:
+    """The measured library that schedules designs for a liberty: itself, or the default one.
+
+    Which one it was stands in the design's row.
+    """
+    return liberty if liberty in measured_libraries() else DEFAULT_LIBRARY
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
     """How an operation behaves in time.
@@ -103,11 +120,10 @@ def load_library(liberty: str) -> OperatorLibrary:
 
     Raises: HlsError: no measurement of that liberty is there.
     """
-    folder = Path(__file__).parent
-    path = folder / f"operator_delays_{liberty}.json"
-    if not path.is_file():
-        known = sorted(p.stem.removeprefix("operator_delays_") for p in folder.glob("operator_*.json"))
+    known = measured_libraries()
+    if liberty not in known:
         raise HlsError(f"operator delays must be of one of {', '.join(known)}", repr(liberty))
+    path = Path(__file__).parent / f"operator_delays_{liberty}.json"
     content: dict[str, Any] = json.loads(path.read_text())
     table = {
         name: {int(w): (float(v["delay_ns"]), float(v["area_um2"])) for w, v in widths.items()}

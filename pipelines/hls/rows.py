@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pipelines.hls.compiler import TOOL, CompiledDesign, HlsOptions, tool_version
 from pipelines.hls.directives import directives_json, parse_directives
+from pipelines.hls.operators import delay_library
 from pipelines.identity import canonical_json, content_hash, text_sha256
 from pipelines.schemas import OK, DesignRow, DirectiveOutcomeRow, ProgramRow
 
@@ -57,6 +58,7 @@ def design_row(
         memory_write_delay_cycles=options.memory_write_delay_cycles,
         clock_period_ns=options.clock_period_ns,
         liberty=options.liberty,
+        delay_library=delay_library(options.liberty),
         tool=TOOL,
         tool_version=tool_version(),
         status=status,

@@ -4,7 +4,7 @@ Belongs here: the order of the engines, the truth checks between them, the pool 
 Does not: any engine. Outside this package only the names below are used.
 """
 
-from pipelines.labelling.attempts import LabelledDesign, label_design
+from pipelines.labelling.attempts import LabelledDesign, label_design, liberty_name
 from pipelines.labelling.configurations import ConfigurationSpace, configurations
 from pipelines.labelling.options import LabelOptions, Progress, ProgressCallback, silent
 from pipelines.labelling.tables import DesignTables, LabelTables, label_designs, plan_designs
@@ -20,6 +20,7 @@ __all__ = [
     "configurations",
     "label_design",
     "label_designs",
+    "liberty_name",
     "plan_designs",
     "silent",
 ]

@@ -95,7 +95,7 @@ def scratch_folder(cache: ContentCache) -> Generator[Path]:
 
 
 def liberty_name(target: Target) -> str:
-    """Name of a target's library, as operator delays and rows know it."""
+    """Name of a target's library, as rows know it."""
     return target.liberty.stem.removesuffix("_stdcells")
 
 
