@@ -235,7 +235,8 @@ def attempt_run(
     native = attempt_native(program, interface, data, cache=cache, options=options)
     fields: dict[str, Any] = {"native_wall_s": native["wall_s"]}
     if native["status"] != OK:
-        fields |= {"status": native["status"], "reason": f"native C: {native['reason']}"}
+        reason = str(native["reason"]).replace("kernel.c:", f"{program.name}.c:")
+        fields |= {"status": native["status"], "reason": f"native C: {reason}"}
     else:
         simulated = _simulate(design, compiled(), interface, data, cache=cache, options=options)
         fields |= _judge(native, simulated)
