@@ -9,6 +9,7 @@ from foundry_fakes import FEW_OVERRIDES
 
 from assets import stages
 from assets.configuration import compose_configuration
+from assets.definitions import build_definitions
 from assets.deployments import Deployment
 from assets.errors import FoundryError
 from assets.instance import PROCESS_TAG, open_instance, process_tag, release_dead_runs
@@ -227,3 +228,18 @@ def test_reasons_that_blame_the_machine_are_problems(
     label = foundry_fakes.make_label(design, status="tool_error", reason=missing)
     write_table(deployment.data_dir, table_spec("labels"), [label], "stencil")
     assert survey(deployment).environment_problems == [f"1 labels failed: {missing}"]
+
+
+def test_the_nightly_job_does_what_the_command_does(
+    deployment: Deployment, instance: dg.DagsterInstance, engines: Any
+) -> None:
+    job = build_definitions().resolve_job_def("everything")
+    config = {"ops": {"run_at_scale": {"config": {"scale": "smoke"}}}}
+    assert job.execute_in_process(instance=instance, run_config=config).success
+    assert survey(deployment).rows["designs"] == 64
+    assert {run.job_name for run in instance.get_runs()} == {
+        "everything",
+        "suite_tables",
+        "split_table",
+        "predictors",
+    }
