@@ -20,9 +20,18 @@ from pipelines.schemas import (
     LoopRow,
     ProgramRow,
     RunRow,
+    table_spec,
 )
 
 FEW_OVERRIDES = ("hls.memory_delay=[2,10]", "hls.pipeline=[false]", "run.workers=1")
+
+
+def _filled(table: str, values: dict[str, Any]) -> dict[str, Any]:
+    """Values for every declared column; those not given are null, or zero where null is not allowed."""
+    zeros: dict[str, Any] = {"string": "", "int64": 0, "double": 0.0, "bool": False}
+    columns = table_spec(table).columns
+    defaults = {c.name: None if c.nullable else zeros[str(c.arrow_type)] for c in columns}
+    return {**defaults, **values}
 
 
 def make_design(program: ProgramRow, delay: int, **changes: Any) -> DesignRow:
@@ -52,7 +61,7 @@ def make_design(program: ProgramRow, delay: int, **changes: Any) -> DesignRow:
         "initiation_intervals": "{}",
         "hls_wall_s": 0.25,
     }
-    return DesignRow(**{**values, **changes})
+    return DesignRow(**_filled("designs", {**values, **changes}))
 
 
 def make_label(design: DesignRow, **changes: Any) -> LabelRow:
@@ -71,7 +80,7 @@ def make_label(design: DesignRow, **changes: Any) -> LabelRow:
         "delay_ns": 3.0,
         "synthesis_wall_s": 0.5,
     }
-    return LabelRow(**{**values, **changes})
+    return LabelRow(**_filled("labels", {**values, **changes}))
 
 
 def make_run(design: DesignRow, **changes: Any) -> RunRow:
@@ -90,7 +99,7 @@ def make_run(design: DesignRow, **changes: Any) -> RunRow:
         "simulate_wall_s": 0.1,
         "native_wall_s": 0.1,
     }
-    return RunRow(**{**values, **changes})
+    return RunRow(**_filled("runs", {**values, **changes}))
 
 
 def plan_designs(
