@@ -10,6 +10,7 @@ import errno
 from pipelines.synthesis import SynthesisError
 from pipelines.tools import ToolMissing
 
+SQLITE_FULL_DISK = ("database or disk is full", "disk I/O error")
 PERMANENT_OS_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES)
 
 
@@ -22,13 +23,12 @@ def explain(error: BaseException) -> str:
 
     A full disk is told apart from other system errors: there the way out is to make room.
     """
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        where = f" at {error.filename}" if error.filename else ""
+    text = " ".join(str(error).split())
+    if _lacks_room(error):
         return (
-            f"the disk must have room, got {error.strerror}{where}; make room and run again: "
+            f"the disk must have room, got {text}; make room and run again: "
             "finished work is in the cache and the tables are whole"
         )
-    text = " ".join(str(error).split())
     return text or type(error).__name__
 
 
@@ -36,4 +36,12 @@ def is_permanent(error: BaseException) -> bool:
     """Whether trying again cannot help: bad input, a missing tool or file, no room on the disk."""
     if isinstance(error, OSError):
         return error.errno in PERMANENT_OS_ERRORS or isinstance(error, FileNotFoundError)
-    return isinstance(error, ValueError | FoundryError | SynthesisError | ToolMissing)
+    known = isinstance(error, ValueError | FoundryError | SynthesisError | ToolMissing)
+    return known or _lacks_room(error)
+
+
+def _lacks_room(error: BaseException) -> bool:
+    """A full disk, as the system says it, or as SQLite does through whatever wraps it."""
+    if isinstance(error, OSError):
+        return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    return any(sign in str(error) for sign in SQLITE_FULL_DISK)

@@ -19,6 +19,8 @@ from assets.settings import Settings
 from assets.stages import StepSummary, partitions_of, step_named
 from pipelines.schemas import table_path, table_spec
 
+INTERRUPTED = "interrupted; the next run resumes its work"
+
 
 def run_step(
     context: dg.AssetExecutionContext,
@@ -84,9 +86,14 @@ def check_results(file: CheckedFile) -> list[dg.AssetCheckResult]:
 
 @contextmanager
 def explained_failures() -> Iterator[None]:
-    """Turn an error that trying again cannot mend into a Failure without retries."""
+    """Turn an error that trying again cannot mend into a Failure without retries.
+
+    An interruption too: Dagster would follow the retry policy and begin the step anew.
+    """
     try:
         yield
+    except (KeyboardInterrupt, dg.DagsterExecutionInterruptedError) as error:
+        raise dg.Failure(description=INTERRUPTED, allow_retries=False) from error
     except Exception as error:
         if isinstance(error, dg.Failure) or not is_permanent(error):
             raise

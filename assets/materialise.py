@@ -13,6 +13,7 @@ import dagster as dg
 from assets.configuration import Configuration, write_parameters
 from assets.deployments import Deployment
 from assets.errors import FoundryError
+from assets.execution import INTERRUPTED
 from assets.instance import PROCESS_TAG, process_tag, release_dead_runs
 from assets.jobs import ASSET_JOBS
 from assets.locks import sweep_leftovers, writing_to
@@ -24,7 +25,7 @@ from assets.versions import record_stage
 from pipelines.schemas import table_path, table_spec
 
 JOBS = ("suite_tables", "split_table", "predictors")
-QUIET_CONSOLE = dg.colored_console_logger.configured({"log_level": "CRITICAL"})
+QUIET_CONSOLE = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 """Failures are reported in one line each; their tracebacks are in the run storage, for the UI."""
 
 
@@ -56,6 +57,7 @@ def run_everything(
 
     Args:   instance: Dagster's; the UI shows the runs it records.
     Raises: FoundryError: another process writes to the data folder. OSError: it is not writable.
+            KeyboardInterrupt: Ctrl-C; the next run resumes.
     """
     settings = Settings(configuration=configuration, deployment=deployment)
     with writing_to(deployment.data_dir):
@@ -120,7 +122,7 @@ class _Run:
         definitions = dg.Definitions(
             assets=TABLE_ASSETS,
             jobs=ASSET_JOBS,
-            loggers={"console": QUIET_CONSOLE},
+            loggers={"console": dg.colored_console_logger},
             resources=resources({"foundry": foundry, "progress": self.progress}),
         )
         return {name: definitions.resolve_job_def(name) for name in JOBS}
@@ -135,17 +137,23 @@ class _Run:
             self._execute(job, [step], None)
 
     def _execute(self, job: dg.JobDefinition, steps: Sequence[Step], suite: str | None) -> None:
-        result = job.execute_in_process(
-            instance=self.instance,
-            partition_key=suite,
-            raise_on_error=False,
-            tags={PROCESS_TAG: process_tag()},
-        )
+        try:
+            result = job.execute_in_process(
+                instance=self.instance,
+                partition_key=suite,
+                run_config=QUIET_CONSOLE,
+                raise_on_error=False,
+                tags={PROCESS_TAG: process_tag()},
+            )
+        except dg.DagsterExecutionInterruptedError as error:
+            raise KeyboardInterrupt from error
         made = {e.step_key for e in result.all_events if e.is_step_success}
         self.unmade |= {s.name for s in steps if f"make_{s.name}" not in made}
         where = f" {suite}" if suite else ""
         for event in result.all_events:
             if event.is_step_failure:
+                if failure_message(event) == INTERRUPTED:
+                    raise KeyboardInterrupt
                 name = str(event.step_key).removeprefix("make_")
                 self.report.problems.append(f"{name}{where}: {failure_message(event)}")
 

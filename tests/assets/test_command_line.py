@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from assets import stages
 from assets.cli import simfoundry
 from assets.commands.ui import _require_free, _start, _stop, serve
 from assets.deployments import Deployment
@@ -80,6 +81,22 @@ def test_run_ends_with_what_there_is(project: Path, engines: Any) -> None:
     assert "Traceback" not in found.stderr
 
 
+def test_run_says_what_failed_on_one_line(
+    project: Path, engines: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise ValueError("a design must be made, got none")
+
+    monkeypatch.setattr(stages, "plan_designs", refuse)
+    found = _invoke("run", "programs.suites=[stencil]")
+    assert found.exit_code == 1
+    problems = [line for line in found.stderr.splitlines() if " after " not in line]
+    assert problems == [
+        "simfoundry: designs stencil: a design must be made, got none",
+        "simfoundry: models were not made, because designs, labels, features failed",
+    ]
+
+
 def test_run_rejects_a_wrong_override(project: Path) -> None:
     found = _invoke("run", "hls.memory_dely=[2]")
     assert found.exit_code == 1
@@ -129,7 +146,7 @@ def test_stage_rejects_a_full_disk_and_leaves_whole_tables(
         preexec_fn=limit,
     )
     assert found.returncode == 1
-    assert "the disk must have room, got File too large" in found.stderr
+    assert "the disk must have room, got [Errno 27] File too large" in found.stderr
     assert "make room and run again" in found.stderr
     assert "Traceback" not in found.stderr
     folder = settings.deployment.data_dir / "tables" / "programs"

@@ -113,7 +113,9 @@ def test_bad_input_is_not_tried_again() -> None:
 def test_a_full_disk_is_not_tried_again_and_says_what_to_do() -> None:
     with pytest.raises(dg.Failure) as caught:
         _raise(OSError(28, "No space left on device", "/data/x"))
-    assert "the disk must have room, got No space left on device at /data/x" in str(caught.value.description)
+    assert "the disk must have room, got [Errno 28] No space left on device: '/data/x'" in str(
+        caught.value.description
+    )
 
 
 def test_a_crash_is_left_to_the_retry_policy() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import signal
 from typing import Any
 
 import dagster as dg
@@ -134,6 +135,25 @@ def test_a_breach_of_a_blocking_check_stops_what_reads_the_table(
     assert len(problems) == 2
     assert "equals_native_c" in problems[0]
     assert problems[1] == "models were not made, because labels failed"
+
+
+def test_an_interruption_ends_the_run_at_once(
+    settings: Settings,
+    instance: dg.DagsterInstance,
+    engines: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tries: list[str] = []
+
+    def interrupted(*_: Any, **__: Any) -> Any:
+        tries.append("plan")
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(stages, "plan_designs", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        _run(settings, instance)
+    assert tries == ["plan"]
+    assert "designs/stencil.parquet" not in _contents(settings.deployment)
 
 
 def test_a_crashed_tool_is_tried_again(
