@@ -85,7 +85,11 @@ def run_all(
 
     with ThreadPoolExecutor(max_workers=max(1, workers)) as pool:
         futures = [pool.submit(one, item) for item in items]
-        ended, _ = wait(futures, return_when=FIRST_EXCEPTION)
+        try:
+            ended, _ = wait(futures, return_when=FIRST_EXCEPTION)
+        except BaseException:  # an interruption: what has not begun is left for the next run
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
         if any(f.exception() for f in ended):
             for future in futures:
                 future.cancel()
