@@ -1,88 +1,40 @@
-"""Modulo scheduling of a loop block: the smallest initiation interval, by integer programming.
+"""Modulo scheduling of a loop block: the smallest initiation interval, then the shortest lifetimes.
 
-Belongs here: the lower bounds on the interval, the integer program, the check of its answer. Does not:
-which loop is pipelined.
+Belongs here: the lower bounds on the interval, sharing ports among iterations, the linear program over
+lifetimes, the check of the answer. Does not: which loop is pipelined.
 
 For an interval II every operation gets a start cycle s >= 0 with s_j + d II >= s_i + l for every dependence
 (latency l, distance d), at most one operation of a port or unit in each residue modulo II, and no
-combinational path longer than the clock allows. Source: Rau 1994, "Iterative modulo scheduling", section 2
-(bounds ResMII and RecMII); Cong and Zhang 2006, "An efficient and versatile scheduling algorithm based on
-SDC formulation", section 3 (chaining as difference constraints); the residue variables follow Eichenberger
-and Davidson 1997.
+combinational path longer than the clock allows. Which residue each contended operation takes is found by
+a search that is complete within its budget of nodes; given the residues, the starts that keep values in
+registers as briefly as possible are a linear program over differences, whose vertices are integral.
+
+Source: Rau 1994, "Iterative modulo scheduling", section 2 (bounds ResMII and RecMII); Cong and Zhang 2006,
+"An efficient and versatile scheduling algorithm based on SDC formulation", section 3 (chaining as
+difference constraints, integrality). Differs in the search for residues, which needs no eviction.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_matrix
 
 from pipelines.hls.cdfg import Block
+from pipelines.hls.difference import DifferenceSystem, Integers, system_of
 from pipelines.hls.operators import TimingModel
-from pipelines.hls.schedule import BlockGraph, BlockSchedule, block_length, closing_values
+from pipelines.hls.schedule import BlockGraph, BlockSchedule, block_length
 
 MAXIMUM_INTERVAL_CYCLES = 512
-NODE_LIMIT = 2000
-"""Branch-and-bound nodes an integer program may use. A limit in time would make results depend on load."""
-
-LIFETIME_GAP = 0.25
-"""How far the lifetimes may be from their least sum. The interval is proven either way; on jacobi-2d a gap of
-0.02 took 2 s for 1182 bits of registers, this one 0.07 s for 1188."""
+NODE_LIMIT = 64
+"""Residues the search may try at one interval. A limit in time would make results depend on load."""
 
 LIFETIME_WEIGHT = 1.0
 START_WEIGHT = 0.05
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Constraint:
-    """`s[target] - s[source] >= latency - distance * interval`."""
-
-    source: int
-    target: int
-    latency: int
-    distance: int
-
-
-def _chain_constraints(graph: BlockGraph, model: TimingModel) -> list[_Constraint]:
-    """One cycle of distance between the ends of every combinational path that is too long."""
-    successors: dict[int, list[int]] = defaultdict(list)
-    for operation in graph.operations:
-        for source in dict.fromkeys(operation.inputs):
-            if graph.timings[source].latency_cycles == 0:
-                successors[source].append(operation.index)
-    found: list[_Constraint] = []
-    for start in range(len(graph.operations)):
-        if not successors[start] or graph.timings[start].delay_ns == 0.0:
-            continue
-        reached = {start: graph.timings[start].delay_ns}
-        for index in range(start, len(graph.operations)):
-            if index not in reached:
-                continue
-            for target in successors[index]:
-                delay = reached[index] + graph.timings[target].delay_ns
-                if delay > model.budget_ns:
-                    cycles = max(1, int(np.ceil(delay / model.budget_ns)) - 1)
-                    found.append(_Constraint(source=start, target=target, latency=cycles, distance=0))
-                elif delay > reached.get(target, -1.0):
-                    reached[target] = delay
-    return found
-
-
-def _constraints(graph: BlockGraph, model: TimingModel) -> list[_Constraint]:
-    found = [
-        _Constraint(source=e.source, target=e.target, latency=e.latency_cycles, distance=e.distance)
-        for e in graph.edges
-    ]
-    # The next iteration may start only when this one knows that it does.
-    for condition in closing_values(graph.block):
-        latency = graph.timings[condition].latency_cycles + 1
-        found.append(_Constraint(source=condition, target=-1, latency=latency, distance=1))
-    return found + _chain_constraints(graph, model)
 
 
 def resource_bound(graph: BlockGraph) -> tuple[int, str]:
@@ -97,55 +49,17 @@ def resource_bound(graph: BlockGraph) -> tuple[int, str]:
     return max(1, load[worst]), " ".join(worst).strip()
 
 
-def _positive_cycle(constraints: Sequence[_Constraint], count: int, interval: int) -> bool:
-    """Whether the difference constraints contradict each other at an interval (Bellman-Ford)."""
-    source = np.array([c.source % (count + 1) for c in constraints])
-    target = np.array([c.target % (count + 1) for c in constraints])
-    weight = np.array([c.latency - c.distance * interval for c in constraints], dtype=np.int64)
-    longest = np.zeros(count + 1, dtype=np.int64)
-    for _ in range(count + 2):
-        updated = longest.copy()
-        np.maximum.at(updated, target, longest[source] + weight)
-        # Node `count` stands for the start of the iteration: nothing may push it beyond cycle 0.
-        if updated[count] > 0:
-            return True
-        if np.array_equal(updated, longest):
-            return False
-        longest = updated
-    return True
-
-
 def recurrence_bound(graph: BlockGraph, model: TimingModel, *, at_least: int = 1) -> int:
     """RecMII: smallest interval at which the dependences alone can be met, `at_least` or more.
 
     Returns: the interval, or MAXIMUM_INTERVAL_CYCLES + 1 when there is none.
     """
-    constraints = _constraints(graph, model)
-    count = len(graph.operations)
     interval = at_least
-    while interval <= MAXIMUM_INTERVAL_CYCLES and _positive_cycle(constraints, count, interval):
+    while interval <= MAXIMUM_INTERVAL_CYCLES:
+        if system_of(graph, model, interval).earliest({}) is not None:
+            return interval
         interval += 1
     return interval
-
-
-@dataclass(slots=True)
-class _Program:
-    """Rows of an integer program under construction."""
-
-    rows: list[int]
-    columns: list[int]
-    values: list[float]
-    low: list[float]
-    high: list[float]
-
-    def add(self, terms: Sequence[tuple[int, float]], low: float, high: float = np.inf) -> None:
-        row = len(self.low)
-        for column, value in terms:
-            self.rows.append(row)
-            self.columns.append(column)
-            self.values.append(value)
-        self.low.append(low)
-        self.high.append(high)
 
 
 def _contended(graph: BlockGraph) -> list[list[int]]:
@@ -157,91 +71,117 @@ def _contended(graph: BlockGraph) -> list[list[int]]:
     return [g for g in groups.values() if len(g) > 1]
 
 
+@dataclass(slots=True)
+class _ResidueSearch:
+    """Depth-first search for a residue of every contended operation.
+
+    The operation that can start first is placed first, in the earliest residue that is free; each choice
+    moves the earliest starts of all others (`DifferenceSystem.earliest`), and a choice without a solution
+    is taken back. Because the least solution is found for every set of residues, a search that ends within
+    its budget without an answer proves that there is none.
+    """
+
+    graph: BlockGraph
+    system: DifferenceSystem
+    budget: int = NODE_LIMIT
+    residues: dict[int, int] = field(default_factory=dict[int, int])
+    taken: set[tuple[tuple[str, str], int]] = field(default_factory=set[tuple[tuple[str, str], int]])
+
+    heights: list[int] = field(default_factory=list[int])
+
+    def run(self) -> Integers | None:
+        self.heights = self.system.heights()
+        waiting = {i for group in _contended(self.graph) for i in group}
+        earliest = self.system.earliest({})
+        return None if earliest is None else self._place(waiting, earliest)
+
+    def _slots(self, index: int, residue: int) -> list[tuple[tuple[str, str], int]]:
+        resource = self.graph.resources[index]
+        busy = self.graph.timings[index].busy_cycles
+        return [(resource, (residue + k) % self.system.interval) for k in range(busy) if resource]
+
+    def _place(self, waiting: set[int], earliest: Integers) -> Integers | None:
+        if not waiting:
+            return earliest
+        index = min(waiting, key=lambda i: (-self.heights[i], i))
+        for offset in range(self.system.interval):
+            residue = (int(earliest[index]) + offset) % self.system.interval
+            slots = self._slots(index, residue)
+            if self.taken.intersection(slots) or len(set(slots)) < len(slots):
+                continue
+            if self.budget == 0:
+                return None
+            self.budget -= 1
+            self.residues[index] = residue
+            self.taken.update(slots)
+            moved = self.system.earliest(self.residues, earliest)
+            if moved is not None:
+                found = self._place(waiting - {index}, moved)
+                if found is not None:
+                    return found
+            del self.residues[index]
+            self.taken.difference_update(slots)
+        return None
+
+
 def solve_interval(graph: BlockGraph, model: TimingModel, interval: int) -> tuple[int, ...] | None:
-    """Start cycles at one interval that keep values in registers as briefly as possible.
+    """Start cycles at one interval that keep values in registers briefly.
 
     Returns: starts, or None when there are none (or none was found within NODE_LIMIT nodes).
     """
-    count = len(graph.operations)
-    program = _Program([], [], [], [], [])
-    constraints = _constraints(graph, model)
-    for c in constraints:
-        bound = c.latency - c.distance * interval
-        if c.target == -1:  # s[source] + latency <= interval
-            program.add([(c.source, -1.0)], bound)
-        elif c.source == c.target:
-            if bound > 0:
-                return None
-        else:
-            program.add([(c.target, 1.0), (c.source, -1.0)], bound)
-    width = 2 * count  # starts, then the last use of each value
-    for operation in graph.operations:
-        for source in dict.fromkeys(operation.inputs):
-            program.add([(count + source, 1.0), (operation.index, -1.0)], 0.0)
-    width = _add_residues(graph, program, interval, width)
-    if width is None:
+    system = system_of(graph, model, interval)
+    search = _ResidueSearch(graph=graph, system=system)
+    earliest = search.run()
+    if earliest is None:
         return None
-    return _solve(program, count, width, graph)
+    return _shorten_lifetimes(graph, system, earliest, set(search.residues))
 
 
-def _add_residues(graph: BlockGraph, program: _Program, interval: int, width: int) -> int | None:
-    """One binary an operation and residue; a busy unit takes neighbouring residues too."""
-    for group in _contended(graph):
-        column: dict[int, int] = {}
-        for index in group:
-            column[index] = width
-            program.add([(width + k, 1.0) for k in range(interval)], 1.0, 1.0)
-            quotient = width + interval
-            residue = [(width + k, -float(k)) for k in range(1, interval)]
-            program.add([(index, 1.0), (quotient, -float(interval)), *residue], 0.0, 0.0)
-            width += interval + 1
-        busy = graph.timings[group[0]].busy_cycles
-        if busy * len(group) > interval:
-            return None
-        for slot in range(interval):
-            terms = [
-                (column[index] + (slot - back) % interval, 1.0) for index in group for back in range(busy)
-            ]
-            program.add(terms, -np.inf, 1.0)
-    return width
+def _shorten_lifetimes(
+    graph: BlockGraph, system: DifferenceSystem, earliest: Integers, placed: set[int]
+) -> tuple[int, ...]:
+    """Move operations that share nothing so that the sum of lifetimes is least.
 
-
-def _solve(program: _Program, count: int, width: int, graph: BlockGraph) -> tuple[int, ...] | None:
+    Args:    earliest: a valid schedule; placed: operations that stay where they are.
+    Returns: a valid schedule; the given one if the program should fail.
+    """
+    count = system.count
+    rows: list[tuple[int, int, float]] = [
+        (int(t), int(s), float(w))
+        for s, t, w in zip(system.source, system.target, system.weight, strict=True)
+        if s != t
+    ]
+    # Variables: starts, the iteration's start (always 0), then the last use of each value.
+    uses = {(i, o.index) for o in graph.operations for i in o.inputs}
+    rows += [(count + 1 + value, user, 0.0) for value, user in sorted(uses)]
+    entries = [(k, c, v) for k, (plus, minus, _) in enumerate(rows) for c, v in ((plus, 1.0), (minus, -1.0))]
+    width = 2 * count + 1
+    matrix = coo_matrix(
+        ([v for _, _, v in entries], ([k for k, _, _ in entries], [c for _, c, _ in entries])),
+        shape=(len(rows), width),
+    ).tocsr()
     cost = np.zeros(width)
-    used = {i for o in graph.operations for i in o.inputs}
+    used = {value for value, _ in uses}
     for index, operation in enumerate(graph.operations):
         weight = LIFETIME_WEIGHT if index in used and operation.opcode != "const" else 0.0
-        cost[count + index] += weight
+        cost[count + 1 + index] += weight
         cost[index] += START_WEIGHT - weight
-    upper: NDArray[np.float64] = np.full(width, 1.0)
-    horizon = sum(t.latency_cycles + 1 for t in graph.timings) + 64
-    upper[: 2 * count] = horizon
-    integral = np.ones(width)
-    integral[count : 2 * count] = 0
-    for group_start in _quotients(graph, width, count):
-        upper[group_start] = horizon
-    matrix = coo_matrix(
-        (program.values, (program.rows, program.columns)), shape=(len(program.low), width)
-    ).tocsr()
+    low, high = np.zeros(width), np.full(width, float(earliest.max() + system.interval + 64))
+    high[count] = 0.0
+    for index in placed:
+        low[index] = high[index] = float(earliest[index])
     result = milp(
         cost,
-        constraints=LinearConstraint(matrix, program.low, program.high),
-        integrality=integral,
-        bounds=Bounds(0, upper),
-        options={"node_limit": NODE_LIMIT, "mip_rel_gap": LIFETIME_GAP},
+        constraints=LinearConstraint(matrix, [w for _, _, w in rows], np.inf),
+        bounds=Bounds(low, high),
     )
+    fallback = tuple(int(t) for t in earliest[:count])
     if result.x is None:
-        return None
-    return tuple(round(float(v)) for v in result.x[:count])
-
-
-def _quotients(graph: BlockGraph, width: int, count: int) -> list[int]:
-    """Columns of the quotient variables: the last of each contended operation's columns."""
-    contended = sum(len(g) for g in _contended(graph))
-    if not contended:
-        return []
-    step = (width - 2 * count) // contended
-    return [2 * count + step * (k + 1) - 1 for k in range(contended)]
+        return fallback
+    starts = tuple(round(float(v)) for v in result.x[:count])
+    times = np.array([*starts, 0], dtype=np.int64)
+    kept = bool(np.all(times[system.target] >= times[system.source] + system.weight))
+    return starts if kept else fallback
 
 
 def check_modulo(graph: BlockGraph, starts: Sequence[int], interval: int) -> list[str]:
@@ -275,13 +215,13 @@ def modulo_schedule(graph: BlockGraph, model: TimingModel, requested: int) -> Bl
     while interval <= MAXIMUM_INTERVAL_CYCLES:
         starts = solve_interval(graph, model, interval)
         if starts is not None and not check_modulo(graph, starts, interval):
-            alone = _unconstrained_starts(graph, model, interval)
+            alone = system_of(graph, model, interval).earliest({})
             return BlockSchedule(
                 graph=graph,
                 starts=starts,
                 length_cycles=block_length(graph, starts, model),
                 interval_cycles=interval,
-                conflict_cycles=_conflicts(graph, starts, alone),
+                conflict_cycles=0 if alone is None else _conflicts(graph, starts, alone),
                 bound=_explain(interval, requested, resource, culprit, recurrence),
             )
         interval += 1
@@ -295,26 +235,13 @@ def _explain(interval: int, requested: int, resource: int, culprit: str, recurre
     return f"II {interval}: " + ", ".join(parts)
 
 
-def _unconstrained_starts(graph: BlockGraph, model: TimingModel, interval: int) -> list[int]:
-    """Earliest starts at an interval when ports and units were free."""
-    count = len(graph.operations)
-    starts = [0] * count
-    constraints = [c for c in _constraints(graph, model) if c.target >= 0]
-    for _ in range(count + 1):
-        changed = False
-        for c in constraints:
-            earliest = starts[c.source] + c.latency - c.distance * interval
-            if earliest > starts[c.target]:
-                starts[c.target], changed = earliest, True
-        if not changed:
-            break
-    return starts
-
-
-def _conflicts(graph: BlockGraph, starts: Sequence[int], alone: Sequence[int]) -> int:
+def _conflicts(graph: BlockGraph, starts: Sequence[int], alone: Integers) -> int:
+    """Cycles by which memory accesses that share a port start later than they could alone."""
     contended = {i for group in _contended(graph) for i in group}
     return sum(
-        max(0, starts[i] - alone[i]) for i in contended if graph.operations[i].opcode in ("load", "store")
+        max(0, starts[i] - int(alone[i]))
+        for i in contended
+        if graph.operations[i].opcode in ("load", "store")
     )
 
 

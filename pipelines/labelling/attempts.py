@@ -3,8 +3,9 @@
 Belongs here: what each step depends on (its cache key), the truth checks, and failures as rows. Does not:
 many designs at once.
 
-A step's failure that has nothing to do with its inputs (a tool that is missing, a disk that is full) makes
-a row but is not remembered: the next run tries again.
+What follows from the inputs is remembered: success, a rejected program, a time limit that was passed,
+hardware that differs from native C. A tool that failed, or is missing, or found the disk full makes a row
+but is not remembered: the next run tries again.
 """
 
 from __future__ import annotations
@@ -166,7 +167,8 @@ def attempt_native(
     with scratch_folder(cache) as folder:
         run = run_native(program.source, interface, data, folder=folder, timeout_s=options.native_timeout_s)
     found = _native_record(run)
-    cache.put("native", key, found)
+    if run.status != TOOL_ERROR:
+        cache.put("native", key, found)
     return found
 
 
@@ -240,7 +242,8 @@ def attempt_run(
     else:
         simulated = _simulate(design, compiled(), interface, data, cache=cache, options=options)
         fields |= _judge(native, simulated)
-    cache.put("run", key, fields)
+    if fields["status"] != TOOL_ERROR or fields.get("outputs_equal") is False:
+        cache.put("run", key, fields)
     return replace(empty, **fields)
 
 
@@ -320,7 +323,8 @@ def attempt_synthesis(
             timeout_s=options.synthesis_timeout_s,
         )
     fields = _synthesis_fields(result)
-    cache.put("synthesis", key, fields)
+    if result.status != TOOL_ERROR:
+        cache.put("synthesis", key, fields)
     return fields
 
 

@@ -66,6 +66,15 @@ def test_no_schedule_of_a_kernel_breaks_a_rule(pipeline: bool, delay: int, perio
             assert broken_by(schedule, scheduled.model) == [], program.name
 
 
+def test_intervals_of_kernels_are_proven_smallest() -> None:
+    for program in kernel_programs(suites=SUITES, sizes=("small",)):
+        options = options_for(program.source, program.top, pipeline=True, delay=5)
+        scheduled = compile_program(program.source, top=program.top, options=options).scheduled
+        for schedule in (s for s in scheduled.schedules if s.interval_cycles):
+            bounds = resource_bound(schedule.graph)[0], recurrence_bound(schedule.graph, scheduled.model)
+            assert schedule.interval_cycles == max(bounds), program.name
+
+
 def smallest_interval(graph: BlockGraph, horizon: int) -> int:
     """Smallest interval by trying every start of every operation."""
     terminator = graph.block.terminator

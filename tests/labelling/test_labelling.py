@@ -147,6 +147,29 @@ def test_a_missing_tool_is_a_row_and_is_tried_again(
     assert label(program(tmp_path), target, store).label.status == "ok"
 
 
+def test_a_failing_tool_is_tried_again_a_mismatch_is_not(
+    tmp_path: Path, target: Target, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = ContentCache(folder=tmp_path / "cache")
+    real = attempts.simulate_design
+    calls: list[str] = []
+
+    def crash(verilog: str, **arguments: object) -> object:
+        calls.append("crash")
+        return replace(real(verilog, **arguments), status="tool_error", reason="g++: killed")  # type: ignore[arg-type]
+
+    def wrong(verilog: str, **arguments: object) -> object:
+        calls.append("wrong")
+        return replace(real(verilog, **arguments), returned=12345)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(attempts, "simulate_design", crash)
+    assert label(program(tmp_path), target, store).label.reason == "g++: killed"
+    monkeypatch.setattr(attempts, "simulate_design", wrong)
+    for _ in range(2):
+        assert label(program(tmp_path), target, store).label.status == "tool_error"
+    assert calls == ["crash", "wrong"]
+
+
 def test_a_refused_program_is_one_rejected_design(
     tmp_path: Path, target: Target, store: ContentCache
 ) -> None:
