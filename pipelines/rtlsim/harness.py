@@ -4,7 +4,8 @@ Belongs here: the generated text and the layout of the two files. Does not: runn
 
 Cycle t lasts until clock edge t. A read whose address stands in cycle t delivers its data in cycle t + read
 delay; a write in cycle t is seen by reads from cycle t + write delay on. Data ports carry garbage in all
-other cycles, so that a design which samples at the wrong time gives wrong outputs. `start` is high in
+other cycles, and registers begin with random bits, so that a design which samples at the wrong time or
+forgets to reset gives wrong outputs. `start` is high in
 cycle 0; the latency is the cycle in which `done` is high.
 
 Files are little-endian: for each array in order its elements, for each scalar one element (input); the
@@ -111,6 +112,7 @@ def harness_text(interface: Interface, model_class: str, timing: MemoryTiming) -
     r, w = timing.read_delay_cycles, timing.write_delay_cycles
     lines = ["int main(int argc, char** argv) {", "    if (argc != 2) return 5;"]
     lines.append("    const long long limit = std::atoll(argv[1]);")
+    lines.append("    Verilated::randReset(2); Verilated::randSeed(1);")
     lines.append(f"    auto* top = new {model_class}; int64_t cycle = 0;")
     for a in interface.arrays:
         lines.append(f'    {_array_type(a)} m_{a.name}("{a.name}", {a.element_count}, {r}, {w});')

@@ -88,6 +88,26 @@ def test_a_design_that_never_ends_is_a_timeout(tmp_path: Path, runtime: Path) ->
     assert (result.status, result.reason) == ("timeout", "the simulation ran past its time limit")
 
 
+def test_a_register_without_reset_is_noticed(tmp_path: Path, runtime: Path) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    text = PROBE.format(bits=1, address=1, read=4, sample=7, step=1)
+    forgetful = text.replace("if (t == 7) result <= m_A_rdata;", "result <= result;")
+    assert forgetful != text
+    result = simulate_design(
+        forgetful,
+        module="probe_hw",
+        interface=INTERFACE,
+        data={"A": np.zeros(4, np.int32), "n": np.array(0, np.int32)},
+        timing=MemoryTiming(read_delay_cycles=1, write_delay_cycles=1),
+        folder=folder,
+        runtime_folder=runtime,
+        cycle_limit=1000,
+    )
+    assert result.status == "ok"
+    assert result.returned != 0
+
+
 def test_verilog_that_is_none_is_a_tool_error(tmp_path: Path, runtime: Path) -> None:
     result = simulate_design(
         "module probe_hw (input clk; endmodule",
