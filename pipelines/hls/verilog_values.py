@@ -60,6 +60,7 @@ class BlockWriter:
 
     @property
     def interval(self) -> int | None:
+        """Initiation interval of a pipelined block, None otherwise."""
         return self.schedule.interval_cycles
 
     def active(self, cycle: int) -> str:
@@ -69,13 +70,16 @@ class BlockWriter:
         return f"{self.block.name}_valid[{cycle}]"
 
     def value_name(self, index: int) -> str:
+        """Name of the wire of an operation."""
         return f"{self.block.name}_{self.block.operations[index].opcode}{index}"
 
     def width(self, index: int) -> int:
+        """Bits of the value of an operation."""
         kind = self.block.operations[index].type
         return 1 if index in self.booleans else 32 if kind is None else kind.width_bits
 
     def declaration(self, kind: str, name: str, index: int) -> str:
+        """Declaration of a wire or register for the value of an operation."""
         width = self.width(index)
         return f"{kind} {name}" if width == 1 else f"{kind} signed [{width - 1}:0] {name}"
 
@@ -181,6 +185,7 @@ class BlockWriter:
         return lines
 
     def register_declarations(self) -> list[str]:
+        """Registers of the values that are held after their cycle."""
         return [
             f"  {self.declaration('reg', f'{self.value_name(h.operation)}_q{k}', h.operation)};"
             for h in self.held.values()

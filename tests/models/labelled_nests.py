@@ -109,6 +109,7 @@ def _design(nest: Nest, design_id: str, delay: int, pipelined: bool) -> DesignRo
         "memory_write_delay_cycles": delay,
         "clock_period_ns": 10.0,
         "liberty": "osu018",
+        "delay_library": "osu018",
         "tool": "hls",
         "tool_version": "1",
         "status": "ok",
