@@ -52,9 +52,9 @@ def tables_digest(folder: Path) -> dict[str, bytes]:
 def one(folder: Path, query: str) -> tuple[object, ...]:
     """First row of a query; $T and $M stand for the content and measured folders."""
     text = query.replace("$T", f"{folder}/data/tables").replace("$M", f"{folder}/data/measured")
-    row = duckdb.sql(text).fetchone()
-    assert row is not None
-    return row
+    rows = duckdb.sql(text).fetchall()
+    assert len(rows) == 1
+    return rows[0]
 
 
 def report(folder: Path, first: float, second: float, *, same: bool) -> None:
