@@ -21,6 +21,7 @@ class _Converter:
     function: ir.Function
     loops: frozenset[str]
     fresh: int = 0
+    names: frozenset[str] = frozenset()
     reads: Counter[str] = field(default_factory=lambda: Counter[str]())
 
     def body(self, body: tuple[ir.Statement, ...], everywhere: bool) -> tuple[ir.Statement, ...]:
@@ -35,7 +36,7 @@ class _Converter:
                     )
                     convertible = is_convertible(inner)
                     if convertible and (everywhere or _is_cheap(inner)):
-                        found.extend(self.convert(inner))
+                        found.extend(self.convert(inner, statement))
                     else:
                         found.append(inner)
                 case ir.For() | ir.While():
@@ -45,26 +46,38 @@ class _Converter:
                     found.append(statement)
         return tuple(found)
 
-    def convert(self, statement: ir.If) -> list[ir.Statement]:
+    def convert(self, statement: ir.If, source: ir.If) -> list[ir.Statement]:
+        """Predicate a condition whose bodies are plain.
+
+        Args:    source: the condition before anything inside was converted; its reads are the program's.
+        """
         condition = self.temporary("p")
         found: list[ir.Statement] = [
             ir.Assign(variable=condition, value=statement.condition, line=statement.line)
         ]
         predicate = ir.Read(variable=condition)
-        found += self.predicated(statement.then, predicate)
+        found += self.predicated(statement.then, source.then, predicate)
         if statement.otherwise:
             negated = self.temporary("p")
             negation = make_binary("eq", predicate, ir.Constant(value=0), condition.type)
             found.append(ir.Assign(variable=negated, value=negation, line=statement.line))
-            found += self.predicated(statement.otherwise, ir.Read(variable=negated))
+            found += self.predicated(statement.otherwise, source.otherwise, ir.Read(variable=negated))
         return found
 
     def temporary(self, stem: str) -> ir.Variable:
+        """A variable with a name the program does not use."""
         self.fresh += 1
-        return ir.Variable(name=f"{stem}__{self.fresh}")
+        name = f"{stem}__{self.fresh}"
+        return self.temporary(stem) if name in self.names else ir.Variable(name=name)
 
-    def predicated(self, body: tuple[ir.Statement, ...], predicate: ir.Read) -> list[ir.Statement]:
-        inside = _count_reads(body)
+    def predicated(
+        self, body: tuple[ir.Statement, ...], source: tuple[ir.Statement, ...], predicate: ir.Read
+    ) -> list[ir.Statement]:
+        """The statements of a body under a predicate.
+
+        A variable that is set before it is read in the body and read nowhere else needs no selection.
+        """
+        inside = _count_reads(source)
         private = {name for name in _assigned_first(body) if self.reads[name] <= inside.get(name, 0)}
         found: list[ir.Statement] = []
         for statement in body:
@@ -165,5 +178,7 @@ def convert_ifs(function: ir.Function, loops: frozenset[str]) -> ir.Function:
     Source:  Allen, Kennedy, Porterfield, Warren 1983, "Conversion of control dependence to data
              dependence", for structured conditions only.
     """
-    converter = _Converter(function=function, loops=loops, reads=_count_reads(function.body))
+    reads = _count_reads(function.body)
+    names = frozenset(reads) | ir.assigned_variables(function.body)
+    converter = _Converter(function=function, loops=loops, names=names, reads=reads)
     return replace(function, body=converter.body(function.body, everywhere=False))

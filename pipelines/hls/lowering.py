@@ -172,12 +172,11 @@ class _Lowering:
             line=loop.line,
         )
         again = make_binary(loop.comparison, read, loop.upper, INT32)
-        first = make_binary(loop.comparison, loop.lower, loop.upper, INT32)
         trips = loop.trip_count
         if trips == 0:
             return block
         return self.rotated(
-            loop, (*loop.body, step), again, block, guard=None if trips else first, trips=trips
+            loop, (*loop.body, step), again, block, guard=None if trips else again, trips=trips
         )
 
     def lower_while(self, loop: ir.While, block: _BlockBuilder) -> _BlockBuilder:

@@ -24,7 +24,6 @@ import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_matrix
 
-from pipelines.hls.cdfg import Block
 from pipelines.hls.difference import DifferenceSystem, Integers, system_of
 from pipelines.hls.operators import TimingModel
 from pipelines.hls.schedule import BlockGraph, BlockSchedule, block_length
@@ -243,8 +242,3 @@ def _conflicts(graph: BlockGraph, starts: Sequence[int], alone: Integers) -> int
         for i in contended
         if graph.operations[i].opcode in ("load", "store")
     )
-
-
-def is_pipelinable(block: Block) -> bool:
-    """Whether a block is one iteration of a loop."""
-    return block.index in block.successors

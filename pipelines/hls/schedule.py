@@ -36,7 +36,6 @@ class BlockGraph:
         block: the block.
         timings: of each operation.
         edges: precedences, within an iteration and between iterations.
-        chains: the edges among `edges` with latency 0 through which signals run combinationally.
         resources: resource of each operation, None when it has one of its own. Memory ports are
             `("load", array)` and `("store", array)`, dividers `("div", "")`.
     """

@@ -100,6 +100,11 @@ template <typename T> static void put(FILE* f, const T* from, size_t count) {
 """
 
 
+def member(port: str) -> str:
+    """Name of a port in the class Verilator makes, which writes two underscores in another way."""
+    return port.replace("__", "___05F")
+
+
 def _array_type(argument: Argument) -> str:
     return f"Memory<{argument.type.c_name}, uint{argument.type.width_bits}_t>"
 
@@ -119,7 +124,8 @@ def harness_text(interface: Interface, model_class: str, timing: MemoryTiming) -
     lines.append('    FILE* in = std::fopen("input.bin", "rb"); if (!in) return 5;')
     lines += [f"    get(in, m_{a.name}.cells.data(), {a.element_count});" for a in interface.arrays]
     for a in interface.scalars:
-        lines.append(f"    {{ {a.type.c_name} v; get(in, &v, 1); top->s_{a.name} = v; }}")
+        port = member(f"s_{a.name}")
+        lines.append(f"    {{ {a.type.c_name} v; get(in, &v, 1); top->{port} = v; }}")
     lines += [
         "    std::fclose(in);",
         "    top->clk = 0; top->rst = 1; top->start = 0; top->eval();",
@@ -128,16 +134,17 @@ def harness_text(interface: Interface, model_class: str, timing: MemoryTiming) -
         "    for (;; ++cycle) {",
         "        top->start = cycle == 0;",
     ]
-    lines += [f"        top->m_{a.name}_rdata = m_{a.name}.data(cycle);" for a in _read(interface)]
+    for a in _read(interface):
+        lines.append(f"        top->{member(f'm_{a.name}_rdata')} = m_{a.name}.data(cycle);")
     lines.append("        top->eval();")
     lines.append("        if (top->done) break;")
     lines.append("        if (cycle >= limit) return 4;")
     for a in _read(interface):
-        name = f"m_{a.name}"
-        lines.append(f"        {name}.read(cycle, top->{name}_re, top->{name}_raddr);")
+        enable, address = (f"top->{member(f'm_{a.name}_{part}')}" for part in ("re", "raddr"))
+        lines.append(f"        m_{a.name}.read(cycle, {enable}, {address});")
     for a in _written(interface):
-        name = f"m_{a.name}"
-        lines.append(f"        {name}.write(cycle, top->{name}_we, top->{name}_waddr, top->{name}_wdata);")
+        ports = (f"top->{member(f'm_{a.name}_{part}')}" for part in ("we", "waddr", "wdata"))
+        lines.append(f"        m_{a.name}.write(cycle, {', '.join(ports)});")
     lines.append("        top->clk = 1; top->eval(); top->clk = 0;")
     lines.append("    }")
     lines.append('    FILE* out = std::fopen("output.bin", "wb"); if (!out) return 5;')

@@ -103,6 +103,44 @@ def test_guarded_element_outside_the_array_is_not_fetched(check_against_native: 
         check_against_native(source, "f", options_for(source, "f", pipeline=pipeline))
 
 
+NESTED_CONDITIONS = """
+int f(int A[16], int B[16])
+{
+    int x = 1, s = 0;
+    for (int i = 0; i < 16; i++) {
+        if (A[i] > 3) {
+            x = 5;
+            if (A[i] > 6)
+                x = 7;
+        }
+        s += x;
+        B[i] = s;
+    }
+    return s;
+}
+"""
+
+OWN_LOWER_BOUND = """
+int f(int n, int p__1)
+{
+    int i = 1, s = 0;
+    for (i = i + 1; i < n; i++) {
+        if (p__1 > i)
+            s += i;
+    }
+    return s + i * 100;
+}
+"""
+
+
+@pytest.mark.parametrize("pipeline", [False, True])
+@pytest.mark.parametrize("source", [NESTED_CONDITIONS, OWN_LOWER_BOUND], ids=["nested", "own lower bound"])
+def test_programs_that_were_once_wrong(source: str, pipeline: bool, check_against_native: Check) -> None:
+    inputs = '{"n": {"kind": "constant", "value": 3}, "p__1": {"kind": "constant", "value": 9}}'
+    options = options_for(source, "f", pipeline=pipeline)
+    check_against_native(source, "f", options, inputs=inputs if "int n" in source else "{}")
+
+
 def test_last_store_is_visible_when_done(check_against_native: Check) -> None:
     source = "void f(int A[4]) { for (int i = 0; i < 4; i++) A[i] = i; }"
     for pipeline in (False, True):
