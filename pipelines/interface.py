@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,28 +16,48 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScalarType:
-    """An integer type of C.
+    """An arithmetic type of C.
 
     Attributes:
-        width_bits: 8, 16, 32 or 64.
-        signed: two's complement when true.
+        width_bits: 8, 16, 32 or 64; of a floating type 32 or 64. Inside the compiler integers may have any
+            width from 1 to 64.
+        signed: two's complement when true; true for floating types.
+        floating: IEEE-754 binary32 or binary64.
     """
 
     width_bits: int = 32
     signed: bool = True
+    floating: bool = False
 
     @property
-    def dtype(self) -> np.dtype[np.integer]:
+    def dtype(self) -> np.dtype[Any]:
         """The NumPy type of the same values."""
-        return np.dtype(f"{'i' if self.signed else 'u'}{self.width_bits // 8}")
+        letter = "f" if self.floating else "i" if self.signed else "u"
+        return np.dtype(f"{letter}{self.width_bits // 8}")
 
     @property
     def c_name(self) -> str:
-        """The fixed-width name of the type in C."""
+        """The name of the type in C, of fixed width for integers."""
+        if self.floating:
+            return "float" if self.width_bits == 32 else "double"
         return f"{'' if self.signed else 'u'}int{self.width_bits}_t"
 
+    @property
+    def bits_c_name(self) -> str:
+        """The unsigned type in C that holds the bits of a value."""
+        return f"uint{self.width_bits}_t"
 
+
+INT8 = ScalarType(width_bits=8)
+INT16 = ScalarType(width_bits=16)
 INT32 = ScalarType(width_bits=32, signed=True)
+INT64 = ScalarType(width_bits=64)
+UINT8 = ScalarType(width_bits=8, signed=False)
+UINT16 = ScalarType(width_bits=16, signed=False)
+UINT32 = ScalarType(width_bits=32, signed=False)
+UINT64 = ScalarType(width_bits=64, signed=False)
+FLOAT = ScalarType(width_bits=32, floating=True)
+DOUBLE = ScalarType(width_bits=64, floating=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,5 +108,67 @@ class Interface:
         return tuple(a for a in self.arguments if not a.is_array)
 
 
-DataSet = dict[str, NDArray[np.integer]]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BankDimension:
+    """How one dimension of an array is dealt to banks.
+
+    Attributes:
+        style: `cyclic` (element e lies in bank e mod factor at e div factor), `block` (in bank e div size at
+            e mod size), or `whole` (not dealt).
+        factor: banks in this dimension; 1 for `whole`.
+        number: of this bank, 0 .. factor - 1.
+        size: elements of the bank in this dimension.
+    """
+
+    style: str
+    factor: int
+    number: int
+    size: int
+
+    def element(self, local: int) -> int:
+        """Index in the array of an index in the bank."""
+        if self.style == "cyclic":
+            return local * self.factor + self.number
+        return self.number * self.size + local if self.style == "block" else local
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bank:
+    """One memory port pair of the design: a whole array argument, or one bank of it.
+
+    Attributes:
+        port: name in the design's ports (`m_<port>_re`, ...).
+        argument: the array argument whose elements lie there.
+        shape: of the array as the dimensions below see it: the argument's own shape, or (element_count,).
+        dimensions: one for each dimension of `shape`.
+        read, written: whether the design has the port's read and write side.
+    """
+
+    port: str
+    argument: str
+    shape: tuple[int, ...]
+    dimensions: tuple[BankDimension, ...]
+    read: bool = True
+    written: bool = True
+
+    @property
+    def element_count(self) -> int:
+        """Addresses of the bank; some may lie past the end of the array."""
+        return prod(d.size for d in self.dimensions)
+
+
+def whole_bank(argument: Argument) -> Bank:
+    """The bank of an array that is not partitioned."""
+    dimensions = tuple(BankDimension(style="whole", factor=1, number=0, size=n) for n in argument.shape)
+    return Bank(
+        port=argument.name,
+        argument=argument.name,
+        shape=argument.shape,
+        dimensions=dimensions,
+        read=argument.read,
+        written=argument.written,
+    )
+
+
+DataSet = dict[str, NDArray[Any]]
 """Values of every argument by name: an array of the argument's shape and type, 0-d for a scalar."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from assets.errors import FoundryError
-from pipelines.hls import LoopDirective, parse_directives
+from pipelines.hls import Directive, parse_directives
 from pipelines.programs import program_from_file
 from pipelines.schemas import ProgramRow
 
@@ -23,7 +23,7 @@ def read_user_program(file: Path, top: str) -> ProgramRow:
     return program_from_file(file, top=top)
 
 
-def read_directives(file: Path | None) -> tuple[LoopDirective, ...]:
+def read_directives(file: Path | None) -> tuple[Directive, ...]:
     """Directives of a JSON file; none without a file.
 
     Raises: FoundryError: the file cannot be read. HlsError: it is not a list of directives.

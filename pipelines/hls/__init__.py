@@ -22,7 +22,7 @@ from pipelines.hls.directives import (
 )
 from pipelines.hls.errors import HlsError
 from pipelines.hls.frontend import interface_of, read_function, read_interface
-from pipelines.hls.ir import Function, LoopDirective
+from pipelines.hls.ir import Directive, Function
 from pipelines.hls.operators import delay_library
 from pipelines.hls.report import RtlReport
 from pipelines.hls.rows import design_id, design_row, options_of, outcome_rows
@@ -30,11 +30,11 @@ from pipelines.hls.rows import design_id, design_row, options_of, outcome_rows
 __all__ = [
     "TOOL",
     "CompiledDesign",
+    "Directive",
     "DirectiveOutcome",
     "Function",
     "HlsError",
     "HlsOptions",
-    "LoopDirective",
     "RtlReport",
     "compile_program",
     "delay_library",

@@ -1,26 +1,51 @@
-"""The meaning of every operator on constants: C semantics in two's complement.
+"""The meaning of every operator on constants: C semantics, two's complement and IEEE-754.
 
 Belongs here: evaluation, constant folding and simplification of expressions. Does not: hardware.
+
+Floating results are folded only where they are exact to the last bit on any machine: binary32 operations
+are done in binary64 and rounded once, which gives the correctly rounded result for add, sub, mul, div and
+sqrt (binary64 has more than 2 p + 2 bits).
 """
 
 from __future__ import annotations
 
-from pipelines.hls.ir import Binary, Constant, Expression, Select, Unary
-from pipelines.interface import ScalarType
+import math
+
+from pipelines.hls.ir import (
+    COMPARISONS,
+    Binary,
+    Cast,
+    Constant,
+    Expression,
+    Select,
+    Unary,
+    bits_of_float,
+    float_constant,
+    type_of,
+)
+from pipelines.interface import INT32, ScalarType
 
 
 def wrap(value: int, kind: ScalarType) -> int:
-    """The value modulo 2^width, in the range of the type."""
+    """The value modulo 2^width, in the range of the integer type."""
     value &= (1 << kind.width_bits) - 1
     if kind.signed and value >> (kind.width_bits - 1):
         value -= 1 << kind.width_bits
     return value
 
 
-def evaluate(operator: str, left: int, right: int, kind: ScalarType) -> int | None:
-    """Value of a binary operator, None where C leaves it undefined (division by zero, wild shifts).
+def value_range(kind: ScalarType) -> tuple[int, int]:
+    """Smallest and largest value of an integer type."""
+    if kind.signed:
+        return -(1 << (kind.width_bits - 1)), (1 << (kind.width_bits - 1)) - 1
+    return 0, (1 << kind.width_bits) - 1
 
-    Source: ISO C11 6.5.5 (division truncates toward zero), 6.5.7 (shifts).
+
+def evaluate(operator: str, left: int, right: int, kind: ScalarType) -> int | None:
+    """Value of a binary integer operator, None where C leaves it undefined (division by zero, wild shifts).
+
+    Args:    left, right: within the operands' type; kind: type of the result.
+    Source:  ISO C11 6.5.5 (division truncates toward zero), 6.5.7 (shifts).
     """
     if operator in ("div", "rem"):
         if right == 0:
@@ -48,57 +73,161 @@ def evaluate(operator: str, left: int, right: int, kind: ScalarType) -> int | No
     return wrap(table[operator](), kind)
 
 
+def _compare(operator: str, left: float, right: float) -> int:
+    table = {
+        "lt": left < right,
+        "le": left <= right,
+        "gt": left > right,
+        "ge": left >= right,
+        "eq": left == right,
+        "ne": left != right,
+    }
+    return int(table[operator])
+
+
+def _fold_float(operator: str, left: Constant, right: Constant) -> Constant | None:
+    """A floating operator on constants; None when the result is not a finite number."""
+    a, b = float(left.number), float(right.number)
+    if operator in COMPARISONS:
+        return Constant(value=_compare(operator, a, b))
+    if operator == "div":
+        if b == 0.0:
+            return None
+        result = a / b
+    else:
+        result = {"add": a + b, "sub": a - b, "mul": a * b}[operator]
+    if not math.isfinite(result):
+        return None
+    folded = float_constant(result, left.type)
+    return folded if math.isfinite(float(folded.number)) else None
+
+
 _LEFT_IDENTITY = {"add": 0, "mul": 1, "or": 0, "xor": 0}
 _RIGHT_IDENTITY = {"add": 0, "sub": 0, "mul": 1, "div": 1, "or": 0, "xor": 0, "shl": 0, "shr": 0}
 
 
-def make_binary(operator: str, left: Expression, right: Expression, kind: ScalarType) -> Expression:
-    """A binary expression, folded when its operands are constants or an identity element."""
+def make_binary(operator: str, left: Expression, right: Expression) -> Expression:
+    """A binary expression of operands of one type, folded when they are constants or an identity element.
+
+    Raises: ValueError: the operands have different types.
+    """
+    kind = type_of(left)
+    if type_of(right) != kind:
+        raise ValueError(f"operands of {operator} must have one type, got {kind} and {type_of(right)}")
+    result = INT32 if operator in COMPARISONS else kind
+    if kind.floating:
+        folded = None
+        if isinstance(left, Constant) and isinstance(right, Constant):
+            folded = _fold_float(operator, left, right)
+        return folded or Binary(operator=operator, left=left, right=right, type=result)
     if isinstance(left, Constant) and isinstance(right, Constant):
-        value = evaluate(operator, left.value, right.value, kind)
+        value = evaluate(operator, left.value, right.value, result)
         if value is not None:
-            return Constant(value=value, type=kind)
+            return Constant(value=value, type=result)
     if isinstance(right, Constant) and right.value == _RIGHT_IDENTITY.get(operator):
         return left
     if isinstance(left, Constant) and left.value == _LEFT_IDENTITY.get(operator):
         return right
     if isinstance(left, Constant) and operator in ("add", "mul", "and", "or", "xor"):
         left, right = right, left
-    return Binary(operator=operator, left=left, right=right, type=kind)
+    return Binary(operator=operator, left=left, right=right, type=result)
 
 
-def make_unary(operator: str, operand: Expression, kind: ScalarType) -> Expression:
-    """A unary expression, folded when its operand is a constant."""
-    if isinstance(operand, Constant):
+def make_unary(operator: str, operand: Expression) -> Expression:
+    """A unary expression (`neg`, `not`, `abs`, `sqrt`), folded when its operand is a constant."""
+    kind = type_of(operand)
+    if isinstance(operand, Constant) and not kind.floating:
         return Constant(value=wrap(-operand.value if operator == "neg" else ~operand.value, kind), type=kind)
+    if isinstance(operand, Constant):
+        sign = 1 << (kind.width_bits - 1)
+        if operator == "neg":
+            return Constant(value=operand.value ^ sign, type=kind)
+        if operator == "abs":
+            return Constant(value=operand.value & ~sign, type=kind)
+        if operator == "sqrt" and operand.number >= 0 and math.isfinite(operand.number):
+            return float_constant(math.sqrt(operand.number), kind)
     return Unary(operator=operator, operand=operand, type=kind)
 
 
-def make_select(
-    condition: Expression, if_true: Expression, if_false: Expression, kind: ScalarType
-) -> Expression:
-    """A selection, folded when its condition is a constant."""
+def _converted(operand: Constant, kind: ScalarType) -> Constant | None:
+    if kind.floating:
+        number = operand.number
+        if isinstance(number, int):
+            return Constant(value=_bits_of_integer(number, kind), type=kind)
+        return None if math.isnan(number) else float_constant(number, kind)
+    if not operand.type.floating:
+        return Constant(value=wrap(operand.value, kind), type=kind)
+    number = operand.number
+    if not math.isfinite(number):
+        return None
+    low, high = value_range(kind)
+    truncated = int(number)
+    return Constant(value=truncated, type=kind) if low <= truncated <= high else None
+
+
+def _bits_of_integer(number: int, kind: ScalarType) -> int:
+    """Bits of an integer rounded once to a floating type (Python rounds integers to binary64 correctly)."""
+    if kind.width_bits == 64 or abs(number) < 1 << 53:
+        return bits_of_float(float(number), kind)
+    magnitude, sticky = abs(number), 0
+    shift = magnitude.bit_length() - 40
+    sticky = int(magnitude & ((1 << shift) - 1) != 0)
+    rounded = float(((magnitude >> shift) | sticky) << shift)
+    return bits_of_float(-rounded if number < 0 else rounded, kind)
+
+
+def make_cast(operand: Expression, kind: ScalarType) -> Expression:
+    """The value converted to a type as C converts it; nothing when it already has it."""
+    if type_of(operand) == kind:
+        return operand
+    if isinstance(operand, Constant):
+        converted = _converted(operand, kind)
+        if converted is not None:
+            return converted
+    return Cast(operand=operand, type=kind)
+
+
+def make_bit_cast(operand: Expression, kind: ScalarType) -> Expression:
+    """The same bits as a value of another type of the same width."""
+    if type_of(operand) == kind:
+        return operand
+    if isinstance(operand, Constant):
+        mask = (1 << kind.width_bits) - 1
+        bits = operand.value & mask
+        return Constant(value=bits if kind.floating else wrap(bits, kind), type=kind)
+    return Cast(operand=operand, type=kind, bits=True)
+
+
+def make_select(condition: Expression, if_true: Expression, if_false: Expression) -> Expression:
+    """A selection between values of one type, folded when its condition is a constant.
+
+    Raises: ValueError: the values have different types.
+    """
+    kind = type_of(if_true)
+    if type_of(if_false) != kind:
+        raise ValueError(f"both values of a selection must have one type, got {kind}, {type_of(if_false)}")
     if isinstance(condition, Constant):
         return if_true if condition.value else if_false
+    if if_true == if_false:
+        return if_true
     return Select(condition=condition, if_true=if_true, if_false=if_false, type=kind)
 
 
 def truth_value(expression: Expression) -> Expression:
-    """The expression as 0 or 1."""
-    if isinstance(expression, Binary) and expression.operator in (
-        "lt",
-        "le",
-        "gt",
-        "ge",
-        "eq",
-        "ne",
-    ):
+    """The expression as 0 or 1 of type INT32; a floating value is true when it does not equal zero."""
+    if isinstance(expression, Binary) and expression.operator in COMPARISONS:
         return expression
+    kind = type_of(expression)
     if isinstance(expression, Constant):
-        return Constant(value=int(expression.value != 0))
+        return Constant(value=int(expression.number != 0))
     if isinstance(expression, Select) and all(
-        (isinstance(b, Constant) and b.value in (0, 1)) or truth_value(b) is b
+        (isinstance(b, Constant) and b.value in (0, 1) and b.type == INT32) or truth_value(b) is b
         for b in (expression.if_true, expression.if_false)
     ):
         return expression
-    return Binary(operator="ne", left=expression, right=Constant(value=0))
+    return Binary(operator="ne", left=expression, right=Constant(value=0, type=kind))
+
+
+def negated(condition: Expression) -> Expression:
+    """1 when an INT32 condition is 0, else 0."""
+    return make_binary("eq", condition, Constant(value=0))

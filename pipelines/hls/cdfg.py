@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pipelines.hls.ir import Array, Function, Variable
+from pipelines.hls.ir import Array, Function, NestLevel, Variable
 from pipelines.interface import ScalarType
 
 MEMORY_OPCODES = ("load", "store")
@@ -25,14 +25,17 @@ class Operation:
 
     Attributes:
         index: position in the block; operands have smaller indices.
-        opcode: `const`, `read`, `write`, `load`, `store`, `select`, `neg`, `not`, `divc` (division by a
-            constant), or a binary operator of the IR.
+        opcode: `const`, `read`, `write`, `load`, `store`, `select`, `neg`, `not`, `abs`, `sqrt`, `cast` (to
+            `type`, by value), `bits` (to `type`, the bits stay), `divc` (integer division by a constant), or
+            a binary operator of the IR.
         operands: indices of the operations whose values it takes. load: the address;
             store: address, value; write: value; select: condition, if true, if false.
         predicate: index of the value that must not be zero for a load or store to happen.
-        type: type of the value; None for store and write.
+        type: type of the value; None for store and write. Before narrowing it is the C type and a
+            comparison is an INT32; after narrowing an integer type is the smallest that holds every value
+            the operation can give, so that the value as a number is the same.
         symbol: the variable of read and write, the array of load and store.
-        value: the constant of const, the divisor of divc.
+        value: the constant of const (bits when floating), the divisor of divc.
         subscripts: for load and store, the index value of each dimension.
         line: line in the C source.
     """
@@ -93,6 +96,7 @@ class Block:
         loop: name of the innermost loop around the block.
         interval: requested initiation interval when the block is a pipelined loop, else None.
         trip_count: iterations of a loop block when known.
+        nest: the loops a flattened loop block stands for, outermost first; else empty.
     """
 
     index: int
@@ -102,6 +106,7 @@ class Block:
     line: int
     interval: int | None = None
     trip_count: int | None = None
+    nest: tuple[NestLevel, ...] = ()
 
     @property
     def name(self) -> str:

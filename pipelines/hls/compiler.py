@@ -44,7 +44,7 @@ class HlsOptions:
 
     memory_read_delay_cycles: int = 2
     memory_write_delay_cycles: int = 2
-    directives: tuple[ir.LoopDirective, ...] = ()
+    directives: tuple[ir.Directive, ...] = ()
     clock_period_ns: float = 10.0
     liberty: str = "osu018"
 
@@ -107,7 +107,7 @@ def _inner_loops(loop: ir.For | ir.While) -> list[str]:
     return [s.name for s in ir.walk_statements(loop.body) if isinstance(s, ir.For | ir.While)]
 
 
-def _merge(function: ir.Function, given: Sequence[ir.LoopDirective], file: str) -> list[ir.LoopDirective]:
+def _merge(function: ir.Function, given: Sequence[ir.Directive], file: str) -> list[ir.Directive]:
     """Directives of the source and of the options; the options win."""
     loops = {loop.name: loop for loop in loops_of(function)}
     merged = {(d.kind, d.loop): d for loop in loops.values() for d in loop.directives}
@@ -133,7 +133,7 @@ def _obstacle(loop: ir.For | ir.While) -> str | None:
 
 
 def _plan_pipelines(
-    function: ir.Function, directives: Sequence[ir.LoopDirective]
+    function: ir.Function, directives: Sequence[ir.Directive]
 ) -> tuple[dict[str, int], list[DirectiveOutcome]]:
     """Requested intervals by loop, and the outcome of every directive that cannot be applied."""
     loops = {loop.name: loop for loop in loops_of(function)}
@@ -168,7 +168,7 @@ def _schedule(graph: Cdfg, model: TimingModel) -> tuple[BlockSchedule, ...]:
 
 
 def _pipeline_outcomes(
-    directives: Sequence[ir.LoopDirective],
+    directives: Sequence[ir.Directive],
     planned: dict[str, int],
     schedules: Sequence[BlockSchedule],
 ) -> list[DirectiveOutcome]:

@@ -1,4 +1,4 @@
-"""Directives: from pragmas or JSON to canonical `LoopDirective`s, and what became of each.
+"""Directives: from pragmas or JSON to canonical `Directive`s, and what became of each.
 
 Belongs here: spelling, validation, canonical form. Does not: applying a directive to a loop.
 """
@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from pipelines.hls.errors import HlsError
-from pipelines.hls.ir import LoopDirective
+from pipelines.hls.ir import Directive
 from pipelines.identity import canonical_json
 
 
@@ -52,7 +52,7 @@ _PRAGMA_FORMS = (
 )
 
 
-def directive_json(directive: LoopDirective) -> str:
+def directive_json(directive: Directive) -> str:
     """One directive as canonical JSON: `{"kind":…,"loop":…}` and `"value"` when it has one."""
     fields: dict[str, str | int] = {"kind": directive.kind, "loop": directive.loop}
     if directive.value is not None:
@@ -60,12 +60,12 @@ def directive_json(directive: LoopDirective) -> str:
     return canonical_json(fields)
 
 
-def directives_json(directives: Sequence[LoopDirective]) -> str:
+def directives_json(directives: Sequence[Directive]) -> str:
     """A set of directives as a JSON list in canonical order, without repeats."""
     return "[" + ",".join(sorted({directive_json(d) for d in directives})) + "]"
 
 
-def parse_directives(text: str) -> tuple[LoopDirective, ...]:
+def parse_directives(text: str) -> tuple[Directive, ...]:
     """Directives from JSON: a list of `{"kind": …, "loop": …, "value": …}`.
 
     Raises: HlsError: not such a list; the message says where and what is accepted.
@@ -79,14 +79,14 @@ def parse_directives(text: str) -> tuple[LoopDirective, ...]:
         raise HlsError(accepted, f"{first['msg']} at {place or 'the top'}") from None
     except (json.JSONDecodeError, RecursionError) as error:
         raise HlsError(accepted, f"invalid JSON ({error})") from None
-    return tuple(LoopDirective(kind=m.kind, loop=m.loop, value=m.value) for m in models)
+    return tuple(Directive(kind=m.kind, loop=m.loop, value=m.value) for m in models)
 
 
-def parse_pragma(text: str, loop: str) -> LoopDirective | None:
+def parse_pragma(text: str, loop: str) -> Directive | None:
     """The directive a pragma on a loop spells, or None when this engine does not know the pragma."""
     for form, kind in _PRAGMA_FORMS:
         found = form.match(text.strip())
         if found:
             value = int(found[1]) if form.groups and found[1] else None
-            return LoopDirective(kind=kind, loop=loop, value=value)
+            return Directive(kind=kind, loop=loop, value=value)
     return None

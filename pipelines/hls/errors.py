@@ -16,3 +16,7 @@ class HlsError(ValueError):
         self.line = line
         place = f" ({file}:{line})" if line is not None else f" ({file})" if file else ""
         super().__init__(f"{rule}, got {got}{place}")
+
+
+class NotApplicable(Exception):
+    """A directive cannot be applied to this program; the message is the reason, for `directive_outcomes`."""

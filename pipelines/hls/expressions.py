@@ -14,7 +14,6 @@ from pycparser import c_ast
 from pipelines.hls import ir
 from pipelines.hls.arithmetic import make_binary, make_select, make_unary, truth_value
 from pipelines.hls.errors import HlsError
-from pipelines.interface import INT32
 
 Symbol = ir.Variable | ir.Array
 
@@ -75,7 +74,7 @@ class ExpressionReader:
                 condition = self.read_condition(node.cond)
                 if_true = self._under(condition).read(node.iftrue)
                 if_false = self._under(_negate(condition)).read(node.iffalse)
-                return make_select(condition, if_true, if_false, INT32)
+                return make_select(condition, if_true, if_false)
             case c_ast.Cast() if _names_int(node):
                 return self.read(node.expr)
             case _:
@@ -106,7 +105,7 @@ class ExpressionReader:
     def _under(self, condition: ir.Expression) -> ExpressionReader:
         guard = condition
         if self.guard is not None:
-            guard = make_binary("and", self.guard, condition, INT32)
+            guard = make_binary("and", self.guard, condition)
         return ExpressionReader(lookup=self.lookup, refuse=self.refuse, guard=guard)
 
     def _constant(self, node: c_ast.Constant) -> ir.Expression:
@@ -161,8 +160,8 @@ class ExpressionReader:
         if node.op == "+":
             return operand
         if node.op == "!":
-            return make_binary("eq", operand, ir.Constant(value=0), INT32)
-        return make_unary("neg" if node.op == "-" else "not", operand, INT32)
+            return make_binary("eq", operand, ir.Constant(value=0))
+        return make_unary("neg" if node.op == "-" else "not", operand)
 
     def _binary(self, node: c_ast.BinaryOp) -> ir.Expression:
         if node.op in ("&&", "||"):
@@ -170,14 +169,14 @@ class ExpressionReader:
         left, right = self.read(node.left), self.read(node.right)
         if node.op in ("/", "%") and isinstance(right, ir.Constant) and right.value == 0:
             raise self.refuse(node, "a divisor must not be zero", "0")
-        return make_binary(_BINARY[node.op], left, right, INT32)
+        return make_binary(_BINARY[node.op], left, right)
 
     def _short_circuit(self, node: c_ast.BinaryOp) -> ir.Expression:
         left = self.read_condition(node.left)
         zero, one = ir.Constant(value=0), ir.Constant(value=1)
         if node.op == "&&":
-            return make_select(left, self._under(left).read_condition(node.right), zero, INT32)
-        return make_select(left, one, self._under(_negate(left)).read_condition(node.right), INT32)
+            return make_select(left, self._under(left).read_condition(node.right), zero)
+        return make_select(left, one, self._under(_negate(left)).read_condition(node.right))
 
 
 _EXPRESSION_NAMES = {
@@ -199,7 +198,7 @@ def _integer(text: str) -> int:
 
 
 def _negate(condition: ir.Expression) -> ir.Expression:
-    return make_binary("eq", condition, ir.Constant(value=0), INT32)
+    return make_binary("eq", condition, ir.Constant(value=0))
 
 
 def _names_int(node: c_ast.Cast) -> bool:

@@ -217,7 +217,7 @@ class _FunctionReader:
         place = reader.read_place(target)
         value = right
         if operator is not None:
-            value = make_binary(operator, reader.read(target), right, INT32)
+            value = make_binary(operator, reader.read(target), right)
         if isinstance(place, ir.Read):
             return ir.Assign(variable=place.variable, value=value, line=line)
         return ir.Store(array=place.array, indices=place.indices, value=value, line=line)
@@ -241,8 +241,8 @@ class _FunctionReader:
         finally:
             self.scopes.pop()
 
-    def loop_directives(self, pragmas: list[c_ast.Pragma], loop: str) -> tuple[ir.LoopDirective, ...]:
-        found: list[ir.LoopDirective] = []
+    def loop_directives(self, pragmas: list[c_ast.Pragma], loop: str) -> tuple[ir.Directive, ...]:
+        found: list[ir.Directive] = []
         for pragma in pragmas:
             directive = parse_pragma(pragma.string, loop)
             if directive is None:
@@ -256,7 +256,7 @@ class _FunctionReader:
         node: c_ast.While | c_ast.DoWhile,
         body: c_ast.Node,
         name: str,
-        directives: tuple[ir.LoopDirective, ...],
+        directives: tuple[ir.Directive, ...],
     ) -> ir.While:
         condition = self.expressions().read_condition(node.cond)
         return ir.While(
@@ -273,7 +273,7 @@ class _FunctionReader:
         node: c_ast.For,
         body_node: c_ast.Node,
         name: str,
-        directives: tuple[ir.LoopDirective, ...],
+        directives: tuple[ir.Directive, ...],
     ) -> list[ir.Statement]:
         """A counted loop when variable, bound and step allow it, else its `while` form."""
         before = [] if node.init is None else self.statement(node.init, [])
@@ -302,7 +302,7 @@ class _FunctionReader:
         condition: ir.Expression,
         body: tuple[ir.Statement, ...],
         after: list[ir.Statement],
-        directives: tuple[ir.LoopDirective, ...],
+        directives: tuple[ir.Directive, ...],
     ) -> ir.For | None:
         if not (before and isinstance(before[-1], ir.Assign) and len(after) == 1):
             return None

@@ -59,7 +59,7 @@ class _Converter:
         found += self.predicated(statement.then, source.then, predicate)
         if statement.otherwise:
             negated = self.temporary("p")
-            negation = make_binary("eq", predicate, ir.Constant(value=0), condition.type)
+            negation = make_binary("eq", predicate, ir.Constant(value=0))
             found.append(ir.Assign(variable=negated, value=negation, line=statement.line))
             found += self.predicated(statement.otherwise, source.otherwise, ir.Read(variable=negated))
         return found
@@ -85,7 +85,7 @@ class _Converter:
                 value = guard_loads(statement.value, predicate)
                 if statement.variable.name not in private:
                     old = ir.Read(variable=statement.variable)
-                    value = make_select(predicate, value, old, statement.variable.type)
+                    value = make_select(predicate, value, old)
                 found.append(replace(statement, value=value))
             elif isinstance(statement, ir.Store):
                 found.append(
@@ -116,7 +116,7 @@ def _is_cheap(statement: ir.If) -> bool:
 
 
 def _conjunction(left: ir.Expression, right: ir.Expression | None) -> ir.Expression:
-    return left if right is None else make_binary("and", left, right, ir.INT32)
+    return left if right is None else make_binary("and", left, right)
 
 
 def _count_reads(body: tuple[ir.Statement, ...]) -> Counter[str]:

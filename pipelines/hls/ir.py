@@ -3,18 +3,24 @@
 Belongs here: what a program is between C and the control/data-flow graph. Every node is frozen; a pass
 takes valid IR and returns valid IR. Does not: how C is read, or when anything happens.
 
-Values are two's-complement integers of a `ScalarType`; arithmetic wraps. Memory is a set of arrays that do
-not overlap. A loop is either counted (`For`, the loop variable is changed by the loop alone and the bound
-does not change inside) or conditional (`While`).
+Values are of a `ScalarType`: two's-complement integers whose arithmetic wraps, or IEEE-754 numbers rounded
+to nearest even. Every conversion is a `Cast`: both operands of an operator have one type, an assigned value
+the type of its variable, a stored value the type of its array. Memory is a set of arrays that do not
+overlap. A loop is either counted (`For`, the loop variable is changed by the loop alone and the bound does
+not change inside) or conditional (`While`). `break`, `continue`, `goto` to the end of a block and an early
+`return` are one thing: `Leave` a labelled `Block`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+import struct
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from math import prod
 
-from pipelines.interface import INT32, ScalarType
+from pipelines.interface import INT32, Bank, ScalarType
+
+Number = int | float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,12 +33,22 @@ class Variable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Array:
-    """An array: external arrays are ports of the design, local ones memories inside it."""
+    """An array: external arrays are ports of the design, local ones memories inside it.
+
+    Attributes:
+        initial: values a local array has when the function starts, in C order, as `Constant.value`s; None
+            when they are undefined. An array that is never stored to is a table of constants.
+        argument: name of the array argument this array is a bank of; None for an array of its own.
+        registers: the array is kept in registers, each element reachable in every cycle.
+    """
 
     name: str
     type: ScalarType
     shape: tuple[int, ...]
     external: bool
+    initial: tuple[int, ...] | None = None
+    argument: str | None = None
+    registers: bool = False
 
     @property
     def element_count(self) -> int:
@@ -42,10 +58,20 @@ class Array:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Constant:
-    """An integer constant, within the range of its type."""
+    """A constant.
+
+    Attributes:
+        value: within the range of an integer type; the bits of a floating one, as an unsigned number, so
+            that equal constants are the same constant (two zeros differ, a NaN equals itself).
+    """
 
     value: int
     type: ScalarType = INT32
+
+    @property
+    def number(self) -> Number:
+        """The value as a number."""
+        return float_of_bits(self.value, self.type) if self.type.floating else self.value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,8 +96,17 @@ class Load:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Cast:
+    """A value converted to another type as C does; with `bits` the bits stay and their meaning changes."""
+
+    operand: Expression
+    type: ScalarType
+    bits: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Unary:
-    """`neg` or `not` (bitwise) of an operand."""
+    """`neg`, `not` (bitwise), `abs` or `sqrt` (both of floating operands) of an operand of the same type."""
 
     operator: str
     operand: Expression
@@ -80,7 +115,11 @@ class Unary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Binary:
-    """An operator of two operands; comparisons give 0 or 1. Names are those of `BINARY_OPERATORS`."""
+    """An operator of two operands of one type. Names are those of `BINARY_OPERATORS`.
+
+    Attributes:
+        type: of the result: that of the operands, or INT32 for a comparison, which gives 0 or 1.
+    """
 
     operator: str
     left: Expression
@@ -98,7 +137,40 @@ class Select:
     type: ScalarType = INT32
 
 
-Expression = Constant | Read | Load | Unary | Binary | Select
+Expression = Constant | Read | Load | Cast | Unary | Binary | Select
+
+
+def type_of(expression: Expression) -> ScalarType:
+    """Type of an expression's value."""
+    match expression:
+        case Read():
+            return expression.variable.type
+        case Load():
+            return expression.array.type
+        case _:
+            return expression.type
+
+
+def float_of_bits(bits: int, kind: ScalarType) -> float:
+    """The number whose IEEE-754 bits these are."""
+    integer, number = ("<I", "<f") if kind.width_bits == 32 else ("<Q", "<d")
+    return float(struct.unpack(number, struct.pack(integer, bits))[0])
+
+
+def bits_of_float(number: float, kind: ScalarType) -> int:
+    """IEEE-754 bits of a number, rounded to the type; too large for it becomes infinity."""
+    if kind.width_bits == 64:
+        return int(struct.unpack("<Q", struct.pack("<d", number))[0])
+    try:
+        return int(struct.unpack("<I", struct.pack("<f", number))[0])
+    except OverflowError:
+        return 0x7F800000 if number > 0 else 0xFF800000
+
+
+def float_constant(number: float, kind: ScalarType) -> Constant:
+    """A floating constant, rounded to its type."""
+    return Constant(value=bits_of_float(number, kind), type=kind)
+
 
 ARITHMETIC = ("add", "sub", "mul", "div", "rem")
 BITWISE = ("and", "or", "xor", "shl", "shr")
@@ -137,18 +209,52 @@ class If:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """Statements that `Leave` ends early: the bodies of C's switch, break, continue and early return.
+
+    Attributes:
+        label: unique in the function.
+    """
+
+    label: str
+    body: tuple[Statement, ...]
+    line: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leave:
+    """Go on after the block of that label, which is around this statement."""
+
+    label: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Loop:
     """What counted and conditional loops share.
 
     Attributes:
         name: what directives call the loop; its C label, or L0, L1, … in source order.
         directives: canonical directives written in the source on this loop.
+        nest: for a loop made by flattening, the counted loops it stands for, outermost first; their
+            variables step like an odometer, once an iteration.
     """
 
     name: str
     body: tuple[Statement, ...]
     line: int
-    directives: tuple[LoopDirective, ...] = ()
+    directives: tuple[Directive, ...] = ()
+    nest: tuple[NestLevel, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NestLevel:
+    """One loop of a flattened nest: `variable` runs from `lower` by `step`, `trip_count` times."""
+
+    variable: Variable
+    lower: int
+    step: int
+    trip_count: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,43 +298,73 @@ class Return:
     line: int
 
 
-Statement = Assign | Store | If | For | While | Return
+Statement = Assign | Store | If | Block | Leave | For | While | Return
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LoopDirective:
-    """A directive on one loop.
+class Directive:
+    """A directive on a loop or an array.
 
     Attributes:
-        kind: `pipeline`, or another kind of the field that this engine may refuse.
-        loop: name of the loop.
-        value: initiation interval of a pipeline, factor of an unroll; None when not given.
+        kind: one of `pipeline`, `unroll`, `flatten`, `tile`, `partition`, `cache`, `reduction`, `parallel`.
+        loop: name of the loop; for `partition` empty.
+        value: initiation interval of a pipeline; factor of an unroll, tile, partition or parallel; None when
+            not given (1 for an interval; all iterations for an unroll; every element for a partition).
+        variable: the array of `partition` and `cache`, the accumulator of `reduction`; else empty.
+        style: of a partition: `cyclic`, `block` or `complete`; of a pipeline: `flatten` when it demands
+            that inner loops are unrolled; else empty.
+        dimension: of a partition, 1 for the first, 0 for all; else None.
     """
 
     kind: str
-    loop: str
+    loop: str = ""
     value: int | None = None
+    variable: str = ""
+    style: str = ""
+    dimension: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Function:
-    """A whole program: its top function."""
+    """A whole program: its top function, everything it calls inlined.
+
+    Attributes:
+        parameters: as written in C; arrays of a partition are not among them.
+        arrays: every array, external ones, banks and local ones.
+        directives: those in the source that belong to no loop.
+        ignored_pragmas: (text, line) of pragmas that are not directives.
+        banks: for each external array of `arrays` the elements it holds; those of unpartitioned arguments
+            are not listed.
+    """
 
     name: str
     parameters: tuple[Variable | Array, ...]
     arrays: tuple[Array, ...]
     returns: ScalarType | None
     body: tuple[Statement, ...]
+    directives: tuple[Directive, ...] = ()
     ignored_pragmas: tuple[tuple[str, int], ...] = field(default=())
+    banks: tuple[Bank, ...] = ()
 
 
 def child_bodies(statement: Statement) -> tuple[tuple[Statement, ...], ...]:
     """The bodies inside a statement, in source order."""
     if isinstance(statement, If):
         return statement.then, statement.otherwise
-    if isinstance(statement, For | While):
+    if isinstance(statement, For | While | Block):
         return (statement.body,)
     return ()
+
+
+def with_bodies(statement: Statement, bodies: tuple[tuple[Statement, ...], ...]) -> Statement:
+    """The statement with other inner bodies, as many as `child_bodies` gives."""
+    match statement:
+        case If():
+            return replace(statement, then=bodies[0], otherwise=bodies[1])
+        case For() | While() | Block():
+            return replace(statement, body=bodies[0])
+        case _:
+            return statement
 
 
 def walk_statements(body: tuple[Statement, ...]) -> Iterator[Statement]:
@@ -253,6 +389,8 @@ def statement_expressions(statement: Statement) -> tuple[Expression, ...]:
             return (statement.lower, statement.upper)
         case Return():
             return () if statement.value is None else (statement.value,)
+        case Block() | Leave():
+            return ()
 
 
 def child_expressions(expression: Expression) -> tuple[Expression, ...]:
@@ -261,7 +399,7 @@ def child_expressions(expression: Expression) -> tuple[Expression, ...]:
         case Load():
             predicate = () if expression.predicate is None else (expression.predicate,)
             return (*expression.indices, *predicate)
-        case Unary():
+        case Unary() | Cast():
             return (expression.operand,)
         case Binary():
             return (expression.left, expression.right)
@@ -293,3 +431,81 @@ def assigned_variables(body: tuple[Statement, ...]) -> frozenset[str]:
 def stored_arrays(body: tuple[Statement, ...]) -> frozenset[str]:
     """Names of the arrays a body may change."""
     return frozenset(s.array.name for s in walk_statements(body) if isinstance(s, Store))
+
+
+def map_expression(expression: Expression, visit: Callable[[Expression], Expression]) -> Expression:
+    """The expression rebuilt bottom-up: each part's operands are mapped first, then the part itself."""
+
+    def inner(part: Expression) -> Expression:
+        return map_expression(part, visit)
+
+    match expression:
+        case Load():
+            predicate = None if expression.predicate is None else inner(expression.predicate)
+            indices = tuple(inner(i) for i in expression.indices)
+            rebuilt: Expression = replace(expression, indices=indices, predicate=predicate)
+        case Unary() | Cast():
+            rebuilt = replace(expression, operand=inner(expression.operand))
+        case Binary():
+            rebuilt = replace(expression, left=inner(expression.left), right=inner(expression.right))
+        case Select():
+            rebuilt = replace(
+                expression,
+                condition=inner(expression.condition),
+                if_true=inner(expression.if_true),
+                if_false=inner(expression.if_false),
+            )
+        case _:
+            rebuilt = expression
+    return visit(rebuilt)
+
+
+def map_own_expressions(statement: Statement, visit: Callable[[Expression], Expression]) -> Statement:
+    """The statement with each expression it evaluates itself replaced; inner bodies stay."""
+    match statement:
+        case Assign():
+            return replace(statement, value=visit(statement.value))
+        case Store():
+            return replace(
+                statement,
+                indices=tuple(visit(i) for i in statement.indices),
+                value=visit(statement.value),
+                predicate=None if statement.predicate is None else visit(statement.predicate),
+            )
+        case If() | While():
+            return replace(statement, condition=visit(statement.condition))
+        case For():
+            return replace(statement, lower=visit(statement.lower), upper=visit(statement.upper))
+        case Return():
+            return replace(statement, value=None if statement.value is None else visit(statement.value))
+        case Block() | Leave():
+            return statement
+
+
+def map_statements(
+    body: tuple[Statement, ...], visit: Callable[[Statement], tuple[Statement, ...]]
+) -> tuple[Statement, ...]:
+    """The body rebuilt, inner statements first; each statement becomes what `visit` gives."""
+    found: list[Statement] = []
+    for statement in body:
+        inner = tuple(map_statements(b, visit) for b in child_bodies(statement))
+        found.extend(visit(with_bodies(statement, inner)))
+    return tuple(found)
+
+
+def all_names(function: Function) -> frozenset[str]:
+    """Names of every variable, array and block label, so that a pass can invent new ones."""
+    found = {p.name for p in function.parameters} | {a.name for a in function.arrays}
+    found |= assigned_variables(function.body)
+    for expression in all_expressions(function.body):
+        if isinstance(expression, Read):
+            found.add(expression.variable.name)
+    for statement in walk_statements(function.body):
+        match statement:
+            case Block():
+                found.add(statement.label)
+            case For() | While():
+                found.add(statement.name)
+            case _:
+                pass
+    return frozenset(found)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pipelines.hls import ir
 from pipelines.hls.arithmetic import make_binary
 from pipelines.hls.cdfg import Block, Branch, Cdfg, Finish, Jump, Operation, Terminator
-from pipelines.interface import INT32, ScalarType
+from pipelines.interface import ScalarType
 
 
 @dataclass(slots=True)
@@ -33,6 +33,12 @@ class _BlockBuilder:
     terminator: Terminator | None = None
     interval: int | None = None
     trip_count: int | None = None
+    nest: tuple[ir.NestLevel, ...] = ()
+
+    def go_on(self, after: _BlockBuilder) -> None:
+        """Go on with another block unless control already went elsewhere."""
+        if self.terminator is None:
+            self.terminator = Jump(target=after.index)
 
     def add(
         self,
@@ -76,6 +82,7 @@ class _Lowering:
     intervals: Mapping[str, int]
     blocks: list[_BlockBuilder] = field(default_factory=list[_BlockBuilder])
     loops: list[str] = field(default_factory=list[str])
+    exits: dict[str, int] = field(default_factory=dict[str, int])
 
     # ---- blocks -----------------------------------------------------------------------------------
 
@@ -104,6 +111,7 @@ class _Lowering:
             line=block.line,
             interval=block.interval,
             trip_count=block.trip_count,
+            nest=block.nest,
         )
 
     # ---- statements -------------------------------------------------------------------------------
@@ -126,7 +134,20 @@ class _Lowering:
                     value = statement.value
                     result = None if value is None else self.value(block, value, statement.line)
                     block.terminator = Finish(value=result)
+                case ir.Block():
+                    block = self.lower_block(statement, block)
+                case ir.Leave():
+                    block.terminator = Jump(target=self.exits[statement.label])
+            if block.terminator is not None:
+                break
         return block
+
+    def lower_block(self, statement: ir.Block, block: _BlockBuilder) -> _BlockBuilder:
+        after = self.new_block(statement.line)
+        self.exits[statement.label] = after.index
+        end = self.lower_body(statement.body, block)
+        end.go_on(after)
+        return after
 
     def assign(self, block: _BlockBuilder, variable: ir.Variable, value: ir.Expression, line: int) -> None:
         index = self.value(block, value, line)
@@ -156,9 +177,9 @@ class _Lowering:
         otherwise = self.new_block(statement.line) if statement.otherwise else None
         otherwise_end = self.lower_body(statement.otherwise, otherwise) if otherwise is not None else None
         after = self.new_block(statement.line)
-        then_end.terminator = Jump(target=after.index)
+        then_end.go_on(after)
         if otherwise_end is not None:
-            otherwise_end.terminator = Jump(target=after.index)
+            otherwise_end.go_on(after)
         skip = after if otherwise is None else otherwise
         block.terminator = Branch(condition=condition, if_true=then.index, if_false=skip.index)
         return after
@@ -168,10 +189,10 @@ class _Lowering:
         read = ir.Read(variable=loop.variable)
         step = ir.Assign(
             variable=loop.variable,
-            value=make_binary("add", read, ir.Constant(value=loop.step), loop.variable.type),
+            value=make_binary("add", read, ir.Constant(value=loop.step, type=loop.variable.type)),
             line=loop.line,
         )
-        again = make_binary(loop.comparison, read, loop.upper, INT32)
+        again = make_binary(loop.comparison, read, loop.upper)
         trips = loop.trip_count
         if trips == 0:
             return block
@@ -198,13 +219,15 @@ class _Lowering:
         self.loops.append(loop.name)
         first = self.new_block(loop.line)
         last = self.lower_body(body, first)
-        condition = self.value(last, again, loop.line)
         self.loops.pop()
         after = self.new_block(loop.line)
-        last.terminator = Branch(condition=condition, if_true=first.index, if_false=after.index)
+        if last.terminator is None:
+            condition = self.value(last, again, loop.line)
+            last.terminator = Branch(condition=condition, if_true=first.index, if_false=after.index)
         if last is first:
             first.interval = self.intervals.get(loop.name)
             first.trip_count = trips
+            first.nest = loop.nest
         if guard_value is None:
             block.terminator = Jump(target=first.index)
         else:
@@ -225,6 +248,9 @@ class _Lowering:
             case ir.Unary():
                 operand = self.value(block, expression.operand, line)
                 return block.add(expression.operator, (operand,), expression.type, line)
+            case ir.Cast():
+                operand = self.value(block, expression.operand, line)
+                return block.add("bits" if expression.bits else "cast", (operand,), expression.type, line)
             case ir.Binary():
                 return self.binary(block, expression, line)
             case ir.Select():
@@ -269,8 +295,8 @@ class _Lowering:
         """Row-major element number."""
         total = indices[0]
         for size, index in zip(array.shape[1:], indices[1:], strict=True):
-            scaled = make_binary("mul", total, ir.Constant(value=size), INT32)
-            total = make_binary("add", scaled, index, INT32)
+            scaled = make_binary("mul", total, ir.Constant(value=size))
+            total = make_binary("add", scaled, index)
         return self.value(block, total, line)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import product
 
-from pipelines.hls import Function, HlsOptions, LoopDirective, innermost_loops
+from pipelines.hls import Directive, Function, HlsOptions, innermost_loops
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ def configurations(function: Function, space: ConfigurationSpace, *, liberty: st
     loops = innermost_loops(function)
     found: dict[HlsOptions, None] = {}
     for delay, pipelined in product(space.memory_delays, space.pipeline):
-        directives = tuple(LoopDirective(kind="pipeline", loop=loop) for loop in loops) if pipelined else ()
+        directives = tuple(Directive(kind="pipeline", loop=loop) for loop in loops) if pipelined else ()
         options = HlsOptions(
             memory_read_delay_cycles=delay,
             memory_write_delay_cycles=delay,

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pipelines.hls import HlsError, HlsOptions, LoopDirective, compile_program, innermost_loops, read_function
+from pipelines.hls import Directive, HlsError, HlsOptions, compile_program, innermost_loops, read_function
 from pipelines.native import run_native
 from pipelines.programs import draw_data
 from pipelines.rtlsim import MemoryTiming, simulate_design
@@ -35,7 +35,7 @@ def options_of(source: str, seed: int, *, pipeline: bool) -> HlsOptions:
         memory_read_delay_cycles=1 + seed % (5 if pipeline else 4),
         memory_write_delay_cycles=1 + seed % 3,
         clock_period_ns=3.0 + seed % 7,
-        directives=tuple(LoopDirective(kind="pipeline", loop=loop) for loop in loops),
+        directives=tuple(Directive(kind="pipeline", loop=loop) for loop in loops),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pipelines.hls import HlsOptions, LoopDirective, innermost_loops, read_function
+from pipelines.hls import Directive, HlsOptions, innermost_loops, read_function
 
 
 def options_for(source: str, top: str, *, pipeline: bool, delay: int = 2, period: float = 10.0) -> HlsOptions:
@@ -12,5 +12,5 @@ def options_for(source: str, top: str, *, pipeline: bool, delay: int = 2, period
         memory_read_delay_cycles=delay,
         memory_write_delay_cycles=delay,
         clock_period_ns=period,
-        directives=tuple(LoopDirective(kind="pipeline", loop=loop) for loop in loops),
+        directives=tuple(Directive(kind="pipeline", loop=loop) for loop in loops),
     )

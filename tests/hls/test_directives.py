@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from pipelines.hls import (
+    Directive,
     HlsError,
     HlsOptions,
-    LoopDirective,
     compile_program,
     directives_json,
     parse_directives,
@@ -37,32 +37,32 @@ def test_directives_rejects_other_json(text: str) -> None:
         parse_directives(text)
 
 
-def outcomes(*directives: LoopDirective, source: str = NEST) -> dict[str, tuple[bool, str]]:
+def outcomes(*directives: Directive, source: str = NEST) -> dict[str, tuple[bool, str]]:
     compiled = compile_program(source, top="f", options=HlsOptions(directives=directives))
     return {o.directive: (o.applied, o.reason) for o in compiled.outcomes}
 
 
 def test_applied_pipeline_explains_its_interval() -> None:
-    found = outcomes(LoopDirective(kind="pipeline", loop="L1"))
+    found = outcomes(Directive(kind="pipeline", loop="L1"))
     assert found == {'{"kind":"pipeline","loop":"L1"}': (True, "II 1: ResMII 1 (store A), RecMII 1")}
 
 
 def test_pipeline_of_an_outer_loop_is_an_outcome_not_an_error() -> None:
-    found = outcomes(LoopDirective(kind="pipeline", loop="L0"))
+    found = outcomes(Directive(kind="pipeline", loop="L0"))
     reason = "loop L0 contains loop L1; only innermost loops are pipelined"
     assert found == {'{"kind":"pipeline","loop":"L0"}': (False, reason)}
 
 
 def test_unknown_kinds_and_pragmas_are_outcomes() -> None:
     source = NEST.replace("        for", "#pragma HLS dataflow\n        for")
-    found = outcomes(LoopDirective(kind="unroll", loop="L1", value=2), source=source)
+    found = outcomes(Directive(kind="unroll", loop="L1", value=2), source=source)
     assert [applied for applied, _ in found.values()] == [False, False]
     assert any("unroll is not supported" in reason for _, reason in found.values())
 
 
 def test_directive_rejects_an_unknown_loop() -> None:
     with pytest.raises(HlsError, match=r"^a directive's loop must be one of L0, L1, got 'k' \(program\.c\)$"):
-        outcomes(LoopDirective(kind="pipeline", loop="k"))
+        outcomes(Directive(kind="pipeline", loop="k"))
 
 
 def test_options_rejects_a_delay_of_zero() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipelines.hls import HlsError, LoopDirective, interface_of, ir, read_function
+from pipelines.hls import Directive, HlsError, interface_of, ir, read_function
 
 
 def body_of(text: str, parameters: str = "int n, int A[8]") -> str:
@@ -61,21 +61,21 @@ def test_shadowed_variables_stay_apart() -> None:
 @pytest.mark.parametrize(
     ("pragma", "directive"),
     [
-        ("#pragma HLS pipeline", LoopDirective(kind="pipeline", loop="L0")),
-        ("#pragma HLS PIPELINE II=3", LoopDirective(kind="pipeline", loop="L0", value=3)),
-        ("#pragma ACCEL pipeline", LoopDirective(kind="pipeline", loop="L0")),
-        ("#pragma HLS unroll factor=4", LoopDirective(kind="unroll", loop="L0", value=4)),
-        ("#pragma clang loop unroll(full)", LoopDirective(kind="unroll", loop="L0")),
+        ("#pragma HLS pipeline", Directive(kind="pipeline", loop="L0")),
+        ("#pragma HLS PIPELINE II=3", Directive(kind="pipeline", loop="L0", value=3)),
+        ("#pragma ACCEL pipeline", Directive(kind="pipeline", loop="L0")),
+        ("#pragma HLS unroll factor=4", Directive(kind="unroll", loop="L0", value=4)),
+        ("#pragma clang loop unroll(full)", Directive(kind="unroll", loop="L0")),
     ],
 )
-def test_pragma_before_a_loop_becomes_its_directive(pragma: str, directive: LoopDirective) -> None:
+def test_pragma_before_a_loop_becomes_its_directive(pragma: str, directive: Directive) -> None:
     (loop,) = loops(body_of(f"{pragma}\nfor (int i = 0; i < 8; i++) A[i] = i;"))
     assert loop.directives == (directive,)
 
 
 def test_vitis_pragma_inside_a_loop_belongs_to_that_loop() -> None:
     (loop,) = loops(body_of("for (int i = 0; i < 8; i++) {\n#pragma HLS pipeline II=2\n A[i] = i; }"))
-    assert loop.directives == (LoopDirective(kind="pipeline", loop="L0", value=2),)
+    assert loop.directives == (Directive(kind="pipeline", loop="L0", value=2),)
 
 
 def test_interface_says_what_is_read_and_written() -> None:

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 from hls_support import options_for
 
-from pipelines.hls import CompiledDesign, HlsOptions, LoopDirective, compile_program
+from pipelines.hls import CompiledDesign, Directive, HlsOptions, compile_program
 from pipelines.hls.cdfg import Block, Branch
 from pipelines.hls.dependence import memory_dependences
 from pipelines.hls.modulo import check_modulo, recurrence_bound, resource_bound, solve_interval
@@ -151,7 +151,7 @@ def test_accumulation_in_memory_costs_both_delays(delay: int) -> None:
 
 def test_a_requested_interval_is_a_lower_bound() -> None:
     source = "void f(int A[64]) { for (int i = 0; i < 9; i++) A[i] = i; }"
-    options = HlsOptions(directives=(LoopDirective(kind="pipeline", loop="L0", value=3),))
+    options = HlsOptions(directives=(Directive(kind="pipeline", loop="L0", value=3),))
     assert compile_program(source, top="f", options=options).intervals == {"L0": 3}
 
 
