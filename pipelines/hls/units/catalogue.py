@@ -1,0 +1,268 @@
+"""Which functional unit an operation needs, its ports and cycles, and its Verilog.
+
+Belongs here: the one interface to the units for the rest of the engine. Does not: the units' own text
+(`*.v`), delays and areas (`timing.py`), or which operations share a unit.
+
+Every unit takes its operands in the cycle an operation starts and has the result on its output
+`latency_cycles` later, for that one cycle. A unit with `busy_cycles` of 1 takes new operands every cycle.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from pipelines.hls.errors import HlsError
+from pipelines.interface import ScalarType
+
+Port = tuple[str, int]
+"""Name and width in bits of a port."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionalUnit:
+    """A functional-unit type: operations with equal units may share an instance.
+
+    Attributes:
+        kind: short name in the manner of the field, `mul` or `dadd`; not unique among widths.
+        module: name of the Verilog module; parameters: name and value of those of an instance.
+        ports: operand ports in order; output: the result's port. Narrower operands must be extended.
+        latency_cycles: from operands to result; 0 for a combinational unit.
+        busy_cycles: from one start to the next; 1 for a pipelined or combinational unit.
+        clocked: has a port `clk`.
+        started: has ports `rst` and `go`; `go` is high in the cycle of the operands. Its result stays.
+        mode: one-bit port that is taken with the operands and chooses the operation, if any.
+    """
+
+    kind: str
+    module: str
+    parameters: tuple[tuple[str, int], ...]
+    ports: tuple[Port, ...]
+    output: Port
+    latency_cycles: int
+    busy_cycles: int = 1
+    clocked: bool = True
+    started: bool = False
+    mode: str | None = None
+
+
+def mode_value(opcode: str) -> int:
+    """What the mode port of an operation's unit must be: 1 for `sub` and `rem`, else 0."""
+    return int(opcode in ("sub", "rem"))
+
+
+def float_format(scalar: ScalarType) -> tuple[int, int]:
+    """Bits of exponent and of fraction of a floating type."""
+    return (8, 23) if scalar.width_bits == 32 else (11, 52)
+
+
+def _format_parameters(scalar: ScalarType) -> tuple[tuple[str, int], ...]:
+    exponent, fraction = float_format(scalar)
+    return (("EXPONENT", exponent), ("FRACTION", fraction))
+
+
+# ---- integer units --------------------------------------------------------------------------------
+
+MULTIPLIER_ONE_STAGE_BITS = 16
+"""Widest product that is made in one stage; wider ones register the products of halves."""
+
+
+def multiplier_stages(width_bits: int) -> int:
+    """Latency of an integer product in cycles."""
+    return 1 if width_bits <= MULTIPLIER_ONE_STAGE_BITS else 2
+
+
+def integer_multiplier(width_bits: int) -> FunctionalUnit:
+    """Low half of the product of two integers, signed or not; a new one each cycle."""
+    stages = multiplier_stages(width_bits)
+    return FunctionalUnit(
+        kind="mul",
+        module="integer_multiply",
+        parameters=(("WIDTH", width_bits), ("STAGES", stages)),
+        ports=(("a", width_bits), ("b", width_bits)),
+        output=("y", width_bits),
+        latency_cycles=stages,
+    )
+
+
+def integer_divider(scalar: ScalarType) -> FunctionalUnit:
+    """Quotient, or remainder in mode 1, of two integers; one bit a cycle, not pipelined."""
+    width = scalar.width_bits
+    return FunctionalUnit(
+        kind="div",
+        module="integer_divide",
+        parameters=(("WIDTH", width), ("SIGNED", int(scalar.signed))),
+        ports=(("a", width), ("b", width)),
+        output=("y", width),
+        latency_cycles=width + 2,
+        busy_cycles=width + 2,
+        started=True,
+        mode="remainder",
+    )
+
+
+def reciprocal(divisor: int, scalar: ScalarType) -> tuple[int, int]:
+    """Factor M and shift p with n / |divisor| = (n M >> p) + (n < 0) for every n of an integer type.
+
+    Raises:  HlsError: the divisor is zero.
+    Source:  Granlund and Montgomery 1994, theorems 4.2 (unsigned) and 5.1 (signed): with N bits of
+             magnitude and p = N + ceil(log2 d), M = floor(2^p / d) + 1 keeps 0 < M d - 2^p <= 2^(p - N).
+    """
+    if divisor == 0:
+        raise HlsError("a constant divisor must not be zero", "0")
+    magnitude = abs(divisor)
+    magnitude_bits = scalar.width_bits - int(scalar.signed)
+    shift = max(1, magnitude_bits + (magnitude - 1).bit_length())
+    return (1 << shift) // magnitude + 1, shift
+
+
+def constant_divider(divisor: int, scalar: ScalarType) -> FunctionalUnit:
+    """Quotient of an integer by a constant, truncated toward zero; a new one each cycle."""
+    factor, shift = reciprocal(divisor, scalar)
+    width = scalar.width_bits
+    return FunctionalUnit(
+        kind="divc",
+        module="constant_divide",
+        parameters=(
+            ("WIDTH", width),
+            ("SIGNED", int(scalar.signed)),
+            ("BITS", factor.bit_length()),
+            ("FACTOR", factor),
+            ("SHIFT", shift),
+            ("NEGATE", int(divisor < 0)),
+        ),
+        ports=(("a", width),),
+        output=("y", width),
+        latency_cycles=2,
+    )
+
+
+# ---- floating-point units -------------------------------------------------------------------------
+
+FLOAT_ADD_STAGES = 2
+FLOAT_MULTIPLY_STAGES = 2
+
+
+def _letter(scalar: ScalarType) -> str:
+    return "f" if scalar.width_bits == 32 else "d"
+
+
+def _float_unit(
+    name: str, module: str, scalar: ScalarType, *, operands: str, latency_cycles: int, mode: str | None = None
+) -> FunctionalUnit:
+    return FunctionalUnit(
+        kind=_letter(scalar) + name,
+        module=module,
+        parameters=_format_parameters(scalar),
+        ports=tuple((port, scalar.width_bits) for port in operands),
+        output=("y", scalar.width_bits),
+        latency_cycles=latency_cycles,
+        mode=mode,
+    )
+
+
+def _floating_arithmetic(opcode: str, scalar: ScalarType) -> FunctionalUnit | None:
+    match opcode:
+        case "add" | "sub":
+            return _float_unit(
+                "add",
+                "float_add",
+                scalar,
+                operands="ab",
+                latency_cycles=FLOAT_ADD_STAGES,
+                mode="subtract",
+            )
+        case "mul":
+            return _float_unit(
+                "mul", "float_multiply", scalar, operands="ab", latency_cycles=FLOAT_MULTIPLY_STAGES
+            )
+        case _:
+            return None
+
+
+def unit_for(opcode: str, operand_type: ScalarType, result_type: ScalarType) -> FunctionalUnit | None:
+    """The functional unit of an operation.
+
+    Args:    opcode: of `cdfg`; for `cast` both types matter, otherwise the operands' one.
+    Returns: None for what is a plain combinational expression: integer operators but products and
+             quotients, and `neg` and `abs` of a floating value, which change its sign bit.
+    """
+    del result_type
+    if operand_type.floating:
+        return _floating_arithmetic(opcode, operand_type)
+    match opcode:
+        case "mul":
+            return integer_multiplier(operand_type.width_bits)
+        case "div" | "rem":
+            return integer_divider(operand_type)
+        case _:
+            return None
+
+
+# ---- text -----------------------------------------------------------------------------------------
+
+
+def _parameter_text(value: int) -> str:
+    """A parameter's value; beyond 31 bits with its size, as plain numbers of Verilog end there."""
+    return str(value) if value.bit_length() < 32 else f"{value.bit_length()}'d{value}"
+
+
+def instance_text(
+    unit: FunctionalUnit,
+    name: str,
+    operands: Sequence[str],
+    output: str,
+    go: str | None = None,
+    mode: str | None = None,
+) -> str:
+    """Instance of a unit, on one line without indent or line end.
+
+    Args:    name: of the instance; operands: an expression for each of the unit's ports;
+             output: wire for the result; go: start of a `started` unit;
+             mode: expression for the mode port, see `mode_value`; 0 when left out.
+    Raises:  HlsError: the number of operands is not that of the ports, or go is missing.
+    """
+    if len(operands) != len(unit.ports):
+        raise HlsError(f"{unit.module} must have {len(unit.ports)} operands", str(len(operands)))
+    if unit.started and go is None:
+        raise HlsError(f"{unit.module} must have a start signal", "none")
+    pins = [("clk", "clk")] if unit.clocked else []
+    if unit.started and go is not None:
+        pins += [("rst", "rst"), ("go", go)]
+    pins += [(port, text) for (port, _), text in zip(unit.ports, operands, strict=True)]
+    if unit.mode is not None:
+        pins.append((unit.mode, mode or "1'b0"))
+    pins.append((unit.output[0], output))
+    values = ", ".join(f".{key}({_parameter_text(value)})" for key, value in unit.parameters)
+    connected = ", ".join(f".{port}({text})" for port, text in pins)
+    return f"{unit.module} #({values}) {name} ({connected});"
+
+
+@cache
+def _module_text(module: str) -> str:
+    return files("pipelines.hls.units").joinpath(f"{module}.v").read_text("utf-8")
+
+
+@cache
+def _inner_modules(module: str) -> tuple[str, ...]:
+    """Modules that a module instantiates, in order of appearance."""
+    found = re.findall(r"^ *([a-z_]+) #\(\.", _module_text(module), re.MULTILINE)
+    return tuple(dict.fromkeys(found))
+
+
+def module_texts(units: Iterable[FunctionalUnit]) -> str:
+    """Verilog-2005 of every module that units need, each once, what is instantiated first."""
+    ordered: dict[str, None] = {}
+
+    def visit(module: str) -> None:
+        if module not in ordered:
+            for inner in _inner_modules(module):
+                visit(inner)
+            ordered[module] = None
+
+    for unit in units:
+        visit(unit.module)
+    return "".join(f"{_module_text(module)}\n" for module in ordered)
