@@ -1,0 +1,7 @@
+/* Types of sizes. */
+#ifndef SIMFOUNDRY_STDDEF_H
+#define SIMFOUNDRY_STDDEF_H
+typedef unsigned long size_t;
+typedef long ptrdiff_t;
+#define NULL ((void *)0)
+#endif
