@@ -44,7 +44,7 @@ module float_multiply #(
 
   reg [PRODUCT-1:0] product;
   reg [COUNT-1:0] left, right;
-  reg to_right, subnormal, sign, special;
+  reg to_right, subnormal, sign, special;      // subnormal: or zero
   reg [EXPONENT+1:0] final_exponent;
   reg [WIDTH-1:0] special_value;
   always @(posedge clk) begin
@@ -53,7 +53,7 @@ module float_multiply #(
     right <= !tiny ? {COUNT{1'b0}}
       : minus_exponent[EXPONENT+1:COUNT] != 0 ? {COUNT{1'b1}} : minus_exponent[COUNT-1:0];
     to_right <= tiny;
-    subnormal <= tiny || limited;
+    subnormal <= tiny || limited || zero;
     final_exponent <= exponent - wide_zeros;
     sign <= a[WIDTH-1] ^ b[WIDTH-1];
     special <= infinite;
