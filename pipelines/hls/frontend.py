@@ -244,11 +244,11 @@ class _FunctionReader:
     def loop_directives(self, pragmas: list[c_ast.Pragma], loop: str) -> tuple[ir.Directive, ...]:
         found: list[ir.Directive] = []
         for pragma in pragmas:
-            directive = parse_pragma(pragma.string, loop)
-            if directive is None:
+            spelled = parse_pragma(pragma.string, loop)
+            if spelled is None:
                 self.ignore([pragma])
             else:
-                found.append(directive)
+                found.extend(spelled)
         return tuple(found)
 
     def while_loop(

@@ -9,9 +9,11 @@ from pipelines.hls import (
     HlsError,
     HlsOptions,
     compile_program,
+    directive_json,
     directives_json,
     parse_directives,
 )
+from pipelines.hls.directives import parse_pragma
 
 NEST = """
 void f(int A[8][8]) {
@@ -68,3 +70,69 @@ def test_directive_rejects_an_unknown_loop() -> None:
 def test_options_rejects_a_delay_of_zero() -> None:
     with pytest.raises(HlsError, match=r"^memory_read_delay_cycles must be 1 to 1000, got 0$"):
         HlsOptions(memory_read_delay_cycles=0)
+
+
+@pytest.mark.parametrize(
+    ("text", "canonical"),
+    [
+        ("HLS pipeline II=3", '{"kind":"pipeline","loop":"L0","value":3}'),
+        ("HLS PIPELINE ii = 2 rewind", '{"kind":"pipeline","loop":"L0","value":2}'),
+        ("HLS unroll factor=4", '{"kind":"unroll","loop":"L0","value":4}'),
+        ("HLS loop_flatten", '{"kind":"flatten","loop":"L0"}'),
+        (
+            "HLS array_partition variable=A type=cyclic factor=4 dim=2",
+            '{"dimension":2,"kind":"partition","style":"cyclic","value":4,"variable":"A"}',
+        ),
+        (
+            "HLS ARRAY_PARTITION variable=A complete dim=0",
+            '{"dimension":0,"kind":"partition","style":"complete","variable":"A"}',
+        ),
+        ("ACCEL PIPELINE flatten", '{"kind":"pipeline","loop":"L0","style":"flatten"}'),
+        ("ACCEL parallel factor=8", '{"kind":"parallel","loop":"L0","value":8}'),
+        (
+            "ACCEL parallel reduction=s factor=4",
+            '{"kind":"reduction","loop":"L0","value":4,"variable":"s"}',
+        ),
+        ("ACCEL tile factor = 16", '{"kind":"tile","loop":"L0","value":16}'),
+        ("ACCEL cache variable=B", '{"kind":"cache","loop":"L0","variable":"B"}'),
+        ("clang loop unroll(full)", '{"kind":"unroll","loop":"L0"}'),
+        ("clang loop unroll_count(4)", '{"kind":"unroll","loop":"L0","value":4}'),
+        ("omp parallel for num_threads(2)", '{"kind":"parallel","loop":"L0","value":2}'),
+    ],
+)
+def test_pragmas_of_every_field_become_canonical_and_round_trip(text: str, canonical: str) -> None:
+    found = parse_pragma(text, "L0")
+    assert found is not None
+    assert [directive_json(d) for d in found] == [canonical]
+    assert parse_directives(f"[{canonical}]") == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "HLS dataflow",
+        "HLS pipeline off",
+        "HLS unroll factor=x",
+        "HLS array_partition variable=A cyclic",
+        "ACCEL tile",
+        "ACCEL parallel factor=auto{1}",
+        "omp simd",
+        "scop",
+    ],
+)
+def test_pragma_rejects_what_is_no_directive(text: str) -> None:
+    assert parse_pragma(text, "L0") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[{"kind": "tile", "loop": "L0"}]', "tile needs a value"),
+        ('[{"kind": "cache", "loop": "L0"}]', "cache needs a variable"),
+        ('[{"kind": "partition", "variable": "A", "style": "cyclic"}]', "a cyclic partition needs a value"),
+        ('[{"kind": "unroll", "loop": "L0", "style": "block"}]', "unroll has no style block"),
+    ],
+)
+def test_directives_rejects_what_lacks_a_part(text: str, said: str) -> None:
+    with pytest.raises(HlsError, match=said):
+        parse_directives(text)
