@@ -1,4 +1,5 @@
-/* Calls the top function once: arguments from inputs.bin, result and written arrays to outputs.bin.
+/* Calls the top function once: arguments from inputs.bin, the 8 bytes of the result and the written arrays
+   to outputs.bin.
 
    Under AddressSanitizer each array stands alone between unreadable guards, wide enough that no int
    index of its first dimension leaves them, and arrays.txt tells where (one line an argument: its
@@ -15,7 +16,9 @@ struct argument {
     int is_output;
 };
 
-#include "call.h" /* generated: ARGUMENT_COUNT, arguments, call_top */
+#include "arguments.h" /* generated: ARGUMENT_COUNT, arguments */
+
+void simfoundry_call(void **values, void *result); /* generated, in unit.c */
 
 #define PAGE ((size_t)4096)
 #define GUARD_TOTAL ((size_t)1 << 45)
@@ -71,10 +74,11 @@ static void *guarded(int index, FILE *places)
 int main(void)
 {
     void *values[ARGUMENT_COUNT + 1];
-    int64_t result = 0;
+    void *result = calloc(1, 8);
     FILE *inputs = fopen("inputs.bin", "rb");
     FILE *places = __asan_poison_memory_region ? fopen("arrays.txt", "w") : NULL;
     require(inputs != NULL, "inputs.bin can be read");
+    require(result != NULL, "memory for the result");
     for (int i = 0; i < ARGUMENT_COUNT; i++) {
         int guard = places != NULL && arguments[i].row_bytes != 0;
         values[i] = guard ? guarded(i, places) : malloc(arguments[i].bytes);
@@ -87,11 +91,11 @@ int main(void)
         require(fclose(places) == 0, "arrays.txt can be written");
     }
 
-    call_top(values, &result);
+    simfoundry_call(values, result);
 
     FILE *outputs = fopen("outputs.bin", "wb");
     require(outputs != NULL, "outputs.bin can be written");
-    int written = fwrite(&result, sizeof result, 1, outputs) == 1;
+    int written = fwrite(result, 8, 1, outputs) == 1;
     for (int i = 0; i < ARGUMENT_COUNT; i++) {
         if (arguments[i].is_output) {
             size_t bytes = arguments[i].bytes;

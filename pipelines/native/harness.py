@@ -10,29 +10,41 @@ from math import prod
 
 import numpy as np
 
-from pipelines.interface import Argument, DataSet, Interface
+from pipelines.interface import Argument, DataSet, Interface, ScalarType
+from pipelines.values import canonical_values
 
 TOP_SYMBOL = "simfoundry_top"
 """What the top function is renamed to: its own name may be main or that of a library function."""
 
+MAIN_SYMBOL = "simfoundry_main_of_the_program"
+"""What a main function of the program is renamed to: the harness has the one that runs."""
+
 _RESULT_BYTES = 8
+_C_NAMES = {8: "char", 16: "short", 32: "int", 64: "long long"}
 
 
-def call_text(interface: Interface) -> str:
-    """C text of call.h: the table of arguments and the call of the top function."""
-    arguments = interface.arguments
-    rows = [_table_row(a) for a in arguments] or ["{0, 0, 0}"]
-    parameters = ", ".join(_parameter(a) for a in arguments) or "void"
-    values = ", ".join(_value(i, a) for i, a in enumerate(arguments))
-    returns = interface.returns.c_name if interface.returns else "void"
-    call = f"{TOP_SYMBOL}({values})"
-    statement = f"*result = (int64_t){call}" if interface.returns else f"(void)result, {call}"
+def table_text(interface: Interface) -> str:
+    """C text of arguments.h: the table of arguments."""
+    rows = [_table_row(a) for a in interface.arguments] or ["{0, 0, 0}"]
     return (
-        f"#define ARGUMENT_COUNT {len(arguments)}\n"
+        f"#define ARGUMENT_COUNT {len(interface.arguments)}\n"
         f"static const struct argument arguments[] = {{{', '.join(rows)}}};\n"
-        f"{returns} {TOP_SYMBOL}({parameters});\n"
-        f"static void call_top(void **values, int64_t *result)\n"
-        f"{{\n    (void)values;\n    {statement};\n}}\n"
+    )
+
+
+def unit_text(interface: Interface) -> str:
+    """C text of unit.c: the program, and after it the call of its top function, which may be static.
+
+    Types are spelled without headers, since what follows the program can rely on none.
+    """
+    values = ", ".join(_value(i, a) for i, a in enumerate(interface.arguments))
+    call = f"{TOP_SYMBOL}({values});"
+    if interface.returns is not None:
+        call = f"*({_c_name(interface.returns)} *)simfoundry_result = {call}"
+    return (
+        '#include "kernel.c"\n'
+        "void simfoundry_call(void **simfoundry_values, void *simfoundry_result)\n"
+        f"{{\n    (void)simfoundry_values;\n    (void)simfoundry_result;\n    {call}\n}}\n"
     )
 
 
@@ -44,18 +56,21 @@ def pack_inputs(interface: Interface, data: DataSet) -> bytes:
 
 
 def unpack_outputs(interface: Interface, content: bytes) -> tuple[DataSet, int | None]:
-    """Written arrays by name and the result of the top function, from outputs.bin."""
+    """Written arrays by name and the result of the top function, from outputs.bin.
+
+    A floating result is given as its bits. What is not a number is the canonical one everywhere.
+    """
     outputs: DataSet = {}
     offset = _RESULT_BYTES
     for argument in _written(interface):
         flat = np.frombuffer(content, argument.type.dtype, argument.element_count, offset)
-        outputs[argument.name] = flat.reshape(argument.shape).copy()
+        outputs[argument.name] = canonical_values(flat.reshape(argument.shape).copy())
         offset += flat.nbytes
     if interface.returns is None:
         return outputs, None
-    # Truncated to its own type: the harness widened it to 64 bits, sign included.
-    result = np.frombuffer(content, np.int64, 1).astype(interface.returns.dtype)[0]
-    return outputs, int(result)
+    kind = interface.returns
+    result = canonical_values(np.frombuffer(content, kind.dtype, 1))
+    return outputs, int(result.view(f"u{kind.width_bits // 8}" if kind.floating else kind.dtype)[0])
 
 
 def output_bytes(interface: Interface) -> int:
@@ -77,13 +92,13 @@ def _table_row(argument: Argument) -> str:
     return f"{{{_bytes(argument)}, {row_bytes}, {is_output}}}"
 
 
-def _parameter(argument: Argument) -> str:
-    if not argument.is_array:
-        return argument.type.c_name
-    return f"{argument.type.c_name} (*)" + "".join(f"[{n}]" for n in argument.shape[1:])
-
-
 def _value(index: int, argument: Argument) -> str:
     if argument.is_array:
-        return f"values[{index}]"
-    return f"*({argument.type.c_name} *)values[{index}]"
+        return f"simfoundry_values[{index}]"
+    return f"*({_c_name(argument.type)} *)simfoundry_values[{index}]"
+
+
+def _c_name(kind: ScalarType) -> str:
+    if kind.floating:
+        return kind.c_name
+    return f"{'signed' if kind.signed else 'unsigned'} {_C_NAMES[kind.width_bits]}"

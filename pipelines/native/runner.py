@@ -11,20 +11,25 @@ import signal
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Any
 
-import numpy as np
+from numpy.typing import NDArray
 
+from pipelines.headers import INCLUDE_FOLDER
 from pipelines.interface import DataSet, Interface
 from pipelines.native.harness import (
+    MAIN_SYMBOL,
     TOP_SYMBOL,
-    call_text,
     output_bytes,
     pack_inputs,
+    table_text,
+    unit_text,
     unpack_outputs,
 )
 from pipelines.native.verdict import compile_rejection, undefined_behaviour
 from pipelines.schemas import OK, REJECTED, TIMEOUT, TOOL_ERROR
 from pipelines.tools import ToolRun, find_tool, run_tool
+from pipelines.values import same_values
 
 COMPILE_TIMEOUT_S = 60.0
 MEMORY_BYTES = 4 << 30
@@ -34,9 +39,20 @@ _HARNESS = Path(__file__).parent / "harness.c"
 # -no-pie: with 32 random bits of address space a position-independent executable can be loaded
 # where AddressSanitizer keeps its heap, and then dies before main.
 _COMMON = ("-std=c11", "-O1", "-w", "-fno-pie", "-no-pie")
+# Arithmetic as written: no product and sum fused, no extended precision, no function of the C library
+# taken for granted; -fno-math-errno makes a square root one instruction. Headers are the project's own.
+_PROGRAM = (
+    "-ffp-contract=off",
+    "-fexcess-precision=standard",
+    "-fno-builtin",
+    "-fno-math-errno",
+    "-nostdinc",
+    "-isystem",
+    str(INCLUDE_FOLDER),
+)
 _CHECKED = (
     "-g",
-    "-fsanitize=undefined,address",
+    "-fsanitize=undefined,address,float-cast-overflow",
     "-fno-sanitize-recover=all",
     "-ftrivial-auto-var-init=pattern",
 )
@@ -59,14 +75,14 @@ class NativeRun:
         status: ok, rejected (undefined behaviour, or not C), timeout or tool_error.
         reason: one line; None when ok.
         outputs: the written arrays by name; empty unless ok.
-        returned: result of the top function; None when void or not ok.
+        returned: result of the top function, of a floating one its bits; None when void or not ok.
         wall_s: time of all compilations and runs in seconds.
         tool_version: of gcc.
     """
 
     status: str
     reason: str | None = None
-    outputs: DataSet = field(default_factory=dict[str, np.typing.NDArray[np.integer]])
+    outputs: DataSet = field(default_factory=dict[str, NDArray[Any]])
     returned: int | None = None
     wall_s: float
     tool_version: str
@@ -144,21 +160,24 @@ class _Session:
         """Outputs and result on which both builds agree."""
         self._write_files(source, inputs)
         self._compile("-c", str(_HARNESS), "-I.", "-o", "harness.o")
-        kernel = (f"-D{self.interface.top}={TOP_SYMBOL}", "kernel.c", "harness.o")
+        names = [f"-D{self.interface.top}={TOP_SYMBOL}"]
+        if self.interface.top != "main":
+            names.append(f"-Dmain={MAIN_SYMBOL}")
+        kernel = (*_PROGRAM, *names, "unit.c", "harness.o")
         self._compile(*_CHECKED, *kernel, "-o", "checked")
         self._run_checked()
         checked = self._outputs()
         self._compile(*_PLAIN, *kernel, "-o", "plain")
         self._run_plain()
         plain = self._outputs()
-        if checked != plain:
-            self._reject_difference(checked, plain)
+        self._require_agreement(checked, plain)
         return unpack_outputs(self.interface, plain)
 
     def _write_files(self, source: str, inputs: bytes) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / "kernel.c").write_text(source, encoding="utf-8")
-        (self.folder / "call.h").write_text(call_text(self.interface), encoding="ascii")
+        (self.folder / "unit.c").write_text(unit_text(self.interface), encoding="ascii")
+        (self.folder / "arguments.h").write_text(table_text(self.interface), encoding="ascii")
         (self.folder / "inputs.bin").write_bytes(inputs)
         (self.folder / "arrays.txt").write_bytes(b"")
 
@@ -218,9 +237,11 @@ class _Session:
             raise _Ended(TOOL_ERROR, f"outputs must be {wanted} bytes, got {len(content)}")
         return content
 
-    def _reject_difference(self, checked: bytes, plain: bytes) -> None:
+    def _require_agreement(self, checked: bytes, plain: bytes) -> None:
         first, second = (unpack_outputs(self.interface, c) for c in (checked, plain))
-        different = [n for n in first[0] if not np.array_equal(first[0][n], second[0][n])]
+        different = [n for n in first[0] if not same_values(first[0][n], second[0][n])]
+        if not different and first[1] == second[1]:
+            return
         named = ", ".join(different) or "the returned value"
         raise _Ended(
             REJECTED,

@@ -30,7 +30,7 @@ def compile_rejection(messages: str, top: str) -> str | None:
         return f"C must compile with gcc -std=c11, got {found[2].strip()} (kernel.c:{found[1]})"
     found = _LINK_ERROR.search(messages)
     if found and found[2] == TOP_SYMBOL:
-        return f"C must define the top function {top}, got none with external linkage (kernel.c)"
+        return f"C must define the top function {top}, got none (kernel.c)"
     if found:
         return f"C must be complete in one file, got {found[1]} {found[2]} (kernel.c)"
     return None

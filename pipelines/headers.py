@@ -1,0 +1,11 @@
+"""The C headers of the project: the same text for the HLS front end and for gcc.
+
+Belongs here: where they are. Does not: the headers themselves (hls/include), or using them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+INCLUDE_FOLDER = Path(__file__).parent / "hls" / "include"
+"""Searched for `#include <...>`, instead of the system's folders."""
