@@ -22,6 +22,9 @@ from pipelines.identity import canonical_json
 LOOP_KINDS = ("pipeline", "unroll", "flatten", "tile", "parallel", "reduction", "cache")
 PARTITION_STYLES = ("cyclic", "block", "complete")
 
+OMP_THREADS = 4
+"""Copies of the body for `omp parallel for` without `num_threads`, whose default OpenMP leaves open."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DirectiveOutcome:
@@ -228,7 +231,7 @@ def _clang_loop(options: _Options, loop: str) -> Directive:
 
 def _omp_for(options: _Options, loop: str) -> Directive:
     _only(options, "num_threads", "schedule", "reduction", "private", "shared", "default", "firstprivate")
-    return Directive(kind="parallel", loop=loop, value=_number(options, "num_threads"))
+    return Directive(kind="parallel", loop=loop, value=_number(options, "num_threads") or OMP_THREADS)
 
 
 _PRAGMAS: tuple[tuple[re.Pattern[str], Callable[[_Options, str], Directive | None]], ...] = (
