@@ -3,10 +3,10 @@
 Outside this package only the names below are used.
 """
 
+from pipelines.rtlsim.harness import MemoryTiming
+from pipelines.rtlsim.result import SimulationResult
 from pipelines.rtlsim.verilator import (
     ENGINE,
-    MemoryTiming,
-    SimulationResult,
     SimulatorError,
     engine_version,
     simulate_design,

@@ -1,25 +1,25 @@
 """The C++ test bench of a design: memories with delays, start, done, and a binary file in and out.
 
-Belongs here: the generated text and the layout of the two files. Does not: running anything.
+Belongs here: the generated text. Does not: the layout of the files (`exchange.py`), or running anything.
 
 Cycle t lasts until clock edge t. A read whose address stands in cycle t delivers its data in cycle t + read
 delay; a write in cycle t is seen by reads from cycle t + write delay on. Data ports carry garbage in all
 other cycles, and registers begin with random bits, so that a design which samples at the wrong time or
-forgets to reset gives wrong outputs. `start` is high in
-cycle 0; the latency is the cycle in which `done` is high.
+forgets to reset gives wrong outputs. `start` is high in cycle 0; the latency is the cycle in which `done` is
+high.
 
-Files are little-endian: for each array in order its elements, for each scalar one element (input); the
-latency as int64, the result as int64, then each written array (output).
+Values of every type pass as their bits, in unsigned variables of the same width. Each bank has a read and a
+write port of its own into the storage of its array.
 """
 
 from __future__ import annotations
 
-import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from pipelines.interface import Argument, DataSet, Interface
+from pipelines.interface import Bank, Interface
+from pipelines.rtlsim.exchange import written_arrays
+from pipelines.rtlsim.ports import Port
 
 EXIT_OUT_OF_BOUNDS = 3
 EXIT_CYCLE_LIMIT = 4
@@ -42,48 +42,52 @@ double sc_time_stamp() { return 0; }
 
 static const char* const kBounds = "the design touches an element outside array %s at cycle %lld\\n";
 
-// One external array with a read and a write port.
-template <typename T, typename U>
+// One bank: a read and a write port into the storage of its array. `element` gives the place of an address
+// there, or -1.
+template <typename T>
 struct Memory {
     const char* name;
-    int64_t size;
+    T* cells;
+    int64_t (*element)(int64_t);
     int read_delay, write_delay;
-    std::vector<T> cells;
-    struct Write { int64_t visible; int64_t address; T value; };
-    std::vector<Write> writes;   // ring of pending writes, oldest first from `head`
+    int64_t reads = 0, written = 0;
+    struct Write { int64_t visible; int64_t place; T value; };
+    std::vector<Write> writes;   // pending writes, oldest first from `head`
     size_t head = 0;
-    std::vector<U> ring;         // data by delivery cycle modulo its size
+    std::vector<T> ring;         // data by delivery cycle modulo its size
     std::vector<int64_t> due;    // cycle the slot's data belongs to
-    Memory(const char* n, int64_t s, int r, int w)
-        : name(n), size(s), read_delay(r), write_delay(w), cells(s), ring(r + 1), due(r + 1, -1) {}
-    void check(int64_t address, int64_t cycle) const {
-        if (address < size) return;
+    Memory(const char* n, T* c, int64_t (*e)(int64_t), int r, int w)
+        : name(n), cells(c), element(e), read_delay(r), write_delay(w), ring(r + 1), due(r + 1, -1) {}
+    int64_t place(int64_t address, int64_t cycle) const {
+        int64_t found = element(address);
+        if (found >= 0) return found;
         std::fprintf(stderr, kBounds, name, (long long)cycle);
         std::exit(3);
     }
     void settle(int64_t cycle) {
         while (head < writes.size() && writes[head].visible <= cycle) {
-            cells[writes[head].address] = writes[head].value;
+            cells[writes[head].place] = writes[head].value;
             ++head;
         }
         if (head > 4096) { writes.erase(writes.begin(), writes.begin() + head); head = 0; }
     }
-    void write(int64_t cycle, bool enable, int64_t address, U value) {
+    void write(int64_t cycle, bool enable, int64_t address, T value) {
         if (!enable) return;
-        check(address, cycle);
-        writes.push_back({cycle + write_delay, address, (T)value});
+        ++written;
+        writes.push_back({cycle + write_delay, place(address, cycle), value});
     }
     void read(int64_t cycle, bool enable, int64_t address) {
         if (!enable) return;
-        check(address, cycle);
+        ++reads;
+        int64_t at = place(address, cycle);
         settle(cycle);
         size_t slot = (cycle + read_delay) % ring.size();
-        ring[slot] = (U)cells[address];
+        ring[slot] = cells[at];
         due[slot] = cycle + read_delay;
     }
-    U data(int64_t cycle) const {
+    T data(int64_t cycle) const {
         size_t slot = cycle % ring.size();
-        return due[slot] == cycle ? ring[slot] : (U)(0xA5A5A5A5A5A5A5A5ull ^ (uint64_t)cycle);
+        return due[slot] == cycle ? ring[slot] : (T)(0xA5A5A5A5A5A5A5A5ull ^ (uint64_t)cycle);
     }
 };
 
@@ -105,81 +109,125 @@ def member(port: str) -> str:
     return port.replace("__", "___05F")
 
 
-def _array_type(argument: Argument) -> str:
-    return f"Memory<{argument.type.c_name}, uint{argument.type.width_bits}_t>"
+def element_lines(bank: Bank) -> list[str]:
+    """C statements that find the element of an `address` in a bank; -1 past the array's end."""
+    lines = [f"if (address >= {bank.element_count}) return -1;"]
+    if all(d.style == "whole" for d in bank.dimensions):
+        return [*lines, "return address;"]
+    lines.append("int64_t place = 0, stride = 1, index;")
+    for size, dimension in reversed(list(zip(bank.shape, bank.dimensions, strict=True))):
+        first, step = dimension.element(0), dimension.element(1) - dimension.element(0)
+        lines.append(f"index = {first} + {step} * (address % {dimension.size}); address /= {dimension.size};")
+        lines.append(f"if (index >= {size}) return -1;")
+        lines.append(f"place += index * stride; stride *= {size};")
+    return [*lines, "return place;"]
 
 
-def harness_text(interface: Interface, model_class: str, timing: MemoryTiming) -> str:
+@dataclass(slots=True)
+class _Bench:
+    """The text of one test bench; only ports that the design has are driven."""
+
+    interface: Interface
+    banks: Sequence[Bank]
+    ports: dict[str, Port]
+    timing: MemoryTiming
+
+    def bits_type(self, argument: str) -> str:
+        return next(a.type.bits_c_name for a in self.interface.arrays if a.name == argument)
+
+    def connected(self, last: str) -> list[Bank]:
+        """Banks whose port of that ending the design has."""
+        return [b for b in self.banks if f"m_{b.port}_{last}" in self.ports]
+
+    def element_functions(self) -> list[str]:
+        return [
+            f"static int64_t element_{b.port}(int64_t address) {{\n    "
+            + "\n    ".join(element_lines(b))
+            + "\n}"
+            for b in self.banks
+        ]
+
+    def storage(self) -> list[str]:
+        lines = [
+            f"    std::vector<{a.type.bits_c_name}> a_{a.name}({a.element_count});"
+            for a in self.interface.arrays
+        ]
+        delays = f"{self.timing.read_delay_cycles}, {self.timing.write_delay_cycles}"
+        lines += [
+            f"    Memory<{self.bits_type(b.argument)}> m_{b.port}"
+            f'("{b.port}", a_{b.argument}.data(), element_{b.port}, {delays});'
+            for b in self.banks
+        ]
+        return lines
+
+    def inputs(self) -> list[str]:
+        lines = ['    FILE* in = std::fopen("input.bin", "rb"); if (!in) return 5;']
+        lines += [f"    get(in, a_{a.name}.data(), {a.element_count});" for a in self.interface.arrays]
+        for a in self.interface.scalars:
+            port = f"s_{a.name}"
+            drive = f"top->{member(port)} = v;" if port in self.ports else ""
+            lines.append(f"    {{ {a.type.bits_c_name} v; get(in, &v, 1); {drive} }}")
+        return [*lines, "    std::fclose(in);"]
+
+    def cycle(self) -> list[str]:
+        lines = ["        top->start = cycle == 0;"]
+        for b in self.connected("rdata"):
+            lines.append(f"        top->{member(f'm_{b.port}_rdata')} = m_{b.port}.data(cycle);")
+        lines.append("        top->eval();")
+        lines.append("        if (top->done) break;")
+        lines.append(f"        if (cycle >= limit) return {EXIT_CYCLE_LIMIT};")
+        for b in self.connected("re"):
+            signals = (f"top->{member(f'm_{b.port}_{part}')}" for part in ("re", "raddr"))
+            lines.append(f"        m_{b.port}.read(cycle, {', '.join(signals)});")
+        for b in self.connected("we"):
+            signals = (f"top->{member(f'm_{b.port}_{part}')}" for part in ("we", "waddr", "wdata"))
+            lines.append(f"        m_{b.port}.write(cycle, {', '.join(signals)});")
+        lines.append("        top->clk = 1; top->eval(); top->clk = 0;")
+        return lines
+
+    def outputs(self) -> list[str]:
+        result = "(uint64_t)top->result" if "result" in self.ports else "0"
+        lines = ['    FILE* out = std::fopen("output.bin", "wb"); if (!out) return 5;']
+        lines.append(f"    uint64_t head[2] = {{(uint64_t)cycle, {result}}}; put(out, head, 2);")
+        for b in self.banks:
+            lines.append(f"    m_{b.port}.settle(cycle);")
+            lines.append(f"    put(out, &m_{b.port}.reads, 1); put(out, &m_{b.port}.written, 1);")
+        lines += [
+            f"    put(out, a_{a.name}.data(), {a.element_count});" for a in written_arrays(self.interface)
+        ]
+        return [*lines, "    return std::fclose(out) ? 5 : 0;"]
+
+    def text(self, model_class: str) -> str:
+        lines = [
+            *self.element_functions(),
+            "int main(int argc, char** argv) {",
+            "    if (argc != 2) return 5;",
+        ]
+        lines.append("    const long long limit = std::atoll(argv[1]);")
+        lines.append("    Verilated::randReset(2); Verilated::randSeed(1);")
+        lines.append(f"    auto* top = new {model_class}; int64_t cycle = 0;")
+        lines += [*self.storage(), *self.inputs()]
+        lines += [
+            "    top->clk = 0; top->rst = 1; top->start = 0; top->eval();",
+            "    for (int k = 0; k < 2; ++k) { top->clk = 1; top->eval(); top->clk = 0; top->eval(); }",
+            "    top->rst = 0;",
+            "    for (;; ++cycle) {",
+        ]
+        lines += [*self.cycle(), "    }", *self.outputs(), "}"]
+        return _PRELUDE + "\n" + "\n".join(lines) + "\n"
+
+
+def harness_text(
+    interface: Interface,
+    model_class: str,
+    timing: MemoryTiming,
+    *,
+    banks: Sequence[Bank],
+    ports: dict[str, Port],
+) -> str:
     """C++ of the test bench.
 
     Args:    model_class: class Verilator made; its header and sources are included by name.
+             banks: of every array argument; ports: those the design has.
     """
-    r, w = timing.read_delay_cycles, timing.write_delay_cycles
-    lines = ["int main(int argc, char** argv) {", "    if (argc != 2) return 5;"]
-    lines.append("    const long long limit = std::atoll(argv[1]);")
-    lines.append("    Verilated::randReset(2); Verilated::randSeed(1);")
-    lines.append(f"    auto* top = new {model_class}; int64_t cycle = 0;")
-    for a in interface.arrays:
-        lines.append(f'    {_array_type(a)} m_{a.name}("{a.name}", {a.element_count}, {r}, {w});')
-    lines.append('    FILE* in = std::fopen("input.bin", "rb"); if (!in) return 5;')
-    lines += [f"    get(in, m_{a.name}.cells.data(), {a.element_count});" for a in interface.arrays]
-    for a in interface.scalars:
-        port = member(f"s_{a.name}")
-        lines.append(f"    {{ {a.type.c_name} v; get(in, &v, 1); top->{port} = v; }}")
-    lines += [
-        "    std::fclose(in);",
-        "    top->clk = 0; top->rst = 1; top->start = 0; top->eval();",
-        "    for (int k = 0; k < 2; ++k) { top->clk = 1; top->eval(); top->clk = 0; top->eval(); }",
-        "    top->rst = 0;",
-        "    for (;; ++cycle) {",
-        "        top->start = cycle == 0;",
-    ]
-    for a in _read(interface):
-        lines.append(f"        top->{member(f'm_{a.name}_rdata')} = m_{a.name}.data(cycle);")
-    lines.append("        top->eval();")
-    lines.append("        if (top->done) break;")
-    lines.append("        if (cycle >= limit) return 4;")
-    for a in _read(interface):
-        enable, address = (f"top->{member(f'm_{a.name}_{part}')}" for part in ("re", "raddr"))
-        lines.append(f"        m_{a.name}.read(cycle, {enable}, {address});")
-    for a in _written(interface):
-        ports = (f"top->{member(f'm_{a.name}_{part}')}" for part in ("we", "waddr", "wdata"))
-        lines.append(f"        m_{a.name}.write(cycle, {', '.join(ports)});")
-    lines.append("        top->clk = 1; top->eval(); top->clk = 0;")
-    lines.append("    }")
-    lines.append('    FILE* out = std::fopen("output.bin", "wb"); if (!out) return 5;')
-    result = "(int64_t)(int32_t)top->result" if interface.returns is not None else "0"
-    lines.append(f"    int64_t head[2] = {{cycle, {result}}}; put(out, head, 2);")
-    for a in _written(interface):
-        lines.append(f"    m_{a.name}.settle(cycle); put(out, m_{a.name}.cells.data(), {a.element_count});")
-    lines.append("    return std::fclose(out) ? 5 : 0;\n}")
-    return _PRELUDE + "\n" + "\n".join(lines) + "\n"
-
-
-def _read(interface: Interface) -> list[Argument]:
-    return [a for a in interface.arrays if a.read]
-
-
-def _written(interface: Interface) -> list[Argument]:
-    return [a for a in interface.arrays if a.written]
-
-
-def encode_input(interface: Interface, data: DataSet) -> bytes:
-    """The input file."""
-    order = (*interface.arrays, *interface.scalars)
-    return b"".join(
-        np.ascontiguousarray(data[a.name], dtype=a.type.dtype.newbyteorder("<")).tobytes() for a in order
-    )
-
-
-def decode_output(interface: Interface, content: bytes) -> tuple[int, int | None, DataSet]:
-    """Latency in cycles, returned value and written arrays from the output file."""
-    cycles, result = struct.unpack_from("<qq", content)
-    offset = 16
-    outputs: DataSet = {}
-    for argument in _written(interface):
-        dtype = argument.type.dtype.newbyteorder("<")
-        values = np.frombuffer(content, dtype, argument.element_count, offset)
-        outputs[argument.name] = values.reshape(argument.shape).astype(argument.type.dtype)
-        offset += argument.element_count * dtype.itemsize
-    return int(cycles), int(result) if interface.returns is not None else None, outputs
+    return _Bench(interface=interface, banks=banks, ports=ports, timing=timing).text(model_class)

@@ -13,18 +13,14 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from pipelines.interface import DataSet, Interface
-from pipelines.rtlsim.harness import (
-    EXIT_CYCLE_LIMIT,
-    MemoryTiming,
-    decode_output,
-    encode_input,
-    harness_text,
-)
+from pipelines.interface import Bank, DataSet, Interface
+from pipelines.rtlsim.exchange import banks_of, decode_output, encode_input
+from pipelines.rtlsim.harness import EXIT_CYCLE_LIMIT, MemoryTiming, harness_text
+from pipelines.rtlsim.ports import missing_control, module_ports
+from pipelines.rtlsim.result import SimulationResult, failed_simulation, observed_simulation
 from pipelines.tools import ToolRun, find_tool, run_tool
 
 ENGINE = "verilator"
@@ -44,26 +40,6 @@ class SimulatorError(RuntimeError):
     """The simulator itself could not be set up; a design's own failure is a status instead."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SimulationResult:
-    """What a simulation gave.
-
-    Attributes:
-        status: ok, timeout (cycle or time limit) or tool_error.
-        latency_cycles: from the cycle of start to the cycle of done.
-        returned: value of the function; outputs: every written array.
-        build_wall_s, simulate_wall_s: elapsed times in seconds.
-    """
-
-    status: str
-    reason: str | None
-    latency_cycles: int | None
-    returned: int | None
-    outputs: DataSet
-    build_wall_s: float
-    simulate_wall_s: float
-
-
 @cache
 def _verilator_root() -> Path:
     executable = find_tool("verilator_bin", "verilator")
@@ -81,7 +57,7 @@ def engine_version() -> str:
     """Version of Verilator, and of this test bench by its files' hash."""
     run = run_tool([find_tool("verilator_bin", "verilator"), "--version"], folder=Path("/"), timeout_s=20)
     digest = hashlib.sha256()
-    for name in ("harness.py", "verilator.py"):
+    for name in ("exchange.py", "harness.py", "ports.py", "verilator.py"):
         digest.update((Path(__file__).parent / name).read_bytes())
     words = run.stdout.split()
     return f"{words[1] if len(words) > 1 else 'unknown'}+{digest.hexdigest()[:8]}"
@@ -128,20 +104,6 @@ def _expect(run: ToolRun, what: str) -> None:
         raise SimulatorError(f"g++ must {what}, got: {run.last_words()}")
 
 
-def _failed(what: str, run: ToolRun, build_wall_s: float, simulate_wall_s: float = 0.0) -> SimulationResult:
-    status = "timeout" if run.timed_out else "tool_error"
-    reason = f"{what} ran past its time limit" if run.timed_out else f"{what}: {run.last_words()}"
-    return SimulationResult(
-        status=status,
-        reason=" ".join(reason.split()),
-        latency_cycles=None,
-        returned=None,
-        outputs={},
-        build_wall_s=build_wall_s,
-        simulate_wall_s=simulate_wall_s,
-    )
-
-
 def _translate(module: str, folder: Path, timeout_s: float) -> ToolRun:
     argv = [find_tool("verilator_bin", "verilator"), "--cc", "--no-timing", "-O3", "-Wno-fatal"]
     argv += ["-Wno-WIDTH", "--prefix", MODEL_CLASS, "--top-module", module, "--Mdir", "model"]
@@ -166,12 +128,14 @@ def build_simulator(
     module: str,
     interface: Interface,
     timing: MemoryTiming,
+    banks: Sequence[Bank],
     folder: Path,
     runtime_folder: Path,
     timeout_s: float,
 ) -> Sequence[ToolRun]:
     """Build `simulator` in an empty folder.
 
+    Args:    banks: of every array argument.
     Returns: the runs of Verilator and of the compiler; the last one failed or all succeeded.
     """
     runtime = prepare_runtime(runtime_folder)
@@ -179,7 +143,12 @@ def build_simulator(
     translated = _translate(module, folder, timeout_s)
     if translated.returncode != 0:
         return (translated,)
-    (folder / "unit.cpp").write_text(_unit_text(folder, harness_text(interface, MODEL_CLASS, timing)))
+    ports = module_ports(verilog, module)
+    missing = missing_control(ports)
+    if missing is not None:
+        return (ToolRun(returncode=1, stdout="", stderr=missing, wall_s=translated.wall_s),)
+    bench = harness_text(interface, MODEL_CLASS, timing, banks=banks, ports=ports)
+    (folder / "unit.cpp").write_text(_unit_text(folder, bench))
     argv = [find_tool("g++", "g++"), *COMPILER_FLAGS, *_include_flags(), "-I", "model", "unit.cpp"]
     argv += [str(runtime), "-o", "simulator", "-pthread"]
     return translated, run_tool(argv, folder=folder, timeout_s=timeout_s)
@@ -194,41 +163,37 @@ def simulate_design(
     timing: MemoryTiming,
     folder: Path,
     runtime_folder: Path,
+    banks: Sequence[Bank] | None = None,
     timeout_s: float = 120.0,
     cycle_limit: int = 50_000_000,
 ) -> SimulationResult:
     """Build a simulator of a design and run it on one data set.
 
     Args:    verilog: text; module: its top; folder: empty, private to this call;
-             runtime_folder: where the compiled Verilator runtime is kept between calls.
+             runtime_folder: where the compiled Verilator runtime is kept between calls;
+             banks: of the partitioned array arguments; the others have one bank each.
     Returns: latency and outputs, or the status and reason of the step that failed.
     Raises:  ToolMissing: Verilator or g++ is not installed. SimulatorError: the runtime does not compile.
     """
+    ports_of_arrays = banks_of(interface, banks or ())
     runs = build_simulator(
         verilog,
         module=module,
         interface=interface,
         timing=timing,
+        banks=ports_of_arrays,
         folder=folder,
         runtime_folder=runtime_folder,
         timeout_s=timeout_s,
     )
     build_wall_s = sum(r.wall_s for r in runs)
     if runs[-1].returncode != 0:
-        return _failed("verilator" if len(runs) == 1 else "g++", runs[-1], build_wall_s)
+        return failed_simulation("verilator" if len(runs) == 1 else "g++", runs[-1], build_wall_s)
     (folder / "input.bin").write_bytes(encode_input(interface, data))
     run = run_tool([os.fspath(folder / "simulator"), str(cycle_limit)], folder=folder, timeout_s=timeout_s)
     if run.returncode == EXIT_CYCLE_LIMIT:
         run = ToolRun(returncode=None, stdout="", stderr="", wall_s=run.wall_s)
     if run.returncode != 0:
-        return _failed("the simulation", run, build_wall_s, run.wall_s)
-    cycles, returned, outputs = decode_output(interface, (folder / "output.bin").read_bytes())
-    return SimulationResult(
-        status="ok",
-        reason=None,
-        latency_cycles=cycles,
-        returned=returned,
-        outputs=outputs,
-        build_wall_s=build_wall_s,
-        simulate_wall_s=run.wall_s,
-    )
+        return failed_simulation("the simulation", run, build_wall_s, run.wall_s)
+    observed = decode_output(interface, ports_of_arrays, (folder / "output.bin").read_bytes())
+    return observed_simulation(observed, build_wall_s, run.wall_s)

@@ -1,0 +1,88 @@
+"""What passes between Python and a test bench: the bytes of its input and output file.
+
+Belongs here: their layout, and the value of a type from its bits. Does not: the test bench's text.
+
+Files are little-endian: for each array in order its elements, for each scalar one element (input); the
+latency as uint64, the bits of the result as uint64, for each bank its reads and its writes as int64, then
+each written array (output).
+"""
+
+from __future__ import annotations
+
+import struct
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pipelines.interface import Argument, Bank, DataSet, Interface, ScalarType, whole_bank
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observed:
+    """What a test bench saw.
+
+    Attributes:
+        latency_cycles: from the cycle of start to the cycle of done.
+        returned: the function's value: a number, or the bits of a floating one as an unsigned number.
+        outputs: every written array.
+        loads, stores: accesses to each array argument, by name.
+    """
+
+    latency_cycles: int
+    returned: int | None
+    outputs: DataSet
+    loads: dict[str, int]
+    stores: dict[str, int]
+
+
+def written_arrays(interface: Interface) -> list[Argument]:
+    """The arrays that come back."""
+    return [a for a in interface.arrays if a.written]
+
+
+def banks_of(interface: Interface, banks: Sequence[Bank]) -> tuple[Bank, ...]:
+    """The given banks, and one whole bank for each array argument that has none."""
+    dealt = {b.argument for b in banks}
+    return (*banks, *(whole_bank(a) for a in interface.arrays if a.name not in dealt))
+
+
+def value_of_bits(bits: int, kind: ScalarType) -> int:
+    """The number of an integer type that has these low bits; of a floating type the bits themselves."""
+    bits &= (1 << kind.width_bits) - 1
+    negative = kind.signed and not kind.floating and bits >> (kind.width_bits - 1)
+    return bits - (1 << kind.width_bits) if negative else bits
+
+
+def encode_input(interface: Interface, data: DataSet) -> bytes:
+    """The input file.
+
+    Raises: KeyError: data lacks an argument.
+    """
+    order = (*interface.arrays, *interface.scalars)
+    return b"".join(
+        np.ascontiguousarray(data[a.name], dtype=a.type.dtype.newbyteorder("<")).tobytes() for a in order
+    )
+
+
+def decode_output(interface: Interface, banks: Sequence[Bank], content: bytes) -> Observed:
+    """What the output file says."""
+    cycles, result = struct.unpack_from("<QQ", content)
+    counts = struct.unpack_from(f"<{2 * len(banks)}q", content, 16)
+    loads: Counter[str] = Counter()
+    stores: Counter[str] = Counter()
+    for bank, reads, writes in zip(banks, counts[::2], counts[1::2], strict=True):
+        loads[bank.argument] += reads
+        stores[bank.argument] += writes
+    offset = 16 + 16 * len(banks)
+    outputs: DataSet = {}
+    for argument in written_arrays(interface):
+        dtype = argument.type.dtype.newbyteorder("<")
+        values = np.frombuffer(content, dtype, argument.element_count, offset)
+        outputs[argument.name] = values.reshape(argument.shape).astype(argument.type.dtype)
+        offset += argument.element_count * dtype.itemsize
+    returned = None if interface.returns is None else value_of_bits(int(result), interface.returns)
+    return Observed(
+        latency_cycles=int(cycles), returned=returned, outputs=outputs, loads=dict(loads), stores=dict(stores)
+    )
