@@ -1,0 +1,31 @@
+"""Bambu, an open-source high-level synthesis tool, when it is installed.
+
+A runner and a parser of its report. Bambu has no package in PyPI or Debian, so that nothing here is needed
+by the rest. Outside this package only the names below are used.
+"""
+
+from pipelines.bambu.report import BambuReport, failure_reason, parse_report
+from pipelines.bambu.runner import (
+    TOOL,
+    BambuError,
+    BambuOptions,
+    BambuResult,
+    bench_text,
+    command_line,
+    is_installed,
+    run_bambu,
+)
+
+__all__ = [
+    "TOOL",
+    "BambuError",
+    "BambuOptions",
+    "BambuReport",
+    "BambuResult",
+    "bench_text",
+    "command_line",
+    "failure_reason",
+    "is_installed",
+    "parse_report",
+    "run_bambu",
+]

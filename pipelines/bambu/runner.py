@@ -1,0 +1,152 @@
+"""Running Bambu on a C program when it is on the PATH.
+
+Belongs here: the command line, the test bench's input file, and failures as a status. Does not: reading the
+report (`report.py`).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from xml.sax.saxutils import quoteattr
+
+import numpy as np
+
+from pipelines.bambu.report import BambuReport, failure_reason, parse_report
+from pipelines.interface import DataSet, Interface
+from pipelines.tools import find_tool, run_tool
+
+EXECUTABLE = "bambu"
+TOOL = "bambu"
+
+
+class BambuError(ValueError):
+    """An option or an input that Bambu cannot be given."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BambuOptions:
+    """One configuration.
+
+    Attributes:
+        memory_read_delay_cycles, memory_write_delay_cycles: of external memories
+            (`--mem-delay-read`, `--mem-delay-write`; LLMulator section 6.3).
+        clock_period_ns: period the schedule is made for.
+        device: name Bambu knows; None for its default.
+        simulate: run the generated test bench with Verilator.
+    """
+
+    memory_read_delay_cycles: int = 2
+    memory_write_delay_cycles: int = 2
+    clock_period_ns: float = 10.0
+    device: str | None = None
+    simulate: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("memory_read_delay_cycles", "memory_write_delay_cycles"):
+            value = getattr(self, name)
+            if not 1 <= value <= 1000:
+                raise BambuError(f"{name} must be 1 to 1000, got {value}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BambuResult:
+    """What one run gave.
+
+    Attributes:
+        status: ok, timeout or tool_error.
+        verilog: text of the design, None when there is none.
+        wall_s: elapsed time in seconds.
+    """
+
+    status: str
+    reason: str | None
+    report: BambuReport | None
+    verilog: str | None
+    wall_s: float
+
+
+def is_installed(environment: Mapping[str, str] | None = None) -> bool:
+    """Whether Bambu is on the PATH (of a given environment, or of this process)."""
+    path = None if environment is None else environment.get("PATH", os.defpath)
+    return shutil.which(EXECUTABLE, path=path) is not None
+
+
+def command_line(top: str, options: BambuOptions) -> list[str]:
+    """Arguments of Bambu for `program.c` in the working folder, the executable excluded."""
+    arguments = [
+        "program.c",
+        f"--top-fname={top}",
+        f"--clock-period={options.clock_period_ns:g}",
+        f"--mem-delay-read={options.memory_read_delay_cycles}",
+        f"--mem-delay-write={options.memory_write_delay_cycles}",
+        "-v3",
+    ]
+    if options.device is not None:
+        arguments.append(f"--device-name={options.device}")
+    if options.simulate:
+        arguments += ["--simulate", "--simulator=VERILATOR", "--generate-tb=testbench.xml"]
+    return arguments
+
+
+def _literal(value: float | int) -> str:
+    return repr(value)
+
+
+def bench_text(interface: Interface, data: DataSet) -> str:
+    """Bambu's XML test bench: one attribute an argument, arrays in braces in C order.
+
+    Raises: BambuError: an argument has no value.
+    """
+    attributes: list[str] = []
+    for argument in interface.arguments:
+        if argument.name not in data:
+            raise BambuError(f"data must have a value for every argument, got none for {argument.name}")
+        values: list[float | int] = np.asarray(data[argument.name]).reshape(-1).tolist()
+        text = ",".join(_literal(v) for v in values)
+        attributes.append(f"{argument.name}={quoteattr('{' + text + '}' if argument.is_array else text)}")
+    head = '<?xml version="1.0"?>\n<function>\n  <testbench '
+    return head + " ".join(attributes) + "/>\n</function>\n"
+
+
+def run_bambu(
+    source: str,
+    *,
+    interface: Interface,
+    data: DataSet,
+    options: BambuOptions,
+    folder: Path,
+    timeout_s: float,
+) -> BambuResult:
+    """Synthesise a program with Bambu, and simulate it when asked.
+
+    Args:    source: C text without includes of local files; folder: empty, private to this call.
+    Returns: the report and the Verilog, or status and reason of the failure.
+    Raises:  ToolMissing: Bambu is not on the PATH. BambuError: the data does not fit the interface.
+    """
+    executable = find_tool(EXECUTABLE, "bambu (https://github.com/ferrandi/PandA-bambu)")
+    (folder / "program.c").write_text(source)
+    (folder / "testbench.xml").write_text(bench_text(interface, data))
+    argv = [executable, *command_line(interface.top, options)]
+    run = run_tool(argv, folder=folder, timeout_s=timeout_s)
+    text = f"{run.stdout}\n{run.stderr}"
+    report = parse_report(text)
+    if run.timed_out:
+        status, reason = "timeout", f"bambu ran past its time limit of {timeout_s:g} s"
+    elif run.returncode != 0:
+        status, reason = "tool_error", failure_reason(text) or f"bambu: {run.last_words(200)}"
+    elif options.simulate and report.latency_cycles is None:
+        status, reason = "tool_error", "bambu's simulation must print its cycles, got none"
+    else:
+        status, reason = "ok", None
+    design = folder / f"{interface.top}.v"
+    return BambuResult(
+        status=status,
+        reason=reason,
+        report=report,
+        verilog=design.read_text() if design.is_file() else None,
+        wall_s=run.wall_s,
+    )
