@@ -145,22 +145,40 @@ def constant_divider(divisor: int, scalar: ScalarType) -> FunctionalUnit:
 FLOAT_ADD_STAGES = 2
 FLOAT_MULTIPLY_STAGES = 2
 
+_DIVIDE_DIGITS = {32: (2, 3, 4), 64: (1, 3, 9)}
+"""By width: digits of two bits in the first stage, in each of the next ones, and how many those are."""
+
 
 def _letter(scalar: ScalarType) -> str:
     return "f" if scalar.width_bits == 32 else "d"
 
 
 def _float_unit(
-    name: str, module: str, scalar: ScalarType, *, operands: str, latency_cycles: int, mode: str | None = None
+    name: str,
+    module: str,
+    scalar: ScalarType,
+    *,
+    operands: str,
+    latency_cycles: int,
+    parameters: tuple[tuple[str, int], ...] = (),
+    mode: str | None = None,
 ) -> FunctionalUnit:
     return FunctionalUnit(
         kind=_letter(scalar) + name,
         module=module,
-        parameters=_format_parameters(scalar),
+        parameters=_format_parameters(scalar) + parameters,
         ports=tuple((port, scalar.width_bits) for port in operands),
         output=("y", scalar.width_bits),
         latency_cycles=latency_cycles,
         mode=mode,
+    )
+
+
+def _float_divider(scalar: ScalarType) -> FunctionalUnit:
+    first, digits, stages = _DIVIDE_DIGITS[scalar.width_bits]
+    shape = (("FIRST", first), ("DIGITS", digits), ("STAGES", stages))
+    return _float_unit(
+        "div", "float_divide", scalar, operands="ab", latency_cycles=stages + 2, parameters=shape
     )
 
 
@@ -179,6 +197,8 @@ def _floating_arithmetic(opcode: str, scalar: ScalarType) -> FunctionalUnit | No
             return _float_unit(
                 "mul", "float_multiply", scalar, operands="ab", latency_cycles=FLOAT_MULTIPLY_STAGES
             )
+        case "div":
+            return _float_divider(scalar)
         case _:
             return None
 

@@ -45,7 +45,7 @@ module float_multiply #(
   reg [PRODUCT-1:0] product;
   reg [COUNT-1:0] left, right;
   reg to_right, subnormal, sign, special;      // subnormal: or zero
-  reg [EXPONENT+1:0] final_exponent;
+  reg [EXPONENT+1:0] scale;                    // of the product's highest bit
   reg [WIDTH-1:0] special_value;
   always @(posedge clk) begin
     product <= significand_a * significand_b;
@@ -54,7 +54,7 @@ module float_multiply #(
       : minus_exponent[EXPONENT+1:COUNT] != 0 ? {COUNT{1'b1}} : minus_exponent[COUNT-1:0];
     to_right <= tiny;
     subnormal <= tiny || limited || zero;
-    final_exponent <= exponent - wide_zeros;
+    scale <= exponent - wide_zeros + {{(EXPONENT+1){1'b0}}, 1'b1};
     sign <= a[WIDTH-1] ^ b[WIDTH-1];
     special <= infinite;
     special_value <= nan_a ? {a[WIDTH-1:FRACTION], 1'b1, a[FRACTION-2:0]}
@@ -70,14 +70,8 @@ module float_multiply #(
     .x({product[PRODUCT-1:FRACTION-1], product[FRACTION-2:0] != 0}), .distance(right), .y(moved_right));
   wire [KEPT-1:0] moved = to_right ? moved_right
     : {moved_left[PRODUCT-1:FRACTION-1], moved_left[FRACTION-2:0] != 0};
-  wire high = moved[KEPT-1];
-  wire [KEPT-3:0] normal = high || subnormal ? moved[KEPT-2:1] : moved[KEPT-3:0];
-  wire [EXPONENT+1:0] next_exponent = high ? final_exponent + {{(EXPONENT+1){1'b0}}, 1'b1} : final_exponent;
-  wire overflow = !subnormal && next_exponent >= {2'b00, ONES};
-  wire [EXPONENT-1:0] field = subnormal ? {{(EXPONENT-1){1'b0}}, high} : next_exponent[EXPONENT-1:0];
-  wire sticky = normal[0] || moved[0];
-  wire up = normal[1] && (normal[2] || sticky);
-  wire [WIDTH-2:0] rounded = {field, normal[KEPT-3:2]} + {{(WIDTH-2){1'b0}}, up};
-  always @(posedge clk)
-    y <= special ? special_value : {sign, overflow ? {ONES, {FRACTION{1'b0}}} : rounded};
+  wire [WIDTH-1:0] rounded;
+  float_round #(.EXPONENT(EXPONENT), .FRACTION(FRACTION)) finish (
+    .sign(sign), .exponent(scale), .subnormal(subnormal), .significand(moved), .y(rounded));
+  always @(posedge clk) y <= special ? special_value : rounded;
 endmodule
