@@ -217,7 +217,7 @@ static inline float tanhf(float x)
     small = x + x * z * p;
     large = 1.0f - 2.0f / (expf(2.0f * fminf(magnitude, 10.0f)) + 1.0f);
     large = x < 0.0f ? -large : large;
-    return magnitude > 0.625f ? large : small;
+    return magnitude > 0.625f ? large : x == 0.0f ? x : small;
 }
 
 /* Near 0 an odd polynomial; else 1 - e^Q(|x|), Q a fit of log erfc, with the sign of x. */
@@ -245,6 +245,217 @@ static inline float erff(float x)
     large = 1.0f - expf(q);
     large = x < 0.0f ? -large : large;
     return magnitude > 0.921875f ? large : small;
+}
+
+/* |x|^y = 2^(y log2 |x|), both in double, which leaves more than thirty bits to spare: log2 of 2^n (1 + f) is
+   n + s P(s^2) with s = f / (2 + f). Then the sign of an odd power and the cases without a logarithm. */
+static inline float powf(float x, float y)
+{
+    float magnitude = fabsf(x);
+    unsigned long long above = simfoundry_bits_of_double((double)magnitude) - 0x3fe6a09e667f3bcdull;
+    int power = (int)((long long)above >> 52);
+    double f = simfoundry_double_of_bits((above & 0x000fffffffffffffull) + 0x3fe6a09e667f3bcdull) - 1.0;
+    double s = f / (2.0 + f);
+    double z = s * s;
+    double p = 0.28290361074696113;
+    double q = 1.5188956817879008e-05;
+    double exponent, shifted, r;
+    float half_y = floorf(y * 0.5f);
+    int whole = floorf(y) == y;
+    int odd = whole && half_y + half_y != y;
+    float result;
+    p = p * z + 0.31990546829079847;
+    p = p * z + 0.41220925762162874;
+    p = p * z + 0.5770779423163755;
+    p = p * z + 0.9617966941134971;
+    p = p * z + 2.88539008177785;
+    exponent = fmin(fmax((double)y * ((double)power + s * p), -200.0), 200.0);
+    shifted = exponent + 6755399441055744.0;
+    r = exponent - (shifted - 6755399441055744.0);
+    q = q * r + 0.00015467123695143438;
+    q = q * r + 0.0013333964639919821;
+    q = q * r + 0.009618037071254028;
+    q = q * r + 0.0555041033227049;
+    q = q * r + 0.24022651073075094;
+    q = q * r + 0.6931471807132968;
+    result = (float)((1.0 + r * q) *
+                     simfoundry_double_of_bits(
+                         (simfoundry_bits_of_double(shifted) - 0x4338000000000000ull + 1023ull) << 52));
+    result = magnitude == 0.0f || magnitude == INFINITY
+                 ? ((magnitude == 0.0f) == (y < 0.0f) ? INFINITY : 0.0f)
+                 : result;
+    result = magnitude == 1.0f ? 1.0f : result;
+    result = simfoundry_bits_of_float(x) >> 31 && odd ? -result : result;
+    result = x < 0.0f && !whole && magnitude != INFINITY ? NAN : result;
+    result = x != x || y != y ? x + y : result;
+    return x == 1.0f || y == 0.0f ? 1.0f : result;
+}
+
+/* ---- double --------------------------------------------------------------------------------------- */
+
+/* The upper half of the significand: 26 bits, so that a product of two such values is exact. */
+static inline double simfoundry_upper_half(double x)
+{
+    return simfoundry_double_of_bits(simfoundry_bits_of_double(x) & 0xfffffffff8000000ull);
+}
+
+/* 2^n for -1022 <= n <= 1023. */
+static inline double simfoundry_power_of_two_double(int n)
+{
+    return simfoundry_double_of_bits((unsigned long long)(n + 1023) << 52);
+}
+
+/* As expf. */
+static inline double exp(double x)
+{
+    double limited = fmin(fmax(x, -800.0), 800.0);
+    double shifted = limited * 1.4426950408889634 + 6755399441055744.0;
+    double n = shifted - 6755399441055744.0;
+    int power = (int)(unsigned int)simfoundry_bits_of_double(shifted);
+    int half = power >> 1;
+    double r = (limited - n * 0.6931471805598903) - n * 5.497923018708371e-14;
+    double p = 2.0815586801941413e-09;
+    double y;
+    p = p * r + 2.5112268264023147e-08;
+    p = p * r + 2.755761859605966e-07;
+    p = p * r + 2.7557234207199123e-06;
+    p = p * r + 2.4801586881607472e-05;
+    p = p * r + 0.00019841269897029286;
+    p = p * r + 0.0013888888889140255;
+    p = p * r + 0.008333333333316777;
+    p = p * r + 0.04166666666666604;
+    p = p * r + 0.16666666666666682;
+    p = p * r + 0.5;
+    y = 1.0 + (r + r * r * p);
+    y = y * simfoundry_power_of_two_double(half) * simfoundry_power_of_two_double(power - half);
+    return x != x ? x : y;
+}
+
+/* x = 2^n (1 + f); with s = f / (2 + f), log (1 + f) = f - f^2 / 2 + s (f^2 / 2 + s^2 P(s^2)). */
+static inline double log(double x)
+{
+    int tiny = x < 2.2250738585072014e-308;
+    unsigned long long bits = simfoundry_bits_of_double(tiny ? x * 18014398509481984.0 : x);
+    unsigned long long above = bits - 0x3fe6a09e667f3bcdull;
+    int power = (int)((long long)above >> 52) - (tiny ? 54 : 0);
+    double n = (double)power;
+    double f = simfoundry_double_of_bits((above & 0x000fffffffffffffull) + 0x3fe6a09e667f3bcdull) - 1.0;
+    double s = f / (2.0 + f);
+    double z = s * s;
+    double half_square = 0.5 * f * f;
+    double p = 0.13251045293809266;
+    double y;
+    p = p * z + 0.1325015224366295;
+    p = p * z + 0.1538708909873942;
+    p = p * z + 0.18181775707274903;
+    p = p * z + 0.22222222646219453;
+    p = p * z + 0.28571428569090146;
+    p = p * z + 0.4000000000000623;
+    p = p * z + 0.6666666666666666;
+    y = s * (half_square + z * p) + n * 5.497923018708371e-14;
+    y = n * 0.6931471805598903 + (f - (half_square - y));
+    y = x == 0.0 ? -HUGE_VAL : y;
+    return x < 0.0 ? (double)NAN : x < HUGE_VAL ? y : x;
+}
+
+/* As tanhf. */
+static inline double tanh(double x)
+{
+    double magnitude = fabs(x);
+    double z = x * x;
+    double p = -1.90215330972782e-05;
+    double small, large;
+    p = p * z + 8.255454236247399e-05;
+    p = p * z + -0.0002328534520439693;
+    p = p * z + 0.0005882384043513891;
+    p = p * z + -0.0014554931433059018;
+    p = p * z + 0.0035920843757018196;
+    p = p * z + -0.0088632318503703;
+    p = p * z + 0.021869488340448547;
+    p = p * z + -0.05396825396219;
+    p = p * z + 0.13333333333323943;
+    p = p * z + -0.3333333333333328;
+    small = x + x * z * p;
+    large = 1.0 - 2.0 / (exp(2.0 * fmin(magnitude, 25.0)) + 1.0);
+    large = x < 0.0 ? -large : large;
+    return magnitude > 0.55 ? large : x == 0.0 ? x : small;
+}
+
+/* As powf, with log2 |x| and its product with y as sums of two doubles: an upper half, whose products are
+   exact, and the rest. log m = 2/3 s (3 + s^2 + R(s^2)), m = 2^-n |x|, s = (m - 1) / (m + 1). */
+static inline double pow(double x, double y)
+{
+    double magnitude = fabs(x);
+    int tiny = magnitude < 2.2250738585072014e-308;
+    unsigned long long bits = simfoundry_bits_of_double(tiny ? magnitude * 18014398509481984.0 : magnitude);
+    unsigned long long above = bits - 0x3fe6a09e667f3bcdull;
+    double n = (double)((int)((long long)above >> 52) - (tiny ? 54 : 0));
+    double m = simfoundry_double_of_bits((above & 0x000fffffffffffffull) + 0x3fe6a09e667f3bcdull);
+    double s = (m - 1.0) / (m + 1.0);
+    double s_upper = simfoundry_upper_half(s);
+    double sum_upper = simfoundry_upper_half(m + 1.0);
+    double s_rest = ((m - 1.0 - s_upper * sum_upper) - s_upper * (m - (sum_upper - 1.0))) / (m + 1.0);
+    double z = s * s;
+    double z_upper = s_upper * s_upper;
+    double p = 0.19794783677401553;
+    double third, third_rest, product, product_rest, log_product, log_rest, log2, log2_rest;
+    double limited = fmin(fmax(y, -1e30), 1e30);
+    double y_upper = simfoundry_upper_half(limited);
+    double exponent_upper, exponent_rest, exponent, shifted, r;
+    double q = 2.0815586801941413e-09;
+    int power, half;
+    double half_y = floor(y * 0.5);
+    int whole = floor(y) == y;
+    int odd = whole && half_y + half_y != y;
+    double result;
+
+    p = p * z + 0.19885195804766728;
+    p = p * z + 0.23080137298987694;
+    p = p * z + 0.2727267652286759;
+    p = p * z + 0.33333333780197305;
+    p = p * z + 0.42857142855147634;
+    p = p * z + 0.6000000000000338;
+    p = z * z * p + s_rest * (s_upper + s);
+    third = simfoundry_upper_half(3.0 + z_upper + p);
+    third_rest = p - ((third - 3.0) - z_upper);
+    product = s_upper * third;
+    product_rest = s_rest * third + third_rest * s;
+    log_product = simfoundry_upper_half(product + product_rest);
+    log_rest = product_rest - (log_product - product);
+    product = 0.9617966711521149 * log_product; /* times 2 / (3 ln 2) */
+    product_rest = 2.2773860736742555e-08 * log_product + log_rest * 0.9617966939259756;
+    log2 = simfoundry_upper_half(product + product_rest + n);
+    log2_rest = product_rest - ((log2 - n) - product);
+
+    exponent_upper = y_upper * log2;
+    exponent_rest = (limited - y_upper) * log2 + limited * log2_rest;
+    exponent = exponent_upper + exponent_rest;
+    shifted = fmin(fmax(exponent, -1200.0), 1200.0) + 6755399441055744.0;
+    power = (int)(unsigned int)simfoundry_bits_of_double(shifted);
+    half = power >> 1;
+    r = (exponent_upper - (shifted - 6755399441055744.0)) + exponent_rest;
+    r = r * 0.6931471805599453;
+    q = q * r + 2.5112268264023147e-08;
+    q = q * r + 2.755761859605966e-07;
+    q = q * r + 2.7557234207199123e-06;
+    q = q * r + 2.4801586881607472e-05;
+    q = q * r + 0.00019841269897029286;
+    q = q * r + 0.0013888888889140255;
+    q = q * r + 0.008333333333316777;
+    q = q * r + 0.04166666666666604;
+    q = q * r + 0.16666666666666682;
+    q = q * r + 0.5;
+    result = 1.0 + (r + r * r * q);
+    result = result * simfoundry_power_of_two_double(half) * simfoundry_power_of_two_double(power - half);
+    result = exponent > 1100.0 ? HUGE_VAL : exponent < -1100.0 ? 0.0 : result;
+    result = magnitude == 0.0 || magnitude == HUGE_VAL
+                 ? ((magnitude == 0.0) == (y < 0.0) ? HUGE_VAL : 0.0)
+                 : result;
+    result = magnitude == 1.0 ? 1.0 : result;
+    result = simfoundry_bits_of_double(x) >> 63 && odd ? -result : result;
+    result = x < 0.0 && !whole && magnitude != HUGE_VAL ? (double)NAN : result;
+    result = x != x || y != y ? x + y : result;
+    return x == 1.0 || y == 0.0 ? 1.0 : result;
 }
 
 #endif

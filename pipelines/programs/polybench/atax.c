@@ -15,11 +15,11 @@ static void init_array(int m, int n, DATA_TYPE POLYBENCH_2D(A, M, N, m, n),
 
     for (i = 0; i < m; i++) {
         for (j = 0; j < n; j++) {
-            A[i][j] = (DATA_TYPE)((i + j) % n) / (5 * m);
+            A[i][j] = NUMBER((i + j) % 7);
         }
     }
     for (i = 0; i < n; i++) {
-        x[i] = 1 + (DATA_TYPE)i / (DATA_TYPE)n;
+        x[i] = NUMBER((i + 1) % 7);
     }
 }
 

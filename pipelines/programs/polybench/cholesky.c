@@ -14,7 +14,7 @@ static void init_array(int n, DATA_TYPE POLYBENCH_2D(A, N, N, n, n))
 
     for (i = 0; i < n; i++) {
         for (j = 0; j < n; j++) {
-            A[i][j] = i == j ? (DATA_TYPE)(n * n) : (DATA_TYPE)((i + j) % n);
+            A[i][j] = i == j ? NUMBER(9 * n) : NUMBER((i + j) % 7);
         }
     }
 }
@@ -44,12 +44,14 @@ static void kernel_cholesky(int n, DATA_TYPE POLYBENCH_2D(A, N, N, n, n))
 #pragma scop
     for (i = 0; i < _PB_N; i++) {
         for (j = 0; j < i; j++) {
-            for (k = 0; k < j; k++)
+            for (k = 0; k < j; k++) {
                 A[i][j] -= A[i][k] * A[j][k];
+            }
             A[i][j] /= A[j][j];
         }
-        for (k = 0; k < i; k++)
+        for (k = 0; k < i; k++) {
             A[i][i] -= A[i][k] * A[i][k];
+        }
         A[i][i] = SQRT_FUN(A[i][i]);
     }
 #pragma endscop

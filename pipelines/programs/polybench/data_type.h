@@ -2,8 +2,8 @@
 
    An int program computes in integers, a quotient truncated towards zero. Where that would leave nothing
    (coefficients below 1, norms), its header defines FRACTION_BITS and int is fixed point with so many bits
-   after the point: SCALAR_VAL scales a constant, MUL_FUN and DIV_FUN scale back. For float and double MUL_FUN
-   and DIV_FUN are the plain operators. */
+   after the point: SCALAR_VAL scales a constant and NUMBER an integer, MUL_FUN and DIV_FUN scale back. For
+   float and double MUL_FUN and DIV_FUN are the plain operators. */
 #ifndef SIMFOUNDRY_DATA_TYPE_H
 #define SIMFOUNDRY_DATA_TYPE_H
 
@@ -17,11 +17,15 @@
 #ifdef FRACTION_BITS
 #define ONE (1 << FRACTION_BITS)
 #define SCALAR_VAL(x) ((int)((x) * ONE))
+#define NUMBER(x) ((x) * ONE)
 #define MUL_FUN(x, y) ((x) * (y) / ONE)
 #define DIV_FUN(x, y) ((x) * ONE / (y))
 #define SQRT_FUN(x) integer_sqrt((x) * ONE)
+#define EXP_FUN(x) fixed_point_exp(x)
+#define POW_FUN(x, y) fixed_point_exp(MUL_FUN(SCALAR_VAL(0.69314718), y)) /* of x = 2 only */
 #else
 #define SCALAR_VAL(x) ((int)(x))
+#define NUMBER(x) (x)
 #define MUL_FUN(x, y) ((x) * (y))
 #define DIV_FUN(x, y) ((x) / (y))
 #define SQRT_FUN(x) integer_sqrt(x)
@@ -44,12 +48,23 @@ static int integer_sqrt(int x)
     }
     return root;
 }
+
+#ifdef FRACTION_BITS
+/* e^x by its series up to the fourth power: the next term is below 1 / 2000 for |x| <= 0.57. */
+static int fixed_point_exp(int x)
+{
+    int square = MUL_FUN(x, x);
+
+    return ONE + x + square / 2 + MUL_FUN(square, x) / 6 + MUL_FUN(square, square) / 24;
+}
+#endif
 #endif
 
 #ifdef DATA_TYPE_IS_FLOAT
 #define DATA_TYPE float
 #define DATA_PRINTF_MODIFIER "%0.2f "
 #define SCALAR_VAL(x) x##f
+#define NUMBER(x) ((float)(x))
 #define MUL_FUN(x, y) ((x) * (y))
 #define DIV_FUN(x, y) ((x) / (y))
 #define SQRT_FUN(x) sqrtf(x)
@@ -61,6 +76,7 @@ static int integer_sqrt(int x)
 #define DATA_TYPE double
 #define DATA_PRINTF_MODIFIER "%0.2lf "
 #define SCALAR_VAL(x) x
+#define NUMBER(x) ((double)(x))
 #define MUL_FUN(x, y) ((x) * (y))
 #define DIV_FUN(x, y) ((x) / (y))
 #define SQRT_FUN(x) sqrt(x)

@@ -15,21 +15,21 @@ static void init_array(int ni, int nj, int nk, DATA_TYPE *alpha, DATA_TYPE *beta
 {
     int i, j;
 
-    *alpha = SCALAR_VAL(1.5);
-    *beta = SCALAR_VAL(1.2);
+    *alpha = NUMBER(3) / 2;
+    *beta = NUMBER(6) / 5;
     for (i = 0; i < ni; i++) {
         for (j = 0; j < nj; j++) {
-            C[i][j] = (DATA_TYPE)((i * j + 1) % ni) / ni;
+            C[i][j] = NUMBER((i * j + 1) % 7);
         }
     }
     for (i = 0; i < ni; i++) {
         for (j = 0; j < nk; j++) {
-            A[i][j] = (DATA_TYPE)((i * (j + 1)) % nk) / nk;
+            A[i][j] = NUMBER((i * (j + 1)) % 7);
         }
     }
     for (i = 0; i < nk; i++) {
         for (j = 0; j < nj; j++) {
-            B[i][j] = (DATA_TYPE)((i * (j + 2)) % nj) / nj;
+            B[i][j] = NUMBER((i * (j + 2)) % 7);
         }
     }
 }

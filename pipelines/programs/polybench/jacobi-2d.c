@@ -15,12 +15,12 @@ static void init_array(int tsteps, int n, DATA_TYPE POLYBENCH_2D(A, N, N, n, n),
 
     for (i = 0; i < n; i++) {
         for (j = 0; j < n; j++) {
-            A[i][j] = ((DATA_TYPE)i * (j + 2) + 2) / n;
+            A[i][j] = NUMBER((i * (j + 2) + 2) % 7) / 7;
         }
     }
     for (i = 0; i < n; i++) {
         for (j = 0; j < n; j++) {
-            B[i][j] = ((DATA_TYPE)i * (j + 3) + 3) / n;
+            B[i][j] = NUMBER((i * (j + 3) + 3) % 7) / 7;
         }
     }
 }

@@ -1,0 +1,46 @@
+/* Sizes of adi. */
+#ifndef SIMFOUNDRY_ADI_H
+#define SIMFOUNDRY_ADI_H
+
+#if !defined(MINI_DATASET) && !defined(SMALL_DATASET) && !defined(MEDIUM_DATASET) && \
+    !defined(LARGE_DATASET) && !defined(EXTRALARGE_DATASET)
+#define LARGE_DATASET
+#endif
+
+#if !defined(TSTEPS) && !defined(N)
+#ifdef MINI_DATASET
+#define TSTEPS 20
+#define N 20
+#endif
+#ifdef SMALL_DATASET
+#define TSTEPS 40
+#define N 60
+#endif
+#ifdef MEDIUM_DATASET
+#define TSTEPS 100
+#define N 200
+#endif
+#ifdef LARGE_DATASET
+#define TSTEPS 500
+#define N 1000
+#endif
+#ifdef EXTRALARGE_DATASET
+#define TSTEPS 1000
+#define N 2000
+#endif
+#endif
+
+#define _PB_TSTEPS POLYBENCH_LOOP_BOUND(TSTEPS, tsteps)
+#define _PB_N POLYBENCH_LOOP_BOUND(N, n)
+
+#define FRACTION_BITS 10
+#include "data_type.h"
+
+/* Of space and time: 1 / count, in fixed point 1. */
+#ifdef DATA_TYPE_IS_INT
+#define STEP(count) ONE
+#else
+#define STEP(count) (SCALAR_VAL(1.0) / (DATA_TYPE)count)
+#endif
+
+#endif
