@@ -8,13 +8,19 @@ All cycles are counted from the start of the block (or of the iteration).
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from heapq import heapify, heappop, heappush
 
 from pipelines.hls.cdfg import Block, Branch, Finish, Operation
 from pipelines.hls.dependence import memory_dependences
 from pipelines.hls.operators import Timing, TimingModel, uses_unit
+
+Resource = tuple[str, str]
+"""Something operations compete for: `("load", array)`, `("store", array)` or `("unit", class)`."""
+
+NANOSECONDS_A_CYCLE = 1000
+"""Scale at which delays count in priorities: far less than a cycle, so that they only break ties."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,20 +41,26 @@ class BlockGraph:
     Attributes:
         block: the block.
         timings: of each operation.
-        edges: precedences, within an iteration and between iterations.
-        resources: resource of each operation, None when it has one of its own. Memory ports are
-            `("load", array)` and `("store", array)`, dividers `("div", "")`.
+        edges: precedences, within an iteration (from a smaller index to a larger one) and between
+            iterations.
+        resources: resource of each operation, None when there is one for every operation.
+        capacities: instances of a resource, where there is more than one.
     """
 
     block: Block
     timings: tuple[Timing, ...]
     edges: tuple[Edge, ...]
-    resources: tuple[tuple[str, str] | None, ...]
+    resources: tuple[Resource | None, ...]
+    capacities: Mapping[Resource, int] = field(default_factory=dict[Resource, int])
 
     @property
     def operations(self) -> tuple[Operation, ...]:
         """Operations of the block."""
         return self.block.operations
+
+    def capacity(self, resource: Resource) -> int:
+        """Operations that may hold a resource in one cycle."""
+        return self.capacities.get(resource, 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,11 +98,12 @@ def build_graph(block: Block, model: TimingModel) -> BlockGraph:
     return BlockGraph(block=block, timings=timings, edges=tuple(edges), resources=resources)
 
 
-def _resource(operation: Operation, operations: tuple[Operation, ...]) -> tuple[str, str] | None:
+def _resource(operation: Operation, operations: tuple[Operation, ...]) -> Resource | None:
     if operation.opcode in ("load", "store"):
-        return (operation.opcode, operation.name)
+        in_registers = getattr(operation.symbol, "registers", False)
+        return None if in_registers else (operation.opcode, operation.name)
     if uses_unit(operation, operations) == "div":
-        return ("div", "")
+        return ("unit", "div")
     return None
 
 
@@ -131,20 +144,23 @@ def _memory_edges(block: Block, model: TimingModel) -> list[Edge]:
 
 
 def _variable_edges(block: Block) -> list[Edge]:
-    """A variable is written after its last reader started, and before the next iteration reads it."""
+    """A variable is written after its last reader started, and before the next iteration reads it.
+
+    A write that takes another variable's value may come later than that one's write: the value is then
+    held, as every value is that is used after its cycle.
+    """
     reads = {o.name: o.index for o in block.operations if o.opcode == "read"}
-    users: dict[int, list[int]] = defaultdict(list)
+    users: dict[int, list[int]] = {index: [] for index in reads.values()}
     for operation in block.operations:
         for source in dict.fromkeys(operation.inputs):
-            users[source].append(operation.index)
+            if source in users and operation.opcode != "write":
+                users[source].append(operation.index)
     found: list[Edge] = []
     for write in (o for o in block.operations if o.opcode == "write" and o.name in reads):
         read = reads[write.name]
         readers = [read, *users[read]] if block.interval is None else [read]
         found += [
-            Edge(source=r, target=write.index, latency_cycles=0, distance=0, kind="data")
-            for r in readers
-            if r != write.index
+            Edge(source=r, target=write.index, latency_cycles=0, distance=0, kind="data") for r in readers
         ]
         if block.index in block.successors:
             found.append(Edge(source=write.index, target=read, latency_cycles=1, distance=1, kind="data"))
@@ -162,82 +178,150 @@ def closing_values(block: Block) -> tuple[int, ...]:
             return ()
 
 
-def _arrival(operation: Operation, cycle: int, ready: dict[int, tuple[int, float]]) -> float:
-    """Latest time within `cycle` at which the inputs of an operation settle."""
-    latest = 0.0
-    for source in operation.inputs:
-        source_cycle, time = ready[source]
-        if source_cycle == cycle:
-            latest = max(latest, time)
-    return latest
+@dataclass(slots=True)
+class _Occupancy:
+    """The cycles in which a resource of one block is taken.
+
+    Attributes:
+        capacity: operations at a time.
+        used: cycle -> operations that hold it then.
+        following: for a full cycle, one after it that may be free; chains are shortened when followed.
+    """
+
+    capacity: int
+    used: dict[int, int] = field(default_factory=dict[int, int])
+    following: dict[int, int] = field(default_factory=dict[int, int])
+
+    def _free_from(self, cycle: int) -> int:
+        passed: list[int] = []
+        while cycle in self.following:
+            passed.append(cycle)
+            cycle = self.following[cycle]
+        for full in passed:
+            self.following[full] = cycle
+        return cycle
+
+    def take(self, cycle: int, busy_cycles: int) -> int:
+        """Take the resource for some cycles in a row, as early as it is free; gives the first of them."""
+        cycle = self._free_from(cycle)
+        held = 1
+        while held < busy_cycles:
+            if cycle + held in self.following:
+                cycle, held = self._free_from(cycle + held), 0
+            held += 1
+        for taken in range(cycle, cycle + busy_cycles):
+            self.used[taken] = self.used.get(taken, 0) + 1
+            if self.used[taken] == self.capacity:
+                self.following[taken] = taken + 1
+        return cycle
+
+
+@dataclass(slots=True)
+class _ListScheduler:
+    """Places the operations of one block, one at a time.
+
+    Attributes:
+        starts: start cycle of what is placed; -1 otherwise.
+        settled_ns: when, within the cycle it is ready in, a placed operation's value settles.
+        earliest: first cycle that what is placed allows.
+    """
+
+    graph: BlockGraph
+    budget_ns: float
+    starts: list[int] = field(init=False)
+    settled_ns: list[float] = field(init=False)
+    earliest: list[int] = field(init=False)
+    occupied: dict[Resource, _Occupancy] = field(default_factory=dict[Resource, _Occupancy])
+    conflict_cycles: int = 0
+
+    def __post_init__(self) -> None:
+        count = len(self.graph.operations)
+        self.starts, self.earliest = [-1] * count, [0] * count
+        self.settled_ns = [0.0] * count
+
+    def run(self) -> None:
+        waiting = [0] * len(self.starts)
+        following = successors(self.graph)
+        for edges in following:
+            for target, _ in edges:
+                waiting[target] += 1
+        rank = _priorities(self.graph, following)
+        queue = [(rank[i], i) for i, count in enumerate(waiting) if not count]
+        heapify(queue)
+        while queue:
+            _, index = heappop(queue)
+            self._place(index)
+            for target, latency in following[index]:
+                self.earliest[target] = max(self.earliest[target], self.starts[index] + latency)
+                waiting[target] -= 1
+                if not waiting[target]:
+                    heappush(queue, (rank[target], target))
+
+    def _arrival_ns(self, operation: Operation, cycle: int) -> float:
+        """Latest time within a cycle at which the inputs of an operation settle."""
+        latest = 0.0
+        for source in operation.inputs:
+            settled = self.settled_ns[source]
+            if settled > latest and self.starts[source] == cycle:
+                latest = settled
+        return latest
+
+    def _place(self, index: int) -> None:
+        operation, timing = self.graph.operations[index], self.graph.timings[index]
+        cycle = self.earliest[index]
+        arrival = self._arrival_ns(operation, cycle)
+        if arrival > 0 and arrival + timing.delay_ns > self.budget_ns:
+            cycle, arrival = cycle + 1, 0.0
+        resource = self.graph.resources[index]
+        if resource is not None:
+            if resource not in self.occupied:
+                self.occupied[resource] = _Occupancy(capacity=self.graph.capacity(resource))
+            taken = self.occupied[resource].take(cycle, timing.busy_cycles)
+            if operation.opcode in ("load", "store"):
+                self.conflict_cycles += taken - cycle
+            cycle, arrival = taken, arrival if taken == cycle else 0.0
+        self.starts[index] = cycle
+        if timing.latency_cycles == 0:
+            self.settled_ns[index] = arrival + timing.delay_ns
+
+
+def successors(graph: BlockGraph) -> list[list[tuple[int, int]]]:
+    """For each operation (target, latency) of the edges within an iteration that leave it."""
+    found: list[list[tuple[int, int]]] = [[] for _ in graph.operations]
+    for edge in graph.edges:
+        if edge.distance == 0:
+            found[edge.source].append((edge.target, edge.latency_cycles))
+    return found
+
+
+def _priorities(graph: BlockGraph, following: Sequence[Sequence[tuple[int, int]]]) -> list[float]:
+    """Minus the longest path in cycles (delays as fractions) from each operation to the block's end."""
+    heights = [t.latency_cycles + t.delay_ns / NANOSECONDS_A_CYCLE for t in graph.timings]
+    for index in reversed(range(len(heights))):
+        own = graph.timings[index].delay_ns / NANOSECONDS_A_CYCLE
+        for target, latency in following[index]:
+            heights[index] = max(heights[index], heights[target] + latency + own)
+    return [-height for height in heights]
 
 
 def list_schedule(graph: BlockGraph, model: TimingModel) -> BlockSchedule:
     """Schedule a block that is not pipelined.
 
-    Operations are placed in priority order (longest remaining path first among those that are ready), each
-    in the first cycle its inputs, the clock and its memory port or unit allow.
+    Operations are placed in priority order (longest remaining path first among those whose predecessors
+    are placed), each in the first cycle its inputs, the clock and its memory port or unit allow.
 
     Returns: start cycles; the length covers every result and every store that must be waited for.
     """
-    operations = graph.operations
-    predecessors: dict[int, list[Edge]] = defaultdict(list)
-    for edge in graph.edges:
-        if edge.distance == 0:
-            predecessors[edge.target].append(edge)
-    heights = _heights(graph)
-    starts: dict[int, int] = {}
-    ready: dict[int, tuple[int, float]] = {}
-    busy: set[tuple[tuple[str, str], int]] = set()
-    conflicts = 0
-    pending = sorted(range(len(operations)), key=lambda i: (-heights[i], i))
-    while pending:
-        index = next(i for i in pending if all(e.source in starts for e in predecessors[i]))
-        pending.remove(index)
-        operation, timing = operations[index], graph.timings[index]
-        cycle = max((starts[e.source] + e.latency_cycles for e in predecessors[index]), default=0)
-        arrival = _arrival(operation, cycle, ready)
-        cycle += int(arrival > 0 and arrival + timing.delay_ns > model.budget_ns)
-        resource = graph.resources[index]
-        if resource is not None:
-            wanted = cycle
-            while any((resource, cycle + k) in busy for k in range(timing.busy_cycles)):
-                cycle += 1
-            busy.update((resource, cycle + k) for k in range(timing.busy_cycles))
-            conflicts += cycle - wanted if operation.opcode in ("load", "store") else 0
-        starts[index] = cycle
-        out = _arrival(operation, cycle, ready) + timing.delay_ns
-        ready[index] = (cycle + timing.latency_cycles, out if timing.latency_cycles == 0 else 0.0)
-    ordered = tuple(starts[i] for i in range(len(operations)))
+    scheduler = _ListScheduler(graph=graph, budget_ns=model.budget_ns)
+    scheduler.run()
+    starts = tuple(scheduler.starts)
     return BlockSchedule(
         graph=graph,
-        starts=ordered,
-        length_cycles=block_length(graph, ordered, model),
+        starts=starts,
+        length_cycles=block_length(graph, starts, model),
         interval_cycles=None,
-        conflict_cycles=conflicts,
+        conflict_cycles=scheduler.conflict_cycles,
     )
-
-
-def _heights(graph: BlockGraph) -> list[float]:
-    """Longest path in cycles (delays as fractions) from each operation to the end of the block."""
-    heights = [t.latency_cycles + t.delay_ns / 1000 for t in graph.timings]
-    successors: dict[int, list[Edge]] = defaultdict(list)
-    for edge in graph.edges:
-        if edge.distance == 0:
-            successors[edge.source].append(edge)
-    done: set[int] = set()
-
-    def visit(index: int) -> float:
-        if index not in done:
-            done.add(index)
-            own = graph.timings[index].delay_ns / 1000
-            below = [visit(e.target) + e.latency_cycles + own for e in successors[index]]
-            heights[index] = max([heights[index], *below])
-        return heights[index]
-
-    for index in reversed(range(len(heights))):
-        visit(index)
-    return heights
 
 
 def block_length(graph: BlockGraph, starts: Sequence[int], model: TimingModel) -> int:
