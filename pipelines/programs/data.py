@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +20,9 @@ from pipelines.programs.errors import ProgramError
 from pipelines.programs.files import read_text
 from pipelines.programs.specification import (
     default_kind,
-    integers_of,
     read_json_object,
     read_specification,
+    values_of,
 )
 
 DATA_LIMIT_BYTES = 64 << 20
@@ -37,7 +38,8 @@ def draw_data(interface: Interface, inputs: str, *, seed: int) -> DataSet:
     Args:
         interface: the program's arguments.
         inputs: JSON input specification, {argument: {"kind": ...}}; see docs/programs.md. An
-            argument that it does not name is uniform -16 .. 15 (0 .. 15 when unsigned).
+            argument that it does not name is uniform -16 .. 15 (0 .. 15 when unsigned, -1 .. 1 when
+            floating).
         seed: any integer.
 
     Returns: arrays of each argument's shape and type, by name, in the interface's order.
@@ -52,7 +54,7 @@ def draw_data(interface: Interface, inputs: str, *, seed: int) -> DataSet:
 
 
 def load_data(path: Path, interface: Interface) -> DataSet:
-    """Read a data set from a JSON file, {argument: nested lists or one integer}.
+    """Read a data set from a JSON file, {argument: nested lists or one number}.
 
     Every argument must be there, except an array that is only written: it starts as zeros.
 
@@ -75,7 +77,7 @@ def data_id(data: DataSet) -> str:
     )
 
 
-def _digest(values: NDArray[np.integer]) -> str:
+def _digest(values: NDArray[Any]) -> str:
     little = values.astype(values.dtype.newbyteorder("<"), copy=False)
     return hashlib.sha256(little.tobytes()).hexdigest()
 
@@ -84,9 +86,9 @@ def _generator(seed: int, argument: Argument) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(int(content_hash(seed, argument.name), 16)))
 
 
-def _value_of(argument: Argument, values: dict[str, object]) -> NDArray[np.integer]:
+def _value_of(argument: Argument, values: dict[str, object]) -> NDArray[Any]:
     if argument.name in values:
-        return integers_of(argument, values[argument.name])
+        return values_of(argument, values[argument.name])
     if argument.is_array and not argument.read:
         return np.zeros(argument.shape, dtype=argument.type.dtype)
     raise ProgramError(

@@ -4,11 +4,15 @@ Belongs here: the accepted kinds, reading them from JSON, and drawing each. Does
 interfaces (data.py) or which kernel uses what (catalogue.py).
 
     {"A": {"kind": "uniform", "low": -16, "high": 16}, "n": {"kind": "constant", "value": 3}}
+
+Ranges of an integer argument exclude their end. A floating argument gets real numbers, drawn in double and
+rounded to its type, which may reach the end.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -18,7 +22,8 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 from pipelines.interface import Argument
 from pipelines.programs.errors import ProgramError
 
-IntArray = NDArray[np.integer]
+Drawn = NDArray[Any]
+Number = int | Annotated[float, Field(allow_inf_nan=False)]
 
 ACCEPTED = (
     '{"kind": "uniform", "low": a, "high": b} (high exclusive), '
@@ -27,6 +32,8 @@ ACCEPTED = (
     '{"kind": "sorted", "low": a, "high": b}, '
     '{"kind": "csr_rows", "nonzeros": n}, '
     '{"kind": "dominant_lower", "low": a, "high": b}, '
+    '{"kind": "positive_definite", "low": a, "high": b}, '
+    '{"kind": "lu_product", "low": a, "high": b}, '
     '{"kind": "values", "values": [...]}'
 )
 """Every kind with its fields, for error messages and the documentation."""
@@ -37,8 +44,8 @@ class _Kind(BaseModel):
 
 
 class _Range(_Kind):
-    low: int
-    high: int
+    low: Number
+    high: Number
 
     @model_validator(mode="after")
     def _not_empty(self) -> _Range:
@@ -48,24 +55,29 @@ class _Range(_Kind):
 
 
 class Uniform(_Range):
-    """Independent integers, low <= value < high."""
+    """Independent values, low <= value < high."""
 
     kind: Literal["uniform"]
 
-    def draw(self, argument: Argument, generator: np.random.Generator) -> IntArray:
+    def draw(self, argument: Argument, generator: np.random.Generator) -> Drawn:
         """Values of the argument's shape and type."""
-        _require_range(argument, self.low, self.high - 1)
-        return np.asarray(generator.integers(self.low, self.high, argument.shape, dtype=argument.type.dtype))
+        if argument.type.floating:
+            _require_range(argument, self.low, self.high)
+            return _uniform(argument, self, argument.shape, generator).astype(argument.type.dtype)
+        low, high = _integer_range(argument, self)
+        _require_range(argument, low, high - 1)
+        return np.asarray(generator.integers(low, high, argument.shape, dtype=argument.type.dtype))
 
 
 class Constant(_Kind):
-    """The same integer everywhere."""
+    """The same value everywhere."""
 
     kind: Literal["constant"]
-    value: int
+    value: Number
 
-    def draw(self, argument: Argument, _generator: np.random.Generator) -> IntArray:
+    def draw(self, argument: Argument, _generator: np.random.Generator) -> Drawn:
         """Values of the argument's shape and type."""
+        _require_integers(argument, self.value)
         _require_range(argument, self.value, self.value)
         return np.full(argument.shape, self.value, dtype=argument.type.dtype)
 
@@ -75,7 +87,7 @@ class Permutation(_Kind):
 
     kind: Literal["permutation"]
 
-    def draw(self, argument: Argument, generator: np.random.Generator) -> IntArray:
+    def draw(self, argument: Argument, generator: np.random.Generator) -> Drawn:
         """Values of the argument's shape and type."""
         _require_range(argument, 0, argument.element_count - 1)
         order = generator.permutation(argument.element_count)
@@ -83,11 +95,11 @@ class Permutation(_Kind):
 
 
 class Sorted(_Range):
-    """Independent integers, low <= value < high, ascending over the whole array."""
+    """Independent values, low <= value < high, ascending over the whole array."""
 
     kind: Literal["sorted"]
 
-    def draw(self, argument: Argument, generator: np.random.Generator) -> IntArray:
+    def draw(self, argument: Argument, generator: np.random.Generator) -> Drawn:
         """Values of the argument's shape and type."""
         uniform = Uniform(kind="uniform", low=self.low, high=self.high)
         drawn = uniform.draw(argument, generator).reshape(-1)
@@ -100,8 +112,12 @@ class CsrRows(_Kind):
     kind: Literal["csr_rows"]
     nonzeros: Annotated[int, Field(ge=0)]
 
-    def draw(self, argument: Argument, generator: np.random.Generator) -> IntArray:
+    def draw(self, argument: Argument, generator: np.random.Generator) -> Drawn:
         """Values of the argument's shape and type; the shape must be (rows + 1,)."""
+        if argument.type.floating:
+            raise ProgramError(
+                f"csr_rows needs an integer type, got {argument.name} of {argument.type.c_name}"
+            )
         if len(argument.shape) != 1 or argument.shape[0] < 2:
             raise _wrong_shape(argument, "csr_rows", "one dimension of rows + 1 elements")
         _require_range(argument, 0, self.nonzeros)
@@ -120,37 +136,80 @@ class DominantLower(_Range):
 
     kind: Literal["dominant_lower"]
 
-    def draw(self, argument: Argument, generator: np.random.Generator) -> IntArray:
+    def draw(self, argument: Argument, generator: np.random.Generator) -> Drawn:
         """Values of the argument's shape and type; the shape must be square."""
-        shape = argument.shape
-        if len(shape) != 2 or shape[0] != shape[1]:
-            raise _wrong_shape(argument, "dominant_lower", "a square matrix")
-        widest = (shape[0] - 1) * max(abs(self.low), abs(self.high - 1)) + 1
-        _require_range(argument, min(self.low, 0), max(self.high - 1, widest))
-        left = np.tril(generator.integers(self.low, self.high, shape), -1)
-        return (left + np.diag(1 + np.abs(left).sum(axis=1))).astype(argument.type.dtype)
+        return _fitted(argument, _dominant_lower(argument, self, _order(argument, self.kind), generator))
+
+
+class PositiveDefinite(_Range):
+    """L L^T of a lower triangle L as drawn by dominant_lower.
+
+    Cholesky's method finds L again: in integers each quotient and root is exact, and in floating point
+    it meets no pivot near zero, since every pivot is the square of a diagonal element of L, at least 1.
+    """
+
+    kind: Literal["positive_definite"]
+
+    def draw(self, argument: Argument, generator: np.random.Generator) -> Drawn:
+        """Values of the argument's shape and type; the shape must be square."""
+        lower = _dominant_lower(argument, self, _order(argument, self.kind), generator)
+        largest = np.abs(lower).sum(axis=1).max().item()
+        _require_range(argument, 0, largest * largest)
+        return _fitted(argument, lower @ lower.T)
+
+
+class LuProduct(_Range):
+    """L U: ones on the diagonal of L and one more element of at most 1 in each row, U dominant by rows.
+
+    Right of the diagonal of U low <= value < high; the diagonal is 1 more than the magnitudes right of
+    it. The other element of a row of L lies left of the diagonal; it is -1 or 1 in an integer type.
+    Elimination without pivoting finds L and U again, in integers exactly. Substitution stays small: with
+    m = max |b|, |y_i| <= (i + 1) m for L y = b, and no |x| exceeds the largest |y| for U x = y.
+    """
+
+    kind: Literal["lu_product"]
+
+    def draw(self, argument: Argument, generator: np.random.Generator) -> Drawn:
+        """Values of the argument's shape and type; the shape must be square."""
+        order = _order(argument, self.kind)
+        upper = _dominant_lower(argument, self, order, generator)[::-1, ::-1]
+        lower = np.eye(order, dtype=upper.dtype)
+        for row in range(1, order):
+            other = generator.uniform(-1, 1) if argument.type.floating else generator.integers(0, 2) * 2 - 1
+            lower[row, generator.integers(0, row)] = other
+        return _fitted(argument, lower @ upper)
 
 
 class Values(_Kind):
-    """The values themselves: nested lists of the argument's shape, or one integer for a scalar."""
+    """The values themselves: nested lists of the argument's shape, or one number for a scalar."""
 
     kind: Literal["values"]
     values: Any
 
-    def draw(self, argument: Argument, _generator: np.random.Generator) -> IntArray:
+    def draw(self, argument: Argument, _generator: np.random.Generator) -> Drawn:
         """Values of the argument's shape and type."""
-        return integers_of(argument, self.values)
+        return values_of(argument, self.values)
 
 
 ArgumentKind = Annotated[
-    Uniform | Constant | Permutation | Sorted | CsrRows | DominantLower | Values,
+    Uniform
+    | Constant
+    | Permutation
+    | Sorted
+    | CsrRows
+    | DominantLower
+    | PositiveDefinite
+    | LuProduct
+    | Values,
     Field(discriminator="kind"),
 ]
 _SPECIFICATION: TypeAdapter[dict[str, ArgumentKind]] = TypeAdapter(dict[str, ArgumentKind])
 
 
 def default_kind(argument: Argument) -> Uniform:
-    """What an argument that is not named gets: uniform -16 .. 15, or 0 .. 15 when unsigned."""
+    """What an argument that is not named gets: uniform -16 .. 15, unsigned 0 .. 15, floating -1 .. 1."""
+    if argument.type.floating:
+        return Uniform(kind="uniform", low=-1.0, high=1.0)
     return Uniform(kind="uniform", low=-16 if argument.type.signed else 0, high=16)
 
 
@@ -174,7 +233,7 @@ def read_json_object(text: str) -> dict[str, Any]:
     Raises: ProgramError: anything else; the message says where.
     """
     try:
-        value = json.loads(text, object_pairs_hook=_distinct)
+        value = json.loads(text, object_pairs_hook=_distinct, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         raise ProgramError(f"input data must be a JSON object, got {error}") from error
     if not isinstance(value, dict):
@@ -182,26 +241,22 @@ def read_json_object(text: str) -> dict[str, Any]:
     return value  # pyright: ignore[reportUnknownVariableType]
 
 
-def integers_of(argument: Argument, value: object) -> IntArray:
-    """Nested lists of integers as the argument's array, or one integer as its scalar.
+def values_of(argument: Argument, value: object) -> Drawn:
+    """Nested lists of numbers as the argument's array, or one number as its scalar.
 
-    Raises: ProgramError: another shape, something that is no integer, or one out of range.
+    Raises: ProgramError: another shape, something that is no number of the argument's type (integers for an
+            integer type, finite numbers for a floating one), or one out of range.
     """
-    flat: list[int] = []
+    flat: list[int | float] = []
     _flatten(argument, value, argument.shape, flat)
     if flat:
         _require_range(argument, min(flat), max(flat))
     return np.array(flat, dtype=argument.type.dtype).reshape(argument.shape)
 
 
-def _flatten(argument: Argument, value: object, shape: tuple[int, ...], flat: list[int]) -> None:
+def _flatten(argument: Argument, value: object, shape: tuple[int, ...], flat: list[int | float]) -> None:
     if not shape:
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise ProgramError(
-                f"values of {argument.name} must be integers in the shape {_shape_text(argument)}, "
-                f"got {_short(value)}"
-            )
-        flat.append(value)
+        flat.append(_number(argument, value))
         return
     if not isinstance(value, list) or len(value) != shape[0]:  # pyright: ignore[reportUnknownArgumentType]
         got = f"a list of {len(value)}" if isinstance(value, list) else _short(value)  # pyright: ignore[reportUnknownArgumentType]
@@ -213,14 +268,87 @@ def _flatten(argument: Argument, value: object, shape: tuple[int, ...], flat: li
         _flatten(argument, inner, shape[1:], flat)  # pyright: ignore[reportUnknownArgumentType]
 
 
-def _require_range(argument: Argument, lowest: int, highest: int) -> None:
-    limits = np.iinfo(argument.type.dtype)
-    if lowest < limits.min or highest > limits.max:
-        wrong = lowest if lowest < limits.min else highest
+def _number(argument: Argument, value: object) -> int | float:
+    kinds = (int, float) if argument.type.floating else (int,)
+    if isinstance(value, bool) or not isinstance(value, kinds):
         raise ProgramError(
-            f"values of {argument.name} must fit {argument.type.c_name}, "
-            f"{limits.min} .. {limits.max}, got {_short(wrong)}"
+            f"values of {argument.name} must be {_numbers(argument)} in the shape {_shape_text(argument)}, "
+            f"got {_short(value)}"
         )
+    return value
+
+
+def _numbers(argument: Argument) -> str:
+    return "finite numbers" if argument.type.floating else "integers"
+
+
+def _require_integers(argument: Argument, *values: int | float) -> None:
+    for value in values:
+        if not argument.type.floating and not isinstance(value, int):
+            raise ProgramError(f"values of {argument.name} must be integers, got {_short(value)}")
+
+
+def _require_range(argument: Argument, lowest: int | float, highest: int | float) -> None:
+    lower, upper = _limits(argument)
+    if lowest < lower or highest > upper or math.inf in (-lowest, highest):
+        wrong = lowest if lowest < lower else highest
+        raise ProgramError(
+            f"values of {argument.name} must fit {argument.type.c_name}, {lower} .. {upper}, "
+            f"got {_short(wrong)}"
+        )
+
+
+def _limits(argument: Argument) -> tuple[int | float, int | float]:
+    if argument.type.floating:
+        largest = float(np.finfo(argument.type.dtype).max)
+        return -largest, largest
+    limits = np.iinfo(argument.type.dtype)
+    return int(limits.min), int(limits.max)
+
+
+# ---- drawing ---------------------------------------------------------------------------------------
+
+
+def _integer_range(argument: Argument, bounds: _Range) -> tuple[int, int]:
+    _require_integers(argument, bounds.low, bounds.high)
+    return int(bounds.low), int(bounds.high)
+
+
+def _uniform(
+    argument: Argument, bounds: _Range, shape: tuple[int, ...], generator: np.random.Generator
+) -> Drawn:
+    """Values of a range in int64 or double."""
+    if argument.type.floating:
+        return np.asarray(generator.uniform(bounds.low, bounds.high, shape))
+    low, high = _integer_range(argument, bounds)
+    return np.asarray(generator.integers(low, high, shape))
+
+
+def _dominant_lower(argument: Argument, bounds: _Range, order: int, generator: np.random.Generator) -> Drawn:
+    farthest = bounds.high if argument.type.floating else bounds.high - 1
+    widest = (order - 1) * max(abs(bounds.low), abs(farthest)) + 1
+    _require_range(argument, min(bounds.low, 0), max(farthest, widest))
+    left = np.tril(_uniform(argument, bounds, (order, order), generator), -1)
+    return left + np.diag(1 + np.abs(left).sum(axis=1))
+
+
+def _fitted(argument: Argument, values: Drawn) -> Drawn:
+    _require_range(argument, values.min().item(), values.max().item())
+    return values.astype(argument.type.dtype)
+
+
+def _order(argument: Argument, kind: str) -> int:
+    """Rows of a square matrix.
+
+    Raises: ProgramError: the argument is none.
+    """
+    shape = argument.shape
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise _wrong_shape(argument, kind, "a square matrix")
+    return shape[0]
+
+
+# ---- messages --------------------------------------------------------------------------------------
 
 
 def _wrong_shape(argument: Argument, kind: str, wanted: str) -> ProgramError:
@@ -228,7 +356,15 @@ def _wrong_shape(argument: Argument, kind: str, wanted: str) -> ProgramError:
 
 
 def _shape_text(argument: Argument) -> str:
-    return "[" + "][".join(map(str, argument.shape)) + "]" if argument.shape else "one integer"
+    return "[" + "][".join(map(str, argument.shape)) + "]" if argument.shape else _one(argument)
+
+
+def _one(argument: Argument) -> str:
+    return "one number" if argument.type.floating else "one integer"
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"{name}, which is no number of JSON")
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
