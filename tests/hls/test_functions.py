@@ -1,0 +1,31 @@
+"""Which function of a file becomes hardware when none is named."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipelines.hls.errors import HlsError
+from pipelines.hls.functions import default_top, defined_functions
+
+TWO = "int helper(int a) { return a; }\nvoid kernel_x_y(int A[4]) { A[0] = helper(1); }\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "stem", "top"),
+    [
+        (TWO, "x-y", "kernel_x_y"),
+        ("int only(int a) { return a; }\nint main(void) { return 0; }\n", "other", "only"),
+        ("#include <math.h>\nfloat f(float a) { return expf(a); }\n", "g", "f"),
+    ],
+)
+def test_default_top_is_called_like_the_file_or_the_only_one(source: str, stem: str, top: str) -> None:
+    assert default_top(source, stem) == top
+
+
+def test_default_top_rejects_a_choice_it_cannot_make() -> None:
+    with pytest.raises(HlsError, match=r"function z or kernel_z, or only one \(there: helper, kernel_x_y\)"):
+        default_top(TWO, "z", file="z.c")
+
+
+def test_defined_functions_are_those_of_the_file() -> None:
+    assert defined_functions(f"#include <math.h>\n{TWO}") == ("helper", "kernel_x_y")
