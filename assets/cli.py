@@ -126,35 +126,44 @@ def sql(query: str, as_json: bool) -> None:
 
 
 def _configuration_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Options of one program under one configuration."""
+    """Options of one configuration."""
     for option in (
         click.option("--clock", default=10.0, show_default=True, help="Clock period in ns."),
         click.option("--memory-delay", default=2, show_default=True, help="Memory delay in cycles."),
         click.option("--directives", type=_SOURCE, help="JSON file with a list of directives."),
-        click.option("--top", required=True, help="Function that becomes hardware."),
-        click.argument("file", type=_SOURCE),
     ):
         command = option(command)
     return command
 
 
 @simfoundry.command()
+@click.argument("path", type=_SOURCE)
+@click.option("--top", help="Function that becomes hardware.  [default: the one the file is about]")
 @_configuration_options
 @click.option("--data", type=_SOURCE, help="JSON file with the value of every argument.")
 @click.option("--liberty", help="Installed library or liberty file.  [default: osu018]")
 @_as_json
 @_explained
-def label(**options: Any) -> None:
-    """Take one C program through HLS, simulation and synthesis; print its rows as JSON."""
-    from assets.commands.label import label_file
+def label(path: Path, as_json: bool, **options: Any) -> None:
+    """Take a C program, or every C file of a folder, through HLS, simulation and synthesis.
 
-    del options["as_json"]  # the answer is JSON either way
-    answer = label_file(**options)
+    Prints the rows as JSON. A failure is a row with its reason, and makes the exit status 1.
+    """
+    from assets.commands.label import Question, label_path
+
+    del as_json  # the answer is JSON either way
+    answer = label_path(path, Question(**options))
     _answer(answer)
-    _require_ok(answer["label"])
+    if "files" not in answer:
+        _require_ok(answer["label"])
+    elif set(answer["counts"]) != {"ok"}:
+        said = ", ".join(f"{count} {status}" for status, count in answer["counts"].items())
+        _fail(f"not every design is ok: {said}; see the reasons in the answer")
 
 
 @simfoundry.command()
+@click.argument("file", type=_SOURCE)
+@click.option("--top", required=True, help="Function that becomes hardware.")
 @_configuration_options
 @click.option(
     "--model", default="tenset-mlp@champion", show_default=True, help="Registered model, NAME@ALIAS."

@@ -8,19 +8,24 @@ from __future__ import annotations
 from pathlib import Path
 
 from assets.errors import FoundryError
-from pipelines.hls import Directive, parse_directives
+from pipelines.hls import Directive, default_top, parse_directives
 from pipelines.programs import program_from_file
 from pipelines.schemas import ProgramRow
 
 DIRECTIVES_LIMIT_BYTES = 1 << 20
 
 
-def read_user_program(file: Path, top: str) -> ProgramRow:
-    """The program of a C file.
+def read_user_program(file: Path, top: str | None) -> ProgramRow:
+    """The program of a C file, with the local headers it includes.
 
-    Raises: ProgramError: the file or the name is not acceptable.
+    Args:    top: function that becomes hardware; None for the one the file is about.
+    Raises:  ProgramError: the file or the name is not acceptable. HlsError: the file is not C, or nothing
+             says which function is meant.
     """
-    return program_from_file(file, top=top)
+    if top is not None:
+        return program_from_file(file, top=top)
+    source = program_from_file(file, top="unknown").source
+    return program_from_file(file, top=default_top(source, file.stem, file=str(file)))
 
 
 def read_directives(file: Path | None) -> tuple[Directive, ...]:

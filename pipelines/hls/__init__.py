@@ -4,7 +4,7 @@ C front end, structured IR, control/data-flow graph, list and modulo scheduling,
 this package only the names below are used.
 """
 
-from pipelines.hls import ir
+from pipelines.hls import cdfg, ir
 from pipelines.hls.compiler import (
     TOOL,
     CompiledDesign,
@@ -14,6 +14,7 @@ from pipelines.hls.compiler import (
     read_program,
     tool_version,
 )
+from pipelines.hls.design import ScheduledDesign
 from pipelines.hls.directives import (
     DirectiveOutcome,
     directive_json,
@@ -22,13 +23,16 @@ from pipelines.hls.directives import (
 )
 from pipelines.hls.errors import HlsError
 from pipelines.hls.frontend import interface_of, read_function, read_interface
+from pipelines.hls.functions import default_top, defined_functions
 from pipelines.hls.ir import Directive, Function
 from pipelines.hls.operators import delay_library
 from pipelines.hls.report import RtlReport
 from pipelines.hls.rows import design_id, design_row, options_of, outcome_rows
+from pipelines.hls.schedule import BlockSchedule
 
 __all__ = [
     "TOOL",
+    "BlockSchedule",
     "CompiledDesign",
     "Directive",
     "DirectiveOutcome",
@@ -36,7 +40,11 @@ __all__ = [
     "HlsError",
     "HlsOptions",
     "RtlReport",
+    "ScheduledDesign",
+    "cdfg",
     "compile_program",
+    "default_top",
+    "defined_functions",
     "delay_library",
     "design_id",
     "design_row",

@@ -256,3 +256,26 @@ def test_ui_rejects_a_port_that_is_taken(project: Path) -> None:
             serve(port=port, mlflow_port=0, as_json=False)
     with pytest.raises(FoundryError, match="got 70000"):
         _require_free(70000)
+
+
+def test_label_takes_every_c_file_of_a_folder_and_keeps_failures_as_entries(
+    project: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "programs"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "add.c").write_text(ADD)
+    (folder / "deep" / "broken.c").write_text("void broken(int a[4]) { a[0] = ; }\n")
+    found = _invoke("label", str(folder))
+    assert found.exit_code == 1
+    assert "not every design is ok: 1 ok, 1 rejected" in found.stderr
+    answer = json.loads(found.stdout)
+    assert [Path(entry["file"]).name for entry in answer["files"]] == ["add.c", "broken.c"]
+    assert answer["files"][0]["runs"][0]["outputs_equal"] is True
+    assert "broken.c:1" in answer["files"][1]["label"]["reason"]
+    assert answer["counts"] == {"ok": 1, "rejected": 1}
+
+
+def test_label_rejects_a_folder_without_programs(project: Path, tmp_path: Path) -> None:
+    found = _invoke("label", str(tmp_path))
+    assert found.exit_code == 1
+    assert "a folder must have C files, got none" in found.stderr
