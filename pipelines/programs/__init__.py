@@ -7,9 +7,19 @@ HLS front end does), or running it.
 from pipelines.programs.catalogue import SIZES, SUITES
 from pipelines.programs.data import data_id, draw_data, load_data
 from pipelines.programs.errors import ProgramError
+from pipelines.programs.polybench_catalogue import (
+    POLYBENCH_DATA_TYPES,
+    POLYBENCH_KERNELS,
+    POLYBENCH_SIZES,
+    polybench_program,
+    polybench_programs,
+)
 from pipelines.programs.rows import kernel_programs, program_from_file
 
 __all__ = [
+    "POLYBENCH_DATA_TYPES",
+    "POLYBENCH_KERNELS",
+    "POLYBENCH_SIZES",
     "SIZES",
     "SUITES",
     "ProgramError",
@@ -17,5 +27,7 @@ __all__ = [
     "draw_data",
     "kernel_programs",
     "load_data",
+    "polybench_program",
+    "polybench_programs",
     "program_from_file",
 ]

@@ -62,7 +62,7 @@ def program_from_file(path: Path, *, top: str, inputs: str | None = None) -> Pro
     source = read_text(path, what="a C source", limit_bytes=SOURCE_LIMIT_BYTES)
     specification = "{}" if inputs is None else inputs
     read_specification(specification)
-    return _row(
+    return program_row(
         name=path.stem,
         suite=USER_SUITE,
         stage="evaluation",
@@ -77,7 +77,7 @@ def program_from_file(path: Path, *, top: str, inputs: str | None = None) -> Pro
 def _kernel_row(kernel: Kernel, size: str) -> ProgramRow:
     parameters = {name: values[SIZES.index(size)] for name, values in kernel.sizes.items()}
     defines = "".join(f"#define {name} {value}\n" for name, value in parameters.items())
-    return _row(
+    return program_row(
         name=kernel.name,
         suite=kernel.suite,
         stage="kernel",
@@ -92,7 +92,7 @@ def _kernel_row(kernel: Kernel, size: str) -> ProgramRow:
     )
 
 
-def _row(
+def program_row(
     *,
     name: str,
     suite: str,
@@ -102,7 +102,18 @@ def _row(
     source: str,
     top: str,
     inputs: Mapping[str, Any],
+    operators: tuple[str, ...] = (),
 ) -> ProgramRow:
+    """A row whose id hashes source, top and inputs.
+
+    Args:
+        name, suite, stage, size: as the columns of the table.
+        parameters: value of each size macro.
+        source: complete C text but for headers in angle brackets.
+        top: name of the top function.
+        inputs: input specification; see docs/programs.md.
+        operators: what the program is made of; the name when empty.
+    """
     specification = canonical_json(inputs)
     return ProgramRow(
         program_id=content_hash(source, top, specification),
@@ -116,7 +127,7 @@ def _row(
         top=top,
         inputs=specification,
         graph=None,
-        operators=(name,),
+        operators=operators or (name,),
         parent=None,
         status=OK,
         reason=None,
