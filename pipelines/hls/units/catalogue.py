@@ -144,9 +144,16 @@ def constant_divider(divisor: int, scalar: ScalarType) -> FunctionalUnit:
 
 FLOAT_ADD_STAGES = 2
 FLOAT_MULTIPLY_STAGES = 2
+CONVERT_STAGES = 1
 
 _DIVIDE_DIGITS = {32: (2, 3, 4), 64: (1, 3, 9)}
 """By width: digits of two bits in the first stage, in each of the next ones, and how many those are."""
+
+_ROOT_CUTS = {32: (7, 12, 17, 21), 64: (6, 11, 16, 20, 24, 27, 30, 33, 36, 39, 42, 45, 48, 51)}
+"""By width: rows of the square root, one bit each, that registers follow."""
+
+_COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+"""In the order of the module's parameter."""
 
 
 def _letter(scalar: ScalarType) -> str:
@@ -174,7 +181,20 @@ def _float_unit(
     )
 
 
-def _float_divider(scalar: ScalarType) -> FunctionalUnit:
+def float_adder(scalar: ScalarType) -> FunctionalUnit:
+    """Sum, or difference in mode 1, of two floating values."""
+    return _float_unit(
+        "add", "float_add", scalar, operands="ab", latency_cycles=FLOAT_ADD_STAGES, mode="subtract"
+    )
+
+
+def float_multiplier(scalar: ScalarType) -> FunctionalUnit:
+    """Product of two floating values."""
+    return _float_unit("mul", "float_multiply", scalar, operands="ab", latency_cycles=FLOAT_MULTIPLY_STAGES)
+
+
+def float_divider(scalar: ScalarType) -> FunctionalUnit:
+    """Quotient of two floating values."""
     first, digits, stages = _DIVIDE_DIGITS[scalar.width_bits]
     shape = (("FIRST", first), ("DIGITS", digits), ("STAGES", stages))
     return _float_unit(
@@ -182,25 +202,93 @@ def _float_divider(scalar: ScalarType) -> FunctionalUnit:
     )
 
 
-def _floating_arithmetic(opcode: str, scalar: ScalarType) -> FunctionalUnit | None:
-    match opcode:
-        case "add" | "sub":
-            return _float_unit(
-                "add",
-                "float_add",
-                scalar,
-                operands="ab",
-                latency_cycles=FLOAT_ADD_STAGES,
-                mode="subtract",
-            )
-        case "mul":
-            return _float_unit(
-                "mul", "float_multiply", scalar, operands="ab", latency_cycles=FLOAT_MULTIPLY_STAGES
-            )
-        case "div":
-            return _float_divider(scalar)
-        case _:
-            return None
+def float_square_root(scalar: ScalarType) -> FunctionalUnit:
+    """Square root of a floating value."""
+    cuts = _ROOT_CUTS[scalar.width_bits]
+    mask = sum(1 << row for row in cuts)
+    return _float_unit(
+        "sqrt",
+        "float_square_root",
+        scalar,
+        operands="a",
+        latency_cycles=len(cuts) + 1,
+        parameters=(("CUTS", mask),),
+    )
+
+
+def float_comparison(opcode: str, scalar: ScalarType) -> FunctionalUnit:
+    """Comparison of two floating values: one bit, combinational."""
+    return FunctionalUnit(
+        kind=_letter(scalar) + "cmp",
+        module="float_compare",
+        parameters=(*_format_parameters(scalar), ("OPERATION", _COMPARISONS.index(opcode))),
+        ports=(("a", scalar.width_bits), ("b", scalar.width_bits)),
+        output=("y", 1),
+        latency_cycles=0,
+        clocked=False,
+    )
+
+
+# ---- conversions ----------------------------------------------------------------------------------
+
+
+def _conversion(
+    kind: str, parameters: tuple[tuple[str, int], ...], module: str, source: int, target: int
+) -> FunctionalUnit:
+    return FunctionalUnit(
+        kind=kind,
+        module=module,
+        parameters=parameters,
+        ports=(("a", source),),
+        output=("y", target),
+        latency_cycles=CONVERT_STAGES,
+    )
+
+
+def _from_integer(source: ScalarType, target: ScalarType) -> FunctionalUnit:
+    shape = (("WIDTH", source.width_bits), ("SIGNED", int(source.signed)), *_format_parameters(target))
+    kind = f"{'s' if source.signed else 'u'}ito{_letter(target)}p"
+    return _conversion(kind, shape, "integer_to_float", source.width_bits, target.width_bits)
+
+
+def _to_integer(source: ScalarType, target: ScalarType) -> FunctionalUnit:
+    span = 32 if target.width_bits <= 32 else 64
+    shape = (*_format_parameters(source), ("RANGE", span), ("WIDTH", target.width_bits))
+    return _conversion(
+        f"{_letter(source)}ptoi", shape, "float_to_integer", source.width_bits, target.width_bits
+    )
+
+
+def _between_formats(source: ScalarType, target: ScalarType) -> FunctionalUnit:
+    exponent, fraction = float_format(target)
+    shape = (*_format_parameters(source), ("TO_EXPONENT", exponent), ("TO_FRACTION", fraction))
+    widen = target.width_bits > source.width_bits
+    kind, module = ("fpext", "float_widen") if widen else ("fptrunc", "float_narrow")
+    return _conversion(kind, shape, module, source.width_bits, target.width_bits)
+
+
+def converter(source: ScalarType, target: ScalarType) -> FunctionalUnit | None:
+    """Conversion from or to a floating type; None between integers or equal types.
+
+    To an integer of at most 32 bits it is the low bits of the conversion to 32 bits, as compilers for x86
+    have it, so that a target narrowed to the bits in use is safe; to more, of that to 64 bits.
+    """
+    if source.floating and target.floating:
+        return None if source == target else _between_formats(source, target)
+    if source.floating:
+        return _to_integer(source, target)
+    return _from_integer(source, target) if target.floating else None
+
+
+# ---- which one ------------------------------------------------------------------------------------
+
+_FLOAT_UNITS = {
+    "add": float_adder,
+    "sub": float_adder,
+    "mul": float_multiplier,
+    "div": float_divider,
+    "sqrt": float_square_root,
+}
 
 
 def unit_for(opcode: str, operand_type: ScalarType, result_type: ScalarType) -> FunctionalUnit | None:
@@ -210,9 +298,13 @@ def unit_for(opcode: str, operand_type: ScalarType, result_type: ScalarType) -> 
     Returns: None for what is a plain combinational expression: integer operators but products and
              quotients, and `neg` and `abs` of a floating value, which change its sign bit.
     """
-    del result_type
+    if opcode == "cast":
+        return converter(operand_type, result_type)
     if operand_type.floating:
-        return _floating_arithmetic(opcode, operand_type)
+        if opcode in _COMPARISONS:
+            return float_comparison(opcode, operand_type)
+        make = _FLOAT_UNITS.get(opcode)
+        return None if make is None else make(operand_type)
     match opcode:
         case "mul":
             return integer_multiplier(operand_type.width_bits)
@@ -225,9 +317,14 @@ def unit_for(opcode: str, operand_type: ScalarType, result_type: ScalarType) -> 
 # ---- text -----------------------------------------------------------------------------------------
 
 
-def _parameter_text(value: int) -> str:
-    """A parameter's value; beyond 31 bits with its size, as plain numbers of Verilog end there."""
-    return str(value) if value.bit_length() < 32 else f"{value.bit_length()}'d{value}"
+_SIZED = {"CUTS": 64}
+"""Parameters of a fixed size, in bits."""
+
+
+def _parameter_text(name: str, value: int) -> str:
+    """A parameter's value; with its size when fixed or beyond 31 bits, where plain numbers of Verilog end."""
+    bits = _SIZED.get(name, value.bit_length())
+    return str(value) if bits < 32 else f"{bits}'d{value}"
 
 
 def instance_text(
@@ -256,7 +353,7 @@ def instance_text(
     if unit.mode is not None:
         pins.append((unit.mode, mode or "1'b0"))
     pins.append((unit.output[0], output))
-    values = ", ".join(f".{key}({_parameter_text(value)})" for key, value in unit.parameters)
+    values = ", ".join(f".{key}({_parameter_text(key, value)})" for key, value in unit.parameters)
     connected = ", ".join(f".{port}({text})" for port, text in pins)
     return f"{unit.module} #({values}) {name} ({connected});"
 
