@@ -3,7 +3,8 @@
 Outside this package only the names below are used.
 """
 
-from pipelines.rtlsim.harness import MemoryTiming
+from pipelines.rtlsim.exchange import banks_of, encode_input, value_of_bits, written_arrays
+from pipelines.rtlsim.harness import MemoryTiming, element_lines
 from pipelines.rtlsim.result import SimulationResult
 from pipelines.rtlsim.verilator import (
     ENGINE,
@@ -17,6 +18,11 @@ __all__ = [
     "MemoryTiming",
     "SimulationResult",
     "SimulatorError",
+    "banks_of",
+    "element_lines",
+    "encode_input",
     "engine_version",
     "simulate_design",
+    "value_of_bits",
+    "written_arrays",
 ]

@@ -1,0 +1,31 @@
+"""Exact cycles without RTL simulation: a scheduled design as native C that counts.
+
+Outside this package only the names below are used.
+"""
+
+from pipelines.cyclemodel.errors import CycleModelError
+from pipelines.cyclemodel.program import CycleProgram, write_program
+from pipelines.cyclemodel.runner import (
+    ENGINE,
+    CycleModel,
+    CycleResult,
+    build_model,
+    count_cycles,
+    count_cycles_of,
+    engine_version,
+    run_model,
+)
+
+__all__ = [
+    "ENGINE",
+    "CycleModel",
+    "CycleModelError",
+    "CycleProgram",
+    "CycleResult",
+    "build_model",
+    "count_cycles",
+    "count_cycles_of",
+    "engine_version",
+    "run_model",
+    "write_program",
+]

@@ -1,0 +1,274 @@
+"""Compiling a cycle model and running it on data.
+
+Belongs here: gcc, the run, and what its counters say, as a result. Does not: the program's text, or judging
+the outputs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import struct
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from pipelines.cyclemodel.errors import CycleModelError
+from pipelines.cyclemodel.program import CycleProgram, write_program
+from pipelines.hls import CompiledDesign
+from pipelines.interface import DataSet, Interface
+from pipelines.rtlsim import encode_input, value_of_bits, written_arrays
+from pipelines.schemas import OK, TIMEOUT, TOOL_ERROR
+from pipelines.tools import ToolRun, find_tool, run_tool
+
+ENGINE = "cycle_model"
+COMPILER_FLAGS = ("-std=c11", "-O1", "-w", "-ffp-contract=off", "-fno-math-errno", "-fno-pie", "-no-pie")
+LARGE_TEXT_BYTES = 1_000_000
+"""Above this length a program is compiled without optimisation, which would take longer than its runs."""
+
+_STATUS_OF = (OK, TIMEOUT, TOOL_ERROR)
+_HEAD = struct.Struct("<qqqQQ")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CycleResult:
+    """What a design does on one data set.
+
+    Attributes:
+        status: ok, timeout (cycle or time limit) or tool_error.
+        latency_cycles: from the cycle of start to the cycle of done.
+        returned: value of the function: a number, or the bits of a floating one as an unsigned number.
+        outputs: every written array, in its own type.
+        block_visits: how often each block of the graph ran, by its name.
+        iterations: of each pipelined loop, by its name.
+        loads, stores: accesses to each array argument, by name.
+        bytes_read, bytes_written: moved between the design and each array argument, by name.
+        build_wall_s, run_wall_s: elapsed times in seconds; of a batch the same for each data set.
+    """
+
+    status: str
+    reason: str | None = None
+    latency_cycles: int | None = None
+    returned: int | None = None
+    outputs: DataSet = field(default_factory=dict[str, np.typing.NDArray[np.generic]])
+    block_visits: dict[str, int] = field(default_factory=dict[str, int])
+    iterations: dict[str, int] = field(default_factory=dict[str, int])
+    loads: dict[str, int] = field(default_factory=dict[str, int])
+    stores: dict[str, int] = field(default_factory=dict[str, int])
+    bytes_read: dict[str, int] = field(default_factory=dict[str, int])
+    bytes_written: dict[str, int] = field(default_factory=dict[str, int])
+    build_wall_s: float
+    run_wall_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CycleModel:
+    """A compiled cycle model.
+
+    Attributes:
+        executable: absolute path.
+        loops: name of the loop of each pipelined block, by the block's number.
+    """
+
+    program: CycleProgram
+    executable: Path
+    loops: dict[int, str]
+    build_wall_s: float
+
+
+@cache
+def engine_version() -> str:
+    """Version of gcc, and of the model by a hash of its files."""
+    run = run_tool([find_tool("gcc", "gcc"), "-dumpfullversion"], folder=Path("/"), timeout_s=20)
+    digest = hashlib.sha256()
+    folder = Path(__file__).parent
+    for path in sorted([*folder.glob("*.py"), *folder.glob("*.h")]):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return f"{run.stdout.strip() or 'unknown'}+{digest.hexdigest()[:8]}"
+
+
+def build_model(compiled: CompiledDesign, *, folder: Path, timeout_s: float = 120.0) -> CycleModel | ToolRun:
+    """Compile the cycle model of a design, or find it in the folder.
+
+    Args:    folder: where the executable goes, named by the hash of its text; it may hold other models.
+    Returns: the model, or the run of gcc that failed.
+    Raises:  ToolMissing: gcc is not installed. CycleModelError: the design breaks a rule of the graph.
+    """
+    program = write_program(compiled.scheduled, compiled.interface)
+    loops = {k: compiled.scheduled.graph.blocks[k].loop or "" for k in program.pipelined}
+    key = hashlib.sha256(f"{engine_version()}\0{program.text}".encode()).hexdigest()[:24]
+    executable = folder.resolve() / f"model-{key}"
+    wall_s = 0.0
+    if not executable.is_file():
+        run = _compile(program, executable, timeout_s)
+        wall_s = run.wall_s
+        if run.returncode != 0:
+            return run
+    return CycleModel(program=program, executable=executable, loops=loops, build_wall_s=wall_s)
+
+
+def _compile(program: CycleProgram, executable: Path, timeout_s: float) -> ToolRun:
+    folder = executable.parent
+    folder.mkdir(parents=True, exist_ok=True)
+    own = f"{executable.name}-{os.getpid()}"
+    source, built = folder / f"{own}.c", folder / f"{own}.tmp"
+    source.write_text(program.text, encoding="utf-8")
+    level = ("-O0",) if len(program.text) > LARGE_TEXT_BYTES else ()
+    argv = (find_tool("gcc", "gcc"), *COMPILER_FLAGS, *level, source.name, "-o", built.name)
+    try:
+        run = run_tool(argv, folder=folder, timeout_s=timeout_s, environment={"TMPDIR": "."})
+        if run.returncode == 0:
+            built.replace(executable)
+        return run
+    finally:
+        source.unlink(missing_ok=True)
+        built.unlink(missing_ok=True)
+
+
+def run_model(
+    model: CycleModel,
+    data_sets: Sequence[DataSet],
+    *,
+    folder: Path,
+    timeout_s: float = 120.0,
+    cycle_limit: int = 50_000_000,
+) -> list[CycleResult]:
+    """Run a model on data sets, one after the other in one process.
+
+    Args:    folder: private to this call.
+    Returns: one result a data set; when the process fails or runs past its time, that for all.
+    Raises:  KeyError: a data set lacks an argument.
+    """
+    interface = model.program.interface
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "input.bin").write_bytes(b"".join(encode_input(interface, d) for d in data_sets))
+    argv = [os.fspath(model.executable), str(cycle_limit), str(len(data_sets))]
+    run = run_tool(argv, folder=folder, timeout_s=timeout_s, cpu_s=math.ceil(timeout_s))
+    if run.returncode != 0:
+        return [failed_count("the cycle model", run, model.build_wall_s, run.wall_s) for _ in data_sets]
+    content = (folder / "output.bin").read_bytes()
+    length = len(content) // max(1, len(data_sets))
+    return [
+        decode_result(model, content[k * length : (k + 1) * length], run.wall_s)
+        for k in range(len(data_sets))
+    ]
+
+
+def failed_count(what: str, run: ToolRun, build_wall_s: float, run_wall_s: float = 0.0) -> CycleResult:
+    """The result when a tool failed or ran past its time."""
+    reason = f"{what} ran past its time limit" if run.timed_out else f"{what}: {run.last_words()}"
+    return CycleResult(
+        status=TIMEOUT if run.timed_out else TOOL_ERROR,
+        reason=" ".join(reason.split()),
+        build_wall_s=build_wall_s,
+        run_wall_s=run_wall_s,
+    )
+
+
+def decode_result(model: CycleModel, content: bytes, run_wall_s: float) -> CycleResult:
+    """The result that the bytes of one data set's output say."""
+    program = model.program
+    head: tuple[int, int, int, int, int] = _HEAD.unpack_from(content)
+    code, what, line, latency, result = head
+    status = _STATUS_OF[code]
+    if status != OK:
+        outside = f"the design touches an element outside array {program.arrays[what]} (line {line})"
+        return CycleResult(
+            status=status,
+            reason=outside if status == TOOL_ERROR else "the cycle model ran past its cycle limit",
+            build_wall_s=model.build_wall_s,
+            run_wall_s=run_wall_s,
+        )
+    counters = np.frombuffer(content, "<u8", program.block_count + program.counter_count, _HEAD.size)
+    visits = [int(n) for n in counters[: program.block_count]]
+    happened = [int(n) for n in counters[program.block_count :]]
+    loads, stores = _accesses(program, visits, happened)
+    widths = {a.name: a.type.dtype.itemsize for a in program.interface.arrays}
+    returns = program.interface.returns
+    return CycleResult(
+        status=OK,
+        latency_cycles=latency,
+        returned=None if returns is None else value_of_bits(result, returns),
+        outputs=_outputs(program.interface, content, _HEAD.size + counters.nbytes),
+        block_visits={f"b{k}": n for k, n in enumerate(visits)},
+        iterations={loop: visits[k] for k, loop in model.loops.items()},
+        loads=loads,
+        stores=stores,
+        bytes_read={name: n * widths[name] for name, n in loads.items()},
+        bytes_written={name: n * widths[name] for name, n in stores.items()},
+        build_wall_s=model.build_wall_s,
+        run_wall_s=run_wall_s,
+    )
+
+
+def _accesses(
+    program: CycleProgram, visits: list[int], happened: list[int]
+) -> tuple[dict[str, int], dict[str, int]]:
+    """Loads and stores of each array argument."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for access in program.accesses:
+        count = visits[access.block] if access.counter is None else happened[access.counter]
+        counts[access.opcode, access.argument] += count
+    names = [a.name for a in program.interface.arrays]
+    return {n: counts["load", n] for n in names}, {n: counts["store", n] for n in names}
+
+
+def _outputs(interface: Interface, content: bytes, offset: int) -> DataSet:
+    found: DataSet = {}
+    for argument in written_arrays(interface):
+        dtype = argument.type.dtype.newbyteorder("<")
+        values = np.frombuffer(content, dtype, argument.element_count, offset)
+        found[argument.name] = values.reshape(argument.shape).astype(argument.type.dtype)
+        offset += argument.element_count * dtype.itemsize
+    return found
+
+
+def count_cycles_of(
+    compiled: CompiledDesign,
+    data_sets: Sequence[DataSet],
+    *,
+    folder: Path,
+    timeout_s: float = 120.0,
+    cycle_limit: int = 50_000_000,
+    build_folder: Path | None = None,
+) -> list[CycleResult]:
+    """Count the cycles of a design on data sets.
+
+    Args:    folder: private to this call; build_folder: where models are kept between calls, else in folder;
+             timeout_s: limit of the build and of the run, in seconds each; cycle_limit: of each data set.
+    Returns: one result a data set, failures as a status.
+    Raises:  ToolMissing: gcc is not installed. KeyError: a data set lacks an argument.
+    """
+    try:
+        model = build_model(compiled, folder=build_folder or folder, timeout_s=timeout_s)
+    except CycleModelError as error:
+        failed = CycleResult(status=TOOL_ERROR, reason=str(error), build_wall_s=0.0, run_wall_s=0.0)
+        return [failed for _ in data_sets]
+    if isinstance(model, ToolRun):
+        return [failed_count("gcc", model, model.wall_s) for _ in data_sets]
+    return run_model(model, data_sets, folder=folder, timeout_s=timeout_s, cycle_limit=cycle_limit)
+
+
+def count_cycles(
+    compiled: CompiledDesign,
+    data: DataSet,
+    *,
+    folder: Path,
+    timeout_s: float = 120.0,
+    cycle_limit: int = 50_000_000,
+    build_folder: Path | None = None,
+) -> CycleResult:
+    """Count the cycles of a design on one data set; see `count_cycles_of`."""
+    return count_cycles_of(
+        compiled,
+        [data],
+        folder=folder,
+        timeout_s=timeout_s,
+        cycle_limit=cycle_limit,
+        build_folder=build_folder,
+    )[0]
