@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from math import ceil
 
 from pipelines.hls.cdfg import Block, Branch, Cdfg, Operation
-from pipelines.hls.ir import Array, Variable
-from pipelines.hls.operators import TimingModel, uses_unit
+from pipelines.hls.operators import TimingModel, functional_unit
 from pipelines.hls.schedule import BlockSchedule, closing_values
+from pipelines.hls.units.catalogue import FunctionalUnit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,65 +25,108 @@ class UnitUse:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScheduledDesign:
-    """A graph with a schedule for every block and a unit for every product and quotient.
+class BoundUnit:
+    """One functional unit of a design and the operations that run on it.
 
     Attributes:
-        units: users of each functional unit, by (kind, number).
+        name: of the instance, its kind and a number.
+    """
+
+    name: str
+    unit: FunctionalUnit
+    uses: tuple[UnitUse, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScheduledDesign:
+    """A graph with a schedule for every block and a unit for every operation that needs one.
+
+    Attributes:
+        units: shared functional units; combinational ones, which are not shared, are not among them.
     """
 
     graph: Cdfg
     schedules: tuple[BlockSchedule, ...]
     model: TimingModel
-    units: Mapping[tuple[str, int], tuple[UnitUse, ...]]
-
-    def unit_of(self, block: int, operation: int) -> tuple[str, int]:
-        """The unit an operation runs on."""
-        use = UnitUse(block=block, operation=operation)
-        return next(unit for unit, users in self.units.items() if use in users)
+    units: tuple[BoundUnit, ...]
 
 
-def bind_units(schedules: tuple[BlockSchedule, ...]) -> dict[tuple[str, int], tuple[UnitUse, ...]]:
-    """Share functional units between operations that never start in the same cycle.
+def units_by_operation(design: ScheduledDesign) -> dict[tuple[int, int], BoundUnit]:
+    """The shared unit of each (block, operation) that runs on one."""
+    return {(use.block, use.operation): bound for bound in design.units for use in bound.uses}
 
-    Only one block runs at a time, so blocks share all units; inside a block two operations clash when
-    they start in the same cycle (the same residue when pipelined).
+
+@dataclass(slots=True)
+class _Pool:
+    """Units of one type while they are bound: the slots each has taken in the present block."""
+
+    uses: list[list[UnitUse]]
+    taken: list[set[int]]
+    first_free: Counter[int]
+
+    def bind(self, use: UnitUse, slots: list[int], single: bool) -> None:
+        """Put a use on the first unit that is free in all its slots."""
+        number = self.first_free[slots[0]] if single else 0
+        while number < len(self.uses) and self.taken[number].intersection(slots):
+            number += 1
+        if number == len(self.uses):
+            self.uses.append([])
+            self.taken.append(set())
+        self.uses[number].append(use)
+        self.taken[number].update(slots)
+        self.first_free[slots[0]] = number + 1
+
+    def next_block(self) -> None:
+        """Only one block runs at a time: all units are free again."""
+        self.taken = [set() for _ in self.taken]
+        self.first_free.clear()
+
+
+def bind_units(schedules: tuple[BlockSchedule, ...]) -> tuple[BoundUnit, ...]:
+    """Share functional units of one type between operations that never occupy one in the same cycle.
+
+    Only one block runs at a time, so blocks share all units; inside a block two operations clash when the
+    cycles in which they occupy a unit meet (modulo the interval when pipelined).
     """
-    users: dict[tuple[str, int], list[UnitUse]] = defaultdict(list)
+    pools: dict[FunctionalUnit, _Pool] = {}
     for block_index, schedule in enumerate(schedules):
-        taken: Counter[tuple[str, int]] = Counter()
-        for operation, start in zip(schedule.graph.operations, schedule.starts, strict=True):
-            kind = uses_unit(operation, schedule.graph.operations)
-            if kind is None:
+        for pool in pools.values():
+            pool.next_block()
+        operations = schedule.graph.operations
+        live = live_operations(schedule.graph.block)
+        for operation, start in zip(operations, schedule.starts, strict=True):
+            unit = functional_unit(operation, operations) if operation.index in live else None
+            if unit is None or unit.latency_cycles == 0:
                 continue
-            slot = start % schedule.interval_cycles if schedule.interval_cycles else start
-            number = taken[kind, slot]
-            taken[kind, slot] += 1
-            users[kind, number].append(UnitUse(block=block_index, operation=operation.index))
-    return {unit: tuple(found) for unit, found in sorted(users.items())}
+            interval = schedule.interval_cycles
+            slots = [start + k for k in range(unit.busy_cycles)]
+            if interval is not None:
+                slots = [s % interval for s in slots]
+            pool = pools.setdefault(unit, _Pool(uses=[], taken=[], first_free=Counter()))
+            pool.bind(UnitUse(block=block_index, operation=operation.index), slots, unit.busy_cycles == 1)
+    return _named_units(pools)
 
 
-def boolean_values(block: Block) -> frozenset[int]:
-    """Operations whose value is always 0 or 1, so that one wire carries it."""
-    found: set[int] = set()
-    for operation in block.operations:
-        if _is_boolean(operation, found):
-            found.add(operation.index)
-    return frozenset(found)
+def _named_units(pools: Mapping[FunctionalUnit, _Pool]) -> tuple[BoundUnit, ...]:
+    """Units in order of type, numbered by kind."""
+    numbers: Counter[str] = Counter()
+    found: list[BoundUnit] = []
+    for unit, pool in sorted(pools.items(), key=lambda item: (item[0].kind, item[0].parameters)):
+        for uses in pool.uses:
+            found.append(BoundUnit(name=f"{unit.kind}{numbers[unit.kind]}", unit=unit, uses=tuple(uses)))
+            numbers[unit.kind] += 1
+    return tuple(found)
 
 
-def _is_boolean(operation: Operation, known: set[int]) -> bool:
-    match operation.opcode:
-        case "lt" | "le" | "gt" | "ge" | "eq" | "ne":
-            return True
-        case "const":
-            return operation.value in (0, 1)
-        case "and" | "or" | "xor":
-            return all(i in known for i in operation.operands)
-        case "select":
-            return all(i in known for i in operation.operands[1:])
-        case _:
-            return False
+def live_operations(block: Block) -> frozenset[int]:
+    """Operations whose value hardware needs; one that only names an element for dependence tests is not."""
+    needed = set(closing_values(block))
+    for operation in reversed(block.operations):
+        if operation.opcode in ("store", "write"):
+            needed.add(operation.index)
+        if operation.index in needed:
+            needed.update(operation.inputs)
+    return frozenset(needed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,11 +143,12 @@ class HeldValue:
     registers: int
 
 
-def _uses(schedule: BlockSchedule) -> list[tuple[int, int]]:
-    """Every (value, cycle) at which a value is needed; unused constants excluded."""
+def _uses(schedule: BlockSchedule, live: frozenset[int]) -> list[tuple[int, int]]:
+    """Every (value, cycle) at which a value is needed."""
     found = [
         (source, start)
         for operation, start in zip(schedule.graph.operations, schedule.starts, strict=True)
+        if operation.index in live
         for source in operation.inputs
     ]
     last = schedule.length_cycles - 1
@@ -118,7 +162,7 @@ def held_values(schedule: BlockSchedule) -> dict[int, HeldValue]:
     block = schedule.graph.block
     written = {o.name: schedule.starts[o.index] for o in block.operations if o.opcode == "write"}
     longest: dict[int, int] = {}
-    for value, cycle in _uses(schedule):
+    for value, cycle in _uses(schedule, live_operations(block)):
         operation = block.operations[value]
         if operation.opcode == "const":
             continue
@@ -143,21 +187,15 @@ def condition_of(block: Block) -> int | None:
     return block.terminator.condition if isinstance(block.terminator, Branch) else None
 
 
-def memory_users(design: ScheduledDesign, array: Array, opcode: str) -> list[tuple[int, Operation]]:
-    """(block, operation) of every load or store of an array."""
-    return [
-        (block.index, operation)
-        for block in design.graph.blocks
-        for operation in block.operations
-        if operation.opcode == opcode and operation.name == array.name
-    ]
+Places = dict[tuple[str, str], list[tuple[int, Operation]]]
+"""(block, operation) of everything that touches an array or a variable, by (opcode, name)."""
 
 
-def variable_writers(design: ScheduledDesign, variable: Variable) -> list[tuple[int, Operation]]:
-    """(block, operation) of every write of a variable."""
-    return [
-        (block.index, operation)
-        for block in design.graph.blocks
-        for operation in block.operations
-        if operation.opcode == "write" and operation.name == variable.name
-    ]
+def symbol_places(design: ScheduledDesign) -> Places:
+    """Every load, store, read and write of a design, in block order."""
+    found: Places = defaultdict(list)
+    for block in design.graph.blocks:
+        for operation in block.operations:
+            if operation.symbol is not None:
+                found[operation.opcode, operation.name].append((block.index, operation))
+    return dict(found)

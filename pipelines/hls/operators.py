@@ -8,26 +8,22 @@ each operator alone with the flow that labels designs.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pipelines.hls.arithmetic import value_range
 from pipelines.hls.cdfg import Operation
 from pipelines.hls.errors import HlsError
-
-MULTIPLIER_LATENCY_CYCLES = 2
-"""Half products are registered, then their sum: two stages."""
-
-DIVIDER_LATENCY_CYCLES = 34
-"""One cycle to take the operands, 32 quotient bits, one cycle for the signs; not pipelined."""
-
-CONSTANT_DIVIDER_LATENCY_CYCLES = 2
-"""The wide product is registered, then the corrected quotient: two stages."""
+from pipelines.hls.units.catalogue import FunctionalUnit, constant_divider, unit_for
+from pipelines.interface import ScalarType
 
 LOCAL_READ_DELAY_CYCLES = 1
 LOCAL_WRITE_DELAY_CYCLES = 1
+
+_NO_OPERATOR = ("const", "read", "write", "load", "store", "select", "bits")
 
 _TABLE_NAMES = {
     "add": "add",
@@ -179,19 +175,16 @@ class TimingModel:
                 return Timing(latency_cycles=self._read_delay(operation), delay_ns=steering)
             case "store":
                 return Timing(latency_cycles=self.store_visible_cycles(operation), delay_ns=steering)
+            case "bits":
+                return Timing(latency_cycles=0, delay_ns=0.0)
+            case _ if (unit := functional_unit(operation, operations)) is not None:
+                return self._on_unit(unit, steering)
             case "mul":
-                return self._product(operation, operations, steering)
-            case "div" | "rem":
-                return Timing(
-                    latency_cycles=DIVIDER_LATENCY_CYCLES,
-                    delay_ns=steering,
-                    busy_cycles=DIVIDER_LATENCY_CYCLES,
-                )
-            case "divc":
-                return Timing(
-                    latency_cycles=CONSTANT_DIVIDER_LATENCY_CYCLES,
-                    delay_ns=self.library.delay_ns("mul", 32),
-                )
+                return self._constant_product(operation, operations)
+            case "cast":
+                return Timing(latency_cycles=0, delay_ns=0.0)
+            case "neg" | "abs" if operation.type is not None and operation.type.floating:
+                return Timing(latency_cycles=0, delay_ns=0.0)
             case "shl" | "shr" if operations[operation.operands[1]].opcode == "const":
                 return Timing(latency_cycles=0, delay_ns=0.0)
             case _:
@@ -210,17 +203,22 @@ class TimingModel:
         external = getattr(operation.symbol, "external", True)
         return self.write_delay_cycles if external else LOCAL_WRITE_DELAY_CYCLES
 
-    def _product(self, operation: Operation, operations: tuple[Operation, ...], steering: float) -> Timing:
-        factor = constant_factor(operation, operations)
-        if factor is None:
-            delay = steering + self.library.delay_ns("mul", 16)
-            return Timing(latency_cycles=MULTIPLIER_LATENCY_CYCLES, delay_ns=delay)
-        terms = max(1, signed_digit_count(factor))
+    def _on_unit(self, unit: FunctionalUnit, steering: float) -> Timing:
+        """Units begin with logic before their first register; combinational ones are chained."""
+        delay = self.library.delay_ns("mul" if unit.kind in ("mul", "divc") else "lt", unit.ports[0][1] // 2)
+        return Timing(
+            latency_cycles=unit.latency_cycles,
+            delay_ns=delay + (steering if unit.latency_cycles else 0.0),
+            busy_cycles=unit.busy_cycles,
+        )
+
+    def _constant_product(self, operation: Operation, operations: tuple[Operation, ...]) -> Timing:
+        terms = max(1, signed_digit_count(constant_factor(operation, operations) or 0))
         levels = (terms - 1).bit_length()
         return Timing(latency_cycles=0, delay_ns=levels * self.library.delay_ns("add"))
 
 
-def constant_factor(operation: Operation, operations: tuple[Operation, ...]) -> int | None:
+def constant_factor(operation: Operation, operations: Sequence[Operation]) -> int | None:
     """The constant a product multiplies by, None when neither operand is one."""
     for index in operation.operands:
         if operations[index].opcode == "const":
@@ -240,10 +238,57 @@ def signed_digit_count(value: int) -> int:
     return count
 
 
+def smallest_type(low: int, high: int) -> ScalarType:
+    """The narrowest integer type, of any width, that holds every value from low to high."""
+    if low >= 0:
+        return ScalarType(width_bits=max(1, high.bit_length()), signed=False)
+    return ScalarType(width_bits=max((~low).bit_length(), high.bit_length()) + 1)
+
+
+def covering_type(types: Iterable[ScalarType]) -> ScalarType:
+    """The narrowest integer type that holds every value of the given integer types."""
+    ranges = [value_range(t) for t in types]
+    return smallest_type(min(low for low, _ in ranges), max(high for _, high in ranges))
+
+
+def _converter_type(scalar: ScalarType) -> ScalarType:
+    """The type a conversion from or to a floating type is made in: units exist for 32 and 64 bits."""
+    if scalar.floating:
+        return scalar
+    narrow = scalar.width_bits < 32
+    return ScalarType(width_bits=32 if scalar.width_bits <= 32 else 64, signed=scalar.signed or narrow)
+
+
+def functional_unit(operation: Operation, operations: Sequence[Operation]) -> FunctionalUnit | None:
+    """The functional unit an operation of a block runs on, None for a plain expression or no operator.
+
+    Narrow operands are extended to the unit's ports, so the unit is as wide as operands and result need.
+    """
+    kind = operation.type
+    if kind is None or operation.opcode in _NO_OPERATOR:
+        return None
+    sources = [operations[i].type or kind for i in operation.operands]
+    match operation.opcode:
+        case "cast":
+            if not (kind.floating or sources[0].floating) or kind == sources[0]:
+                return None
+            return unit_for("cast", _converter_type(sources[0]), _converter_type(kind))
+        case _ if sources[0].floating:
+            return unit_for(operation.opcode, sources[0], kind)
+        case "divc":
+            return constant_divider(operation.value or 1, covering_type([*sources, kind]))
+        case "mul" if constant_factor(operation, operations) is not None:
+            return None
+        case "mul":
+            return unit_for("mul", kind, kind)
+        case "div" | "rem":
+            whole = covering_type([*sources, kind])
+            return unit_for(operation.opcode, whole, whole)
+        case _:
+            return None
+
+
 def uses_unit(operation: Operation, operations: tuple[Operation, ...]) -> str | None:
-    """Kind of the shared functional unit an operation needs: `mul`, `div`, or None."""
-    if operation.opcode in ("div", "rem"):
-        return "div"
-    if operation.opcode == "mul" and constant_factor(operation, operations) is None:
-        return "mul"
-    return None
+    """Kind of the shared functional unit an operation needs, None for one that needs none."""
+    unit = functional_unit(operation, operations)
+    return None if unit is None or unit.latency_cycles == 0 or operation.opcode == "divc" else unit.kind

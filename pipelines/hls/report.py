@@ -11,16 +11,21 @@ from dataclasses import dataclass
 
 from pipelines.hls.cdfg import Operation
 from pipelines.hls.design import (
+    Places,
     ScheduledDesign,
-    boolean_values,
     held_values,
-    memory_users,
+    live_operations,
+    symbol_places,
 )
-from pipelines.hls.operators import OperatorLibrary, constant_factor, signed_digit_count, uses_unit
-from pipelines.hls.verilog import address_bits, writer_count
-
-DIVIDER_REGISTER_BITS = 6 + 32 + 32 + 33 + 2 + 64
-MULTIPLIER_REGISTER_BITS = 32 + 16 + 16 + 32
+from pipelines.hls.operators import (
+    OperatorLibrary,
+    constant_factor,
+    covering_type,
+    functional_unit,
+    signed_digit_count,
+)
+from pipelines.hls.units.catalogue import FunctionalUnit
+from pipelines.hls.verilog_memory import address_bits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,77 +58,107 @@ def state_count(design: ScheduledDesign) -> int:
     return 2 + sum(1 if s.interval_cycles is not None else s.length_cycles for s in design.schedules)
 
 
-def _multiplexers(design: ScheduledDesign) -> Counter[int]:
+def _multiplexers(design: ScheduledDesign, places: Places) -> Counter[int]:
     """2-to-1 multiplexers by width."""
     found: Counter[int] = Counter()
-    for users in design.units.values():
-        found[32] += 2 * (len(users) - 1)
+    for bound in design.units:
+        for _, width in bound.unit.ports:
+            found[width] += len(bound.uses) - 1
     for array in design.graph.function.arrays:
-        loads = len(memory_users(design, array, "load"))
-        stores = len(memory_users(design, array, "store"))
+        loads, stores = (len(places.get((opcode, array.name), ())) for opcode in ("load", "store"))
         found[address_bits(array)] += max(0, loads - 1) + max(0, stores - 1)
         found[array.type.width_bits] += max(0, stores - 1)
+    parameters = {p.name for p in design.graph.function.parameters}
     for variable in design.graph.variables:
-        found[32] += max(0, writer_count(design, variable) - 1)
+        writers = len(places.get(("write", variable.name), ())) + int(variable.name in parameters)
+        found[variable.type.width_bits] += max(0, writers - 1)
     for block in design.graph.blocks:
-        booleans = boolean_values(block)
         for operation in block.operations:
-            if operation.opcode == "select":
-                found[1 if operation.index in booleans else 32] += 1
+            if operation.opcode == "select" and operation.type is not None:
+                found[operation.type.width_bits] += 1
     return found
 
 
-def _register_bits(design: ScheduledDesign) -> int:
+def _unit_register_bits(unit: FunctionalUnit) -> int:
+    """Registers inside a unit, about one operand and the result a stage."""
+    width = unit.output[1]
+    if unit.started:
+        return 5 * width + 6
+    return unit.latency_cycles * 3 * width // 2
+
+
+def _register_bits(design: ScheduledDesign, places: Places) -> int:
     states = state_count(design)
-    total = max(1, (states - 1).bit_length()) + 32 * len(design.graph.variables)
+    total = max(1, (states - 1).bit_length()) + sum(v.type.width_bits for v in design.graph.variables)
     for block, schedule in zip(design.graph.blocks, design.schedules, strict=True):
-        booleans = boolean_values(block)
         for held in held_values(schedule).values():
-            total += held.registers * (1 if held.operation in booleans else 32)
+            kind = block.operations[held.operation].type
+            total += held.registers * (kind.width_bits if kind is not None else 0)
         if schedule.interval_cycles is not None:
             total += schedule.length_cycles + (schedule.interval_cycles - 1).bit_length()
-        total += sum(96 for o in block.operations if o.opcode == "divc")
-    for kind, _ in design.units:
-        total += MULTIPLIER_REGISTER_BITS if kind == "mul" else DIVIDER_REGISTER_BITS
+    total += sum(_unit_register_bits(bound.unit) for bound in design.units)
     for array in design.graph.function.arrays:
-        if not array.external:
-            total += array.type.width_bits * (array.element_count + 1)
+        if not array.external and ("load", array.name) in places:
+            cells = array.element_count if ("store", array.name) in places else 0
+            total += array.type.width_bits * (cells + 1)
     return total
 
 
 def _operator_area(
-    library: OperatorLibrary,
-    operation: Operation,
-    operations: tuple[Operation, ...],
-    boolean: bool,
+    library: OperatorLibrary, operation: Operation, operations: tuple[Operation, ...]
 ) -> float:
     """Estimated area of a combinational operation, in um2."""
-    width = 1 if boolean else 32
+    kinds = [operations[i].type for i in operation.operands]
+    width = operation.type.width_bits if operation.type is not None else 0
     match operation.opcode:
-        case "divc":
-            return library.area_um2("mul", 32)
+        case "bits" | "cast" | "abs":
+            return 0.0
         case "shl" | "shr" if operations[operation.operands[1]].opcode == "const":
             return 0.0
         case "mul":
             factor = constant_factor(operation, operations)
             terms = 0 if factor is None else max(0, signed_digit_count(factor) - 1)
-            return terms * library.area_um2("add", 32)
-        case "lt" | "le" | "gt" | "ge":
-            return library.area_um2("lt", 32)
-        case "eq" | "ne":
-            return library.area_um2("eq", 32)
+            return terms * library.area_um2("add", width)
+        case "lt" | "le" | "gt" | "ge" | "eq" | "ne":
+            name = "eq" if operation.opcode in ("eq", "ne") else "lt"
+            return library.area_um2(name, covering_type(k for k in kinds if k is not None).width_bits)
         case "neg" | "sub":
-            return library.area_um2("sub", 32)
+            return library.area_um2("sub", width)
         case "not":
             return library.area_um2("xor", width)
         case other:
             return library.area_um2(other, width)
 
 
-def _is_operator(operation: Operation, operations: tuple[Operation, ...]) -> bool:
-    if operation.opcode in ("const", "read", "write", "load", "store", "select"):
-        return False
-    return uses_unit(operation, operations) is None
+_NO_OPERATOR = ("const", "read", "write", "load", "store", "select")
+
+
+def _unit_area(library: OperatorLibrary, unit: FunctionalUnit) -> float:
+    """Estimated area of the logic of a functional unit, in um2."""
+    width = unit.output[1]
+    if unit.kind == "mul":
+        return 3 * library.area_um2("mul", width // 2)
+    if unit.kind == "divc":
+        return library.area_um2("mul", width)
+    return 4 * library.area_um2("sub", width)
+
+
+def _operators(design: ScheduledDesign) -> tuple[int, float, list[FunctionalUnit]]:
+    """Number and area of the operators that share nothing, and the functional units among them."""
+    library = design.model.library
+    count, area, units = 0, 0.0, list[FunctionalUnit]()
+    for block in design.graph.blocks:
+        live = live_operations(block)
+        for operation in block.operations:
+            if operation.opcode in _NO_OPERATOR or operation.index not in live:
+                continue
+            unit = functional_unit(operation, block.operations)
+            if unit is None:
+                count += 1
+                area += _operator_area(library, operation, block.operations)
+            elif unit.latency_cycles == 0:
+                units.append(unit)
+    return count, area, units
 
 
 def report_design(design: ScheduledDesign) -> RtlReport:
@@ -133,26 +168,18 @@ def report_design(design: ScheduledDesign) -> RtlReport:
             are sums over operators, multiplexers and registers measured alone.
     """
     library = design.model.library
-    multiplexers = _multiplexers(design)
+    places = symbol_places(design)
+    multiplexers = _multiplexers(design, places)
     multiplexer_area = sum(n * library.area_um2("mux2", w) for w, n in multiplexers.items())
-    registers = _register_bits(design)
-    area = multiplexer_area + library.area_um2("register", 1) * registers
-    operators = 0
-    dividers_by_constant = 0
-    for block in design.graph.blocks:
-        booleans = boolean_values(block)
-        for operation in block.operations:
-            if not _is_operator(operation, block.operations):
-                continue
-            operators += 1
-            dividers_by_constant += int(operation.opcode == "divc")
-            area += _operator_area(library, operation, block.operations, operation.index in booleans)
-    for kind, _ in design.units:
-        area += 3 * library.area_um2("mul", 16) if kind == "mul" else 4 * library.area_um2("sub", 32)
+    registers = _register_bits(design, places)
+    operators, operator_area, units = _operators(design)
+    units += [bound.unit for bound in design.units]
+    area = multiplexer_area + library.area_um2("register", 1) * registers + operator_area
+    area += sum(_unit_area(library, unit) for unit in units)
     return RtlReport(
         state_count=state_count(design),
-        module_count=1 + len(design.units) + dividers_by_constant,
-        functional_unit_count=operators + len(design.units),
+        module_count=1 + len(units),
+        functional_unit_count=operators + len(units),
         multiplexer_count=sum(multiplexers.values()),
         multiplexer_area_um2=round(multiplexer_area, 3),
         estimated_area_um2=round(area, 3),

@@ -1,23 +1,27 @@
 """A scheduled design as Verilog-2005 text.
 
-Belongs here: states, ports and units of the top module. Does not: the values of a
-block (`verilog_values.py`), the functional units' own text (`units.py`), or any decision about time.
+Belongs here: ports, states and the order of the top module. Does not: the values of a block
+(`verilog_values.py`), arrays (`verilog_memory.py`), functional units (`verilog_units.py`, `units/`), or any
+decision about time.
 
 Interface of the module: `clk`, synchronous `rst`, `start` (one cycle), `done` (one cycle), an input
-`s_<name>` a scalar argument, `result` for a returned value, and for each external array that is loaded
-`m_<name>_re`, `_raddr`, `_rdata`, for each that is stored `m_<name>_we`, `_waddr`, `_wdata`. Data arrives
-exactly the read delay after its address; a store is seen by loads from the write delay on.
+`s_<name>` a scalar argument, `result` for a returned value, and the ports of each external array. Data
+arrives exactly the read delay after its address; a store is seen by loads from the write delay on.
+Floating values are their bits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from pipelines.hls.cdfg import Branch, Finish, Operation
-from pipelines.hls.design import ScheduledDesign, condition_of, memory_users, variable_writers
+from pipelines.hls.cdfg import Branch, Finish
+from pipelines.hls.design import Places, ScheduledDesign, condition_of, symbol_places, units_by_operation
 from pipelines.hls.ir import Array, Variable
-from pipelines.hls.units import unit_modules
+from pipelines.hls.operators import functional_unit
+from pipelines.hls.units.catalogue import FunctionalUnit, module_texts
+from pipelines.hls.verilog_memory import memory_ports, memory_section
+from pipelines.hls.verilog_text import Net, Section, literal, range_text
+from pipelines.hls.verilog_units import unit_section
 from pipelines.hls.verilog_values import BlockWriter
 
 
@@ -26,46 +30,27 @@ def module_name(function: str) -> str:
     return f"{function}_hw"
 
 
-def address_bits(array: Array) -> int:
-    """Width of an array's address port."""
-    return max(1, (array.element_count - 1).bit_length())
-
-
-def steer(sources: Sequence[tuple[str, str]], width_bits: int) -> str:
-    """AND-OR selection among sources whose conditions exclude each other; one source needs none."""
-    if len(sources) == 1:
-        return sources[0][1]
-    gated = (f"({{{width_bits}{{{when}}}}} & {value})" for when, value in sources)
-    return "\n      | ".join(gated)
-
-
 @dataclass(slots=True)
 class _ModuleWriter:
     design: ScheduledDesign
     writers: list[BlockWriter]
+    places: Places = field(init=False)
 
-    @property
-    def function_name(self) -> str:
-        return self.design.graph.function.name
+    def __post_init__(self) -> None:
+        self.places = symbol_places(self.design)
 
     # ---- ports ------------------------------------------------------------------------------------
 
     def port_lines(self) -> list[str]:
+        function = self.design.graph.function
         ports = ["input clk", "input rst", "input start", "output done"]
-        for parameter in self.design.graph.function.parameters:
+        for parameter in function.parameters:
             if isinstance(parameter, Variable):
-                ports.append(f"input signed [31:0] s_{parameter.name}")
-        if self.design.graph.function.returns is not None:
-            ports.append("output reg signed [31:0] result")
+                ports.append(f"input {range_text(parameter.type.width_bits)}s_{parameter.name}")
+        if function.returns is not None:
+            ports.append(f"output reg {range_text(function.returns.width_bits)}result")
         for array in self.external_arrays():
-            width, bits = array.type.width_bits, address_bits(array)
-            name = f"m_{array.name}"
-            if memory_users(self.design, array, "load"):
-                ports += [f"output {name}_re", f"output [{bits - 1}:0] {name}_raddr"]
-                ports.append(f"input signed [{width - 1}:0] {name}_rdata")
-            if memory_users(self.design, array, "store"):
-                ports += [f"output {name}_we", f"output [{bits - 1}:0] {name}_waddr"]
-                ports.append(f"output signed [{width - 1}:0] {name}_wdata")
+            ports += memory_ports(array, self.places)
         return ports
 
     def external_arrays(self) -> list[Array]:
@@ -77,20 +62,16 @@ class _ModuleWriter:
         """(name, comment) of every state; the first is idle, the last done."""
         found = [("S_IDLE", "waits for start")]
         for writer in self.writers:
-            place = f"line {writer.block.line}" + (f", loop {writer.block.loop}" if writer.block.loop else "")
             if writer.interval is not None:
-                found.append((f"S_{writer.block.name}", f"{place}, pipelined"))
+                found.append((f"S_{writer.block.name}", f"{_place(writer)}, pipelined"))
                 continue
-            for cycle in range(writer.schedule.length_cycles):
-                lines = sorted(
-                    {
-                        o.line
-                        for o in writer.block.operations
-                        if writer.schedule.starts[o.index] == cycle and o.opcode != "const"
-                    }
-                )
-                said = "line " + ", ".join(map(str, lines)) if lines else "waits"
-                found.append((f"S_{writer.block.name}_{cycle}", said))
+            lines: list[set[int]] = [set() for _ in range(writer.schedule.length_cycles)]
+            for operation in writer.block.operations:
+                if operation.opcode != "const" and operation.line and operation.index in writer.live:
+                    lines[writer.schedule.starts[operation.index]].add(operation.line)
+            for cycle, said in enumerate(lines):
+                text = "line " + ", ".join(map(str, sorted(said))) if said else f"waits, {_place(writer)}"
+                found.append((f"S_{writer.block.name}_{cycle}", text))
         return [*found, ("S_DONE", "one cycle of done")]
 
     def first_state(self, block: int) -> str:
@@ -107,7 +88,7 @@ class _ModuleWriter:
             return self.first_state(terminator.target)
         if writer.interval is not None:
             return self.first_state(terminator.if_false)
-        condition = writer.boolean(terminator.condition, writer.schedule.length_cycles - 1)
+        condition = writer.truth(terminator.condition, writer.schedule.length_cycles - 1)
         taken, other = map(self.first_state, (terminator.if_true, terminator.if_false))
         return taken if taken == other else f"{condition} ? {taken} : {other}"
 
@@ -123,211 +104,123 @@ class _ModuleWriter:
             lines.append(f"      S_{name}_{last}: state <= {self.successor(writer)};")
         return [*lines, "      default: state <= S_IDLE;"]
 
-    def pipeline_lines(self, writer: BlockWriter) -> tuple[list[str], list[str]]:
-        """Declarations and register updates that run the iterations of a pipelined loop."""
-        name, interval = writer.block.name, writer.interval or 1
-        depth = writer.schedule.length_cycles
-        condition = condition_of(writer.block)
-        known = writer.schedule.ready(condition) if condition is not None else 0
-        again = writer.boolean(condition, known) if condition is not None else "1'b1"
-        declarations = [f"  reg {name}_more;"]
-        updates: list[str] = []
-        issue = f"(state == S_{name}) && {name}_more"
-        if interval > 1:
-            bits = (interval - 1).bit_length()
-            declarations.append(f"  reg [{bits - 1}:0] {name}_phase;")
-            issue += f" && ({name}_phase == 0)"
-            updates.append(
-                f"    {name}_phase <= (state != S_{name} || {name}_phase == {bits}'d{interval - 1})"
-                f" ? {bits}'d0 : {name}_phase + {bits}'d1;"
-            )
-        if depth > 1:
-            declarations.append(f"  reg [{depth - 1}:1] {name}_stages;")
-            declarations.append(f"  wire [{depth - 1}:0] {name}_valid = {{{name}_stages, {issue}}};")
-            updates.append(f"    {name}_stages <= rst ? {depth - 1}'d0 : {name}_valid[{depth - 2}:0];")
-        else:
-            declarations.append(f"  wire [0:0] {name}_valid = {issue};")
-        declarations.append(f"  wire {name}_goes_on = {name}_more && !({name}_valid[{known}] && !{again});")
-        drained = f" && ({name}_valid[{depth - 2}:0] == 0)" if depth > 1 else ""
-        declarations.append(f"  wire {name}_leave = !{name}_goes_on{drained};")
-        updates.insert(0, f"    {name}_more <= (state != S_{name}) || {name}_goes_on;")
-        return declarations, updates
+    def decode_section(self) -> Section:
+        """A signal for each cycle of a block in which something happens."""
+        section = Section()
+        for writer in self.writers:
+            if writer.interval is None:
+                for cycle in sorted(writer.awaited):
+                    name = f"{writer.block.name}_{cycle}"
+                    section.wire(f"in_{name}", 1, f"state == S_{name}")
+        return section
 
-    # ---- datapath ---------------------------------------------------------------------------------
-
-    def memory_lines(self, array: Array) -> tuple[list[str], list[str]]:
-        """Port signals of an array; for a local one its storage too."""
-        name, width, bits = f"m_{array.name}", array.type.width_bits, address_bits(array)
-        lines: list[str] = []
-        updates: list[str] = []
-        for opcode, letter in (("load", "r"), ("store", "w")):
-            users = memory_users(self.design, array, opcode)
-            if not users:
-                continue
-            enables, addresses, values = self.port_sources(users, bits)
-            if not array.external:
-                lines += [
-                    f"  wire {name}_{letter}e;",
-                    f"  wire [{bits - 1}:0] {name}_{letter}addr;",
-                ]
-            lines.append(f"  assign {name}_{letter}e = {' || '.join(enables)};")
-            lines.append(f"  assign {name}_{letter}addr = {steer(addresses, bits)};")
-            if opcode == "store":
-                if not array.external:
-                    lines.append(f"  wire signed [{width - 1}:0] {name}_wdata;")
-                lines.append(f"  assign {name}_wdata = {steer(values, width)};")
-        if not array.external:
-            lines.insert(0, f"  reg signed [{width - 1}:0] {name} [0:{array.element_count - 1}];")
-            lines.insert(1, f"  reg signed [{width - 1}:0] {name}_rdata;")
-            if memory_users(self.design, array, "load"):
-                updates.append(f"    if ({name}_re) {name}_rdata <= {name}[{name}_raddr];")
-            if memory_users(self.design, array, "store"):
-                updates.append(f"    if ({name}_we) {name}[{name}_waddr] <= {name}_wdata;")
-        return lines, updates
-
-    def port_sources(
-        self, users: list[tuple[int, Operation]], bits: int
-    ) -> tuple[list[str], list[tuple[str, str]], list[tuple[str, str]]]:
-        """Enables, and (condition, source) of addresses and of values to store."""
-        enables: list[str] = []
-        addresses: list[tuple[str, str]] = []
-        values: list[tuple[str, str]] = []
-        for block, operation in users:
-            writer = self.writers[block]
-            start = writer.schedule.starts[operation.index]
-            enables.append(writer.guarded(operation))
-            address = self.truncated(writer, operation.operands[0], start, bits)
-            addresses.append((writer.active(start), address))
-            if operation.opcode == "store":
-                value = writer.integer(operation.operands[1], start)
-                values.append((writer.active(start), value))
-        return enables, addresses, values
-
-    def truncated(self, writer: BlockWriter, index: int, cycle: int, bits: int) -> str:
-        """The low bits of a value, as an address."""
-        operation = writer.block.operations[index]
-        if operation.opcode == "const":
-            return f"{bits}'d{(operation.value or 0) % (1 << bits)}"
-        text = writer.raw(index, cycle)
-        if index in writer.booleans:
-            return text if bits == 1 else f"{{{bits - 1}'d0, {text}}}"
-        return f"{text}[{bits - 1}:0]"
-
-    def unit_lines(self, kind: str, number: int) -> list[str]:
-        """Operand selection and instance of one functional unit."""
-        name = f"{kind}{number}"
-        starts: list[str] = []
-        left: list[tuple[str, str]] = []
-        right: list[tuple[str, str]] = []
-        for use in self.design.units[kind, number]:
-            writer = self.writers[use.block]
-            operation = writer.block.operations[use.operation]
-            cycle = writer.schedule.starts[use.operation]
-            when = writer.active(cycle)
-            starts.append(when)
-            left.append((when, writer.integer(operation.operands[0], cycle)))
-            right.append((when, writer.integer(operation.operands[1], cycle)))
-        lines = [
-            f"  wire signed [31:0] {name}_a = {steer(left, 32)};",
-            f"  wire signed [31:0] {name}_b = {steer(right, 32)};",
-        ]
-        if kind == "mul":
-            lines.append(f"  wire signed [31:0] {name}_p;")
-            lines.append(f"  multiplier_32 {name} (.clk(clk), .a({name}_a), .b({name}_b), .p({name}_p));")
-            return lines
-        lines.append(f"  wire signed [31:0] {name}_q, {name}_r;")
-        lines.append(f"  wire {name}_go = {' || '.join(starts)};")
-        lines.append(
-            f"  divider_32 {name} (.clk(clk), .rst(rst), .go({name}_go), .a({name}_a), .b({name}_b), "
-            f".q({name}_q), .r({name}_r));"
-        )
-        return lines
-
-    def variables(self) -> list[Variable]:
-        return list(self.design.graph.variables)
-
-    def result_lines(self) -> list[str]:
-        lines: list[str] = []
+    def result_section(self) -> Section:
+        section = Section()
+        returns = self.design.graph.function.returns
         for writer in self.writers:
             terminator = writer.block.terminator
-            if isinstance(terminator, Finish) and terminator.value is not None:
+            if returns is not None and isinstance(terminator, Finish) and terminator.value is not None:
                 last = writer.schedule.length_cycles - 1
-                value = writer.integer(terminator.value, last)
-                lines.append(f"    if ({writer.active(last)}) result <= {value};")
-        return lines
+                value = writer.resized(terminator.value, last, returns.width_bits)
+                section.on_clock(f"if ({writer.active(last)}) result <= {value};")
+        return section
+
+    def variable_section(self) -> Section:
+        """Registers of variables; those of arguments are loaded while the design waits."""
+        section = Section()
+        parameters = {p.name: p for p in self.design.graph.function.parameters if isinstance(p, Variable)}
+        for variable in self.design.graph.variables:
+            name, width = variable.name, variable.type.width_bits
+            section.register(f"v_{name}", width)
+            if name in parameters:
+                kind = parameters[name].type
+                port = Net(name=f"s_{name}", net_bits=kind.width_bits, type=kind)
+                section.on_clock(f"if (state == S_IDLE) v_{name} <= {port.resized(width)};")
+        return section
 
     # ---- everything -------------------------------------------------------------------------------
 
+    def body(self) -> Section:
+        """Everything but states: the parts in the order of data flow."""
+        parts = [self.variable_section()]
+        parts += [writer.values() for writer in self.writers]
+        parts += [unit_section(bound, self.writers) for bound in self.design.units]
+        parts += [memory_section(a, self.places, self.writers) for a in self.design.graph.function.arrays]
+        parts += [pipeline_section(w) for w in self.writers if w.interval is not None]
+        parts += [writer.registers() for writer in self.writers]
+        parts.append(self.result_section())
+        whole = self.decode_section()
+        for part in parts:
+            whole.add(part)
+        return whole
+
     def text(self) -> str:
-        states = self.states()
+        states, body, controller = self.states(), self.body(), self.controller_lines()
         bits = max(1, (len(states) - 1).bit_length())
-        parts = [f"module {module_name(self.function_name)} ("]
+        parts = [f"module {module_name(self.design.graph.function.name)} ("]
         parts.append(",\n".join(f"  {p}" for p in self.port_lines()) + "\n);")
         parts += [
-            f"  localparam [{bits - 1}:0] {name} = {bits}'d{number}; // {comment}"
+            f"  localparam [{bits - 1}:0] {name} = {literal(number, bits)}; // {comment}"
             for number, (name, comment) in enumerate(states)
         ]
         parts.append(f"  reg [{bits - 1}:0] state;")
-        parts.append("  assign done = (state == S_DONE);")
-        parts += [f"  reg signed [31:0] v_{v.name};" for v in self.variables()]
-        parts += self.decode_lines()
-        updates: list[str] = []
-        for writer in self.writers:
-            parts += writer.register_declarations()
-        pipelines = [self.pipeline_lines(w) for w in self.writers if w.interval is not None]
-        memories = [self.memory_lines(a) for a in self.design.graph.function.arrays]
-        values = [line for w in self.writers for line in w.value_lines()]
-        units = [line for unit in self.design.units for line in self.unit_lines(*unit)]
-        parts += ordered_declarations(
-            [*values, *units, *(line for d, _ in [*pipelines, *memories] for line in d)]
-        )
-        for _, lines in [*pipelines, *memories]:
-            updates += lines
-        for writer in self.writers:
-            updates += writer.register_updates()
-        parts.append("  always @(posedge clk) begin")
-        parts += self.argument_lines() + updates + self.result_lines()
+        parts += body.declarations
+        parts.append("  assign done = state == S_DONE;")
+        parts += body.assignments
+        parts += ["  always @(posedge clk) begin", *body.updates]
         parts.append("    if (rst) state <= S_IDLE;")
-        parts += ["    else case (state)", *self.controller_lines(), "    endcase", "  end"]
-        parts.append("endmodule")
+        parts += ["    else case (state)", *controller, "    endcase", "  end", "endmodule"]
         return "\n".join(parts) + "\n"
 
-    def decode_lines(self) -> list[str]:
-        return [
-            f"  wire in_{w.block.name}_{c} = (state == S_{w.block.name}_{c});"
-            for w in self.writers
-            if w.interval is None
-            for c in range(w.schedule.length_cycles)
-        ]
 
-    def argument_lines(self) -> list[str]:
-        names = {v.name for v in self.variables()}
-        return [
-            f"    if (state == S_IDLE) v_{p.name} <= s_{p.name};"
-            for p in self.design.graph.function.parameters
-            if isinstance(p, Variable) and p.name in names
-        ]
+def _place(writer: BlockWriter) -> str:
+    """Where in the source a block comes from."""
+    loop = f"loop {writer.block.loop}" if writer.block.loop else ""
+    line = f"line {writer.block.line}" if writer.block.line else ""
+    return ", ".join(part for part in (line, loop) if part) or "begin"
 
 
-def ordered_declarations(lines: list[str]) -> list[str]:
-    """Bare declarations first, then wires with a value and assignments: nothing is used before it is
-    declared.
+def pipeline_section(writer: BlockWriter) -> Section:
+    """What runs the iterations of a pipelined loop: a shift register of valid stages."""
+    section = Section()
+    name, interval, depth = writer.block.name, writer.interval or 1, writer.schedule.length_cycles
+    condition = condition_of(writer.block)
+    known = writer.schedule.ready(condition) if condition is not None else 0
+    again = writer.truth(condition, known) if condition is not None else "1'b1"
+    issue = f"(state == S_{name}) && {name}_more"
+    section.register(f"{name}_more", 1)
+    section.on_clock(f"{name}_more <= (state != S_{name}) || {name}_goes_on;")
+    if interval > 1:
+        bits = (interval - 1).bit_length()
+        section.register(f"{name}_phase", bits)
+        issue += f" && ({name}_phase == {literal(0, bits)})"
+        section.on_clock(
+            f"{name}_phase <= (state != S_{name} || {name}_phase == {literal(interval - 1, bits)})"
+            f" ? {literal(0, bits)} : {name}_phase + {literal(1, bits)};"
+        )
+    drained = ""
+    if depth > 1:
+        section.declarations.append(f"  reg [{depth - 1}:1] {name}_stages;")
+        section.wire(f"{name}_valid", depth, f"{{{name}_stages, {issue}}}")
+        before = f"{name}_valid[{depth - 2}:0]"
+        section.on_clock(f"{name}_stages <= rst ? {literal(0, depth - 1)} : {before};")
+        drained = f" && !(|{before})"
+    else:
+        section.wire(f"{name}_valid", 1, issue)
+    section.wire(f"{name}_goes_on", 1, f"{name}_more && !({writer.active(known)} && !{again})")
+    section.wire(f"{name}_leave", 1, f"!{name}_goes_on{drained}")
+    return section
 
-    A wire with an initial expression is split into its declaration and an assignment.
-    """
-    declarations: list[str] = []
-    assignments: list[str] = []
-    for line in lines:
-        stripped = line.lstrip()
-        if stripped.startswith("wire ") and " = " in stripped:
-            head, expression = stripped.split(" = ", 1)
-            declarations.append(f"  {head};")
-            assignments.append(f"  assign {head.split()[-1]} = {expression}")
-        elif stripped.startswith(("wire ", "reg ")):
-            declarations.append(line)
-        else:
-            assignments.append(line)
-    return declarations + assignments
+
+def _own_units(design: ScheduledDesign) -> list[FunctionalUnit]:
+    """Every functional-unit type of a design, shared or not, in order of first use."""
+    found = {bound.unit: None for bound in design.units}
+    for block in design.graph.blocks:
+        for operation in block.operations:
+            unit = functional_unit(operation, block.operations)
+            if unit is not None:
+                found[unit] = None
+    return list(found)
 
 
 def write_verilog(design: ScheduledDesign) -> str:
@@ -335,17 +228,10 @@ def write_verilog(design: ScheduledDesign) -> str:
 
     Returns: text with named states, each with a comment on the C lines it works on.
     """
+    shared = units_by_operation(design)
+    types = {v.name: v.type for v in design.graph.variables}
     writers = [
-        BlockWriter(block=b, schedule=s, design=design)
+        BlockWriter(block=b, schedule=s, shared=shared, variable_types=types)
         for b, s in zip(design.graph.blocks, design.schedules, strict=True)
     ]
-    kinds = {kind for kind, _ in design.units}
-    divisors = any(o.opcode == "divc" for b in design.graph.blocks for o in b.operations)
-    top = _ModuleWriter(design=design, writers=writers).text()
-    return unit_modules(kinds, constant_divider=divisors) + top
-
-
-def writer_count(design: ScheduledDesign, variable: Variable) -> int:
-    """Sources among which a variable's register selects, the argument included."""
-    own = any(p == variable for p in design.graph.function.parameters)
-    return len(variable_writers(design, variable)) + int(own)
+    return module_texts(_own_units(design)) + _ModuleWriter(design=design, writers=writers).text()

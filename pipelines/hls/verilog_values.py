@@ -1,60 +1,54 @@
-"""The values of one block as Verilog: names, references across cycles, expressions and registers.
+"""The values of one block as Verilog: names, references across cycles, wires and registers.
 
-Belongs here: what happens inside a block. Does not: ports, states and units (`verilog.py`).
+Belongs here: what happens inside a block. Does not: the expression of an operation
+(`verilog_operators.py`), ports, states and shared units.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pipelines.hls.cdfg import Block, Operation
-from pipelines.hls.design import HeldValue, ScheduledDesign, boolean_values, held_values
-from pipelines.hls.operators import uses_unit
+from pipelines.hls.design import BoundUnit, HeldValue, held_values, live_operations
+from pipelines.hls.ir import Array
+from pipelines.hls.operators import functional_unit
 from pipelines.hls.schedule import BlockSchedule
-from pipelines.hls.units import constant_divider_instance
+from pipelines.hls.units.catalogue import FunctionalUnit, instance_text, mode_value
+from pipelines.hls.verilog_operators import Operand, expression_text, is_wide_shift
+from pipelines.hls.verilog_text import Net, Section, slice_text
+from pipelines.interface import INT32, ScalarType
 
-_INFIX = {
-    "add": "+",
-    "sub": "-",
-    "mul": "*",
-    "and": "&",
-    "or": "|",
-    "xor": "^",
-    "shl": "<<<",
-    "shr": ">>>",
-    "lt": "<",
-    "le": "<=",
-    "gt": ">",
-    "ge": ">=",
-    "eq": "==",
-    "ne": "!=",
-}
-
-
-def constant_text(value: int, width_bits: int = 32) -> str:
-    """A signed Verilog constant."""
-    if value == -(1 << (width_bits - 1)):
-        return f"{width_bits}'sh{1 << (width_bits - 1):x}"
-    return f"-{width_bits}'sd{-value}" if value < 0 else f"{width_bits}'sd{value}"
+_NOT_COMPUTED = ("const", "read", "write", "load", "store")
 
 
 @dataclass(slots=True)
 class BlockWriter:
-    """Names and expressions of one block of a design."""
+    """Names and expressions of one block of a design.
+
+    Attributes:
+        shared: the shared unit of each (block, operation) of the design.
+        variable_types: type of each variable's register.
+        awaited: cycles whose `active` signal something uses.
+    """
 
     block: Block
     schedule: BlockSchedule
-    design: ScheduledDesign
-    booleans: frozenset[int] = field(init=False)
+    shared: Mapping[tuple[int, int], BoundUnit]
+    variable_types: Mapping[str, ScalarType]
+    live: frozenset[int] = field(init=False)
     held: dict[int, HeldValue] = field(init=False)
     write_starts: dict[str, int] = field(init=False)
+    names: list[str] = field(init=False)
+    awaited: set[int] = field(default_factory=set[int])
 
     def __post_init__(self) -> None:
-        self.booleans = boolean_values(self.block)
+        self.live = live_operations(self.block)
         self.held = held_values(self.schedule)
         self.write_starts = {
             o.name: self.schedule.starts[o.index] for o in self.block.operations if o.opcode == "write"
         }
+        self.names = _value_names(self.block)
 
     # ---- names ------------------------------------------------------------------------------------
 
@@ -65,145 +59,146 @@ class BlockWriter:
 
     def active(self, cycle: int) -> str:
         """Signal that is high in one cycle of the block."""
+        self.awaited.add(cycle)
         if self.interval is None:
             return f"in_{self.block.name}_{cycle}"
-        return f"{self.block.name}_valid[{cycle}]"
+        return slice_text(f"{self.block.name}_valid", self.schedule.length_cycles, cycle, cycle)
 
-    def value_name(self, index: int) -> str:
-        """Name of the wire of an operation."""
-        return f"{self.block.name}_{self.block.operations[index].opcode}{index}"
+    def type(self, index: int) -> ScalarType:
+        """Type of the value of an operation."""
+        return self.block.operations[index].type or INT32
 
-    def width(self, index: int) -> int:
-        """Bits of the value of an operation."""
-        kind = self.block.operations[index].type
-        return 1 if index in self.booleans else 32 if kind is None else kind.width_bits
-
-    def declaration(self, kind: str, name: str, index: int) -> str:
-        """Declaration of a wire or register for the value of an operation."""
-        width = self.width(index)
-        return f"{kind} {name}" if width == 1 else f"{kind} signed [{width - 1}:0] {name}"
+    def unit(self, operation: Operation) -> FunctionalUnit | None:
+        """The functional unit of an operation, shared or not."""
+        return functional_unit(operation, self.block.operations)
 
     # ---- references -------------------------------------------------------------------------------
 
-    def fresh(self, index: int) -> str:
-        """The value in the very cycle it is made in."""
-        operation = self.block.operations[index]
+    def fresh(self, index: int) -> Net:
+        """The value in the very cycle it is made in; not of a constant."""
+        operation, kind = self.block.operations[index], self.type(index)
         match operation.opcode:
-            case "const" if index not in self.booleans:
-                return constant_text(operation.value or 0)
-            case "const":
-                return f"1'b{operation.value}"
             case "read":
-                return f"v_{operation.name}"
-            case "load":
-                return f"m_{operation.name}_rdata"
+                width = self.variable_types[operation.name].width_bits
+                return _net(f"v_{operation.name}", width, kind)
+            case "load" if isinstance(operation.symbol, Array):
+                return _net(f"m_{operation.name}_rdata", operation.symbol.type.width_bits, kind)
             case _:
                 pass
-        unit = uses_unit(operation, self.block.operations)
-        if unit is not None:
-            kind, number = self.design.unit_of(self.block.index, index)
-            port = {"mul": "p", "div": "q", "rem": "r"}[operation.opcode]
-            return f"{kind}{number}_{port}"
-        return self.value_name(index)
+        bound = self.shared.get((self.block.index, index))
+        if bound is not None:
+            return _net(f"{bound.name}_{bound.unit.output[0]}", bound.unit.output[1], kind)
+        unit = self.unit(operation)
+        return _net(self.names[index], kind.width_bits if unit is None else unit.output[1], kind)
 
-    def raw(self, index: int, cycle: int) -> str:
-        """The value as seen in a cycle at or after the one it is made in."""
+    def net(self, index: int, cycle: int) -> Net:
+        """The value as seen in a cycle at or after the one it is made in; not of a constant."""
         operation = self.block.operations[index]
         age = cycle - self.schedule.ready(index)
-        if operation.opcode == "const" or age == 0:
+        if age == 0:
             return self.fresh(index)
-        if operation.opcode == "read" and self.interval is None:
-            if cycle <= self.write_starts.get(operation.name, cycle):
-                return self.fresh(index)
-            return f"{self.value_name(index)}_q1"
         steps = 1 if self.interval is None else -(-age // self.interval)
-        return f"{self.value_name(index)}_q{steps}"
+        stays = operation.opcode == "read" and self.interval is None
+        if stays and cycle <= self.write_starts.get(operation.name, cycle):
+            return self.fresh(index)
+        kind = self.type(index)
+        return _net(f"{self.names[index]}_q{steps}", kind.width_bits, kind)
 
-    def integer(self, index: int, cycle: int) -> str:
-        """The value as a signed 32-bit expression."""
+    def operand(self, index: int, cycle: int) -> Operand:
+        """The value in a cycle, as an operand."""
         operation = self.block.operations[index]
         if operation.opcode == "const":
-            return constant_text(operation.value or 0)
-        text = self.raw(index, cycle)
-        return f"$signed({{31'd0, {text}}})" if index in self.booleans else text
+            return Operand(type=self.type(index), constant=operation.value or 0)
+        net = self.net(index, cycle)
+        return Operand(type=net.type, net=net)
 
-    def boolean(self, index: int, cycle: int) -> str:
+    def resized(self, index: int, cycle: int, width_bits: int) -> str:
+        """The value in a cycle, extended or cut to a width."""
+        return self.operand(index, cycle).resized(width_bits)
+
+    def truth(self, index: int, cycle: int) -> str:
         """Whether the value is not zero, as one bit."""
-        text = self.raw(index, cycle)
-        return text if index in self.booleans else f"({text} != 0)"
+        return self.operand(index, cycle).truth()
 
     def guarded(self, operation: Operation) -> str:
         """Signal that is high when a predicated operation happens."""
         cycle = self.schedule.starts[operation.index]
         if operation.predicate is None:
             return self.active(cycle)
-        return f"({self.active(cycle)} && {self.boolean(operation.predicate, cycle)})"
+        return f"({self.active(cycle)} && {self.truth(operation.predicate, cycle)})"
 
-    # ---- operations -------------------------------------------------------------------------------
+    # ---- text -------------------------------------------------------------------------------------
 
-    def expression(self, operation: Operation) -> str | None:
-        """Combinational expression of an operation, None when it is not one."""
-        cycle = self.schedule.starts[operation.index]
-        if operation.opcode in ("const", "read", "write", "load", "store", "divc"):
-            return None
-        if uses_unit(operation, self.block.operations) is not None:
-            return None
-        boolean = operation.index in self.booleans
-        if operation.opcode == "select":
-            condition, *branches = operation.operands
-            kind = self.raw if boolean else self.integer
-            picked = [
-                f"1'b{self.block.operations[b].value}"
-                if boolean and self.block.operations[b].opcode == "const"
-                else kind(b, cycle)
-                for b in branches
-            ]
-            return f"{self.boolean(condition, cycle)} ? {picked[0]} : {picked[1]}"
-        if operation.opcode in ("neg", "not"):
-            sign = "-" if operation.opcode == "neg" else "~"
-            return f"{sign}{self.integer(operation.operands[0], cycle)}"
-        left, right = operation.operands
-        infix = _INFIX[operation.opcode]
-        if boolean and operation.opcode in ("and", "or", "xor"):
-            return f"{self.raw(left, cycle)} {infix} {self.raw(right, cycle)}"
-        return f"{self.integer(left, cycle)} {infix} {self.integer(right, cycle)}"
-
-    def value_lines(self) -> list[str]:
-        """Wires of the block's combinational values and constant dividers."""
-        lines: list[str] = []
+    def values(self) -> Section:
+        """Wires of the combinational values that something uses."""
+        section = Section()
         for operation in self.block.operations:
-            name = self.value_name(operation.index)
-            expression = self.expression(operation)
-            if expression is not None:
-                text = self.declaration("wire", name, operation.index)
-                lines.append(f"  {text} = {expression};")
-            elif operation.opcode == "divc":
-                start = self.schedule.starts[operation.index]
-                lines.append(f"  wire signed [31:0] {name};")
-                dividend = self.integer(operation.operands[0], start)
-                lines.append(constant_divider_instance(name, operation.value or 1, dividend))
-        return lines
+            shared = (self.block.index, operation.index) in self.shared
+            if operation.opcode in _NOT_COMPUTED or shared or operation.index not in self.live:
+                continue
+            unit = self.unit(operation)
+            if unit is None:
+                self._plain(section, operation)
+            else:
+                self._on_own_unit(section, operation, unit)
+        return section
 
-    def register_declarations(self) -> list[str]:
-        """Registers of the values that are held after their cycle."""
-        return [
-            f"  {self.declaration('reg', f'{self.value_name(h.operation)}_q{k}', h.operation)};"
-            for h in self.held.values()
-            for k in range(1, h.registers + 1)
+    def _plain(self, section: Section, operation: Operation) -> None:
+        cycle = self.schedule.starts[operation.index]
+        operands = [self.operand(i, cycle) for i in operation.operands]
+        name, width = self.names[operation.index], self.type(operation.index).width_bits
+        if len(operands) == 2 and is_wide_shift(operation.opcode, operands[0], operands[1], width):
+            full = operands[0].type.width_bits
+            section.wire(f"{name}_full", full, expression_text(operation, operands, full))
+            section.wire(name, width, slice_text(f"{name}_full", full, width - 1, 0))
+        else:
+            section.wire(name, width, expression_text(operation, operands, width))
+
+    def _on_own_unit(self, section: Section, operation: Operation, unit: FunctionalUnit) -> None:
+        """A combinational unit of one operation."""
+        cycle = self.schedule.starts[operation.index]
+        operands = [
+            self.resized(i, cycle, width)
+            for i, (_, width) in zip(operation.operands, unit.ports, strict=True)
         ]
+        name = self.names[operation.index]
+        section.wire(name, unit.output[1])
+        mode = f"1'b{mode_value(operation.opcode)}"
+        section.assignments.append(f"  {instance_text(unit, f'{name}_unit', operands, name, mode=mode)}")
 
-    def register_updates(self) -> list[str]:
-        """Captures of held values, then writes of variables."""
-        lines: list[str] = []
+    def registers(self) -> Section:
+        """Registers of held values, then the block's writes of variables."""
+        section = Section()
         for held in self.held.values():
-            name = self.value_name(held.operation)
+            name, width = self.names[held.operation], self.type(held.operation).width_bits
             for k in range(1, held.registers + 1):
-                source = self.fresh(held.operation) if k == 1 else f"{name}_q{k - 1}"
+                source = self.fresh(held.operation).resized(width) if k == 1 else f"{name}_q{k - 1}"
                 cycle = held.ready + (k - 1) * (self.interval or 0)
-                lines.append(f"    if ({self.active(cycle)}) {name}_q{k} <= {source};")
+                section.register(f"{name}_q{k}", width)
+                section.on_clock(f"if ({self.active(cycle)}) {name}_q{k} <= {source};")
         for operation in self.block.operations:
             if operation.opcode == "write":
                 cycle = self.schedule.starts[operation.index]
-                value = self.integer(operation.operands[0], cycle)
-                lines.append(f"    if ({self.active(cycle)}) v_{operation.name} <= {value};")
-        return lines
+                width = self.variable_types[operation.name].width_bits
+                value = self.resized(operation.operands[0], cycle, width)
+                section.on_clock(f"if ({self.active(cycle)}) v_{operation.name} <= {value};")
+        return section
+
+
+def _net(name: str, net_bits: int, kind: ScalarType) -> Net:
+    """A net; one that is narrower than the type carries all there is, as an unsigned number."""
+    if net_bits < kind.width_bits:
+        kind = ScalarType(width_bits=net_bits, signed=False)
+    return Net(name=name, net_bits=net_bits, type=kind)
+
+
+def _value_names(block: Block) -> list[str]:
+    """Name of each operation's wire: the variable it is written to or the array it is loaded from, else
+    what it does; unique by its number at the end."""
+    hints = [o.name if o.opcode in ("load", "read") else o.opcode for o in block.operations]
+    for operation in reversed(block.operations):
+        if operation.opcode == "write":
+            source = operation.operands[0]
+            if block.operations[source].opcode not in ("load", "read", "const"):
+                hints[source] = operation.name
+    return [f"{block.name}_{hint}_{index}" for index, hint in enumerate(hints)]
