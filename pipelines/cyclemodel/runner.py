@@ -21,8 +21,8 @@ import numpy as np
 from pipelines.cyclemodel.errors import CycleModelError
 from pipelines.cyclemodel.program import CycleProgram, write_program
 from pipelines.hls import CompiledDesign
-from pipelines.interface import DataSet, Interface
-from pipelines.rtlsim import encode_input, value_of_bits, written_arrays
+from pipelines.interface import DataSet
+from pipelines.rtlsim import decode_arrays, encode_input, value_of_bits
 from pipelines.schemas import OK, TIMEOUT, TOOL_ERROR
 from pipelines.tools import ToolRun, find_tool, run_tool
 
@@ -194,7 +194,7 @@ def decode_result(model: CycleModel, content: bytes, run_wall_s: float) -> Cycle
         status=OK,
         latency_cycles=latency,
         returned=None if returns is None else value_of_bits(result, returns),
-        outputs=_outputs(program.interface, content, _HEAD.size + counters.nbytes),
+        outputs=decode_arrays(program.interface, content, _HEAD.size + counters.nbytes),
         block_visits={f"b{k}": n for k, n in enumerate(visits)},
         iterations={loop: visits[k] for k, loop in model.loops.items()},
         loads=loads,
@@ -216,16 +216,6 @@ def _accesses(
         counts[access.opcode, access.argument] += count
     names = [a.name for a in program.interface.arrays]
     return {n: counts["load", n] for n in names}, {n: counts["store", n] for n in names}
-
-
-def _outputs(interface: Interface, content: bytes, offset: int) -> DataSet:
-    found: DataSet = {}
-    for argument in written_arrays(interface):
-        dtype = argument.type.dtype.newbyteorder("<")
-        values = np.frombuffer(content, dtype, argument.element_count, offset)
-        found[argument.name] = values.reshape(argument.shape).astype(argument.type.dtype)
-        offset += argument.element_count * dtype.itemsize
-    return found
 
 
 def count_cycles_of(

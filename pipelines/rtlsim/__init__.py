@@ -3,7 +3,13 @@
 Outside this package only the names below are used.
 """
 
-from pipelines.rtlsim.exchange import banks_of, encode_input, value_of_bits, written_arrays
+from pipelines.rtlsim.exchange import (
+    banks_of,
+    decode_arrays,
+    encode_input,
+    value_of_bits,
+    written_arrays,
+)
 from pipelines.rtlsim.harness import MemoryTiming, element_lines
 from pipelines.rtlsim.result import SimulationResult
 from pipelines.rtlsim.verilator import (
@@ -19,6 +25,7 @@ __all__ = [
     "SimulationResult",
     "SimulatorError",
     "banks_of",
+    "decode_arrays",
     "element_lines",
     "encode_input",
     "engine_version",

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pipelines.interface import Argument, Bank, DataSet, Interface, ScalarType, whole_bank
+from pipelines.values import canonical_values
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,10 +50,16 @@ def banks_of(interface: Interface, banks: Sequence[Bank]) -> tuple[Bank, ...]:
 
 
 def value_of_bits(bits: int, kind: ScalarType) -> int:
-    """The number of an integer type that has these low bits; of a floating type the bits themselves."""
-    bits &= (1 << kind.width_bits) - 1
-    negative = kind.signed and not kind.floating and bits >> (kind.width_bits - 1)
-    return bits - (1 << kind.width_bits) if negative else bits
+    """The number of an integer type that has these low bits; of a floating type the bits themselves.
+
+    What is not a number is the canonical one.
+    """
+    width = kind.width_bits
+    bits &= (1 << width) - 1
+    if kind.floating:
+        unsigned = np.dtype(f"u{width // 8}")
+        return int(canonical_values(np.array(bits, unsigned).view(kind.dtype)).view(unsigned))
+    return bits - (1 << width) if kind.signed and bits >> (width - 1) else bits
 
 
 def encode_input(interface: Interface, data: DataSet) -> bytes:
@@ -66,6 +73,18 @@ def encode_input(interface: Interface, data: DataSet) -> bytes:
     )
 
 
+def decode_arrays(interface: Interface, content: bytes, offset: int) -> DataSet:
+    """The written arrays, one after the other from an offset; what is not a number is the canonical one."""
+    outputs: DataSet = {}
+    for argument in written_arrays(interface):
+        dtype = argument.type.dtype.newbyteorder("<")
+        values = np.frombuffer(content, dtype, argument.element_count, offset)
+        typed = values.reshape(argument.shape).astype(argument.type.dtype)
+        outputs[argument.name] = canonical_values(typed)
+        offset += argument.element_count * dtype.itemsize
+    return outputs
+
+
 def decode_output(interface: Interface, banks: Sequence[Bank], content: bytes) -> Observed:
     """What the output file says."""
     cycles, result = struct.unpack_from("<QQ", content)
@@ -75,13 +94,7 @@ def decode_output(interface: Interface, banks: Sequence[Bank], content: bytes) -
     for bank, reads, writes in zip(banks, counts[::2], counts[1::2], strict=True):
         loads[bank.argument] += reads
         stores[bank.argument] += writes
-    offset = 16 + 16 * len(banks)
-    outputs: DataSet = {}
-    for argument in written_arrays(interface):
-        dtype = argument.type.dtype.newbyteorder("<")
-        values = np.frombuffer(content, dtype, argument.element_count, offset)
-        outputs[argument.name] = values.reshape(argument.shape).astype(argument.type.dtype)
-        offset += argument.element_count * dtype.itemsize
+    outputs = decode_arrays(interface, content, 16 + 16 * len(banks))
     returned = None if interface.returns is None else value_of_bits(int(result), interface.returns)
     return Observed(
         latency_cycles=int(cycles), returned=returned, outputs=outputs, loads=dict(loads), stores=dict(stores)
