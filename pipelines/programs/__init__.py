@@ -7,6 +7,7 @@ HLS front end does), or running it.
 from pipelines.programs.catalogue import SIZES, SUITES
 from pipelines.programs.data import data_id, draw_data, load_data
 from pipelines.programs.errors import ProgramError
+from pipelines.programs.machsuite_catalogue import MACHSUITE_SIZES, machsuite_programs
 from pipelines.programs.polybench_catalogue import (
     POLYBENCH_DATA_TYPES,
     POLYBENCH_KERNELS,
@@ -17,6 +18,7 @@ from pipelines.programs.polybench_catalogue import (
 from pipelines.programs.rows import kernel_programs, program_from_file
 
 __all__ = [
+    "MACHSUITE_SIZES",
     "POLYBENCH_DATA_TYPES",
     "POLYBENCH_KERNELS",
     "POLYBENCH_SIZES",
@@ -27,6 +29,7 @@ __all__ = [
     "draw_data",
     "kernel_programs",
     "load_data",
+    "machsuite_programs",
     "polybench_program",
     "polybench_programs",
     "program_from_file",
