@@ -42,13 +42,18 @@ def wrapped(text: str, kind: ScalarType) -> str:
     return f"(uint{size}_t)({text}) & {mask:#x}{'ull' if size == 64 else 'u'}"
 
 
+def _floating_literal(number: float, suffix: str) -> str:
+    if math.isnan(number):
+        return f'__builtin_nan{suffix}("")'
+    if math.isinf(number):
+        return f"({'-' if number < 0 else ''}__builtin_inf{suffix}())"
+    return f"({number.hex()}{suffix})"
+
+
 def literal(value: int, kind: ScalarType) -> str:
-    """A constant; the bits of a floating one."""
+    """A constant that may also stand in a table; of a floating one the value is its bits."""
     if kind.floating:
-        number = ir.float_of_bits(value, kind)
-        if math.isfinite(number):
-            return f"({number.hex()}{'f' if kind.width_bits == 32 else ''})"
-        return f"sf_{kind.c_name}_of({value:#x}{'u' if kind.width_bits == 32 else 'ull'})"
+        return _floating_literal(ir.float_of_bits(value, kind), "f" if kind.width_bits == 32 else "")
     suffix = "u" if kind.width_bits <= 32 else "ull"
     if value >= 0:
         return f"({container(kind)}){value}{suffix}"
