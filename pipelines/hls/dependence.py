@@ -1,19 +1,28 @@
 """Memory dependences inside a block and between iterations of a loop block.
 
-Belongs here: affine forms of subscripts and the distance tests on them. Does not: scheduling.
+Belongs here: which loads and stores may touch one element, and at what distance in iterations. Does not:
+affine forms (`subscripts.py`), integer sets (`polyhedra.py`), scheduling.
 
-A subscript is affine when it is a sum of constants and constant multiples of values that do not change
-in the block, or that change by a constant each iteration (induction variables). Subscripts are in bounds
-(anything else is undefined in C), so dimensions are compared one by one. What is not affine is assumed to
-alias in the next iteration.
+Subscripts are in bounds (anything else is undefined in C), so dimensions are compared one by one. Accesses
+whose subscripts differ by constants are decided by arithmetic; what that leaves open (nests, predicates,
+subscripts that differ in more than a constant) by integer sets; what is not affine by ranges, and else it
+is assumed to meet in the next iteration. Arrays never overlap.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from math import gcd
 
-from pipelines.hls.cdfg import Block, Operation
+from pipelines.hls.cdfg import MEMORY_OPCODES, Block, Operation
+from pipelines.hls.polyhedra import question, smallest
+from pipelines.hls.subscripts import BlockForms, wrapped
+
+QUESTION_LIMIT = 1000
+"""Different questions asked of isl about one block (half a millisecond each); after that the answers are
+the conservative ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,148 +34,310 @@ class Dependence:
     distance: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Affine:
-    """A constant plus coefficients on operation indices (`terms` has no zero coefficient)."""
+_Question = tuple[object, ...]
 
-    terms: Mapping[int, int]
-    constant: int
-
-    def plus(self, other: _Affine, factor: int) -> _Affine:
-        terms = dict(self.terms)
-        for key, coefficient in other.terms.items():
-            terms[key] = terms.get(key, 0) + factor * coefficient
-        return _Affine({k: v for k, v in terms.items() if v}, self.constant + factor * other.constant)
-
-    def times(self, factor: int) -> _Affine:
-        if factor == 0:
-            return _Affine({}, 0)
-        return _Affine({k: v * factor for k, v in self.terms.items()}, self.constant * factor)
+Shape = tuple[tuple[tuple[int, int], ...], ...]
+"""The terms of each subscript."""
 
 
-@dataclass(frozen=True, slots=True)
-class _BlockForms:
-    """Affine forms of a block's values and the change of each leaf per iteration (None: unknown)."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Access:
+    """A load or store as dependences see it.
 
-    forms: list[_Affine]
-    strides: Mapping[int, int | None]
+    Attributes:
+        shape, constants: terms and constant of each subscript, modulo 2^32.
+        strides: change of each subscript from one iteration to the next, None when it is no constant.
+        regular: nothing but arithmetic on constants is needed between it and others of its shape.
+    """
 
-    def stride(self, form: _Affine) -> int | None:
-        """Change of a form from one iteration to the next, None when unknown."""
-        total = 0
-        for leaf, coefficient in form.terms.items():
-            stride = self.strides.get(leaf)
-            if stride is None:
+    operation: Operation
+    shape: Shape
+    constants: tuple[int, ...]
+    strides: tuple[int | None, ...]
+    regular: bool
+
+    @property
+    def stores(self) -> bool:
+        return self.operation.opcode == "store"
+
+
+def _access(operation: Operation, forms: BlockForms) -> _Access:
+    found = [forms.form(i) for i in operation.subscripts]
+    strides = tuple(None if (s := forms.stride(f)) is None else wrapped(s) for f in found)
+    reduced = (((leaf, wrapped(c)) for leaf, c in f.terms) for f in found)
+    return _Access(
+        operation=operation,
+        shape=tuple(tuple((leaf, c) for leaf, c in terms if c) for terms in reduced),
+        constants=tuple(wrapped(f.constant) for f in found),
+        strides=strides,
+        regular=operation.predicate is None and None not in strides,
+    )
+
+
+def _meets(first: tuple[int, ...], second: tuple[int, ...], strides: Sequence[int]) -> int | None:
+    """Iterations after which `second` is where `first` was: 0 or more, -1 for always, None for never."""
+    found = -1
+    for left, right, stride in zip(first, second, strides, strict=True):
+        difference = wrapped(left - right)
+        if stride == 0:
+            if difference:
                 return None
-            total += coefficient * stride
-        return total
-
-
-def _form(operation: Operation, forms: list[_Affine]) -> _Affine:
-    match operation.opcode:
-        case "const":
-            return _Affine({}, operation.value or 0)
-        case "add":
-            return forms[operation.operands[0]].plus(forms[operation.operands[1]], 1)
-        case "sub":
-            return forms[operation.operands[0]].plus(forms[operation.operands[1]], -1)
-        case "neg":
-            return forms[operation.operands[0]].times(-1)
-        case "mul":
-            left, right = (forms[i] for i in operation.operands)
-            if not right.terms:
-                return left.times(right.constant)
-            if not left.terms:
-                return right.times(left.constant)
-        case "shl":
-            left, right = (forms[i] for i in operation.operands)
-            if not right.terms and 0 <= right.constant < 31:
-                return left.times(1 << right.constant)
-        case _:
-            pass
-    return _Affine({operation.index: 1}, 0)
-
-
-def _block_forms(block: Block) -> _BlockForms:
-    forms: list[_Affine] = []
-    for operation in block.operations:
-        forms.append(_form(operation, forms))
-    written = {o.name: forms[o.operands[0]] for o in block.operations if o.opcode == "write"}
-    strides: dict[int, int | None] = {}
-    for operation in block.operations:
-        if operation.opcode != "read":
             continue
-        update = written.get(operation.name)
-        if update is None:
-            strides[operation.index] = 0
-        else:
-            change = update.plus(_Affine({operation.index: 1}, 0), -1)
-            strides[operation.index] = None if change.terms else change.constant
-    return _BlockForms(forms, strides)
-
-
-_ANY = -1
-_NEVER = -2
-
-
-def _iteration_distance(first: _Affine, second: _Affine, forms: _BlockForms) -> int | None:
-    """Iterations after which `second` equals `first`: a number, _ANY, _NEVER, or None for unknown."""
-    difference = second.plus(first, -1)
-    stride = forms.stride(second)
-    if difference.terms or stride is None:
-        return None
-    if stride == 0:
-        return _ANY if difference.constant == 0 else _NEVER
-    if difference.constant % stride:
-        return _NEVER
-    distance = -difference.constant // stride
-    return distance if distance >= 1 else _NEVER
-
-
-def _may_alias(first: Operation, second: Operation, forms: _BlockForms) -> bool:
-    """Whether two accesses of one iteration may touch the same element."""
-    for left, right in zip(first.subscripts, second.subscripts, strict=True):
-        difference = forms.forms[right].plus(forms.forms[left], -1)
-        if not difference.terms and difference.constant:
-            return False
-    return True
-
-
-def _carried_distance(
-    first: Operation, second: Operation, forms: _BlockForms, trip_count: int | None
-) -> int | None:
-    """Smallest distance >= 1 at which `second` may touch what `first` touched; None for never."""
-    exact: set[int] = set()
-    for left, right in zip(first.subscripts, second.subscripts, strict=True):
-        distance = _iteration_distance(forms.forms[left], forms.forms[right], forms)
-        if distance == _NEVER:
+        if difference % stride:
             return None
-        if distance is not None and distance != _ANY:
-            exact.add(distance)
-    if len(exact) > 1:
-        return None
-    found = exact.pop() if exact else 1
-    return None if trip_count is not None and found >= trip_count else found
+        distance = difference // stride
+        if distance < 0 or found not in (-1, distance):
+            return None
+        found = distance
+    return found
+
+
+@dataclass(slots=True)
+class AccessPairs:
+    """Answers for pairs of accesses of one block, each worked out once."""
+
+    block: Block
+    forms: BlockForms = field(init=False)
+    accesses: dict[int, _Access] = field(init=False)
+    answers: dict[tuple[object, ...], int | None] = field(
+        default_factory=dict[tuple[object, ...], int | None]
+    )
+    asked: set[str] = field(default_factory=set[str])
+
+    def __post_init__(self) -> None:
+        self.forms = BlockForms(block=self.block)
+        found = (o for o in self.block.operations if o.opcode in MEMORY_OPCODES)
+        self.accesses = {o.index: _access(o, self.forms) for o in found}
+
+    @property
+    def repeats(self) -> bool:
+        """The block branches to itself."""
+        return self.block.index in self.block.successors
+
+    def same_iteration(self, first: int, second: int) -> bool:
+        """Whether two accesses of one array may touch one element in the same iteration."""
+        return self._answer(self.accesses[first], self.accesses[second], later=False) is not None
+
+    def distance(self, first: int, second: int) -> int | None:
+        """Smallest number of iterations, 1 or more, after which `second` may touch what `first` did.
+
+        Returns: None when it never does.
+        """
+        if not self.repeats or (self.block.trip_count is not None and self.block.trip_count < 2):
+            return None
+        found = self._answer(self.accesses[first], self.accesses[second], later=True)
+        trips = self.block.trip_count
+        return None if found is not None and trips is not None and found >= trips else found
+
+    def _answer(self, first: _Access, second: _Access, *, later: bool) -> int | None:
+        """Smallest distance: 0 for the same iteration, from 1 on for a later one; None for never."""
+        predicates = first.operation.predicate, second.operation.predicate
+        change = tuple(b - a for a, b in zip(first.constants, second.constants, strict=True))
+        key = (first.shape, second.shape, change, predicates, later)
+        if first.shape != second.shape:
+            key = (*key, first.constants)  # ranges of the subscripts count too
+        if key not in self.answers:
+            self.answers[key] = self._decide(first, second, later=later)
+        return self.answers[key]
+
+    def _decide(self, first: _Access, second: _Access, *, later: bool) -> int | None:
+        found = self._quick(first, second, later=later)
+        if found is None or not self._worth_asking(first, second, later=later):
+            return found
+        text = question(self.forms, first.operation, second.operation, later=later)
+        if text not in self.asked and len(self.asked) >= QUESTION_LIMIT:
+            return found
+        self.asked.add(text)
+        exact = smallest(text)
+        return None if exact is None else max(found, exact)
+
+    def _quick(self, first: _Access, second: _Access, *, later: bool) -> int | None:
+        """The distance by arithmetic on each subscript; too small at worst."""
+        found = 1 if later else 0
+        exact: set[int] = set()
+        for position in range(len(first.shape)):
+            verdict = self._subscript(first, second, position, later=later)
+            if verdict is None:
+                return None
+            exact.update((verdict,) if verdict > 0 else ())
+        return None if len(exact) > 1 else max([found, *exact])
+
+    def _subscript(self, first: _Access, second: _Access, position: int, *, later: bool) -> int | None:
+        """Distance at which one subscript meets; 0 when it is not known, None when it never does."""
+        indices = first.operation.subscripts[position], second.operation.subscripts[position]
+        stride = first.strides[position]
+        if first.shape[position] == second.shape[position]:
+            if not later:
+                return 0 if first.constants[position] == second.constants[position] else None
+            if stride is not None:
+                constants = first.constants[position], second.constants[position]
+                distance = _meets((constants[0],), (constants[1],), (stride,))
+                return None if distance in (0, None) else max(distance or 0, 0)
+        low, high = zip(*(self.forms.bounds(i) for i in indices), strict=True)
+        if max(low) > min(high):
+            return None
+        return 0 if self._divisible(indices, later=later) else None
+
+    def _divisible(self, indices: tuple[int, int], *, later: bool) -> bool:
+        """Whether the greatest common divisor lets two affine subscripts be equal."""
+        forms = self.forms.form(indices[0]), self.forms.form(indices[1])
+        if not (forms[0].exact and forms[1].exact):
+            return True
+        difference = forms[1].plus(forms[0], -1)
+        factors = [c for _, c in (forms[0].terms + forms[1].terms if later else difference.terms)]
+        divisor = gcd(*factors)
+        return difference.constant % divisor == 0 if divisor else difference.constant == 0
+
+    def _worth_asking(self, first: _Access, second: _Access, *, later: bool) -> bool:
+        """Whether integer sets may know more than arithmetic on each subscript does."""
+        if first.operation.predicate is not None or second.operation.predicate is not None:
+            return True
+        if later and self.block.nest:
+            return True
+        if first.shape == second.shape:
+            return later and None in first.strides and not self._unbound(first, second)
+        return not self._unbound(first, second)
+
+    def _unbound(self, first: _Access, second: _Access) -> bool:
+        """Whether every subscript that differs holds a value that may be anything."""
+        return all(
+            left == right
+            or any(
+                leaf not in self.forms.strides and leaf not in self.forms.levels for leaf, _ in left + right
+            )
+            for left, right in zip(first.shape, second.shape, strict=True)
+        )
+
+
+# ---- every pair that counts -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Accesses that meet one another within an iteration, in program order.
+
+    An ordering that others imply is left out: only `head` (up to the first store) can be reached from
+    before, only `tail` (from the last store) reaches further.
+    """
+
+    members: tuple[_Access, ...]
+
+    @property
+    def head(self) -> tuple[_Access, ...]:
+        stores = [k for k, m in enumerate(self.members) if m.stores]
+        return self.members[: stores[0] + 1] if stores else self.members
+
+    @property
+    def tail(self) -> tuple[_Access, ...]:
+        stores = [k for k, m in enumerate(self.members) if m.stores]
+        return self.members[stores[-1] :] if stores else self.members
+
+    @property
+    def stores(self) -> bool:
+        return any(m.stores for m in self.members)
+
+    def inside(self) -> Iterator[Dependence]:
+        """Orderings within the iteration."""
+        since: list[_Access] = []
+        for member in self.members:
+            for earlier in since:
+                if earlier.stores or member.stores:
+                    yield _dependence(earlier, member, 0)
+            since = [member] if member.stores else [*since, member]
+
+    def before(self, later: _Run, distance: int) -> Iterator[Dependence]:
+        """Orderings with a run of a later iteration."""
+        for source in self.tail:
+            for target in later.head:
+                if source.stores or target.stores:
+                    yield _dependence(source, target, distance)
+
+
+def _dependence(source: _Access, target: _Access, distance: int) -> Dependence:
+    return Dependence(source=source.operation.index, target=target.operation.index, distance=distance)
+
+
+def _line(access: _Access) -> tuple[tuple[int, ...], int]:
+    """The elements a regular access visits, and where on them it is: larger is earlier by one iteration."""
+    for constant, stride in zip(access.constants, access.strides, strict=True):
+        if stride:
+            position = constant // stride
+            moved = zip(access.constants, access.strides, strict=True)
+            return tuple(wrapped(c - position * (s or 0)) for c, s in moved), position
+    return access.constants, 0
+
+
+def _regular_dependences(members: Sequence[_Access], pairs: AccessPairs) -> Iterator[Dependence]:
+    """Orderings among accesses whose subscripts differ by constants and change by constants."""
+    lines: dict[tuple[int, ...], dict[int, list[_Access]]] = defaultdict(lambda: defaultdict(list))
+    for member in members:
+        line, position = _line(member)
+        lines[line][position].append(member)
+    moves = any(members[0].strides)
+    trips = pairs.block.trip_count
+    for positions in lines.values():
+        ordered = [(p, _Run(tuple(positions[p]))) for p in sorted(positions, reverse=True)]
+        for number, (position, run) in enumerate(ordered):
+            yield from run.inside()
+            if not pairs.repeats:
+                continue
+            if not moves and (trips is None or trips > 1):
+                yield from run.before(run, 1)
+            for other, later in ordered[number + 1 :]:
+                if trips is not None and position - other >= trips:
+                    break
+                yield from run.before(later, position - other)
+                if later.stores:
+                    break
+
+
+def _pair_dependences(
+    first: Iterable[_Access], second: Iterable[_Access], pairs: AccessPairs
+) -> Iterator[Dependence]:
+    """Orderings of every access of one group with every one of another (or the same) group."""
+    others = list(second)
+    for one in first:
+        for other in others:
+            if not (one.stores or other.stores):
+                continue
+            earlier, later = sorted((one, other), key=lambda a: a.operation.index)
+            if one is not other and pairs.same_iteration(earlier.operation.index, later.operation.index):
+                yield _dependence(earlier, later, 0)
+            for source, target in ((one, other), (other, one)) if one is not other else ((one, one),):
+                distance = pairs.distance(source.operation.index, target.operation.index)
+                if distance is not None:
+                    yield _dependence(source, target, distance)
 
 
 def memory_dependences(block: Block) -> tuple[Dependence, ...]:
     """Every ordering that memory imposes on a block's loads and stores.
 
     Returns: pairs within an iteration (distance 0, in program order), and for a block that branches to
-             itself, pairs between iterations with the smallest distance at which they may meet.
+             itself, pairs between iterations with the smallest distance at which they may meet. Orderings
+             that follow from others are left out.
     """
-    forms = _block_forms(block)
-    accesses = [o for o in block.operations if o.opcode in ("load", "store")]
-    found: list[Dependence] = []
-    repeats = block.index in block.successors
-    for first in accesses:
-        for second in accesses:
-            if first.name != second.name or "store" not in (first.opcode, second.opcode):
-                continue
-            if first.index < second.index and _may_alias(first, second, forms):
-                found.append(Dependence(source=first.index, target=second.index, distance=0))
-            if repeats:
-                distance = _carried_distance(first, second, forms, block.trip_count)
-                if distance is not None:
-                    found.append(Dependence(source=first.index, target=second.index, distance=distance))
-    return tuple(found)
+    stored = {o.name for o in block.operations if o.opcode == "store"}
+    if not any(o.opcode in MEMORY_OPCODES and o.name in stored for o in block.operations):
+        return ()
+    pairs = AccessPairs(block=block)
+    arrays: dict[str, list[_Access]] = defaultdict(list)
+    for access in pairs.accesses.values():
+        if access.operation.name in stored:
+            arrays[access.operation.name].append(access)
+    found: dict[Dependence, None] = {}
+    for accesses in arrays.values():
+        groups: dict[object, list[_Access]] = defaultdict(list)
+        for access in accesses:
+            groups[access.shape, access.regular or access.operation.predicate].append(access)
+        ordered = list(groups.values())
+        for number, group in enumerate(ordered):
+            inner = _regular_dependences if group[0].regular else _irregular_dependences
+            found.update(dict.fromkeys(inner(group, pairs)))
+            for other in ordered[number + 1 :]:
+                found.update(dict.fromkeys(_pair_dependences(group, other, pairs)))
+    return tuple(sorted(found, key=lambda d: (d.source, d.target, d.distance)))
+
+
+def _irregular_dependences(members: Sequence[_Access], pairs: AccessPairs) -> Iterator[Dependence]:
+    for number, member in enumerate(members):
+        yield from _pair_dependences([member], members[number:], pairs)
