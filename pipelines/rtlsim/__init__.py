@@ -11,6 +11,7 @@ from pipelines.rtlsim.exchange import (
     written_arrays,
 )
 from pipelines.rtlsim.harness import MemoryTiming, element_lines
+from pipelines.rtlsim.icarus import icarus_version, simulate_with_icarus
 from pipelines.rtlsim.result import SimulationResult
 from pipelines.rtlsim.verilator import (
     ENGINE,
@@ -29,7 +30,9 @@ __all__ = [
     "element_lines",
     "encode_input",
     "engine_version",
+    "icarus_version",
     "simulate_design",
+    "simulate_with_icarus",
     "value_of_bits",
     "written_arrays",
 ]
