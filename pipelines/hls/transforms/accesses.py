@@ -1,0 +1,222 @@
+"""Which array elements a body reads and writes, and how to replace accesses.
+
+Belongs here: collecting the accesses of a loop as affine sites, tests whether two of them may meet,
+replacement of loads that keeps what did not change. Does not: what a pass does with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+
+from pipelines.hls import ir
+from pipelines.hls.transforms.affine import Affine
+from pipelines.hls.transforms.facts import Facts
+
+Key = tuple[tuple[tuple[tuple[str, int], ...], int], ...]
+"""Terms and constant of each index: accesses with one key read here touch one element."""
+
+Shape = tuple[tuple[tuple[str, int], ...], ...]
+"""The terms of a key: two keys of one shape that differ never meet."""
+
+
+def key_of(forms: Iterable[Affine]) -> Key:
+    """The key of an element."""
+    return tuple((f.terms, f.constant) for f in forms)
+
+
+def shape_of(key: Key) -> Shape:
+    """The shape of a key."""
+    return tuple(terms for terms, _ in key)
+
+
+@dataclass(slots=True)
+class Site:
+    """An element that a body accesses, once or more.
+
+    Attributes:
+        indices: the index expressions of its first access.
+        places: what is known where it is accessed.
+        certain: some access happens in each run of the body.
+        entry: it is loaded even when the body is not run.
+        read_first: a load may come before every unconditional store.
+        written: some store is unconditional.
+        blocked: some access to it cannot be replaced.
+    """
+
+    array: ir.Array
+    forms: tuple[Affine, ...]
+    key: Key
+    indices: tuple[ir.Expression, ...]
+    places: list[Facts] = field(default_factory=list[Facts])
+    loads: int = 0
+    stores: int = 0
+    certain: bool = False
+    entry: bool = False
+    read_first: bool = False
+    written: bool = False
+    blocked: bool = False
+
+    @property
+    def written_first(self) -> bool:
+        """An unconditional store comes before every load."""
+        return self.written and not self.read_first
+
+
+@dataclass(slots=True)
+class Accesses:
+    """The accesses of a body, collected in program order.
+
+    Attributes:
+        arrays: the sites of each array by key.
+        of_object: the site of a load (or store) object, by its identity.
+    """
+
+    arrays: dict[str, dict[Key, Site]] = field(default_factory=dict[str, dict[Key, Site]])
+    of_object: dict[int, Site] = field(default_factory=dict[int, Site])
+    left: bool = False
+
+    def body(self, body: tuple[ir.Statement, ...], facts: Facts, certain: bool) -> None:
+        """Collect the accesses of a body; `certain` when it is run whenever the whole is."""
+        place = facts.snapshot()
+        for statement in body:
+            self.statement(statement, facts, place, certain and not self.left)
+            facts.after(statement)
+
+    def statement(self, statement: ir.Statement, facts: Facts, place: Facts, certain: bool) -> None:
+        """Collect the accesses of a statement and the bodies in it."""
+        late = isinstance(statement, ir.While) and not statement.test_first
+        if not late:
+            self.own(statement, facts, place, certain)
+        self.left = self.left or isinstance(statement, ir.Leave)
+        inner_certain = certain and _runs_inner_body(statement)
+        for body, inner in facts.inside(statement):
+            self.body(body, inner, inner_certain)
+        if late:
+            self.own(statement, facts, place, certain and not self.left)
+
+    def own(self, statement: ir.Statement, facts: Facts, place: Facts, certain: bool) -> None:
+        """Collect the accesses that a statement makes itself."""
+        for expression in ir.statement_expressions(statement):
+            self.expression(expression, facts, place, certain)
+        if isinstance(statement, ir.Store):
+            site = self.site(statement, facts, place)
+            site.stores += 1
+            if certain and statement.predicate is None:
+                site.certain = site.written = True
+
+    def expression(self, expression: ir.Expression, facts: Facts, place: Facts, certain: bool) -> None:
+        """Collect the loads of an expression."""
+        for part in ir.walk_expressions(expression):
+            if isinstance(part, ir.Load):
+                site = self.site(part, facts, place)
+                site.loads += 1
+                site.read_first = site.read_first or not site.written
+                site.certain = site.certain or (certain and part.predicate is None)
+
+    def site(self, access: ir.Load | ir.Store, facts: Facts, place: Facts) -> Site:
+        """The site of an access, new when it is the first of its element."""
+        forms = tuple(facts.read(i) for i in access.indices)
+        key = key_of(forms)
+        sites = self.arrays.setdefault(access.array.name, {})
+        site = sites.get(key)
+        if site is None:
+            site = sites[key] = Site(access.array, forms, key, access.indices)
+        if not site.places or site.places[-1] is not place:
+            site.places.append(place)
+        other = self.of_object.setdefault(id(access), site)
+        if other is not site:
+            other.blocked = site.blocked = True
+        return site
+
+    def block_loads(self, expression: ir.Expression, facts: Facts) -> None:
+        """Collect loads that must stay as they are."""
+        place = facts.snapshot()
+        for part in ir.walk_expressions(expression):
+            if isinstance(part, ir.Load):
+                site = self.site(part, facts, place)
+                site.loads += 1
+                site.read_first = site.blocked = True
+
+    def mark_entry(self) -> None:
+        """What has been collected so far is the condition of a loop, evaluated before the body."""
+        for sites in self.arrays.values():
+            for site in sites.values():
+                site.entry, site.blocked = site.certain, not site.certain
+
+    def is_alone(self, site: Site) -> bool:
+        """Whether no access to another site can touch this element, whose indices do not change."""
+        shape = shape_of(site.key)
+        return all(
+            shape_of(other.key) == shape or all(are_disjoint(site, other, p) for p in other.places)
+            for other in self.arrays[site.array.name].values()
+            if other is not site
+        )
+
+
+def are_disjoint(first: Site, second: Site, place: Facts) -> bool:
+    """Whether two elements differ in some dimension, as far as is known at a place."""
+    return any(place.differs(a, b) for a, b in zip(first.forms, second.forms, strict=True))
+
+
+def _runs_inner_body(statement: ir.Statement) -> bool:
+    """Whether an inner body certainly runs when the statement does."""
+    match statement:
+        case ir.For():
+            return bool(statement.trip_count)
+        case ir.While():
+            return not statement.test_first
+        case ir.Block():
+            return True
+        case _:
+            return False
+
+
+def escaping_labels(statement: ir.Statement) -> frozenset[str]:
+    """Labels of blocks around a statement that it may leave."""
+    inside: set[str] = set()
+    left: set[str] = set()
+    for part in ir.walk_statements((statement,)):
+        if isinstance(part, ir.Block):
+            inside.add(part.label)
+        elif isinstance(part, ir.Leave):
+            left.add(part.label)
+    return frozenset(left - inside)
+
+
+def replace_loads(
+    expression: ir.Expression, visit: Callable[[ir.Load], ir.Expression | None]
+) -> ir.Expression:
+    """The expression with loads replaced where `visit` gives something; the loads inside go first.
+
+    `visit` gets the load as it stands in the expression; when it gives None and the load's own indices
+    changed, the load is rebuilt.
+    """
+    match expression:
+        case ir.Constant() | ir.Read():
+            return expression
+        case ir.Load():
+            found = visit(expression)
+            if found is not None:
+                return found
+            indices = tuple(replace_loads(i, visit) for i in expression.indices)
+            old = expression.predicate
+            predicate = None if old is None else replace_loads(old, visit)
+            same = predicate is old and all(a is b for a, b in zip(indices, expression.indices, strict=True))
+            return expression if same else replace(expression, indices=indices, predicate=predicate)
+        case ir.Unary() | ir.Cast():
+            operand = replace_loads(expression.operand, visit)
+            return expression if operand is expression.operand else replace(expression, operand=operand)
+        case ir.Binary():
+            left, right = replace_loads(expression.left, visit), replace_loads(expression.right, visit)
+            if left is expression.left and right is expression.right:
+                return expression
+            return replace(expression, left=left, right=right)
+        case ir.Select():
+            condition = replace_loads(expression.condition, visit)
+            if_true = replace_loads(expression.if_true, visit)
+            if_false = replace_loads(expression.if_false, visit)
+            old_parts = (expression.condition, expression.if_true, expression.if_false)
+            if all(a is b for a, b in zip((condition, if_true, if_false), old_parts, strict=True)):
+                return expression
+            return replace(expression, condition=condition, if_true=if_true, if_false=if_false)
