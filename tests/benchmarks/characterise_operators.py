@@ -1,4 +1,4 @@
-"""Measure what each operator costs in a standard-cell library, with the project's own synthesis.
+"""Measure what each operator and functional unit costs in a standard-cell library, with our own synthesis.
 
     python -m tests.benchmarks.characterise_operators [--liberty osu018] [--json FILE]
 
@@ -6,7 +6,8 @@ An operator stands between input and output ports, without registers: its delay 
 from port to port, purely combinational, its area that of its cells. Shifts take a variable
 distance. A multiplexer of n inputs has a binary select. Clock-to-output and set-up time are those
 of a register whose output drives one gate and whose data comes from one, so a chain of operators
-fits a clock period when clock_to_q_ns + sum of delays + setup_ns is not above it.
+fits a clock period when clock_to_q_ns + sum of delays + setup_ns is not above it. The functional units
+(`characterise_units`) have registers, and their paths are given apart.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ from pipelines.synthesis import (
     tool_version,
 )
 from pipelines.synthesis.netlist import parse_netlist
+from pipelines.synthesis.recipe import NETLIST_FILE
 from pipelines.synthesis.timing import analyse_timing
+from tests.benchmarks.characterise_units import characterise_units, units_table
 
 WIDTHS = (8, 16, 32, 64)
 BINARY = {
@@ -118,6 +121,13 @@ def characterise(liberty: str | None) -> dict[str, Any]:
                 "delay_ns": 0.0,
                 "area_um2": round(area or 0.0, 1),
             }
+        units = characterise_units(
+            bench.measure,
+            bench.folder / NETLIST_FILE,
+            load_liberty(bench.target.liberty),
+            clock_to_q,
+            setup,
+        )
     return {
         "liberty": liberty or "osu018",
         "tool_version": tool_version(),
@@ -125,6 +135,7 @@ def characterise(liberty: str | None) -> dict[str, Any]:
         "clock_to_q_ns": round(clock_to_q, 4),
         "setup_ns": round(setup, 4),
         "operators": operators,
+        "units": units,
     }
 
 
@@ -139,7 +150,7 @@ def _table(measured: dict[str, Any]) -> str:
         f"clock to output {measured['clock_to_q_ns']} ns, set-up {measured['setup_ns']} ns "
         f"({measured['liberty']}, {measured['tool_version']})"
     )
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines) + "\n" + units_table(measured["units"])
 
 
 def main() -> None:

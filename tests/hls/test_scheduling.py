@@ -13,7 +13,6 @@ from pipelines.hls.dependence import memory_dependences
 from pipelines.hls.modulo import check_modulo, recurrence_bound, resource_bound, solve_interval
 from pipelines.hls.operators import TimingModel
 from pipelines.hls.schedule import BlockGraph, BlockSchedule
-from pipelines.hls.units import division_constants
 from pipelines.programs import SUITES, kernel_programs
 
 HEADER = "int f(int n, int x, int A[64], int B[64], int M[32][32])"
@@ -168,15 +167,3 @@ def test_products_share_a_unit_across_states_but_not_within_one() -> None:
     together = compiled_loop("x = (n * x) ^ (n * A[n]) ^ (x * x);", pipeline=False)
     assert len(apart.scheduled.units) == 1
     assert len(together.scheduled.units) == 2
-
-
-@pytest.mark.parametrize("divisor", [1, 2, 3, 5, 7, 10, 60, 641, 65537, 2**30, 2**31 - 1, -3, -8])
-def test_division_constants_are_exact_at_the_edges(divisor: int) -> None:
-    factor, shift = division_constants(divisor)
-    magnitude = abs(divisor)
-    edges = {0, 1, -1, 2**31 - 1, -(2**31)} | {
-        s * (k * magnitude + e) for s in (1, -1) for k in (1, 2, (2**31 - 2) // magnitude) for e in (-1, 0, 1)
-    }
-    for value in (v for v in edges if -(2**31) <= v < 2**31):
-        truncated = abs(value) // magnitude * (1 if value >= 0 else -1)
-        assert (value * factor >> shift) + (value < 0) == truncated, value

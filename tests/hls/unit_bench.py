@@ -18,7 +18,7 @@ from pipelines.rtlsim.verilator import _include_flags, _verilator_root, prepare_
 from pipelines.tools import find_tool, run_tool
 
 NATIVE_FLAGS = ("-O1", "-ffp-contract=off", "-fno-builtin", "-w")
-BENCH_FLAGS = ("-O2", "-w", "-std=gnu++17", "-DVM_TRACE=0", "-DVL_TIME_CONTEXT")
+BENCH_FLAGS = ("-w", "-std=gnu++17", "-DVM_TRACE=0", "-DVL_TIME_CONTEXT")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +44,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What a check gave: vectors, results that differ, NaN that differ in bits only, the first differences."""
+    """What a check gave: vectors, results that differ, NaN that differ in bits only, first differences."""
 
     name: str
     vectors: int
@@ -163,8 +163,17 @@ _BENCH = """
 #include <cstdio>
 #include <cstdlib>
 #include "unit_vectors.hpp"
-template <class T, class U> T from_bits(uint64_t bits) { U u = (U)bits; T t; std::memcpy(&t, &u, sizeof t); return t; }
-template <class T, class U> uint64_t to_bits(T t) { U u; std::memcpy(&u, &t, sizeof u); return u; }
+template <class T, class U> T from_bits(uint64_t bits) {
+  U u = (U)bits;
+  T t;
+  std::memcpy(&t, &u, sizeof t);
+  return t;
+}
+template <class T, class U> uint64_t to_bits(T t) {
+  U u;
+  std::memcpy(&u, &t, sizeof u);
+  return u;
+}
 constexpr int SPAN = 128;
 struct Vector { bool used; uint64_t a, b, want; };
 struct Tally {
@@ -233,9 +242,12 @@ def _must(
     return run.stdout
 
 
-def build_bench(checks: Sequence[Check], folder: Path, runtime_folder: Path) -> Path:
+def build_bench(
+    checks: Sequence[Check], folder: Path, runtime_folder: Path, *, optimize: str = "-O0"
+) -> Path:
     """Build the program of some checks in an empty folder.
 
+    Args:    optimize: for g++ on the simulation; native C always has `NATIVE_FLAGS`.
     Returns: path of the program.
     Raises:  RuntimeError: a tool failed, or Verilator warned.
     """
@@ -249,7 +261,7 @@ def build_bench(checks: Sequence[Check], folder: Path, runtime_folder: Path) -> 
     (folder / "bench.cpp").write_text(bench_text(checks, model))
     (folder / "native.c").write_text(native_text(checks))
     _must([find_tool("gcc", "gcc"), *NATIVE_FLAGS, "-c", "native.c", "-o", "native.o"], folder, 120)
-    argv = [find_tool("g++", "g++"), *BENCH_FLAGS, *_include_flags(), "-I", "model", "-I", "."]
+    argv = [find_tool("g++", "g++"), optimize, *BENCH_FLAGS, *_include_flags(), "-I", "model", "-I", "."]
     argv += ["-I", str(Path(__file__).parent), "bench.cpp", "native.o", str(runtime), "-o", "bench"]
     _must([*argv, "-pthread", "-lm"], folder, 600)
     return folder / "bench"

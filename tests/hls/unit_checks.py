@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from unit_bench import Check
+
 from pipelines.hls.units.catalogue import (
     FunctionalUnit,
     constant_divider,
@@ -11,7 +13,6 @@ from pipelines.hls.units.catalogue import (
     unit_for,
 )
 from pipelines.interface import DOUBLE, FLOAT, INT32, ScalarType
-from unit_bench import Check
 
 _BINARY = {"add": "a + b", "sub": "a - b", "mul": "a * b", "div": "a / b"}
 _COMPARE = {"lt": "a < b", "le": "a <= b", "gt": "a > b", "ge": "a >= b", "eq": "a == b", "ne": "a != b"}

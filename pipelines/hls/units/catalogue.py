@@ -152,8 +152,8 @@ _DIVIDE_DIGITS = {32: (2, 3, 4), 64: (1, 3, 9)}
 _ROOT_CUTS = {32: (7, 12, 17, 21), 64: (6, 11, 16, 20, 24, 27, 30, 33, 36, 39, 42, 45, 48, 51)}
 """By width: rows of the square root, one bit each, that registers follow."""
 
-_COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
-"""In the order of the module's parameter."""
+COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+"""Of floating values, in the order of the module's parameter."""
 
 
 def _letter(scalar: ScalarType) -> str:
@@ -221,7 +221,7 @@ def float_comparison(opcode: str, scalar: ScalarType) -> FunctionalUnit:
     return FunctionalUnit(
         kind=_letter(scalar) + "cmp",
         module="float_compare",
-        parameters=(*_format_parameters(scalar), ("OPERATION", _COMPARISONS.index(opcode))),
+        parameters=(*_format_parameters(scalar), ("OPERATION", COMPARISONS.index(opcode))),
         ports=(("a", scalar.width_bits), ("b", scalar.width_bits)),
         output=("y", 1),
         latency_cycles=0,
@@ -301,7 +301,7 @@ def unit_for(opcode: str, operand_type: ScalarType, result_type: ScalarType) -> 
     if opcode == "cast":
         return converter(operand_type, result_type)
     if operand_type.floating:
-        if opcode in _COMPARISONS:
+        if opcode in COMPARISONS:
             return float_comparison(opcode, operand_type)
         make = _FLOAT_UNITS.get(opcode)
         return None if make is None else make(operand_type)

@@ -1,0 +1,147 @@
+"""Delays, area and flip-flops of functional units, from measurements in a standard-cell library.
+
+Belongs here: which units are measured, and the figures of any other by its neighbours in width. Does not: the
+measuring (`tests/benchmarks/characterise_operators.py`), which writes the table with the operators' delays.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pipelines.hls.errors import HlsError
+from pipelines.hls.units.catalogue import (
+    COMPARISONS,
+    FunctionalUnit,
+    constant_divider,
+    converter,
+    float_adder,
+    float_comparison,
+    float_divider,
+    float_multiplier,
+    float_square_root,
+    integer_divider,
+    integer_multiplier,
+)
+from pipelines.interface import DOUBLE, FLOAT, ScalarType
+
+_FOLDER = Path(__file__).resolve().parents[1]
+_MULTIPLIER_WIDTHS = (4, 8, 12, 16, 17, 24, 32, 48, 64)
+_WIDTHS = (8, 16, 32, 64)
+_DIVISOR = 7
+"""Of the constant dividers that are measured: its reciprocal has digits throughout."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitTiming:
+    """What a unit does to a clock period and to area.
+
+    Attributes:
+        input_ns: from its operands to its first register, without set-up time; of a combinational unit to
+            its output.
+        stage_ns: shortest clock period its own registers allow, clock-to-output and set-up time included; 0
+            when no path goes from register to register.
+        output_ns: from its last register to its output, without the clock-to-output time of a register.
+        area_um2: with its registers.
+        flip_flop_count: of those.
+    """
+
+    input_ns: float
+    stage_ns: float
+    output_ns: float
+    area_um2: float
+    flip_flop_count: int
+
+
+def family(unit: FunctionalUnit) -> tuple[str, int]:
+    """Name under which units of different widths are measured, and this unit's width in bits."""
+    values = dict(unit.parameters)
+    if unit.module == "integer_multiply":
+        return unit.module, values["WIDTH"]
+    sign = "signed" if values.get("SIGNED") else "unsigned"
+    if unit.module in ("integer_divide", "constant_divide"):
+        return f"{unit.module}_{sign}", values["WIDTH"]
+    bits = 1 + values["EXPONENT"] + values["FRACTION"]
+    if unit.module == "integer_to_float":
+        return f"{unit.module}_{bits}_{sign}", values["WIDTH"]
+    if unit.module == "float_to_integer":
+        return f"{unit.module}_{bits}", values["WIDTH"]
+    if unit.module == "float_compare":
+        return f"{unit.module}_{COMPARISONS[values['OPERATION']]}", bits
+    return unit.module, bits
+
+
+def _integer_units() -> Iterator[FunctionalUnit]:
+    for width in _MULTIPLIER_WIDTHS:
+        yield integer_multiplier(width)
+    for width in _WIDTHS:
+        for signed in (True, False):
+            scalar = ScalarType(width_bits=width, signed=signed)
+            yield integer_divider(scalar)
+            yield constant_divider(_DIVISOR, scalar)
+
+
+def _conversions(scalar: ScalarType) -> Iterator[FunctionalUnit | None]:
+    yield converter(scalar, DOUBLE if scalar == FLOAT else FLOAT)
+    for width in _WIDTHS:
+        for signed in (True, False):
+            yield converter(ScalarType(width_bits=width, signed=signed), scalar)
+        yield converter(scalar, ScalarType(width_bits=width))
+
+
+def measured_units() -> Iterator[FunctionalUnit]:
+    """The units whose figures are in the table, one a family and width."""
+    yield from _integer_units()
+    for scalar in (FLOAT, DOUBLE):
+        for make in (float_adder, float_multiplier, float_divider, float_square_root):
+            yield make(scalar)
+        for opcode in COMPARISONS:
+            yield float_comparison(opcode, scalar)
+        for unit in _conversions(scalar):
+            if unit is not None:
+                yield unit
+
+
+@cache
+def _table(liberty: str) -> Mapping[str, Mapping[int, UnitTiming]]:
+    path = _FOLDER / f"operator_delays_{liberty}.json"
+    if not path.is_file():
+        known = sorted(
+            p.stem.removeprefix("operator_delays_") for p in _FOLDER.glob("operator_delays_*.json")
+        )
+        raise HlsError(f"units must be measured in one of {', '.join(known)}", repr(liberty))
+    content: dict[str, dict[str, dict[str, Any]]] = json.loads(path.read_text("utf-8"))["units"]
+    return {
+        name: {int(width): UnitTiming(**figures) for width, figures in widths.items()}
+        for name, widths in content.items()
+    }
+
+
+def unit_timing(unit: FunctionalUnit, liberty: str) -> UnitTiming:
+    """Figures of a unit in a library.
+
+    Delays are those of the next width that was measured; area and flip-flops are interpolated.
+
+    Args:   liberty: name of a measured library, see `operators.measured_libraries`.
+    Raises: HlsError: no measurement of that library is there.
+    """
+    name, width = family(unit)
+    measured = _table(liberty)[name]
+    if width in measured:
+        return measured[width]
+    wider = min((w for w in measured if w > width), default=max(measured))
+    narrower = max((w for w in measured if w < width), default=0)
+    part = (width - narrower) / (wider - narrower)
+    high, low = measured[wider], measured.get(narrower)
+    area, flip_flops = (low.area_um2, low.flip_flop_count) if low is not None else (0.0, 0)
+    return UnitTiming(
+        input_ns=high.input_ns,
+        stage_ns=high.stage_ns,
+        output_ns=high.output_ns,
+        area_um2=area + part * (high.area_um2 - area),
+        flip_flop_count=round(flip_flops + part * (high.flip_flop_count - flip_flops)),
+    )
