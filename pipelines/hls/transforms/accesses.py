@@ -65,13 +65,15 @@ class Site:
 
 @dataclass(slots=True)
 class Accesses:
-    """The accesses of a body, collected in program order.
+    """The accesses of a body to some arrays, collected in program order.
 
     Attributes:
+        wanted: names of the arrays.
         arrays: the sites of each array by key.
         of_object: the site of a load (or store) object, by its identity.
     """
 
+    wanted: frozenset[str]
     arrays: dict[str, dict[Key, Site]] = field(default_factory=dict[str, dict[Key, Site]])
     of_object: dict[int, Site] = field(default_factory=dict[int, Site])
     left: bool = False
@@ -99,7 +101,7 @@ class Accesses:
         """Collect the accesses that a statement makes itself."""
         for expression in ir.statement_expressions(statement):
             self.expression(expression, facts, place, certain)
-        if isinstance(statement, ir.Store):
+        if isinstance(statement, ir.Store) and statement.array.name in self.wanted:
             site = self.site(statement, facts, place)
             site.stores += 1
             if certain and statement.predicate is None:
@@ -107,8 +109,8 @@ class Accesses:
 
     def expression(self, expression: ir.Expression, facts: Facts, place: Facts, certain: bool) -> None:
         """Collect the loads of an expression."""
-        for part in ir.walk_expressions(expression):
-            if isinstance(part, ir.Load):
+        for part in loads_of(expression):
+            if part.array.name in self.wanted:
                 site = self.site(part, facts, place)
                 site.loads += 1
                 site.read_first = site.read_first or not site.written
@@ -132,8 +134,8 @@ class Accesses:
     def block_loads(self, expression: ir.Expression, facts: Facts) -> None:
         """Collect loads that must stay as they are."""
         place = facts.snapshot()
-        for part in ir.walk_expressions(expression):
-            if isinstance(part, ir.Load):
+        for part in loads_of(expression):
+            if part.array.name in self.wanted:
                 site = self.site(part, facts, place)
                 site.loads += 1
                 site.read_first = site.blocked = True
@@ -152,6 +154,40 @@ class Accesses:
             for other in self.arrays[site.array.name].values()
             if other is not site
         )
+
+
+def loads_of(expression: ir.Expression) -> list[ir.Load]:
+    """The loads of an expression, outer before inner, from left to right."""
+    found: list[ir.Load] = []
+    rest = [expression]
+    while rest:
+        part = rest.pop()
+        match part:
+            case ir.Constant() | ir.Read():
+                continue
+            case ir.Load():
+                found.append(part)
+                if part.predicate is not None:
+                    rest.append(part.predicate)
+                rest.extend(reversed(part.indices))
+            case ir.Binary():
+                rest.append(part.right)
+                rest.append(part.left)
+            case ir.Unary() | ir.Cast():
+                rest.append(part.operand)
+            case ir.Select():
+                rest += (part.if_false, part.if_true, part.condition)
+    return found
+
+
+def loaded_arrays(body: tuple[ir.Statement, ...]) -> frozenset[str]:
+    """Names of the arrays a body reads."""
+    return frozenset(
+        load.array.name
+        for statement in ir.walk_statements(body)
+        for expression in ir.statement_expressions(statement)
+        for load in loads_of(expression)
+    )
 
 
 def are_disjoint(first: Site, second: Site, place: Facts) -> bool:

@@ -100,7 +100,7 @@ class Facts:
 
     def _assign(self, statement: ir.Assign) -> None:
         variable = statement.variable
-        form = None if variable.type.floating else self.read(statement.value)
+        form = self.read(statement.value) if _looks_affine(statement.value) else None
         self.forget((variable.name,))
         names = None if form is None else variables_of(form, self)
         if form is None or names is None or variable.name in names or not form.exact:
@@ -412,3 +412,18 @@ def variables_of(form: Affine, facts: Facts) -> frozenset[str] | None:
 
 def _truncated(value: int, divisor: int) -> int:
     return value // divisor if value >= 0 else -(-value // divisor)
+
+
+def _looks_affine(expression: ir.Expression) -> bool:
+    """Whether an expression is made of constants, integer variables, sums and scalings only."""
+    match expression:
+        case ir.Constant() | ir.Read():
+            return not ir.type_of(expression).floating
+        case ir.Cast():
+            return not expression.type.floating and _looks_affine(expression.operand)
+        case ir.Unary(operator="neg"):
+            return _looks_affine(expression.operand)
+        case ir.Binary(operator="add" | "sub" | "mul" | "shl"):
+            return _looks_affine(expression.left) and _looks_affine(expression.right)
+        case _:
+            return False

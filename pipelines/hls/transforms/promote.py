@@ -142,7 +142,7 @@ def loop_of(statement: ir.Statement) -> ir.For | ir.While | None:
 
 def collect_region(region: ir.Statement, loop: ir.For | ir.While, facts: Facts) -> Accesses:
     """The accesses that the iterations of a loop make; those of its bounds are blocked."""
-    accesses = Accesses()
+    accesses = Accesses(wanted=ir.stored_arrays((region,)))
     if isinstance(loop, ir.For):
         for inner_body, inner in _enter(region, loop, facts):
             accesses.body(inner_body, inner, certain=True)
