@@ -222,7 +222,7 @@ class _Body:
 
         def visit(load: ir.Load) -> ir.Expression | None:
             entry = plan.known.get(id(load))
-            if entry is None or not entry.used or (load is expression and load is entry.load):
+            if entry is None or not entry.used or entry is fetched:
                 return None
             return ir.Read(variable=self.variable(entry))
 
