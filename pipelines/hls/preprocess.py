@@ -20,7 +20,21 @@ SOURCE_LIMIT_BYTES = 1 << 20
 PREPROCESSED_LIMIT_BYTES = 4 << 20
 PREPROCESS_TIMEOUT_S = 20.0
 
-_LINE_MARKER = re.compile(r'^# \d+ "((?:[^"\\]|\\.)*)"', re.MULTILINE)
+_ENTERED = re.compile(r'^# \d+ "((?:[^"\\]|\\.)*)" 1\b', re.MULTILINE)
+_MACROS = (
+    "SIMFOUNDRY_HLS=1",
+    "__attribute__(x)=",
+    "__extension__=",
+    "__inline=inline",
+    "__inline__=inline",
+    "__restrict=restrict",
+    "__restrict__=restrict",
+    "__const=const",
+    "__const__=const",
+    "__volatile__=volatile",
+    "__signed=signed",
+    "__signed__=signed",
+)
 _GCC_ERROR = re.compile(r"^<stdin>:(\d+):\d+: (?:fatal )?error: (.*)$", re.MULTILINE)
 _PARSE_ERROR = re.compile(r"^(.*?):(\d+)(?::\d+)?: (.*)$", re.DOTALL)
 
@@ -51,16 +65,22 @@ def preprocess(source: str, *, file: str) -> str:
     return run.stdout
 
 
+def is_own_header(name: str) -> bool:
+    """Whether a file of the preprocessed text is one of this engine's headers."""
+    return name.startswith(str(INCLUDE_FOLDER))
+
+
 def _run_gcc(source: str, mode: str = "-E") -> ToolRun:
     argv = [find_tool("gcc", "gcc"), mode, "-x", "c", "-std=c11", "-nostdinc"]
+    argv += [f"-D{macro}" for macro in _MACROS]
     argv += ["-isystem", str(INCLUDE_FOLDER), "-"]
     return run_tool(argv, folder=Path(gettempdir()), timeout_s=PREPROCESS_TIMEOUT_S, stdin=source)
 
 
 def _check_includes(text: str, file: str) -> None:
     own = str(INCLUDE_FOLDER)
-    for name in _LINE_MARKER.findall(text):
-        if name not in ("<stdin>", "<built-in>", "<command-line>") and not name.startswith(own):
+    for name in _ENTERED.findall(text):
+        if not name.startswith(own):
             accepted = ", ".join(f"<{p.name}>" for p in sorted(INCLUDE_FOLDER.glob("*.h")))
             raise HlsError(f"#include must be one of {accepted}", f'"{name}"', file=file)
     if len(text) > PREPROCESSED_LIMIT_BYTES:

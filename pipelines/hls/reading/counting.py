@@ -1,0 +1,253 @@
+"""What makes a `for` statement a counted loop.
+
+Belongs here: the start, bound and step of a loop in terms of one variable, and why the count is exact. Does
+not: reading C.
+
+A comparison converts both sides to a common type; the variable's own type takes its place where the result
+is the same for every value the variable can have. The variable must not wrap around: signed arithmetic of
+at least 32 bits does not in a valid program; otherwise the bound, or the absence of other exits (a loop that
+wraps past its bound never ends), rules it out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pipelines.hls import ir
+from pipelines.hls.arithmetic import make_cast, value_range
+from pipelines.interface import ScalarType
+
+_MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "ne": "ne"}
+_COSTLY = ("div", "rem")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """A counted loop.
+
+    Attributes:
+        takes_start: the last statement before the loop is the variable's start, which `lower` has.
+        upper_is_costly: the bound should be evaluated once, before the loop.
+    """
+
+    variable: ir.Variable
+    lower: ir.Expression
+    comparison: str
+    upper: ir.Expression
+    step: int
+    takes_start: bool
+    upper_is_costly: bool
+
+
+def counted_loop(
+    before: Sequence[ir.Statement],
+    condition: ir.Expression,
+    body: tuple[ir.Statement, ...],
+    after: tuple[ir.Statement, ...],
+    *,
+    node_line: int,
+) -> Counted | None:
+    """The counted form of a loop, None when it has none.
+
+    Args: before: statements so far, the last of which may set the variable; after: those of the third part.
+    """
+    del node_line
+    if len(after) != 1 or not isinstance(after[0], ir.Assign):
+        return None
+    variable = after[0].variable
+    step = _step(after[0].value, variable)
+    bound = _bound(condition, variable)
+    if not step or bound is None or variable.name in ir.assigned_variables(body):
+        return None
+    comparison, upper, compared = bound
+    if (comparison in ("lt", "le") and step < 0) or (comparison in ("gt", "ge") and step > 0):
+        return None
+    if _changes(upper, variable, body):
+        return None
+    start = before[-1] if before else None
+    takes_start = isinstance(start, ir.Assign) and start.variable == variable
+    lower = start.value if isinstance(start, ir.Assign) and takes_start else ir.Read(variable=variable)
+    loop = _Loop(
+        variable=variable,
+        lower=lower,
+        comparison=comparison,
+        step=step,
+        exits=_exits(body),
+        compared=compared,
+    )
+    own = loop.own_bound(upper)
+    if own is None or not loop.counts_exactly(own):
+        return None
+    return Counted(
+        variable=variable,
+        lower=lower,
+        comparison=comparison,
+        upper=own,
+        step=step,
+        takes_start=takes_start,
+        upper_is_costly=_is_costly(own),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Loop:
+    variable: ir.Variable
+    lower: ir.Expression
+    comparison: str
+    step: int
+    exits: bool
+    compared: ScalarType
+
+    @property
+    def starts_at_zero_or_above(self) -> bool:
+        """Whether the variable is never negative: it starts so and grows."""
+        kind = self.variable.type
+        if not kind.signed:
+            return True
+        return self.step > 0 and interval(self.lower)[0] >= 0 and kind.width_bits >= 32
+
+    def own_bound(self, upper: ir.Expression) -> ir.Expression | None:
+        """The bound in the variable's own type, None when comparing there could differ."""
+        kind, compared = self.variable.type, self.compared
+        if compared.floating:
+            return None
+        if compared == kind:
+            return upper
+        low, high = value_range(kind)
+        kept = compared.width_bits > kind.width_bits and compared.signed
+        kept = kept or (self.starts_at_zero_or_above and compared.width_bits >= kind.width_bits)
+        if not kept:
+            return None
+        smallest, largest = interval(upper)
+        if low <= smallest and largest <= high:
+            return make_cast(upper, kind)
+        grows_to_the_end = self.step > 0 and smallest >= low and not self.exits
+        if grows_to_the_end and self.comparison == "lt" and kind.signed and kind.width_bits >= 32:
+            return make_cast(upper, kind)
+        return None
+
+    def counts_exactly(self, upper: ir.Expression) -> bool:
+        """Whether the variable never wraps around on its way to the bound."""
+        kind = self.variable.type
+        if self.comparison == "ne":
+            return self._meets(upper)
+        if kind.signed and kind.width_bits >= 32:
+            return True
+        low, high = value_range(kind)
+        smallest, largest = interval(upper)
+        last = largest if self.step > 0 else smallest
+        if self.comparison in ("lt", "gt"):
+            last += -1 if self.step > 0 else 1
+        return low <= last + self.step <= high or (not self.exits and not isinstance(upper, ir.Constant))
+
+    def _meets(self, upper: ir.Expression) -> bool:
+        """Whether a loop that ends at equality gets there without wrapping around."""
+        kind = self.variable.type
+        if isinstance(upper, ir.Constant) and isinstance(self.lower, ir.Constant):
+            distance = upper.value - self.lower.value
+            return distance % self.step == 0 and distance // self.step >= 0
+        if kind.signed and kind.width_bits >= 32:
+            return abs(self.step) == 1
+        return self.step == 1 and self.lower == ir.Constant(value=0, type=kind)
+
+
+def _step(value: ir.Expression, variable: ir.Variable) -> int | None:
+    """The constant that is added to the variable, when that is all that happens to it."""
+    if isinstance(value, ir.Cast) and not value.bits and value.type == variable.type:
+        value = value.operand
+    if not isinstance(value, ir.Binary) or value.operator not in ("add", "sub") or value.type.floating:
+        return None
+    if value.type.width_bits < variable.type.width_bits:
+        return None
+    left, right = value.left, value.right
+    if value.operator == "add" and isinstance(left, ir.Constant):
+        left, right = right, left
+    if not isinstance(right, ir.Constant) or not _is_read(left, variable):
+        return None
+    step = right.value if value.operator == "add" else -right.value
+    width_bits = variable.type.width_bits
+    step &= (1 << width_bits) - 1
+    return step - (1 << width_bits) if step >> (width_bits - 1) else step
+
+
+def _is_read(value: ir.Expression, variable: ir.Variable) -> bool:
+    """Whether an expression is the variable, maybe widened."""
+    while isinstance(value, ir.Cast) and not value.bits and not value.type.floating:
+        value = value.operand
+    return value == ir.Read(variable=variable)
+
+
+def _bound(condition: ir.Expression, variable: ir.Variable) -> tuple[str, ir.Expression, ScalarType] | None:
+    """Comparison, bound and type of the comparison of a condition on the variable."""
+    if not isinstance(condition, ir.Binary) or condition.operator not in _MIRRORED:
+        return None
+    kind = ir.type_of(condition.left)
+    for side, other, operator in (
+        (condition.left, condition.right, condition.operator),
+        (condition.right, condition.left, _MIRRORED[condition.operator]),
+    ):
+        if _widened(side, variable):
+            return operator, other, kind
+    return None
+
+
+def _widened(value: ir.Expression, variable: ir.Variable) -> bool:
+    """Whether an expression is the variable in its own type or converted at once to another."""
+    if value == ir.Read(variable=variable):
+        return True
+    return isinstance(value, ir.Cast) and not value.bits and value.operand == ir.Read(variable=variable)
+
+
+def _changes(upper: ir.Expression, variable: ir.Variable, body: tuple[ir.Statement, ...]) -> bool:
+    """Whether the loop may change its bound."""
+    assigned, stored = ir.assigned_variables(body) | {variable.name}, ir.stored_arrays(body)
+    for part in ir.walk_expressions(upper):
+        if isinstance(part, ir.Read) and part.variable.name in assigned:
+            return True
+        if isinstance(part, ir.Load) and part.array.name in stored:
+            return True
+    return False
+
+
+def _exits(body: tuple[ir.Statement, ...]) -> bool:
+    """Whether control may leave the loop from inside its body."""
+    inside = {s.label for s in ir.walk_statements(body) if isinstance(s, ir.Block)}
+    return any(isinstance(s, ir.Leave) and s.label not in inside for s in ir.walk_statements(body))
+
+
+def _is_costly(upper: ir.Expression) -> bool:
+    return any(
+        isinstance(p, ir.Load | ir.Select)
+        or (isinstance(p, ir.Binary) and (p.operator in _COSTLY or ir.type_of(p.left).floating))
+        or (isinstance(p, ir.Unary) and p.type.floating)
+        for p in ir.walk_expressions(upper)
+    )
+
+
+def interval(value: ir.Expression) -> tuple[int, int]:
+    """A range that holds every value of an integer expression; a wide one where little is known."""
+    kind = ir.type_of(value)
+    if kind.floating:
+        return -(1 << 64), 1 << 64
+    low, high = value_range(kind)
+    match value:
+        case ir.Constant():
+            return value.value, value.value
+        case ir.Cast() if not value.bits and not ir.type_of(value.operand).floating:
+            found = interval(value.operand)
+        case ir.Binary() if value.operator in ir.COMPARISONS:
+            return 0, 1
+        case ir.Binary() if value.operator == "add":
+            (a, b), (c, d) = interval(value.left), interval(value.right)
+            found = a + c, b + d
+        case ir.Binary() if value.operator == "sub":
+            (a, b), (c, d) = interval(value.left), interval(value.right)
+            found = a - d, b - c
+        case ir.Binary() if value.operator == "mul":
+            (a, b), (c, d) = interval(value.left), interval(value.right)
+            products = (a * c, a * d, b * c, b * d)
+            found = min(products), max(products)
+        case _:
+            return low, high
+    return found if low <= found[0] and found[1] <= high else (low, high)

@@ -1,0 +1,180 @@
+"""The types of C on LP64: scalars, pointers, arrays and structures.
+
+Belongs here: what a type is, promotions, usual arithmetic conversions, sizes. Does not: how a declaration
+spells a type (`declarators`), or values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pipelines.interface import (
+    DOUBLE,
+    FLOAT,
+    INT8,
+    INT16,
+    INT32,
+    INT64,
+    UINT8,
+    UINT16,
+    UINT32,
+    UINT64,
+    ScalarType,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scalar:
+    """An arithmetic type; `boolean` is _Bool: an unsigned byte that conversion makes 0 or 1."""
+
+    type: ScalarType
+    boolean: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Void:
+    """No value."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pointer:
+    """The address of a `target`."""
+
+    target: CType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArrayOf:
+    """`size` elements; None when the declaration leaves the size open."""
+
+    element: CType
+    size: int | None
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Struct:
+    """A structure: each declaration makes another type.
+
+    Attributes:
+        members: in order; None until the structure is defined.
+    """
+
+    tag: str
+    members: tuple[tuple[str, CType], ...] | None = None
+
+    def member(self, name: str) -> CType | None:
+        """Type of a member, None when there is none of that name."""
+        return dict(self.members or ()).get(name)
+
+
+CType = Scalar | Void | Pointer | ArrayOf | Struct
+
+VOID = Void()
+BOOL = Scalar(type=UINT8, boolean=True)
+INT = Scalar(type=INT32)
+CHAR = Scalar(type=INT8)
+SIZE = UINT64
+
+_SPECIFIERS: dict[str, ScalarType] = {
+    "char": INT8,
+    "char signed": INT8,
+    "char unsigned": UINT8,
+    "short": INT16,
+    "short unsigned": UINT16,
+    "": INT32,
+    "unsigned": UINT32,
+    "long": INT64,
+    "long unsigned": UINT64,
+    "long long": INT64,
+    "long long unsigned": UINT64,
+    "float": FLOAT,
+    "double": DOUBLE,
+}
+
+_ALIASES = {"__signed__": "signed", "__signed": "signed"}
+
+
+def specified_type(names: list[str]) -> CType | None:
+    """The type that keywords such as `unsigned long int` spell in any order, None when they spell none.
+
+    Source: ISO C11 6.7.2; char is signed, long has 64 bits, as gcc has them on x86-64.
+    """
+    words = sorted(_ALIASES.get(name, name) for name in names)
+    if words == ["void"]:
+        return VOID
+    if words == ["_Bool"]:
+        return BOOL
+    kept = [w for w in words if w != "int"]
+    if "char" not in kept:
+        kept = [w for w in kept if w != "signed"]
+    found = _SPECIFIERS.get(" ".join(kept))
+    if found is None or (len(words) - len(kept) > 2) or ("int" in words and found.floating):
+        return None
+    return Scalar(type=found)
+
+
+def promoted(kind: ScalarType) -> ScalarType:
+    """Integer promotion: types narrower than int become int (C11 6.3.1.1)."""
+    return INT32 if not kind.floating and kind.width_bits < 32 else kind
+
+
+def common_type(left: ScalarType, right: ScalarType) -> ScalarType:
+    """The usual arithmetic conversions (C11 6.3.1.8)."""
+    if left.floating or right.floating:
+        return DOUBLE if DOUBLE in (left, right) else FLOAT
+    left, right = promoted(left), promoted(right)
+    if left.width_bits != right.width_bits:
+        return left if left.width_bits > right.width_bits else right
+    return left if not left.signed else right
+
+
+def size_of(kind: CType) -> int | None:
+    """Bytes of a type as gcc lays it out on x86-64; None when it is not complete."""
+    match kind:
+        case Scalar():
+            return kind.type.width_bits // 8
+        case Pointer():
+            return 8
+        case ArrayOf():
+            element = size_of(kind.element)
+            return None if element is None or kind.size is None else element * kind.size
+        case Struct():
+            return _struct_size(kind)
+        case Void():
+            return None
+
+
+def _alignment(kind: CType) -> int:
+    match kind:
+        case ArrayOf():
+            return _alignment(kind.element)
+        case Struct():
+            return max((_alignment(t) for _, t in kind.members or ()), default=1)
+        case _:
+            return size_of(kind) or 1
+
+
+def _struct_size(kind: Struct) -> int | None:
+    offset = 0
+    for _, member in kind.members or ():
+        size, alignment = size_of(member), _alignment(member)
+        if size is None:
+            return None
+        offset = -(-offset // alignment) * alignment + size
+    alignment = _alignment(kind)
+    return None if kind.members is None else -(-offset // alignment) * alignment
+
+
+def spelled(kind: CType) -> str:
+    """A type as messages name it."""
+    match kind:
+        case Scalar():
+            return "_Bool" if kind.boolean else kind.type.c_name
+        case Void():
+            return "void"
+        case Pointer():
+            return f"{spelled(kind.target)} *"
+        case ArrayOf():
+            return f"{spelled(kind.element)}[{'' if kind.size is None else kind.size}]"
+        case Struct():
+            return f"struct {kind.tag}"

@@ -1,0 +1,267 @@
+"""Declared types: from the syntax of declarations to `ctypes`; the names of the file.
+
+Belongs here: specifiers, declarators, structures, enumerations, what stands at file scope. Does not: what a
+declaration allocates (`objects`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from pycparser import c_ast
+
+from pipelines.hls import ir
+from pipelines.hls.reading.ctypes import ArrayOf, CType, Pointer, Scalar, Struct, specified_type
+from pipelines.hls.reading.session import Frame, Session, TypeName, Value
+from pipelines.interface import INT32, UINT32
+
+
+@dataclass(slots=True, kw_only=True)
+class FileScope:
+    """What a file declares, by name; nothing is read before it is used."""
+
+    functions: dict[str, c_ast.FuncDef] = field(default_factory=dict[str, c_ast.Node])
+    typedefs: dict[str, c_ast.Typedef] = field(default_factory=dict[str, c_ast.Node])
+    objects: dict[str, c_ast.Decl] = field(default_factory=dict[str, c_ast.Node])
+    prototypes: dict[str, c_ast.Decl] = field(default_factory=dict[str, c_ast.Node])
+    tags: dict[str, c_ast.Node] = field(default_factory=dict[str, c_ast.Node])
+    enumerators: dict[str, tuple[c_ast.Enum, int]] = field(default_factory=dict[str, tuple[c_ast.Node, int]])
+
+
+def file_scope_of(tree: c_ast.FileAST) -> FileScope:
+    """The names of a file."""
+    scope = FileScope()
+    for node in tree.ext:
+        match node:
+            case c_ast.FuncDef():
+                scope.functions[node.decl.name] = node
+                _collect_tags(node.decl, scope)
+            case c_ast.Typedef():
+                scope.typedefs[node.name] = node
+                _collect_tags(node.type, scope)
+            case c_ast.Decl():
+                _collect_tags(node.type, scope)
+                if isinstance(node.type, c_ast.FuncDecl):
+                    scope.prototypes[node.name] = node
+                elif node.name is not None:
+                    known = scope.objects.get(node.name)
+                    scope.objects[node.name] = known if known is not None and known.init else node
+            case _:
+                pass
+    return scope
+
+
+def _collect_tags(node: c_ast.Node, scope: FileScope) -> None:
+    """Structures and enumerations defined inside a declaration."""
+    if isinstance(node, c_ast.Struct | c_ast.Union) and node.decls is not None and node.name:
+        scope.tags[node.name] = node
+    if isinstance(node, c_ast.Enum) and node.values is not None:
+        if node.name:
+            scope.tags[node.name] = node
+        listed = [e for e in node.values.enumerators if isinstance(e, c_ast.Enumerator)]
+        scope.enumerators.update({e.name: (node, index) for index, e in enumerate(listed)})
+        return
+    for _, child in node.children():
+        if not isinstance(child, c_ast.InitList):
+            _collect_tags(child, scope)
+
+
+@dataclass(slots=True, kw_only=True)
+class Declarators:
+    """Reads types.
+
+    Attributes:
+        constant: reads a constant expression; None when it is not constant.
+    """
+
+    session: Session
+    file_scope: FileScope
+    constant: Callable[[c_ast.Node], ir.Constant | None]
+    _structs: dict[int, Struct] = field(default_factory=dict[int, Struct])
+    _enums: dict[int, tuple[Scalar, list[ir.Constant]]] = field(
+        default_factory=dict[int, tuple[Scalar, list[ir.Constant]]]
+    )
+    _typedefs: dict[str, CType] = field(default_factory=dict[str, CType])
+
+    @contextmanager
+    def at_file_scope(self) -> Iterator[None]:
+        """What is read inside sees the names of the file alone."""
+        frame = Frame(
+            name="",
+            changed=frozenset(),
+            exposed=frozenset(),
+            exit_label="",
+            result=None,
+            loop_names={},
+            call_line=self.session.frames[-1].call_line if self.session.frames else None,
+        )
+        self.session.frames.append(frame)
+        try:
+            yield
+        finally:
+            self.session.frames.pop()
+
+    def read(self, node: c_ast.Node, owner: c_ast.Node) -> CType:
+        """The type a declarator spells.
+
+        Args:    owner: the declaration, for messages.
+        Raises:  HlsError: a type this engine does not build.
+        """
+        match node:
+            case c_ast.TypeDecl() | c_ast.Typename():
+                return self.read(node.type, owner)
+            case c_ast.IdentifierType():
+                return self._named(node.names, owner)
+            case c_ast.PtrDecl():
+                return self._pointer(node, owner)
+            case c_ast.ArrayDecl():
+                element = self.read(node.type, owner)
+                return ArrayOf(element=element, size=self._size(node, owner))
+            case c_ast.Struct():
+                return self._struct(node, owner)
+            case c_ast.Enum():
+                return self._enum(node, owner)[0]
+            case _:
+                got = _TYPE_NAMES.get(type(node).__name__, type(node).__name__)
+                raise self.session.refuse(owner, "a type must be " + _ACCEPTED, got)
+
+    def _named(self, names: list[str], owner: c_ast.Node) -> CType:
+        if len(names) == 1:
+            symbol = self.session.find(names[0]) if self.session.frames else None
+            if isinstance(symbol, TypeName):
+                return symbol.kind
+            if names[0] in self.file_scope.typedefs:
+                return self._typedef(names[0])
+        found = specified_type(names)
+        if found is None:
+            raise self.session.refuse(owner, "a type must be " + _ACCEPTED, repr(" ".join(names)))
+        return found
+
+    def _typedef(self, name: str) -> CType:
+        if name not in self._typedefs:
+            node = self.file_scope.typedefs[name]
+            with self.at_file_scope():
+                self._typedefs[name] = self.read(node.type, node)
+        return self._typedefs[name]
+
+    def _pointer(self, node: c_ast.PtrDecl, owner: c_ast.Node) -> CType:
+        if isinstance(node.type, c_ast.FuncDecl):
+            rule = "a function must be called by its name (write a switch over the functions)"
+            raise self.session.refuse(owner, rule, "a function pointer")
+        return Pointer(target=self.read(node.type, owner))
+
+    def _size(self, node: c_ast.ArrayDecl, owner: c_ast.Node) -> int | None:
+        if node.dim is None:
+            return None
+        size = self.constant(node.dim)
+        if size is None or size.type.floating or size.value < 1:
+            got = "an expression" if size is None else str(size.number)
+            rule = "an array size must be a positive constant (write #define N 64 and float a[N])"
+            raise self.session.refuse(owner, rule, got)
+        return size.value
+
+    # ---- structures and enumerations --------------------------------------------------------------
+
+    def _struct(self, node: c_ast.Struct, owner: c_ast.Node) -> Struct:
+        if id(node) in self._structs:
+            return self._structs[id(node)]
+        if node.decls is None:
+            return self._tagged_struct(node, owner)
+        found = Struct(tag=node.name or "(unnamed)")
+        self._structs[id(node)] = found
+        if node.name and self.session.frames:
+            self.session.frame.tags[-1][node.name] = found
+        found.members = tuple(self._members(node))
+        return found
+
+    def _tagged_struct(self, node: c_ast.Struct, owner: c_ast.Node) -> Struct:
+        for tags in reversed(self.session.frame.tags) if self.session.frames else ():
+            known = tags.get(node.name)
+            if isinstance(known, Struct):
+                return known
+        defined = self.file_scope.tags.get(node.name)
+        if isinstance(defined, c_ast.Union):
+            raise self.session.refuse(owner, "a type must be " + _ACCEPTED, "a union")
+        if defined is None or not isinstance(defined, c_ast.Struct):
+            return self._structs.setdefault(id(node), Struct(tag=node.name or ""))
+        with self.at_file_scope():
+            return self._struct(defined, owner)
+
+    def _members(self, node: c_ast.Struct) -> Iterator[tuple[str, CType]]:
+        for decl in node.decls:
+            if isinstance(decl, c_ast.Pragma):
+                continue
+            if not isinstance(decl, c_ast.Decl) or decl.name is None:
+                raise self.session.refuse(node, "a member must have a name", type(decl).__name__)
+            if decl.bitsize is not None:
+                rule = "a member must have a type of its own (write uint8_t and masks)"
+                raise self.session.refuse(decl, rule, f"the bit-field {decl.name}")
+            kind = self.read(decl.type, decl)
+            if isinstance(kind, ArrayOf) and kind.size is None:
+                raise self.session.refuse(decl, "a member must have a constant size", f"{decl.name}[]")
+            yield decl.name, kind
+
+    def _enum(self, node: c_ast.Enum, owner: c_ast.Node) -> tuple[Scalar, list[ir.Constant]]:
+        if node.values is None:
+            return self._tagged_enum(node, owner)
+        if id(node) not in self._enums:
+            self._enums[id(node)] = self._enumerators(node)
+        kind, values = self._enums[id(node)]
+        listed = [e for e in node.values.enumerators if isinstance(e, c_ast.Enumerator)]
+        if self.session.frames:
+            scope = self.session.frame.scopes[-1]
+            scope.update({e.name: Value(expression=v) for e, v in zip(listed, values, strict=True)})
+            if node.name:
+                self.session.frame.tags[-1][node.name] = kind
+        return kind, values
+
+    def _tagged_enum(self, node: c_ast.Enum, owner: c_ast.Node) -> tuple[Scalar, list[ir.Constant]]:
+        for tags in reversed(self.session.frame.tags) if self.session.frames else ():
+            known = tags.get(node.name)
+            if isinstance(known, Scalar):
+                return known, []
+        defined = self.file_scope.tags.get(node.name)
+        if not isinstance(defined, c_ast.Enum):
+            raise self.session.refuse(owner, "an enumeration must be defined", f"enum {node.name}")
+        with self.at_file_scope():
+            return self._enum(defined, owner)
+
+    def _enumerators(self, node: c_ast.Enum) -> tuple[Scalar, list[ir.Constant]]:
+        """Type of an enumeration, as gcc chooses it, and the values of its constants."""
+        values: list[ir.Constant] = []
+        for item in node.values.enumerators:
+            if not isinstance(item, c_ast.Enumerator):
+                continue
+            value = values[-1].value + 1 if values else 0
+            if item.value is not None:
+                read = self.constant(item.value)
+                if read is None or read.type.floating:
+                    raise self.session.refuse(item, "an enumerator must be a constant", item.name)
+                value = read.value
+            if not -(1 << 31) <= value < 1 << 31:
+                raise self.session.refuse(item, "an enumerator must fit an int", str(value))
+            values.append(ir.Constant(value=value))
+            self.session.frame.scopes[-1][item.name] = Value(expression=values[-1])
+        negative = any(v.value < 0 for v in values)
+        return Scalar(type=INT32 if negative else UINT32), values
+
+    def enumerator(self, name: str) -> ir.Constant | None:
+        """The value of an enumerator of the file; None when there is none of that name."""
+        if name not in self.file_scope.enumerators:
+            return None
+        node, index = self.file_scope.enumerators[name]
+        with self.at_file_scope():
+            return self._enum(node, node)[1][index]
+
+
+_ACCEPTED = "an integer of 8 to 64 bits, float, double, an enum, or a structure or array of them"
+
+_TYPE_NAMES = {
+    "Union": "a union (write a struct, or the functions of math.h that give a number's bits)",
+    "FuncDecl": "a function",
+    "TypeOf": "typeof",
+    "BitIntType": "_BitInt",
+    "InferredType": "auto",
+}

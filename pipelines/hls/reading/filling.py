@@ -1,0 +1,163 @@
+"""Initial values as statements: zeros and constants first, then what has to be computed.
+
+Belongs here: stores, loops and tables that fill an object. Does not: which value goes where
+(`initialisers`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import product
+
+from pycparser import c_ast
+
+from pipelines.hls import ir
+from pipelines.hls.reading.ctypes import ArrayOf, CType, Scalar, Struct
+from pipelines.hls.reading.effects import MAXIMUM_COPIED_STATEMENTS, Effects, counting_loop
+from pipelines.hls.reading.expressions import Expressions, convert
+from pipelines.hls.reading.initialisers import Initial, Path
+from pipelines.hls.reading.places import Memory, Place
+
+Template = tuple[int | str | None, ...]
+"""A path in which None stands for every index of a dimension."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaf:
+    """A variable or array inside an object: where, its dimensions, and its type."""
+
+    template: Template
+    sizes: tuple[int, ...]
+    kind: Scalar
+
+    def paths(self) -> Iterator[Path]:
+        """Path of every element, in C order."""
+        for indices in product(*(range(size) for size in self.sizes)):
+            remaining = iter(indices)
+            yield tuple(next(remaining) if step is None else step for step in self.template)
+
+
+def _leaves(kind: CType, template: Template, sizes: tuple[int, ...]) -> Iterator[Leaf]:
+    match kind:
+        case Scalar():
+            yield Leaf(template=template, sizes=sizes, kind=kind)
+        case ArrayOf():
+            yield from _leaves(kind.element, (*template, None), (*sizes, kind.size or 0))
+        case Struct():
+            for name, member in kind.members or ():
+                yield from _leaves(member, (*template, name), sizes)
+        case _:
+            return
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filler:
+    """Fills objects."""
+
+    expressions: Expressions
+    effects: Effects
+
+    def constant(self, item: Initial) -> ir.Constant | None:
+        """The value of a part, None when it is not a constant number."""
+        if not isinstance(item.kind, Scalar):
+            return None
+        kind = item.kind
+        if item.character is not None:
+            value = convert(ir.Constant(value=item.character), kind)
+            return value if isinstance(value, ir.Constant) else None
+        if self.expressions.has_effects(item.node):
+            return None
+        with self.expressions.session.collect() as emitted:
+            read = self.expressions.read(item.node)
+        if not isinstance(read, ir.Constant) or emitted:
+            return None
+        value = convert(read, kind)
+        return value if isinstance(value, ir.Constant) else None
+
+    def fill(self, place: Place, plan: list[Initial], node: c_ast.Node) -> None:
+        """Set an object to the values of a plan, all else to zero."""
+        constants: dict[Path, ir.Constant] = {}
+        computed: dict[Path, Initial] = {}
+        for item in plan:
+            value = self.constant(item)
+            constants.pop(item.path, None)
+            computed.pop(item.path, None)
+            if value is None:
+                computed[item.path] = item
+            else:
+                constants[item.path] = value
+        for leaf in _leaves(place.kind, (), ()):
+            self._fill_leaf(place, leaf, constants, set(computed), node)
+        for item in computed.values():
+            part = self._part(place, item.path, node)
+            self.effects.assign(part, self.expressions.read(item.node), item.node)
+
+    def _fill_leaf(
+        self,
+        place: Place,
+        leaf: Leaf,
+        constants: dict[Path, ir.Constant],
+        computed: set[Path],
+        node: c_ast.Node,
+    ) -> None:
+        session = self.expressions.session
+        zero = ir.Constant(value=0, type=leaf.kind.type)
+        paths = list(leaf.paths())
+        values = [constants.get(p, zero) for p in paths]
+        with session.collect() as body:
+            if len(paths) <= MAXIMUM_COPIED_STATEMENTS:
+                for path, value in zip(paths, values, strict=True):
+                    if not any(path[: len(c)] == c for c in computed):
+                        self.expressions.places.store(self._part(place, path, node), value, node)
+            elif len(set(values)) == 1:
+                self._loop(place, leaf, lambda _: values[0], node)
+            else:
+                self._copy_table(place, leaf, values, node)
+        for statement in body:
+            session.emit(statement, node)
+        if leaf.sizes and not computed:
+            storage = self._part(place, paths[0], node).storage
+            if isinstance(storage, Memory) and storage.packed is None:
+                session.fills[storage.array.name] = (tuple(v.value for v in values), body)
+
+    def _copy_table(self, place: Place, leaf: Leaf, values: list[ir.Constant], node: c_ast.Node) -> None:
+        session = self.expressions.session
+        line = session.line_of(node)
+        content = tuple(v.value for v in values)
+        table = session.new_array("initial", leaf.kind.type, leaf.sizes, initial=content)
+        self._loop(place, leaf, lambda indices: ir.Load(array=table, indices=indices, line=line), node)
+
+    def _loop(
+        self,
+        place: Place,
+        leaf: Leaf,
+        value_at: Callable[[tuple[ir.Expression, ...]], ir.Expression],
+        node: c_ast.Node,
+    ) -> None:
+        """A nest of loops, one a dimension, that stores a value at each index."""
+        session = self.expressions.session
+        names = [session.unique_loop("fill") for _ in leaf.sizes]
+        variables = [ir.Variable(name=session.unique("filled")) for _ in leaf.sizes]
+        indices = tuple(ir.Read(variable=v) for v in variables)
+        remaining: Iterator[ir.Expression] = iter(indices)
+        target = place
+        for step in leaf.template:
+            if step is None:
+                target = self.expressions.places.element(target, next(remaining), node)
+            else:
+                target = self.expressions.places.member(target, str(step), node)
+        with session.collect() as body:
+            self.expressions.places.store(target, value_at(indices), node)
+        line = session.line_of(node)
+        for name, variable, size in reversed(list(zip(names, variables, leaf.sizes, strict=True))):
+            body = [counting_loop(name, variable, size, body, line)]
+        session.emit(body[0], node)
+
+    def _part(self, place: Place, path: Path, node: c_ast.Node) -> Place:
+        for step in path:
+            if isinstance(step, int):
+                place = self.expressions.places.element(place, ir.Constant(value=step), node)
+            else:
+                place = self.expressions.places.member(place, step, node)
+        return place

@@ -1,0 +1,69 @@
+"""What is known only when a whole function has been read.
+
+Belongs here: arrays that turn out to be tables or unused, the final return. Does not: optimisation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pipelines.hls import ir
+from pipelines.hls.reading.session import Session
+
+
+def finish(function: ir.Function, session: Session, result: ir.Variable | None, line: int) -> ir.Function:
+    """The function with its tables, without arrays nothing uses, and ending in its return.
+
+    Args: result: the variable that has the function's value; None for void.
+    """
+    function = _with_tables(function, session)
+    body = function.body
+    if result is not None:
+        body = _returning(body, result, line)
+    used = {e.array.name for e in ir.all_expressions(body) if isinstance(e, ir.Load)}
+    used |= ir.stored_arrays(body)
+    arrays = tuple(a for a in function.arrays if a.external or a.name in used)
+    return replace(function, body=body, arrays=arrays)
+
+
+def _returning(body: tuple[ir.Statement, ...], result: ir.Variable, line: int) -> tuple[ir.Statement, ...]:
+    """The body ending in `Return`, of the expression itself where it is the last assignment."""
+    last = body[-1] if body else None
+    if isinstance(last, ir.Assign) and last.variable == result:
+        return (*body[:-1], ir.Return(value=last.value, line=last.line))
+    return (*body, ir.Return(value=ir.Read(variable=result), line=line))
+
+
+def _with_tables(function: ir.Function, session: Session) -> ir.Function:
+    """Arrays that are only ever filled with constants become tables; their stores go."""
+    fills = {name: fill for name, fill in session.fills.items() if fill[1]}
+    if not fills:
+        return function
+    own = {id(s) for _, body in fills.values() for s in ir.walk_statements(tuple(body))}
+    others = {
+        s.array.name
+        for s in ir.walk_statements(function.body)
+        if isinstance(s, ir.Store) and id(s) not in own
+    }
+    tables = {name: content for name, (content, _) in fills.items() if name not in others}
+    if not tables:
+        return function
+    gone = {id(s) for name in tables for s in ir.walk_statements(tuple(fills[name][1]))}
+    arrays = {a.name: replace(a, initial=tables.get(a.name, a.initial)) for a in function.arrays}
+
+    def rewritten(expression: ir.Expression) -> ir.Expression:
+        if isinstance(expression, ir.Load) and expression.array.name in tables:
+            return replace(expression, array=arrays[expression.array.name])
+        return expression
+
+    def kept(body: tuple[ir.Statement, ...]) -> tuple[ir.Statement, ...]:
+        found: list[ir.Statement] = []
+        for statement in body:
+            if id(statement) in gone:
+                continue
+            inner = tuple(kept(b) for b in ir.child_bodies(statement))
+            mapped = ir.map_own_expressions(statement, lambda e: ir.map_expression(e, rewritten))
+            found.append(ir.with_bodies(mapped, inner))
+        return tuple(found)
+
+    return replace(function, body=kept(function.body), arrays=tuple(arrays.values()))

@@ -1,0 +1,71 @@
+"""Blocks that need not be left: `if (c) return a; return b;` is a condition with two branches.
+
+Belongs here: `Leave` at the end of a body becomes the end of the body, with what follows a condition moved
+into its other branch. Does not: leaving loops, which stays `Leave`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pipelines.hls import ir
+
+
+def make_block(label: str, body: Sequence[ir.Statement], line: int) -> tuple[ir.Statement, ...]:
+    """A body in a block, or the body alone when nothing needs to leave it."""
+    structured = _without_leaves(tuple(body), label)
+    if not _leaves(structured, label):
+        return structured
+    return (ir.Block(label=label, body=structured, line=line),)
+
+
+def _leaves(body: tuple[ir.Statement, ...], label: str) -> bool:
+    return any(isinstance(s, ir.Leave) and s.label == label for s in ir.walk_statements(body))
+
+
+def ends_elsewhere(body: tuple[ir.Statement, ...]) -> bool:
+    """Whether control never reaches the end of a body."""
+    if not body:
+        return False
+    last = body[-1]
+    if isinstance(last, ir.If):
+        return ends_elsewhere(last.then) and ends_elsewhere(last.otherwise)
+    return isinstance(last, ir.Leave)
+
+
+def _without_leaves(body: tuple[ir.Statement, ...], label: str) -> tuple[ir.Statement, ...]:
+    """The body with what leaves `label` at its own end ended there instead.
+
+    Works from the last statement to the first, so that a long run of early returns needs no deep recursion
+    but that of the result.
+    """
+    rest: tuple[ir.Statement, ...] = ()
+    for statement in reversed(body):
+        if isinstance(statement, ir.Leave):
+            rest = () if statement.label == label else (statement,)
+        elif isinstance(statement, ir.If) and _leaves((statement,), label):
+            rest = _joined(statement, rest, label)
+        else:
+            rest = (statement, *rest)
+    return rest
+
+
+def _joined(statement: ir.If, rest: tuple[ir.Statement, ...], label: str) -> tuple[ir.Statement, ...]:
+    """A condition that may leave the block, and what follows it."""
+    then_ends, otherwise_ends = ends_elsewhere(statement.then), ends_elsewhere(statement.otherwise)
+    if not rest or (then_ends and otherwise_ends):
+        then, otherwise = statement.then, statement.otherwise
+    elif then_ends:
+        then, otherwise = statement.then, (*statement.otherwise, *rest)
+    elif otherwise_ends:
+        then, otherwise = (*statement.then, *rest), statement.otherwise
+    else:
+        return (statement, *rest)
+    return (
+        replace(
+            statement,
+            then=_without_leaves(then, label),
+            otherwise=_without_leaves(otherwise, label),
+        ),
+    )

@@ -1,0 +1,270 @@
+"""Declared variables and arrays: storage, initial values, file-scope and static objects, parameters.
+
+Belongs here: what a declaration allocates and emits. Does not: types (`declarators`), which expression sets
+which part (`initialisers`).
+
+A table, an array that nothing stores to, has its values as `Array.initial`; every other initialised array is
+filled by statements where it is declared. Objects of static storage start at their initialiser in each call
+of the design.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import prod
+
+from pycparser import c_ast
+
+from pipelines.hls import ir
+from pipelines.hls.reading.ctypes import CHAR, ArrayOf, CType, Pointer, Scalar, Struct, Void
+from pipelines.hls.reading.effects import Effects
+from pipelines.hls.reading.expressions import Expressions, convert
+from pipelines.hls.reading.filling import Filler, Leaf, Template
+from pipelines.hls.reading.initialisers import Initial, Initialisers, Path
+from pipelines.hls.reading.places import Address, Cell, Memory, Place, PointerSlot, Record, Storage
+from pipelines.hls.reading.session import Session, TypeName, Value
+
+MAXIMUM_DIMENSIONS = 5
+MAXIMUM_ELEMENTS = 1 << 24
+
+
+@dataclass(slots=True, kw_only=True)
+class Objects:
+    """Allocates and initialises objects.
+
+    Attributes:
+        statics: objects of static storage, by the identity of their declaration or content.
+    """
+
+    session: Session
+    expressions: Expressions
+    effects: Effects
+    initialisers: Initialisers
+    filler: Filler
+    statics: dict[object, Value | Place] = field(default_factory=dict[object, Value | Place])
+
+    # ---- declarations -----------------------------------------------------------------------------
+
+    def declare(self, node: c_ast.Node) -> None:
+        """A declaration in a function."""
+        if isinstance(node, c_ast.Typedef):
+            kind = self.expressions.types.read(node.type, node)
+            self.session.declare(node.name, TypeName(kind=kind), node)
+            return
+        if isinstance(node.type, c_ast.FuncDecl):
+            return
+        if node.name is None:
+            self.expressions.types.read(node.type, node)
+            return
+        if "extern" in node.storage:
+            found = self.global_symbol(c_ast.ID(node.name, node.coord))
+            if found is None:
+                raise self.session.refuse(node, "an extern name must be defined in the file", repr(node.name))
+            self.session.declare(node.name, found, node)
+            return
+        self.session.declare(node.name, self._local(node), node)
+
+    def _local(self, node: c_ast.Decl) -> Value | Place:
+        kind = self._kind(node)
+        constant = self._constant(node, kind)
+        if constant is not None:
+            return constant
+        if "static" in node.storage:
+            return self._static(node, kind)
+        place = self.new_object(kind, node.name, node, exposed=node.name in self.session.frame.exposed)
+        if isinstance(place.storage, PointerSlot):
+            place.storage.fixed = node.name not in self.session.frame.changed | self.session.frame.exposed
+        if node.init is not None:
+            self.initialise(place, node.init, node)
+        return place
+
+    def _kind(self, node: c_ast.Decl) -> CType:
+        kind = self.expressions.types.read(node.type, node)
+        return kind if node.init is None else self.initialisers.completed(kind, node.init)
+
+    def global_symbol(self, node: c_ast.ID) -> Value | Place | Address | None:
+        """An object or an enumerator of the file; None when the file declares none of that name."""
+        scope = self.expressions.types.file_scope
+        declaration = scope.objects.get(node.name)
+        if declaration is None:
+            value = self.expressions.types.enumerator(node.name)
+            return None if value is None else Value(expression=value)
+        with self.expressions.types.at_file_scope():
+            kind = self._kind(declaration)
+            return self._constant(declaration, kind) or self._static(declaration, kind)
+
+    def _static(self, node: c_ast.Decl, kind: CType) -> Value | Place:
+        """An object that all uses of its declaration share."""
+        if id(node) in self.statics:
+            return self.statics[id(node)]
+        place = self.new_object(kind, node.name, node, exposed=True)
+        self.statics[id(node)] = place
+        outer, self.session.buffer = self.session.buffer, self.session.prologue
+        try:
+            if node.init is not None:
+                self.initialise(place, node.init, node)
+            else:
+                self.filler.fill(place, [], node)
+        finally:
+            self.session.buffer = outer
+        return place
+
+    def _constant(self, node: c_ast.Decl, kind: CType) -> Value | Place | None:
+        """A const object whose values are all constants, as a value or a table; None when it is not one."""
+        if "const" not in node.quals or node.init is None or isinstance(kind, Pointer | Void):
+            return None
+        if id(node) in self.statics:
+            return self.statics[id(node)]
+        if isinstance(kind, Scalar):
+            return self._constant_scalar(node, kind)
+        values = self._constants(self.initialisers.plan(kind, node.init))
+        if values is None:
+            return None
+        place = self.new_object(kind, node.name, node, tables=values)
+        self.statics[id(node)] = place
+        return place
+
+    def _constant_scalar(self, node: c_ast.Decl, kind: Scalar) -> Value | None:
+        if node.name in self.session.frame.exposed or isinstance(node.init, c_ast.InitList):
+            return None
+        if self.expressions.has_effects(node.init):
+            return None
+        with self.session.collect() as emitted:
+            value = convert(self.expressions.number(node.init), kind)
+        return Value(expression=value) if isinstance(value, ir.Constant) and not emitted else None
+
+    def _constants(self, plan: list[Initial]) -> dict[Path, ir.Constant] | None:
+        """The constants a plan sets, None when one is not constant."""
+        found: dict[Path, ir.Constant] = {}
+        for item in plan:
+            value = self.filler.constant(item)
+            if value is None:
+                return None
+            found[item.path] = value
+        return found
+
+    # ---- allocation -------------------------------------------------------------------------------
+
+    def result_type(self, definition: c_ast.FuncDef) -> CType | None:
+        """What a function returns, None for nothing."""
+        kind = self.expressions.types.read(definition.decl.type.type, definition.decl)
+        return None if isinstance(kind, Void) else kind
+
+    def new_object(
+        self,
+        kind: CType,
+        name: str,
+        node: c_ast.Node,
+        *,
+        exposed: bool = False,
+        tables: dict[Path, ir.Constant] | None = None,
+    ) -> Place:
+        """Storage for an object of a type.
+
+        Args:    exposed: called functions may change it; tables: values of an object that nothing changes.
+        Raises:  HlsError: an incomplete type, an array of pointers, too many dimensions or elements.
+        """
+        allocation = _Allocation(session=self.session, node=node, exposed=exposed, tables=tables)
+        return Place(kind=kind, storage=allocation.storage(kind, name, (), ()))
+
+    def string_table(self, values: tuple[int, ...], node: c_ast.Node) -> Place:
+        """The array a string stands for."""
+        if values not in self.statics:
+            kind = ArrayOf(element=CHAR, size=len(values))
+            tables: dict[Path, ir.Constant] = {
+                (i,): ir.Constant(value=v, type=CHAR.type) for i, v in enumerate(values)
+            }
+            self.statics[values] = self.new_object(kind, "string", node, tables=tables)
+        place = self.statics[values]
+        assert isinstance(place, Place)
+        return place
+
+    def literal_object(self, node: c_ast.CompoundLiteral) -> Place:
+        """The object of a compound literal."""
+        kind = self.expressions.types.read(node.type, node)
+        kind = self.initialisers.completed(kind, node.init)
+        place = self.new_object(kind, "literal", node)
+        self.initialise(place, node.init, node)
+        return place
+
+    # ---- initial values ---------------------------------------------------------------------------
+
+    def initialise(self, place: Place, init: c_ast.Node, node: c_ast.Node) -> None:
+        """Set an object to its initialiser; what a list does not name becomes zero."""
+        if not isinstance(place.kind, ArrayOf | Struct) or _is_copy(place.kind, init):
+            inner = init
+            while isinstance(inner, c_ast.InitList):
+                if len(inner.exprs or []) != 1:
+                    raise self.session.refuse(node, "a variable must have one initialiser", "a list")
+                inner = inner.exprs[0]
+            self.effects.assign(place, self.expressions.read(inner), node)
+            return
+        self.filler.fill(place, self.initialisers.plan(place.kind, init), node)
+
+
+def _is_copy(kind: CType, init: c_ast.Node) -> bool:
+    return isinstance(kind, Struct) and not isinstance(init, c_ast.InitList)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Allocation:
+    """Allocates the parts of one object."""
+
+    session: Session
+    node: c_ast.Node
+    exposed: bool
+    tables: dict[Path, ir.Constant] | None
+
+    def storage(self, kind: CType, name: str, sizes: tuple[int, ...], template: Template) -> Storage:
+        """Storage of a part inside arrays of `sizes`."""
+        match kind:
+            case Scalar():
+                return self._array(kind, name, sizes, template) if sizes else self._cell(kind, name)
+            case ArrayOf():
+                if kind.size is None or kind.size < 1:
+                    rule = "an array must have a constant size (write float a[N])"
+                    raise self.session.refuse(self.node, rule, f"{name}[]")
+                return self.storage(kind.element, name, (*sizes, kind.size), (*template, None))
+            case Struct():
+                return self._record(kind, name, sizes, template)
+            case Pointer():
+                if sizes:
+                    rule = "a pointer must be a variable (write an array of indices)"
+                    raise self.session.refuse(self.node, rule, f"an array of pointers {name}")
+                return PointerSlot(name=name)
+            case Void():
+                raise self.session.refuse(self.node, "a variable must have a type", f"void {name}")
+
+    def _cell(self, kind: Scalar, name: str) -> Cell:
+        variable = ir.Variable(name=self.session.unique(name), type=kind.type)
+        if self.exposed:
+            self.session.exposed.add(variable.name)
+        return Cell(variable=variable)
+
+    def _record(self, kind: Struct, name: str, sizes: tuple[int, ...], template: Template) -> Record:
+        if kind.members is None:
+            raise self.session.refuse(self.node, "a structure must be defined", f"struct {kind.tag}")
+        members = {m: self.storage(t, f"{name}_{m}", sizes, (*template, m)) for m, t in kind.members}
+        return Record(members=members)
+
+    def _array(self, kind: Scalar, name: str, sizes: tuple[int, ...], template: Template) -> Memory:
+        check_shape(self.session, self.node, sizes)
+        initial = None
+        if self.tables is not None:
+            leaf = Leaf(template=template, sizes=sizes, kind=kind)
+            zero = ir.Constant(value=0, type=kind.type)
+            initial = tuple(self.tables.get(path, zero).value for path in leaf.paths())
+        return Memory(array=self.session.new_array(name, kind.type, sizes, initial=initial))
+
+
+def check_shape(session: Session, node: c_ast.Node, sizes: tuple[int, ...]) -> None:
+    """Refuse too many dimensions or elements.
+
+    Raises: HlsError: more than 5 dimensions or 2^24 elements.
+    """
+    if len(sizes) > MAXIMUM_DIMENSIONS:
+        rule = f"an array must have 1 to {MAXIMUM_DIMENSIONS} dimensions"
+        raise session.refuse(node, rule, str(len(sizes)))
+    if prod(sizes) > MAXIMUM_ELEMENTS:
+        rule = f"an array must have at most {MAXIMUM_ELEMENTS} elements"
+        raise session.refuse(node, rule, str(prod(sizes)))

@@ -1,0 +1,281 @@
+"""Where values are: variables, arrays, structures split into members, and pointers that resolve to them.
+
+Belongs here: storage, the steps from an object to its parts, pointer arithmetic, loads and stores. Does not:
+how expressions are read, or declarations.
+
+A structure has no storage of its own: each member is a variable, or an array over the dimensions around the
+structure. An external array of structures whose members all have one type stays one array, as it lies in
+memory: its last dimension runs over the scalars of a structure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from pycparser import c_ast
+
+from pipelines.hls import ir
+from pipelines.hls.arithmetic import make_binary, make_bit_cast, make_cast
+from pipelines.hls.reading.ctypes import ArrayOf, CType, Pointer, Scalar, Struct, spelled
+from pipelines.hls.reading.session import Session
+from pipelines.interface import INT32, ScalarType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Cell:
+    """A scalar."""
+
+    variable: ir.Variable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Memory:
+    """An array, or a member of the structures of an external one.
+
+    Attributes:
+        packed: (dimensions before the last, first index in the last dimension, and for each array around
+            the member inside the structure, scalars from one element to the next) of a member of packed
+            structures; None for an array of its own.
+        single: a pointer argument without a size; only its first element may be used.
+    """
+
+    array: ir.Array
+    packed: tuple[int, int, tuple[int, ...]] | None = None
+    single: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Record:
+    """A structure, or an array of them: storage of each member."""
+
+    members: dict[str, Storage]
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class PointerSlot:
+    """A pointer variable: it points into one object, which its first value sets.
+
+    Attributes:
+        name: for messages and for the variables that hold its indices.
+        base: the object and how many indices; None until a value is assigned.
+        indices: the pointer's present indices: variables of its own, or constants that never change.
+        fixed: the pointer keeps its first value.
+    """
+
+    name: str
+    base: Address | None = None
+    indices: tuple[ir.Expression, ...] = ()
+    fixed: bool = False
+
+
+Storage = Cell | Memory | Record | PointerSlot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Place:
+    """An object or a part of one: `indices` so far, one for each dimension passed.
+
+    Attributes:
+        element: the last step was an index, so that a pointer to it can move.
+    """
+
+    kind: CType
+    storage: Storage
+    indices: tuple[ir.Expression, ...] = ()
+    element: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Address:
+    """A pointer's value: the place it points to.
+
+    Attributes:
+        kind: type of what it points to.
+        storage: None for a null pointer.
+        moving: the last index may move: the pointer is into an array.
+    """
+
+    kind: CType
+    storage: Storage | None
+    indices: tuple[ir.Expression, ...] = ()
+    moving: bool = False
+
+
+def as_index(value: ir.Expression) -> ir.Expression:
+    """An integer as an array index: INT32, with conversions moved to the leaves where the result is equal.
+
+    An index is in bounds, so that all that matters of it are its low 32 bits; those of sums and products
+    depend on the low bits of the operands alone.
+    """
+    match value:
+        case ir.Cast() if not value.bits and _keeps_low_bits(ir.type_of(value.operand), value.type):
+            return as_index(value.operand)
+        case ir.Binary() if value.operator in ("add", "sub", "mul") and value.type.width_bits >= 32:
+            return make_binary(value.operator, as_index(value.left), as_index(value.right))
+        case ir.Constant():
+            return make_cast(value, INT32)
+        case _:
+            return make_cast(value, INT32)
+
+
+def _keeps_low_bits(source: ScalarType, target: ScalarType) -> bool:
+    return not source.floating and target.width_bits >= 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Places:
+    """Steps between places, with the refusals of what does not resolve to one object."""
+
+    session: Session
+
+    # ---- steps ------------------------------------------------------------------------------------
+
+    def element(self, place: Place, index: ir.Expression, node: c_ast.Node) -> Place:
+        """`place[index]` of an array."""
+        if not isinstance(place.kind, ArrayOf):
+            raise self.session.refuse(node, "only an array or a pointer can be indexed", spelled(place.kind))
+        indices = (*place.indices, as_index(index))
+        return replace(place, kind=place.kind.element, indices=indices, element=True)
+
+    def member(self, place: Place, name: str, node: c_ast.Node) -> Place:
+        """`place.name`."""
+        if not isinstance(place.kind, Struct):
+            raise self.session.refuse(node, "only a structure has members", spelled(place.kind))
+        kind = place.kind.member(name)
+        if kind is None or not isinstance(place.storage, Record):
+            known = ", ".join(n for n, _ in place.kind.members or ()) or "none"
+            raise self.session.refuse(node, f"a member must be one of {known}", repr(name))
+        return replace(place, kind=kind, storage=place.storage.members[name], element=False)
+
+    def decayed(self, place: Place) -> Address:
+        """The address of the first element of an array."""
+        assert isinstance(place.kind, ArrayOf)
+        zero = ir.Constant(value=0)
+        return Address(
+            kind=place.kind.element, storage=place.storage, indices=(*place.indices, zero), moving=True
+        )
+
+    def address_of(self, place: Place) -> Address:
+        """`&place`; the address of an array element can move."""
+        return Address(kind=place.kind, storage=place.storage, indices=place.indices, moving=place.element)
+
+    def target(self, address: Address, node: c_ast.Node) -> Place:
+        """`*address`."""
+        if address.storage is None:
+            raise self.session.refuse(node, "a pointer must point to an object", "a null pointer")
+        return Place(
+            kind=address.kind, storage=address.storage, indices=address.indices, element=address.moving
+        )
+
+    def moved(
+        self, address: Address, offset: ir.Expression, node: c_ast.Node, operator: str = "add"
+    ) -> Address:
+        """`address + offset`, or `address - offset` with the operator `sub`."""
+        if isinstance(offset, ir.Constant) and offset.value == 0:
+            return address
+        if not address.moving:
+            raise self.session.refuse(
+                node,
+                "a pointer to a single object must not be moved (write an array of known size, float a[N])",
+                "pointer arithmetic",
+            )
+        *outer, last = address.indices
+        return replace(address, indices=(*outer, make_binary(operator, last, as_index(offset))))
+
+    # ---- values -----------------------------------------------------------------------------------
+
+    def load(self, place: Place, node: c_ast.Node, guard: ir.Expression | None) -> ir.Expression:
+        """The value of a scalar place."""
+        kind = self.scalar_kind(place, node)
+        if isinstance(place.storage, Cell):
+            value: ir.Expression = ir.Read(variable=place.storage.variable)
+        else:
+            array, indices = self.array_element(place, node)
+            line = self.session.line_of(node)
+            value = ir.Load(array=array, indices=indices, line=line, predicate=guard)
+        return _viewed(value, kind.type)
+
+    def store(self, place: Place, value: ir.Expression, node: c_ast.Node) -> None:
+        """Give a scalar place a value of its type."""
+        kind = self.scalar_kind(place, node)
+        line = self.session.line_of(node)
+        if isinstance(place.storage, Cell):
+            variable = place.storage.variable
+            own = _viewed(value, variable.type)
+            self.session.emit(ir.Assign(variable=variable, value=own, line=line), node)
+            return
+        del kind
+        array, indices = self.array_element(place, node)
+        own = _viewed(value, array.type)
+        self.session.emit(ir.Store(array=array, indices=indices, value=own, line=line), node)
+
+    def scalar_kind(self, place: Place, node: c_ast.Node) -> Scalar:
+        """The type of a scalar place whose storage has as many bits.
+
+        Raises: HlsError: another type, or memory of another width is reinterpreted.
+        """
+        if not isinstance(place.kind, Scalar):
+            raise self.session.refuse(node, "a value must be a number", spelled(place.kind))
+        stored = None
+        if isinstance(place.storage, Cell):
+            stored = place.storage.variable.type
+        elif isinstance(place.storage, Memory):
+            stored = place.storage.array.type
+        if stored is None or stored.width_bits != place.kind.type.width_bits:
+            got = "another object" if stored is None else stored.c_name
+            rule = "memory must be used as the type it was declared with, or one of the same width"
+            raise self.session.refuse(node, rule, f"{got} used as {spelled(place.kind)}")
+        return place.kind
+
+    def array_element(self, place: Place, node: c_ast.Node) -> tuple[ir.Array, tuple[ir.Expression, ...]]:
+        """Array and indices of a scalar place in memory.
+
+        Raises: HlsError: a constant index outside the array, or too few or too many indices.
+        """
+        memory = place.storage
+        if not isinstance(memory, Memory):
+            raise self.session.refuse(node, "only an array can be indexed", "another object")
+        indices = place.indices
+        if memory.packed is not None:
+            indices = _packed_indices(indices, memory.packed)
+        array = memory.array
+        if len(indices) != len(array.shape):
+            rule = f"{array.name} must be indexed in {len(array.shape)} dimensions"
+            raise self.session.refuse(node, rule, str(len(indices)))
+        for index, size in zip(indices, array.shape, strict=True):
+            if memory.single and index != ir.Constant(value=0):
+                rule = f"a pointer argument must have a size to be indexed (write {array.name}[N])"
+                raise self.session.refuse(node, rule, f"*{array.name}")
+            if isinstance(index, ir.Constant) and not 0 <= index.value < size:
+                rule = f"an index of {array.name} must be 0 to {size - 1}"
+                raise self.session.refuse(node, rule, str(index.value))
+        return array, indices
+
+
+def _packed_indices(
+    indices: tuple[ir.Expression, ...], packed: tuple[int, int, tuple[int, ...]]
+) -> tuple[ir.Expression, ...]:
+    """Indices of a packed member: those of the structure, then its position in the structure."""
+    outer, first, strides = packed
+    position: ir.Expression = ir.Constant(value=first)
+    for index, stride in zip(indices[outer:], strides, strict=True):
+        position = make_binary("add", make_binary("mul", index, ir.Constant(value=stride)), position)
+    return (*indices[:outer], position)
+
+
+def _viewed(value: ir.Expression, kind: ScalarType) -> ir.Expression:
+    """The same bits as another type of the same width."""
+    source = ir.type_of(value)
+    if source == kind:
+        return value
+    return make_bit_cast(value, kind) if source.floating or kind.floating else make_cast(value, kind)
+
+
+def same_object(first: Address, second: Address) -> bool:
+    """Whether two pointers are into one object, with as many indices."""
+    return first.storage is second.storage and len(first.indices) == len(second.indices)
+
+
+def pointer_to(kind: CType) -> Pointer:
+    """The type of a pointer."""
+    return Pointer(target=kind)

@@ -1,0 +1,243 @@
+"""What is known while a program is read: names, scopes, the statements so far, and how to refuse.
+
+Belongs here: state that every reader shares. Does not: what any construct of C means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pycparser import c_ast
+
+from pipelines.hls import ir
+from pipelines.hls.errors import HlsError
+from pipelines.hls.preprocess import is_own_header
+from pipelines.hls.reading.ctypes import CType
+from pipelines.interface import ScalarType
+
+if TYPE_CHECKING:
+    from pipelines.hls.reading.places import Address, Place
+
+MAXIMUM_STATEMENTS = 200_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TypeName:
+    """A typedef."""
+
+    kind: CType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Value:
+    """A name for a value that never changes: an enumerator, a constant, a parameter bound to one."""
+
+    expression: ir.Expression
+
+
+if TYPE_CHECKING:
+    Symbol = TypeName | Value | Place | Address
+
+
+@dataclass(slots=True, kw_only=True)
+class Frame:
+    """A function being read, or a copy of it being inlined.
+
+    Attributes:
+        changed: names that the function's text assigns; exposed: names whose address it takes.
+        exit_label: of the block around its body; left: whether a return left it.
+        result: what `return` gives a value; None for void.
+        loop_names: name of each loop by the identity of its node.
+        break_labels, continue_labels: of the statements around, innermost last.
+        call_line: line of the call in the top function's text; None for the top function itself.
+        repeated: the body may run more than once in a call of the design.
+    """
+
+    name: str
+    changed: frozenset[str]
+    exposed: frozenset[str]
+    exit_label: str
+    result: Place | None
+    loop_names: dict[int, str]
+    call_line: int | None
+    scopes: list[dict[str, Symbol]] = field(default_factory=lambda: [{}])
+    tags: list[dict[str, CType]] = field(default_factory=lambda: [{}])
+    break_labels: list[str] = field(default_factory=list[str])
+    continue_labels: list[str] = field(default_factory=list[str])
+    repeated: int = 0
+    returns_value: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class Session:
+    """One program being read.
+
+    Attributes:
+        file: name for messages; main_file: where the syntax tree has the top function.
+        frames: functions being read, the innermost call last.
+        buffer: statements of the body being read.
+        prologue: statements that run before the function's own: values of file-scope variables.
+        exposed: variables that a called function may change.
+        fills: statements that only set an array to its initialiser, by its name, and the values they set.
+    """
+
+    file: str
+    main_file: str = "<stdin>"
+    frames: list[Frame] = field(default_factory=list[Frame])
+    buffer: list[ir.Statement] = field(default_factory=list[ir.Statement])
+    prologue: list[ir.Statement] = field(default_factory=list[ir.Statement])
+    arrays: list[ir.Array] = field(default_factory=list[ir.Array])
+    directives: list[ir.Directive] = field(default_factory=list[ir.Directive])
+    ignored: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
+    exposed: set[str] = field(default_factory=set[str])
+    fills: dict[str, tuple[tuple[int, ...], list[ir.Statement]]] = field(
+        default_factory=dict[str, tuple[tuple[int, ...], list[ir.Statement]]]
+    )
+    _taken: dict[str, int] = field(default_factory=dict[str, int])
+    _loops: dict[str, int] = field(default_factory=dict[str, int])
+    _statements: int = 0
+
+    @property
+    def frame(self) -> Frame:
+        """The function being read."""
+        return self.frames[-1]
+
+    # ---- refusals and lines -----------------------------------------------------------------------
+
+    def refuse(self, node: c_ast.Node | None, rule: str, got: str) -> HlsError:
+        """The error for a construct; file and line are those of its node."""
+        if node is None or node.coord is None:
+            return HlsError(rule, got, file=self.file)
+        return HlsError(rule, got, file=self.file_of(node), line=node.coord.line)
+
+    def file_of(self, node: c_ast.Node) -> str:
+        """Name of the file a node stands in, as messages give it."""
+        name = str(node.coord.file or "") if node.coord else ""
+        if name in ("", "<stdin>", Path(self.file).name):
+            return self.file
+        return f"<{Path(name).name}>" if is_own_header(name) else name
+
+    def line_of(self, node: c_ast.Node) -> int:
+        """Line of a statement in the top function's file; of the call when it is inlined from another."""
+        if node.coord is None or str(node.coord.file or "") != self.main_file:
+            return (self.frames[-1].call_line or 0) if self.frames else 0
+        return int(node.coord.line)
+
+    # ---- names ------------------------------------------------------------------------------------
+
+    def unique(self, name: str) -> str:
+        """The name itself the first time, then with a number after it."""
+        count = self._taken.get(name, 0)
+        self._taken[name] = count + 1
+        return name if count == 0 else self.unique(f"{name}_{count}")
+
+    def unique_loop(self, name: str) -> str:
+        """The same for loops, whose names are a set of their own."""
+        count = self._loops.get(name, 0)
+        self._loops[name] = count + 1
+        return name if count == 0 else self.unique_loop(f"{name}_{count}")
+
+    # ---- scopes -----------------------------------------------------------------------------------
+
+    @contextmanager
+    def scope(self) -> Iterator[None]:
+        """A block of C: names declared inside end with it."""
+        self.frame.scopes.append({})
+        self.frame.tags.append({})
+        try:
+            yield
+        finally:
+            self.frame.scopes.pop()
+            self.frame.tags.pop()
+
+    def find(self, name: str) -> Symbol | None:
+        """A name declared in the function being read."""
+        for scope in reversed(self.frame.scopes):
+            if name in scope:
+                return scope[name]
+        return None
+
+    def declare(self, name: str, symbol: Symbol, node: c_ast.Node) -> None:
+        """Declare a name in the innermost scope."""
+        if name in self.frame.scopes[-1]:
+            raise self.refuse(node, "a name must be declared once in a scope", repr(name))
+        self.frame.scopes[-1][name] = symbol
+
+    # ---- statements -------------------------------------------------------------------------------
+
+    def emit(self, statement: ir.Statement, node: c_ast.Node | None = None) -> None:
+        """Add a statement to the body being read, unless control has left it."""
+        if self.ended:
+            return
+        self._statements += 1
+        if self._statements > MAXIMUM_STATEMENTS:
+            rule = f"a program must have at most {MAXIMUM_STATEMENTS} statements after inlining"
+            raise self.refuse(node, rule, "more")
+        self.buffer.append(statement)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the body being read ends by leaving a block."""
+        return bool(self.buffer) and isinstance(self.buffer[-1], ir.Leave)
+
+    @contextmanager
+    def collect(self) -> Iterator[list[ir.Statement]]:
+        """Statements emitted inside go to a body of their own."""
+        outer, self.buffer = self.buffer, []
+        try:
+            yield self.buffer
+        finally:
+            self.buffer = outer
+
+    def saved(self, value: ir.Expression, name: str, line: int, at: int | None = None) -> ir.Read:
+        """The value in a new variable, assigned at a position of the body (its end by default)."""
+        variable = ir.Variable(name=self.unique(name), type=ir.type_of(value))
+        assign = ir.Assign(variable=variable, value=value, line=line)
+        if at is None:
+            self.emit(assign)
+        else:
+            self.buffer.insert(at, assign)
+        return ir.Read(variable=variable)
+
+    def new_array(
+        self,
+        name: str,
+        kind: ScalarType,
+        shape: tuple[int, ...],
+        *,
+        external: bool = False,
+        initial: tuple[int, ...] | None = None,
+    ) -> ir.Array:
+        """A new array of the function."""
+        unique = self.unique(name)
+        array = ir.Array(name=unique, type=kind, shape=shape, external=external, initial=initial)
+        self.arrays.append(array)
+        return array
+
+    def is_stable(self, expression: ir.Expression, limit: int = 9) -> bool:
+        """Whether no called function can change the value: it may stand for a parameter.
+
+        Args: limit: most parts it may have, since each use repeats it.
+        """
+        for count, part in enumerate(ir.walk_expressions(expression)):
+            if count >= limit or isinstance(part, ir.Load):
+                return False
+            if isinstance(part, ir.Read) and part.variable.name in self.exposed:
+                return False
+        return True
+
+
+def affected(value: ir.Expression, statements: list[ir.Statement]) -> bool:
+    """Whether statements may change what an expression reads."""
+    body = tuple(statements)
+    assigned, stored = ir.assigned_variables(body), ir.stored_arrays(body)
+    for part in ir.walk_expressions(value):
+        if isinstance(part, ir.Read) and part.variable.name in assigned:
+            return True
+        if isinstance(part, ir.Load) and part.array.name in stored:
+            return True
+    return False
