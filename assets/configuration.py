@@ -63,9 +63,11 @@ class Synthesis(_Group):
 
 
 class Labelling(_Group):
-    """Simulation and its comparison with native C. Time limits in seconds."""
+    """Cycles, their comparison with native C, and the share of designs audited. Time limits in seconds."""
 
     data_seeds: Annotated[tuple[int, ...], Field(min_length=1)]
+    audit_fraction: Annotated[float, Field(ge=0, le=1)]
+    model_timeout_s: Positive
     verilator_timeout_s: Positive
     native_timeout_s: Positive
 

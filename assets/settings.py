@@ -64,6 +64,8 @@ class Settings:
         return LabelOptions(
             workers=self.configuration.run.workers or os.cpu_count() or 1,
             data_seeds=labelling.data_seeds,
+            audit_fraction=labelling.audit_fraction,
+            model_timeout_s=labelling.model_timeout_s,
             verilator_timeout_s=labelling.verilator_timeout_s,
             synthesis_timeout_s=self.configuration.synthesis.timeout_s,
             native_timeout_s=labelling.native_timeout_s,

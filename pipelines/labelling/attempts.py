@@ -1,7 +1,7 @@
 """One attempt: each step of a design's way, from the cache when it was done before.
 
-Belongs here: what each step depends on (its cache key), the truth checks, and failures as rows. Does not:
-many designs at once.
+Belongs here: what each step depends on (its cache key), the order of the steps, and failures as rows. Does
+not: runs and their truth checks (`counting.py`), many designs at once.
 
 What follows from the inputs is remembered: success, a rejected program, a time limit that was passed,
 hardware that differs from native C. A tool that failed, or is missing, or found the disk full makes a row
@@ -10,15 +10,9 @@ but is not remembered: the next run tries again.
 
 from __future__ import annotations
 
-import hashlib
-import tempfile
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from pipelines.cache import ContentCache
 from pipelines.hls import (
@@ -33,17 +27,11 @@ from pipelines.hls import (
 )
 from pipelines.identity import canonical_json, content_hash, text_sha256
 from pipelines.interface import DataSet, Interface
+from pipelines.labelling.counting import RunRequest, attempt_run
 from pipelines.labelling.options import LabelOptions
-from pipelines.native import NativeRun, native_version, run_native
-from pipelines.programs import ProgramError, data_id, draw_data
-from pipelines.rtlsim import (
-    ENGINE,
-    MemoryTiming,
-    SimulationResult,
-    SimulatorError,
-    engine_version,
-    simulate_design,
-)
+from pipelines.labelling.scratch import scratch_folder
+from pipelines.programs import ProgramError, draw_data
+from pipelines.rtlsim import SimulatorError
 from pipelines.schemas import (
     OK,
     REJECTED,
@@ -84,15 +72,6 @@ class HlsAttempt:
     design: DesignRow
     outcomes: tuple[DirectiveOutcomeRow, ...]
     compiled: CompiledDesign | None = None
-
-
-@contextmanager
-def scratch_folder(cache: ContentCache) -> Generator[Path]:
-    """An empty folder for one tool run, gone afterwards; on the disk of the cache."""
-    base = cache.folder / "scratch"
-    base.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=base, ignore_cleanup_errors=True) as name:
-        yield Path(name)
 
 
 def liberty_name(target: Target) -> str:
@@ -142,154 +121,6 @@ def compile_again(program: ProgramRow, design: DesignRow) -> CompiledDesign:
     if found != design.rtl_sha256:
         raise HlsError(f"a design must compile to the Verilog {design.rtl_sha256}", found)
     return compiled
-
-
-# ---- native C --------------------------------------------------------------------------------------
-
-
-def _digest(values: np.ndarray[Any, Any]) -> str:
-    return hashlib.sha256(np.ascontiguousarray(values).tobytes()).hexdigest()
-
-
-def attempt_native(
-    program: ProgramRow,
-    interface: Interface,
-    data: DataSet,
-    *,
-    cache: ContentCache,
-    options: LabelOptions,
-) -> dict[str, Any]:
-    """What native C gives: status, reason, wall_s, returned, and a digest of each output."""
-    key = content_hash(program.source, program.top, data_id(data), native_version(), options.native_timeout_s)
-    stored = cache.get("native", key)
-    if stored is not None:
-        return stored
-    with scratch_folder(cache) as folder:
-        run = run_native(program.source, interface, data, folder=folder, timeout_s=options.native_timeout_s)
-    found = _native_record(run)
-    if run.status != TOOL_ERROR:
-        cache.put("native", key, found)
-    return found
-
-
-def _native_record(run: NativeRun) -> dict[str, Any]:
-    return {
-        "status": run.status,
-        "reason": run.reason,
-        "wall_s": run.wall_s,
-        "returned": run.returned,
-        "outputs": {name: _digest(values) for name, values in sorted(run.outputs.items())},
-    }
-
-
-# ---- simulation ------------------------------------------------------------------------------------
-
-
-def difference(native: dict[str, Any], simulated: SimulationResult) -> str | None:
-    """What differs between native C and the simulation; None when every output is equal."""
-    for name, digest in native["outputs"].items():
-        if name not in simulated.outputs or _digest(simulated.outputs[name]) != digest:
-            return f"array {name}"
-    if native["returned"] != simulated.returned:
-        return f"the result ({native['returned']} natively, {simulated.returned} in hardware)"
-    return None
-
-
-def attempt_run(
-    program: ProgramRow,
-    design: DesignRow,
-    compiled: Callable[[], CompiledDesign],
-    interface: Interface,
-    data: DataSet,
-    *,
-    seed: int,
-    cache: ContentCache,
-    options: LabelOptions,
-) -> RunRow:
-    """Simulate a design on one data set and compare it with native C."""
-    identity = data_id(data)
-    key = content_hash(
-        design.design_id,
-        design.rtl_sha256,
-        identity,
-        engine_version(),
-        native_version(),
-        [options.verilator_timeout_s, options.native_timeout_s, options.cycle_limit],
-    )
-    empty = RunRow(
-        design_id=design.design_id,
-        data_id=identity,
-        suite=design.suite,
-        engine=ENGINE,
-        engine_version=engine_version(),
-        seed=seed,
-        status=OK,
-        reason=None,
-        latency_cycles=None,
-        outputs_equal=None,
-        build_wall_s=None,
-        simulate_wall_s=None,
-        native_wall_s=None,
-    )
-    stored = cache.get("run", key)
-    if stored is not None:
-        return replace(empty, **stored)
-    native = attempt_native(program, interface, data, cache=cache, options=options)
-    fields: dict[str, Any] = {"native_wall_s": native["wall_s"]}
-    if native["status"] != OK:
-        reason = str(native["reason"]).replace("kernel.c:", f"{program.name}.c:")
-        fields |= {"status": native["status"], "reason": f"native C: {reason}"}
-    else:
-        simulated = _simulate(design, compiled(), interface, data, cache=cache, options=options)
-        fields |= _judge(native, simulated)
-    if fields["status"] != TOOL_ERROR or fields.get("outputs_equal") is False:
-        cache.put("run", key, fields)
-    return replace(empty, **fields)
-
-
-def _simulate(
-    design: DesignRow,
-    compiled: CompiledDesign,
-    interface: Interface,
-    data: DataSet,
-    *,
-    cache: ContentCache,
-    options: LabelOptions,
-) -> SimulationResult:
-    timing = MemoryTiming(
-        read_delay_cycles=design.memory_read_delay_cycles,
-        write_delay_cycles=design.memory_write_delay_cycles,
-    )
-    with scratch_folder(cache) as folder:
-        return simulate_design(
-            compiled.verilog,
-            module=compiled.module,
-            interface=interface,
-            data=data,
-            timing=timing,
-            folder=folder,
-            runtime_folder=cache.folder / "runtime",
-            timeout_s=options.verilator_timeout_s,
-            cycle_limit=options.cycle_limit,
-        )
-
-
-def _judge(native: dict[str, Any], simulated: SimulationResult) -> dict[str, Any]:
-    fields: dict[str, Any] = {
-        "build_wall_s": simulated.build_wall_s,
-        "simulate_wall_s": simulated.simulate_wall_s,
-        "status": simulated.status,
-        "reason": simulated.reason,
-    }
-    if simulated.status != OK:
-        return fields
-    differs = difference(native, simulated)
-    fields["outputs_equal"] = differs is None
-    if differs is not None:
-        fields |= {"status": TOOL_ERROR, "reason": f"hardware differs from native C in {differs}"}
-    else:
-        fields["latency_cycles"] = simulated.latency_cycles
-    return fields
 
 
 # ---- logic synthesis -------------------------------------------------------------------------------
@@ -391,19 +222,18 @@ def label_attempt(
 
     runs: list[RunRow] = []
     try:
-        for seed in options.data_seeds if data is None else (0,):
-            values = draw_data(interface, program.inputs, seed=seed) if data is None else data
-            run = attempt_run(
-                program,
-                design,
-                compiled,
-                interface,
-                values,
-                seed=seed,
-                cache=cache,
-                options=options,
-            )
-            runs.append(run)
+        with scratch_folder(cache) as builds:
+            for seed in options.data_seeds if data is None else (0,):
+                request = RunRequest(
+                    program=program,
+                    design=design,
+                    compiled=compiled,
+                    interface=interface,
+                    data=draw_data(interface, program.inputs, seed=seed) if data is None else data,
+                    builds=builds,
+                    seed=seed,
+                )
+                runs.append(attempt_run(request, cache=cache, options=options))
         failed = [r for r in runs if r.status != OK]
         if failed:
             return replace(label, status=failed[0].status, reason=failed[0].reason), tuple(runs)

@@ -16,12 +16,16 @@ class LabelOptions:
     Attributes:
         workers: designs worked on at a time.
         data_seeds: one input data set a seed.
-        verilator_timeout_s, synthesis_timeout_s, native_timeout_s: wall-clock limit of each tool run.
-        cycle_limit: cycles after which a simulation counts as endless.
+        audit_fraction: of the designs, those whose Verilog is simulated too and must agree; 0 to 1.
+        model_timeout_s, verilator_timeout_s, synthesis_timeout_s, native_timeout_s: wall-clock limit of each
+            tool run; the model is the cycle model.
+        cycle_limit: cycles after which a run counts as endless.
     """
 
     workers: int = 2
     data_seeds: tuple[int, ...] = (0,)
+    audit_fraction: float = 0.1
+    model_timeout_s: float = 120.0
     verilator_timeout_s: float = 120.0
     synthesis_timeout_s: float = 300.0
     native_timeout_s: float = 20.0

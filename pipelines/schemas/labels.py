@@ -33,20 +33,32 @@ class LabelRow:
 @table("runs", stage="labels")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRow:
-    """A design simulated on one input data set and compared with native C."""
+    """A design run on one input data set and compared with native C."""
 
-    design_id: str = column("Design that was simulated.", key=True)
+    design_id: str = column("Design that was run.", key=True)
     data_id: str = column("Hash of the input data.", key=True)
     suite: str = column("Suite of the program.")
-    engine: str = column("Simulator.")
-    engine_version: str = column("Version of the simulator.")
+    engine: str = column("Engine that counted the cycles.")
+    engine_version: str = column("Version of that engine.")
     seed: int = column("Seed of the input data.")
     status: str = column("Outcome of the run.", choices=STATUSES)
     reason: str | None = column("Why the run is not ok.")
     latency_cycles: int | None = column("Cycles from start to done.", unit="cycles")
     outputs_equal: bool | None = column("Whether every output equals native C.")
-    build_wall_s: float | None = column("Time to build the simulator.", unit="s", measured=True)
-    simulate_wall_s: float | None = column("Time to simulate.", unit="s", measured=True)
+    bytes_read: int | None = column("Bytes loaded from external arrays.", unit="bytes")
+    bytes_written: int | None = column("Bytes stored to external arrays.", unit="bytes")
+    audited: bool = column("Whether the Verilog was simulated on the same data too, and had to agree.")
+    audit_engine: str | None = column("Simulator of the Verilog, when audited.")
+    audit_engine_version: str | None = column("Version of that simulator.")
+    audit_latency_cycles: int | None = column(
+        "Cycles from start to done in the simulated Verilog.", unit="cycles"
+    )
+    build_wall_s: float | None = column("Time to build the counting engine.", unit="s", measured=True)
+    simulate_wall_s: float | None = column("Time to count.", unit="s", measured=True)
+    audit_build_wall_s: float | None = column(
+        "Time to build the simulator of the Verilog.", unit="s", measured=True
+    )
+    audit_simulate_wall_s: float | None = column("Time to simulate the Verilog.", unit="s", measured=True)
     native_wall_s: float | None = column(
         "Time to compile and run native C, sanitizers included.", unit="s", measured=True
     )

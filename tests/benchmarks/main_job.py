@@ -25,8 +25,10 @@ ROOT = Path(__file__).resolve().parents[2]
 STAGES = {
     "C to Verilog": ("designs", "hls_wall_s"),
     "native C (compile and run twice)": ("runs", "native_wall_s"),
-    "Verilator build": ("runs", "build_wall_s"),
-    "simulation": ("runs", "simulate_wall_s"),
+    "cycle model build": ("runs", "build_wall_s"),
+    "counting cycles": ("runs", "simulate_wall_s"),
+    "Verilator build, audited designs": ("runs", "audit_build_wall_s"),
+    "simulation, audited designs": ("runs", "audit_simulate_wall_s"),
     "logic synthesis and timing": ("labels", "synthesis_wall_s"),
 }
 

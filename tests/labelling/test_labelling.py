@@ -16,10 +16,12 @@ from pipelines.labelling import (
     LabelOptions,
     Progress,
     attempts,
+    counting,
     label_design,
     label_designs,
     plan_designs,
 )
+from pipelines.labelling.counting import is_audited
 from pipelines.programs import program_from_file
 from pipelines.schemas import ProgramRow
 from pipelines.synthesis import Target, find_liberty
@@ -77,8 +79,9 @@ def test_a_second_time_does_no_tool_work(
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("a tool was run")
 
-    for name in ("run_native", "simulate_design", "synthesize_design"):
-        monkeypatch.setattr(attempts, name, refuse)
+    for name in ("run_native", "count_cycles", "simulate_design"):
+        monkeypatch.setattr(counting, name, refuse)
+    monkeypatch.setattr(attempts, "synthesize_design", refuse)
     assert label(program(tmp_path), target, store) == first
 
 
@@ -92,25 +95,70 @@ def test_undefined_behaviour_is_rejected_with_its_line(
     assert "(total.c:6)" in (made.label.reason or "")
 
 
-def test_hardware_that_differs_is_never_ok(
-    tmp_path: Path, target: Target, store: ContentCache, monkeypatch: pytest.MonkeyPatch
+def changed_result(monkeypatch: pytest.MonkeyPatch, engine: str, **changes: object) -> list[str]:
+    """Let an engine give another result; returns a list that grows with each call."""
+    real = getattr(counting, engine)
+    calls: list[str] = []
+
+    def wrong(*given: object, **arguments: object) -> object:
+        calls.append(engine)
+        return replace(real(*given, **arguments), **changes)
+
+    monkeypatch.setattr(counting, engine, wrong)
+    return calls
+
+
+@pytest.mark.parametrize(
+    ("engine", "subject"), [("count_cycles", "the scheduled design"), ("simulate_design", "hardware")]
+)
+def test_a_result_that_differs_from_native_c_is_never_ok(
+    engine: str, subject: str, tmp_path: Path, target: Target, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = attempts.simulate_design
-
-    def wrong(verilog: str, **arguments: object) -> object:
-        return replace(real(verilog, **arguments), returned=12345)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(attempts, "simulate_design", wrong)
+    changed_result(monkeypatch, engine, returned=12345)
     fresh = ContentCache(folder=tmp_path / "cache")
-    made = label(program(tmp_path), target, fresh)
-    assert (made.label.status, made.runs[0].status, made.runs[0].outputs_equal) == (
-        "tool_error",
-        "tool_error",
-        False,
-    )
-    assert "hardware differs from native C in the result" in (made.runs[0].reason or "")
-    assert made.runs[0].latency_cycles is None
-    assert made.label.area_um2 is None
+    made = label(program(tmp_path), target, fresh, audit_fraction=1.0)
+    (run,) = made.runs
+    assert (made.label.status, run.status, run.outputs_equal) == ("tool_error", "tool_error", False)
+    assert f"{subject} differs from native C in the result" in (run.reason or "")
+    assert (run.latency_cycles, run.bytes_read, made.label.area_um2) == (None, None, None)
+
+
+def test_an_audited_run_names_both_engines(tmp_path: Path, target: Target, store: ContentCache) -> None:
+    (run,) = label(program(tmp_path), target, store, audit_fraction=1.0).runs
+    assert (run.engine, run.audit_engine, run.audited) == ("cycle_model", "verilator", True)
+    assert run.audit_latency_cycles == run.latency_cycles
+    assert (run.bytes_read, run.bytes_written) == (32, 0)
+    assert run.audit_build_wall_s
+    (other,) = label(program(tmp_path), target, store, audit_fraction=0.0).runs
+    assert (other.audited, other.audit_engine, other.audit_latency_cycles) == (False, None, None)
+    assert other.latency_cycles == run.latency_cycles
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"latency_cycles": 7}, "the cycle model counts 7 cycles, verilator "),
+        ({"bytes_read": {"A": 31}}, "the cycle model counts 31 bytes read, verilator 32"),
+    ],
+)
+def test_a_count_that_simulation_does_not_confirm_is_a_tool_error(
+    changes: dict[str, object], reason: str, tmp_path: Path, target: Target, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changed_result(monkeypatch, "count_cycles", **changes)
+    fresh = ContentCache(folder=tmp_path / "cache")
+    made = label(program(tmp_path), target, fresh, audit_fraction=1.0)
+    (run,) = made.runs
+    assert (made.label.status, run.status, run.latency_cycles) == ("tool_error", "tool_error", None)
+    assert reason in (run.reason or "")
+    assert run.audit_latency_cycles
+
+
+def test_the_audited_sample_grows_with_its_fraction() -> None:
+    names = [f"design {k}" for k in range(2000)]
+    samples = [{n for n in names if is_audited(n, f)} for f in (0.0, 0.1, 0.5, 1.0)]
+    assert samples[0] == set()
+    assert samples[1] < samples[2] < samples[3] == set(names)
+    assert 150 < len(samples[1]) < 250
 
 
 def test_changed_verilog_is_not_labelled_under_the_old_row(
@@ -138,36 +186,30 @@ def test_a_missing_tool_is_a_row_and_is_tried_again(
         raise ToolMissing("verilator_bin must be on the PATH, got nothing")
 
     with monkeypatch.context() as patch:
-        patch.setattr(attempts, "simulate_design", missing)
-        made = label(program(tmp_path), target, store)
+        patch.setattr(counting, "simulate_design", missing)
+        made = label(program(tmp_path), target, store, audit_fraction=1.0)
     assert (made.label.status, made.label.reason) == (
         "tool_error",
         "verilator_bin must be on the PATH, got nothing",
     )
-    assert label(program(tmp_path), target, store).label.status == "ok"
+    assert label(program(tmp_path), target, store, audit_fraction=1.0).label.status == "ok"
 
 
 def test_a_failing_tool_is_tried_again_a_mismatch_is_not(
     tmp_path: Path, target: Target, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = ContentCache(folder=tmp_path / "cache")
-    real = attempts.simulate_design
-    calls: list[str] = []
-
-    def crash(verilog: str, **arguments: object) -> object:
-        calls.append("crash")
-        return replace(real(verilog, **arguments), status="tool_error", reason="g++: killed")  # type: ignore[arg-type]
-
-    def wrong(verilog: str, **arguments: object) -> object:
-        calls.append("wrong")
-        return replace(real(verilog, **arguments), returned=12345)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(attempts, "simulate_design", crash)
-    assert label(program(tmp_path), target, store).label.reason == "g++: killed"
-    monkeypatch.setattr(attempts, "simulate_design", wrong)
+    with monkeypatch.context() as patch:
+        crashes = changed_result(patch, "simulate_design", status="tool_error", reason="g++: killed")
+        for _ in range(2):
+            made = label(program(tmp_path), target, store, audit_fraction=1.0)
+            assert made.label.reason == "audit: g++: killed"
+    assert len(crashes) == 2
+    mismatches = changed_result(monkeypatch, "simulate_design", returned=12345)
     for _ in range(2):
-        assert label(program(tmp_path), target, store).label.status == "tool_error"
-    assert calls == ["crash", "wrong"]
+        made = label(program(tmp_path), target, store, audit_fraction=1.0)
+        assert made.label.status == "tool_error"
+    assert len(mismatches) == 1
 
 
 def test_a_refused_program_is_one_rejected_design(

@@ -1,0 +1,261 @@
+"""The cycles of one design on one data set: counted by the cycle model, checked, audited by simulation.
+
+Belongs here: what a run depends on (its cache key), the comparison with native C, the sample that Verilator
+audits, and disagreements as rows. Does not: other steps of a design (`attempts.py`).
+
+The audited designs are drawn by their identity, so that the same designs are audited everywhere.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pipelines import cyclemodel, rtlsim
+from pipelines.cache import ContentCache
+from pipelines.cyclemodel import CycleResult, count_cycles
+from pipelines.hls import CompiledDesign
+from pipelines.identity import content_hash, text_sha256
+from pipelines.interface import DataSet, Interface
+from pipelines.labelling.options import LabelOptions
+from pipelines.labelling.scratch import scratch_folder
+from pipelines.native import NativeRun, native_version, run_native
+from pipelines.programs import data_id
+from pipelines.rtlsim import MemoryTiming, SimulationResult, simulate_design
+from pipelines.schemas import OK, TOOL_ERROR, DesignRow, ProgramRow, RunRow
+
+
+def is_audited(design_id: str, fraction: float) -> bool:
+    """Whether a design belongs to the sample whose Verilog is simulated.
+
+    Args:    fraction: of all designs, 0 to 1; a larger sample contains a smaller one.
+    """
+    return int(text_sha256(f"audit {design_id}")[:8], 16) < fraction * 2**32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRequest:
+    """One design and one data set.
+
+    Attributes:
+        compiled: gives the compiled design; called only when something must be done.
+        builds: folder of compiled cycle models, for all data sets of the design.
+        seed: of the data.
+    """
+
+    program: ProgramRow
+    design: DesignRow
+    compiled: Callable[[], CompiledDesign]
+    interface: Interface
+    data: DataSet
+    builds: Path
+    seed: int
+
+
+# ---- native C --------------------------------------------------------------------------------------
+
+
+def _digest(values: np.ndarray[Any, Any]) -> str:
+    return hashlib.sha256(np.ascontiguousarray(values).tobytes()).hexdigest()
+
+
+def attempt_native(
+    program: ProgramRow,
+    interface: Interface,
+    data: DataSet,
+    *,
+    cache: ContentCache,
+    options: LabelOptions,
+) -> dict[str, Any]:
+    """What native C gives: status, reason, wall_s, returned, and a digest of each output."""
+    key = content_hash(program.source, program.top, data_id(data), native_version(), options.native_timeout_s)
+    stored = cache.get("native", key)
+    if stored is not None:
+        return stored
+    with scratch_folder(cache) as folder:
+        run = run_native(program.source, interface, data, folder=folder, timeout_s=options.native_timeout_s)
+    found = _native_record(run)
+    if run.status != TOOL_ERROR:
+        cache.put("native", key, found)
+    return found
+
+
+def _native_record(run: NativeRun) -> dict[str, Any]:
+    return {
+        "status": run.status,
+        "reason": run.reason,
+        "wall_s": run.wall_s,
+        "returned": run.returned,
+        "outputs": {name: _digest(values) for name, values in sorted(run.outputs.items())},
+    }
+
+
+def difference(native: dict[str, Any], found: CycleResult | SimulationResult) -> str | None:
+    """What differs between native C and an engine's outputs; None when every output is equal."""
+    for name, digest in native["outputs"].items():
+        if name not in found.outputs or _digest(found.outputs[name]) != digest:
+            return f"array {name}"
+    if native["returned"] != found.returned:
+        return f"the result ({native['returned']} natively, {found.returned} in hardware)"
+    return None
+
+
+# ---- one run ---------------------------------------------------------------------------------------
+
+
+def _empty_run(request: RunRequest, identity: str, audited: bool) -> RunRow:
+    return RunRow(
+        design_id=request.design.design_id,
+        data_id=identity,
+        suite=request.design.suite,
+        engine=cyclemodel.ENGINE,
+        engine_version=cyclemodel.engine_version(),
+        seed=request.seed,
+        status=OK,
+        reason=None,
+        latency_cycles=None,
+        outputs_equal=None,
+        bytes_read=None,
+        bytes_written=None,
+        audited=audited,
+        audit_engine=rtlsim.ENGINE if audited else None,
+        audit_engine_version=rtlsim.engine_version() if audited else None,
+        audit_latency_cycles=None,
+        build_wall_s=None,
+        simulate_wall_s=None,
+        native_wall_s=None,
+        audit_build_wall_s=None,
+        audit_simulate_wall_s=None,
+    )
+
+
+def attempt_run(request: RunRequest, *, cache: ContentCache, options: LabelOptions) -> RunRow:
+    """Count the cycles of a design on one data set, and compare it with native C and perhaps its Verilog."""
+    identity = data_id(request.data)
+    empty = _empty_run(request, identity, is_audited(request.design.design_id, options.audit_fraction))
+    key = content_hash(
+        empty.design_id,
+        request.design.rtl_sha256,
+        identity,
+        [empty.engine_version, empty.audit_engine_version, native_version()],
+        [options.model_timeout_s, options.native_timeout_s, options.cycle_limit],
+        options.verilator_timeout_s if empty.audited else None,
+    )
+    stored = cache.get("run", key)
+    if stored is not None:
+        return replace(empty, **stored)
+    native = attempt_native(request.program, request.interface, request.data, cache=cache, options=options)
+    fields: dict[str, Any] = {"native_wall_s": native["wall_s"]}
+    if native["status"] != OK:
+        reason = str(native["reason"]).replace("kernel.c:", f"{request.program.name}.c:")
+        fields |= {"status": native["status"], "reason": f"native C: {reason}"}
+    else:
+        fields |= _count(request, native, cache=cache, options=options)
+        if empty.audited and fields["status"] == OK:
+            fields |= _audit(request, native, fields, cache=cache, options=options)
+    row = replace(empty, **fields)
+    if row.status != TOOL_ERROR or row.outputs_equal is not None:
+        cache.put("run", key, fields)
+    return row
+
+
+def _count(
+    request: RunRequest, native: dict[str, Any], *, cache: ContentCache, options: LabelOptions
+) -> dict[str, Any]:
+    """Fields of a row that the cycle model gives."""
+    with scratch_folder(cache) as folder:
+        counted = count_cycles(
+            request.compiled(),
+            request.data,
+            folder=folder,
+            build_folder=request.builds,
+            timeout_s=options.model_timeout_s,
+            cycle_limit=options.cycle_limit,
+        )
+    fields: dict[str, Any] = {
+        "status": counted.status,
+        "reason": counted.reason,
+        "build_wall_s": counted.build_wall_s,
+        "simulate_wall_s": counted.run_wall_s,
+    }
+    if counted.status != OK:
+        return fields
+    differs = difference(native, counted)
+    if differs is not None:
+        reason = f"the scheduled design differs from native C in {differs}"
+        return fields | {"outputs_equal": False, "status": TOOL_ERROR, "reason": reason}
+    return fields | {
+        "outputs_equal": True,
+        "latency_cycles": counted.latency_cycles,
+        "bytes_read": sum(counted.bytes_read.values()),
+        "bytes_written": sum(counted.bytes_written.values()),
+    }
+
+
+def _audit(
+    request: RunRequest,
+    native: dict[str, Any],
+    counted: dict[str, Any],
+    *,
+    cache: ContentCache,
+    options: LabelOptions,
+) -> dict[str, Any]:
+    """Fields of a row that the simulation of the Verilog changes: all of it has to agree."""
+    simulated = _simulate(request, cache=cache, options=options)
+    fields: dict[str, Any] = {
+        "audit_build_wall_s": simulated.build_wall_s,
+        "audit_simulate_wall_s": simulated.simulate_wall_s,
+        "audit_latency_cycles": simulated.latency_cycles,
+    }
+    unknown = {"latency_cycles": None, "bytes_read": None, "bytes_written": None}
+    if simulated.status != OK:
+        reason = f"audit: {simulated.reason}"
+        return fields | unknown | {"outputs_equal": None, "status": simulated.status, "reason": reason}
+    differs = difference(native, simulated)
+    if differs is not None:
+        reason = f"hardware differs from native C in {differs}"
+        return fields | unknown | {"outputs_equal": False, "status": TOOL_ERROR, "reason": reason}
+    disagreement = _disagreement(request.interface, counted, simulated)
+    if disagreement is not None:
+        return fields | unknown | {"status": TOOL_ERROR, "reason": disagreement}
+    return fields
+
+
+def _disagreement(interface: Interface, counted: dict[str, Any], simulated: SimulationResult) -> str | None:
+    """Which number the model and the simulation disagree on, None when they agree."""
+    widths = {a.name: a.type.width_bits // 8 for a in interface.arrays}
+    found = {
+        "cycles": (counted["latency_cycles"], simulated.latency_cycles),
+        "bytes read": (counted["bytes_read"], sum(n * widths[a] for a, n in simulated.loads.items())),
+        "bytes written": (counted["bytes_written"], sum(n * widths[a] for a, n in simulated.stores.items())),
+    }
+    for what, (model, hardware) in found.items():
+        if model != hardware:
+            return f"the cycle model counts {model} {what}, {rtlsim.ENGINE} {hardware}"
+    return None
+
+
+def _simulate(request: RunRequest, *, cache: ContentCache, options: LabelOptions) -> SimulationResult:
+    design, compiled = request.design, request.compiled()
+    timing = MemoryTiming(
+        read_delay_cycles=design.memory_read_delay_cycles,
+        write_delay_cycles=design.memory_write_delay_cycles,
+    )
+    with scratch_folder(cache) as folder:
+        return simulate_design(
+            compiled.verilog,
+            module=compiled.module,
+            interface=request.interface,
+            data=request.data,
+            timing=timing,
+            banks=compiled.scheduled.graph.function.banks,
+            folder=folder,
+            runtime_folder=cache.folder / "runtime",
+            timeout_s=options.verilator_timeout_s,
+            cycle_limit=options.cycle_limit,
+        )
