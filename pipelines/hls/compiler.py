@@ -6,8 +6,8 @@ Belongs here: the public function of the engine, its options and its result. Doe
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
@@ -17,15 +17,21 @@ from pipelines.hls.design import ScheduledDesign, bind_units
 from pipelines.hls.directives import DirectiveOutcome, directive_json
 from pipelines.hls.errors import HlsError
 from pipelines.hls.frontend import interface_of, read_function
-from pipelines.hls.ifconversion import convert_ifs, is_convertible
 from pipelines.hls.lowering import lower
 from pipelines.hls.modulo import modulo_schedule
 from pipelines.hls.operators import TimingModel, delay_library, load_library
+from pipelines.hls.plan import (
+    Decision,
+    TransformOptions,
+    directive_outcomes,
+    loops_of,
+    transform,
+)
 from pipelines.hls.report import RtlReport, report_design
 from pipelines.hls.schedule import BlockSchedule, build_graph, list_schedule
 from pipelines.hls.verilog import module_name, write_verilog
 from pipelines.identity import canonical_json
-from pipelines.interface import Interface
+from pipelines.interface import Bank, Interface, whole_bank
 
 TOOL = "simfoundry-hls"
 
@@ -40,6 +46,8 @@ class HlsOptions:
         directives: on loops, added to those in the source; the same kind on the same loop replaces it.
         clock_period_ns: period the schedule is made for.
         liberty: name of the cell library the design is for; see `operators.delay_library`.
+        transforms: what transformations may do, floating reassociation for example.
+        unit_limits: at most so many functional units of a type, as (type, number).
     """
 
     memory_read_delay_cycles: int = 2
@@ -47,6 +55,8 @@ class HlsOptions:
     directives: tuple[ir.Directive, ...] = ()
     clock_period_ns: float = 10.0
     liberty: str = "osu018"
+    transforms: TransformOptions = field(default_factory=TransformOptions)
+    unit_limits: tuple[tuple[str, int], ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("memory_read_delay_cycles", "memory_write_delay_cycles"):
@@ -66,6 +76,7 @@ class CompiledDesign:
         interface: of the C function, with what it reads and writes.
         outcomes: what became of every directive.
         intervals: achieved initiation interval of each pipelined loop, by loop name.
+        banks: memory ports of the module.
     """
 
     verilog: str
@@ -76,6 +87,7 @@ class CompiledDesign:
     outcomes: tuple[DirectiveOutcome, ...]
     intervals: dict[str, int]
     report: RtlReport
+    banks: tuple[Bank, ...]
 
 
 @cache
@@ -93,65 +105,37 @@ def read_program(source: str, *, top: str, file: str = "program.c") -> ir.Functi
     return read_function(source, top=top, file=file)
 
 
-def loops_of(function: ir.Function) -> list[ir.For | ir.While]:
-    """Every loop, in source order."""
-    return [s for s in ir.walk_statements(function.body) if isinstance(s, ir.For | ir.While)]
-
-
 def innermost_loops(function: ir.Function) -> list[str]:
-    """Names of the loops that contain no loop."""
-    return [loop.name for loop in loops_of(function) if not _inner_loops(loop)]
-
-
-def _inner_loops(loop: ir.For | ir.While) -> list[str]:
-    return [s.name for s in ir.walk_statements(loop.body) if isinstance(s, ir.For | ir.While)]
+    """Names of the loops that contain no loop, in source order."""
+    loops = [s for s in ir.walk_statements(function.body) if isinstance(s, ir.For | ir.While)]
+    return [loop.name for loop in loops if next(loops_of(loop.body), None) is None]
 
 
 def _merge(function: ir.Function, given: Sequence[ir.Directive], file: str) -> list[ir.Directive]:
     """Directives of the source and of the options; the options win."""
-    loops = {loop.name: loop for loop in loops_of(function)}
-    merged = {(d.kind, d.loop): d for loop in loops.values() for d in loop.directives}
+    loops = {
+        s.name: s.directives for s in ir.walk_statements(function.body) if isinstance(s, ir.For | ir.While)
+    }
+    merged = {_place(d): d for own in (*loops.values(), function.directives) for d in own}
+    arrays = [a.name for a in function.arrays]
     for directive in given:
-        if directive.loop not in loops:
-            known = ", ".join(loops) or "none"
-            raise HlsError(f"a directive's loop must be one of {known}", repr(directive.loop), file=file)
-        merged[directive.kind, directive.loop] = directive
+        _check_place(directive, list(loops), arrays, file)
+        merged[_place(directive)] = directive
     return sorted(merged.values(), key=directive_json)
 
 
-def _obstacle(loop: ir.For | ir.While) -> str | None:
-    """Why a loop cannot be pipelined, None when it can."""
-    inner = _inner_loops(loop)
-    if inner:
-        return f"loop {loop.name} contains loop {inner[0]}; only innermost loops are pipelined"
-    for statement in ir.walk_statements(loop.body):
-        if isinstance(statement, ir.If) and not is_convertible(statement):
-            nested = (*statement.then, *statement.otherwise)
-            if not all(isinstance(s, ir.Assign | ir.Store | ir.If) for s in nested):
-                return f"line {statement.line}: the condition holds more than assignments"
-    return None
+def _place(directive: ir.Directive) -> tuple[str, str, str, int | None]:
+    """What two directives of one kind cannot both say something about."""
+    return directive.kind, directive.loop, directive.variable, directive.dimension
 
 
-def _plan_pipelines(
-    function: ir.Function, directives: Sequence[ir.Directive]
-) -> tuple[dict[str, int], list[DirectiveOutcome]]:
-    """Requested intervals by loop, and the outcome of every directive that cannot be applied."""
-    loops = {loop.name: loop for loop in loops_of(function)}
-    intervals: dict[str, int] = {}
-    outcomes: list[DirectiveOutcome] = []
-    for directive in directives:
-        reason = (
-            _obstacle(loops[directive.loop])
-            if directive.kind == "pipeline"
-            else f"{directive.kind} is not supported; supported: pipeline"
-        )
-        if reason is None:
-            intervals[directive.loop] = directive.value or 1
-        else:
-            outcomes.append(
-                DirectiveOutcome(directive=directive_json(directive), applied=False, reason=reason)
-            )
-    return intervals, outcomes
+def _check_place(directive: ir.Directive, loops: list[str], arrays: list[str], file: str) -> None:
+    if directive.loop and directive.loop not in loops:
+        known = ", ".join(loops) or "none"
+        raise HlsError(f"a directive's loop must be one of {known}", repr(directive.loop), file=file)
+    if directive.kind in ("partition", "cache") and directive.variable not in arrays:
+        known = ", ".join(arrays) or "none"
+        raise HlsError(f"a directive's array must be one of {known}", repr(directive.variable), file=file)
 
 
 def _schedule(graph: Cdfg, model: TimingModel) -> tuple[BlockSchedule, ...]:
@@ -167,21 +151,29 @@ def _schedule(graph: Cdfg, model: TimingModel) -> tuple[BlockSchedule, ...]:
     return tuple(found)
 
 
-def _pipeline_outcomes(
-    directives: Sequence[ir.Directive],
-    planned: dict[str, int],
-    schedules: Sequence[BlockSchedule],
-) -> list[DirectiveOutcome]:
+def _pipeline_decisions(
+    pipelines: Mapping[str, ir.Directive], schedules: Sequence[BlockSchedule]
+) -> list[Decision]:
     bounds = {s.graph.block.loop: s.bound for s in schedules if s.interval_cycles is not None}
+    never = "no interval is feasible, or the loop never runs"
     return [
-        DirectiveOutcome(
-            directive=directive_json(d),
-            applied=d.loop in bounds,
-            reason=bounds.get(d.loop, "no interval is feasible, or the loop never runs"),
-        )
-        for d in directives
-        if d.kind == "pipeline" and d.loop in planned
+        Decision(directive=directive, applied=loop in bounds, reason=bounds.get(loop, never))
+        for loop, directive in pipelines.items()
     ]
+
+
+def banks_of(graph: Cdfg, interface: Interface) -> tuple[Bank, ...]:
+    """The memory ports of a design, in order of its external arrays."""
+    arguments = {a.name: a for a in interface.arrays}
+    dealt = {b.port: b for b in graph.function.banks}
+    found: list[Bank] = []
+    for array in graph.function.arrays:
+        if not array.external:
+            continue
+        bank = dealt.get(array.name) or whole_bank(arguments[array.name])
+        read, written = array.name in graph.loaded_arrays, array.name in graph.stored_arrays
+        found.append(replace(bank, read=read, written=written))
+    return tuple(found)
 
 
 def _unknown_pragmas(function: ir.Function) -> list[DirectiveOutcome]:
@@ -204,11 +196,32 @@ def compile_program(source: str, *, top: str, options: HlsOptions, file: str = "
     Returns: the design. A directive that cannot be applied is an outcome with its reason, never an error.
     Raises:  HlsError: the program is outside the accepted subset, or a directive names no loop.
     """
-    function = read_function(source, top=top, file=file)
-    directives = _merge(function, options.directives, file)
-    planned, outcomes = _plan_pipelines(function, directives)
-    graph = lower(convert_ifs(function, frozenset(planned)), planned)
-    model = TimingModel(
+    source_function = read_function(source, top=top, file=file)
+    directives = _merge(source_function, options.directives, file)
+    program = transform(source_function, directives, options.transforms)
+    graph = lower(program.function, program.intervals)
+    model = _timing_model(graph, options)
+    schedules = _schedule(graph, model)
+    design = ScheduledDesign(graph=graph, schedules=schedules, model=model, units=bind_units(schedules))
+    decisions = [*program.decisions, *_pipeline_decisions(program.pipelines, schedules)]
+    outcomes = [*directive_outcomes(directives, decisions), *_unknown_pragmas(source_function)]
+    return CompiledDesign(
+        verilog=write_verilog(design),
+        module=module_name(source_function.name),
+        function=source_function,
+        interface=interface_of(source_function),
+        scheduled=design,
+        outcomes=tuple(sorted(outcomes, key=lambda o: o.directive)),
+        intervals={
+            s.graph.block.loop or "": s.interval_cycles for s in schedules if s.interval_cycles is not None
+        },
+        report=report_design(design),
+        banks=banks_of(graph, interface_of(source_function)),
+    )
+
+
+def _timing_model(graph: Cdfg, options: HlsOptions) -> TimingModel:
+    return TimingModel(
         library=load_library(delay_library(options.liberty)),
         clock_period_ns=options.clock_period_ns,
         read_delay_cycles=options.memory_read_delay_cycles,
@@ -216,22 +229,6 @@ def compile_program(source: str, *, top: str, options: HlsOptions, file: str = "
         waited_arrays=graph.loaded_arrays,
         unwaited_stores=any(
             a.external and a.name in graph.stored_arrays and a.name not in graph.loaded_arrays
-            for a in function.arrays
+            for a in graph.function.arrays
         ),
-    )
-    schedules = _schedule(graph, model)
-    design = ScheduledDesign(graph=graph, schedules=schedules, model=model, units=bind_units(schedules))
-    outcomes += _pipeline_outcomes(directives, planned, schedules)
-    outcomes += _unknown_pragmas(function)
-    return CompiledDesign(
-        verilog=write_verilog(design),
-        module=module_name(function.name),
-        function=function,
-        interface=interface_of(function),
-        scheduled=design,
-        outcomes=tuple(sorted(outcomes, key=lambda o: o.directive)),
-        intervals={
-            s.graph.block.loop or "": s.interval_cycles for s in schedules if s.interval_cycles is not None
-        },
-        report=report_design(design),
     )

@@ -1,0 +1,258 @@
+"""Copies of expressions and statements under other names and values, and the place of a loop.
+
+Belongs here: fresh names, replacing what is read, copying a body, finding and replacing one loop. Does not:
+deciding what to copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from pipelines.hls import ir
+from pipelines.hls.arithmetic import (
+    make_binary,
+    make_bit_cast,
+    make_cast,
+    make_select,
+    make_unary,
+)
+from pipelines.hls.errors import NotApplicable
+from pipelines.interface import INT32, ScalarType
+
+Body = tuple[ir.Statement, ...]
+
+
+@dataclass(slots=True)
+class FreshNames:
+    """Names that a function does not use yet; each one taken is used from then on."""
+
+    taken: set[str]
+    counts: dict[str, int] = field(default_factory=dict[str, int])
+
+    def take(self, stem: str) -> str:
+        """The stem when it is free, else the stem with the first free number."""
+        name = stem
+        while name in self.taken:
+            self.counts[stem] = self.counts.get(stem, 1) + 1
+            name = f"{stem}_{self.counts[stem]}"
+        self.taken.add(name)
+        return name
+
+    def variable(self, stem: str, kind: ScalarType = INT32) -> ir.Variable:
+        """A new variable."""
+        return ir.Variable(name=self.take(stem), type=kind)
+
+
+def fresh_names(function: ir.Function) -> FreshNames:
+    """Names for new variables, arrays, labels and loops of a function."""
+    return FreshNames(taken=set(ir.all_names(function)))
+
+
+def substitute(expression: ir.Expression, values: Mapping[str, ir.Expression]) -> ir.Expression:
+    """The expression with variables replaced by values of their types, folded where that makes constants.
+
+    Args:    values: by name of the variable; others stay.
+    Returns: the very same object when nothing changes.
+    """
+    match expression:
+        case ir.Read():
+            return values.get(expression.variable.name, expression)
+        case ir.Constant():
+            return expression
+        case ir.Binary():
+            left, right = substitute(expression.left, values), substitute(expression.right, values)
+            if left is expression.left and right is expression.right:
+                return expression
+            return make_binary(expression.operator, left, right)
+        case ir.Load():
+            return _substitute_load(expression, values)
+        case ir.Cast() | ir.Unary():
+            operand = substitute(expression.operand, values)
+            return expression if operand is expression.operand else with_operand(expression, operand)
+        case ir.Select():
+            condition = substitute(expression.condition, values)
+            if_true, if_false = (substitute(e, values) for e in (expression.if_true, expression.if_false))
+            if (
+                condition is expression.condition
+                and if_true is expression.if_true
+                and if_false is expression.if_false
+            ):
+                return expression
+            return make_select(condition, if_true, if_false)
+
+
+def with_operand(expression: ir.Cast | ir.Unary, operand: ir.Expression) -> ir.Expression:
+    """The same conversion or unary operator of another operand, folded when that is a constant."""
+    if isinstance(expression, ir.Unary):
+        return make_unary(expression.operator, operand)
+    if expression.bits:
+        return make_bit_cast(operand, expression.type)
+    return make_cast(operand, expression.type)
+
+
+def _substitute_load(load: ir.Load, values: Mapping[str, ir.Expression]) -> ir.Load:
+    indices = tuple(substitute(i, values) for i in load.indices)
+    predicate = None if load.predicate is None else substitute(load.predicate, values)
+    if predicate is load.predicate and all(a is b for a, b in zip(indices, load.indices, strict=True)):
+        return load
+    return ir.Load(array=load.array, indices=indices, line=load.line, predicate=predicate)
+
+
+def map_own(statement: ir.Statement, visit: Callable[[ir.Expression], ir.Expression]) -> ir.Statement:
+    """As `ir.map_own_expressions`, but the very same statement when no expression changes."""
+    expressions = ir.statement_expressions(statement)
+    if not expressions:
+        return statement
+    if isinstance(statement, ir.Assign):
+        value = visit(statement.value)
+        if value is statement.value:
+            return statement
+        return ir.Assign(variable=statement.variable, value=value, line=statement.line)
+    found = {id(e): visit(e) for e in expressions}
+    if all(found[id(e)] is e for e in expressions):
+        return statement
+    return ir.map_own_expressions(statement, lambda e: found[id(e)])
+
+
+@dataclass(slots=True, kw_only=True)
+class Copier:
+    """Copies statements, their names and values changed.
+
+    Attributes:
+        values: what reads of a variable become; a renamed variable is in both tables.
+        variables: other variables for assigned ones, by name.
+        labels: other labels of blocks inside, by label; the rest stay.
+        loops: other names of loops inside, by name; the rest stay.
+    """
+
+    values: dict[str, ir.Expression] = field(default_factory=dict[str, ir.Expression])
+    variables: dict[str, ir.Variable] = field(default_factory=dict[str, ir.Variable])
+    labels: dict[str, str] = field(default_factory=dict[str, str])
+    loops: dict[str, str] = field(default_factory=dict[str, str])
+
+    def rename(self, variable: ir.Variable, other: ir.Variable) -> None:
+        """Use another variable of the same type from now on."""
+        self.variables[variable.name] = other
+        self.values[variable.name] = ir.Read(variable=other)
+
+    def expression(self, expression: ir.Expression) -> ir.Expression:
+        """A copy of an expression."""
+        return substitute(expression, self.values)
+
+    def variable(self, variable: ir.Variable) -> ir.Variable:
+        """The variable that takes the place of an assigned one."""
+        return self.variables.get(variable.name, variable)
+
+    def child(self) -> Copier:
+        """A copier that starts with the same tables."""
+        return Copier(
+            values=dict(self.values),
+            variables=dict(self.variables),
+            labels=dict(self.labels),
+            loops=dict(self.loops),
+        )
+
+    def add_suffix(self, body: Body, names: FreshNames, suffix: str, private: frozenset[str]) -> None:
+        """Give the blocks, loops and private variables of a body names with a suffix."""
+        renamed: set[str] = set()
+        for statement in ir.walk_statements(body):
+            if isinstance(statement, ir.Block):
+                label = statement.label
+                self.labels[label] = names.take(self.labels.get(label, label) + suffix)
+            elif isinstance(statement, ir.For | ir.While):
+                name = statement.name
+                self.loops[name] = names.take(self.loops.get(name, name) + suffix)
+            if isinstance(statement, ir.Assign | ir.For):
+                variable = statement.variable
+                if variable.name in private and variable.name not in renamed:
+                    renamed.add(variable.name)
+                    stem = self.variable(variable).name + suffix
+                    self.rename(variable, names.variable(stem, variable.type))
+
+    def body(self, body: Body) -> Body:
+        """A copy of a body."""
+        return tuple(self.statement(s) for s in body)
+
+    def statement(self, statement: ir.Statement) -> ir.Statement:
+        """A copy of a statement."""
+        match statement:
+            case ir.Assign():
+                value = self.expression(statement.value)
+                return ir.Assign(variable=self.variable(statement.variable), value=value, line=statement.line)
+            case ir.Block():
+                label = self.labels.get(statement.label, statement.label)
+                return ir.Block(label=label, body=self.body(statement.body), line=statement.line)
+            case ir.Leave():
+                return replace(statement, label=self.labels.get(statement.label, statement.label))
+            case ir.For() | ir.While():
+                return replace(self.loop_header(statement), body=self.body(statement.body))
+            case _:
+                mapped = map_own(statement, self.expression)
+                return ir.with_bodies(mapped, tuple(self.body(b) for b in ir.child_bodies(mapped)))
+
+    def loop_header(self, loop: ir.For | ir.While) -> ir.For | ir.While:
+        """A copy of a loop around the body as it is."""
+        nest = tuple(replace(level, variable=self.variable(level.variable)) for level in loop.nest)
+        name = self.loops.get(loop.name, loop.name)
+        if isinstance(loop, ir.While):
+            return replace(loop, condition=self.expression(loop.condition), name=name, nest=nest)
+        return replace(
+            loop,
+            variable=self.variable(loop.variable),
+            lower=self.expression(loop.lower),
+            upper=self.expression(loop.upper),
+            name=name,
+            nest=nest,
+        )
+
+
+# ---- loops --------------------------------------------------------------------------------------------
+
+
+def find_loop(function: ir.Function, name: str) -> ir.For | ir.While:
+    """The loop of that name.
+
+    Raises: NotApplicable: there is none.
+    """
+    found: list[str] = []
+    for statement in ir.walk_statements(function.body):
+        if isinstance(statement, ir.For | ir.While):
+            if statement.name == name:
+                return statement
+            found.append(statement.name)
+    raise NotApplicable(f"no loop is named {name}; there are {', '.join(found) or 'none'}")
+
+
+def replace_statement(function: ir.Function, old: ir.Statement, new: Body) -> ir.Function:
+    """The function with one statement, the very object, replaced."""
+    return replace(function, body=_replaced(function.body, old, new) or function.body)
+
+
+def _replaced(body: Body, old: ir.Statement, new: Body) -> Body | None:
+    for position, statement in enumerate(body):
+        if statement is old:
+            return (*body[:position], *new, *body[position + 1 :])
+        inner = ir.child_bodies(statement)
+        for number, nested in enumerate(inner):
+            changed = _replaced(nested, old, new)
+            if changed is not None:
+                bodies = (*inner[:number], changed, *inner[number + 1 :])
+                return (*body[:position], ir.with_bodies(statement, bodies), *body[position + 1 :])
+    return None
+
+
+def loops_inside(body: Body) -> list[ir.For | ir.While]:
+    """Every loop of a body, outer before inner, in source order."""
+    return [s for s in ir.walk_statements(body) if isinstance(s, ir.For | ir.While)]
+
+
+def leaves_outward(body: Body) -> frozenset[str]:
+    """Labels of blocks around the body that a statement inside leaves."""
+    left = {s.label for s in ir.walk_statements(body) if isinstance(s, ir.Leave)}
+    return frozenset(left - {s.label for s in ir.walk_statements(body) if isinstance(s, ir.Block)})
+
+
+def read_variables(expression: ir.Expression) -> frozenset[str]:
+    """Names of the variables an expression reads."""
+    return frozenset(p.variable.name for p in ir.walk_expressions(expression) if isinstance(p, ir.Read))

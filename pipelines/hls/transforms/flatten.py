@@ -1,0 +1,240 @@
+"""Flattening: a nest of counted loops as one loop over all its iterations.
+
+Belongs here: nests of constant trip counts, statements between the loops included. Does not: deciding which
+nests.
+
+The loop variables step like an odometer at the end of each iteration: the innermost one adds its step or
+starts again, the next one steps when it starts again, and so on. Whether a variable is at its last value is
+a comparison of the present value with a constant, so that the longest cycle through registers is a
+comparison, a conjunction or two and a selection. Statements before an inner loop go under the condition
+that all loops inside are in their first iteration, those after it under the condition that they are in
+their last.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from pipelines.hls import ir
+from pipelines.hls.arithmetic import make_binary, make_select, value_range
+from pipelines.hls.errors import NotApplicable
+from pipelines.hls.transforms.copying import (
+    Body,
+    Copier,
+    FreshNames,
+    find_loop,
+    fresh_names,
+    leaves_outward,
+    loops_inside,
+    read_variables,
+    replace_statement,
+)
+from pipelines.hls.transforms.counting import exact_trips, plus, value_at
+from pipelines.interface import INT32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Level:
+    """One loop of the nest and the statements of its body around the loop inside, none for the innermost."""
+
+    loop: ir.For
+    trips: int
+    before: Body = ()
+    after: Body = ()
+
+    @property
+    def first(self) -> ir.Expression:
+        """Whether the variable has its first value."""
+        return make_binary("eq", ir.Read(variable=self.loop.variable), value_at(self.loop, 0))
+
+    @property
+    def last(self) -> ir.Expression:
+        """Whether the variable has its last value."""
+        return make_binary("eq", ir.Read(variable=self.loop.variable), value_at(self.loop, self.trips - 1))
+
+
+def flatten_nest(
+    function: ir.Function, loop: str, *, perfect_only: bool = False, outermost: str | None = None
+) -> ir.Function:
+    """Make one loop of a loop and as many of the counted loops around it as possible.
+
+    Args:
+        loop: name of an innermost loop, which the one loop keeps, with its directives.
+        perfect_only: stop at a loop whose body has other statements beside the loop inside.
+        outermost: name of the outermost loop that may be taken; None for no limit.
+    Returns: an equivalent function; `Loop.nest` of the loop says what it stands for.
+    Raises:  NotApplicable: no such loop, or not even the loop right around it can be taken, and why.
+    """
+    innermost = find_loop(function, loop)
+    trips = _trips(innermost)
+    if loops_inside(innermost.body):
+        raise NotApplicable(f"loop {loop} contains a loop; a nest is flattened into its innermost loop")
+    assert isinstance(innermost, ir.For)
+    levels = [_Level(loop=innermost, trips=trips)]
+    around = _loops_around(function.body, innermost)
+    reason = f"no loop is around loop {loop}"
+    for outer in reversed(around[:0] if outermost == loop else around):
+        try:
+            levels.insert(0, _level_around(outer, levels, perfect_only))
+        except NotApplicable as error:
+            reason = str(error)
+            break
+        if isinstance(outer, ir.For) and outer.name == outermost:
+            break
+    if len(levels) == 1:
+        raise NotApplicable(reason)
+    return replace_statement(function, levels[0].loop, _flattened(levels, fresh_names(function)))
+
+
+def _trips(loop: ir.For | ir.While) -> int:
+    trips = exact_trips(loop) if isinstance(loop, ir.For) else None
+    if trips is None:
+        raise NotApplicable(f"the trip count of loop {loop.name} is not constant")
+    if trips < 1:
+        raise NotApplicable(f"loop {loop.name} never runs")
+    if loop.nest:
+        raise NotApplicable(f"loop {loop.name} is a flattened nest already")
+    return trips
+
+
+def _loops_around(body: Body, wanted: ir.For) -> list[ir.Statement]:
+    """The compound statements around a loop, outermost first."""
+    for statement in body:
+        if statement is wanted:
+            return []
+        for inner in ir.child_bodies(statement):
+            if any(s is wanted for s in ir.walk_statements(inner)):
+                return [statement, *_loops_around(inner, wanted)]
+    return []
+
+
+def _level_around(outer: ir.Statement, levels: list[_Level], perfect_only: bool) -> _Level:
+    """The next level of a nest.
+
+    Raises: NotApplicable: it cannot be taken.
+    """
+    inner = levels[0].loop
+    if not isinstance(outer, ir.For | ir.While):
+        what = "a condition" if isinstance(outer, ir.If) else "a block that is left early"
+        raise NotApplicable(f"loop {inner.name} is inside {what} (line {outer.line})")
+    trips = _trips(outer)
+    assert isinstance(outer, ir.For)
+    if trips * prod(level.trips for level in levels) > value_range(INT32)[1]:
+        raise NotApplicable(f"the iterations of loop {outer.name} are more than a counter can hold")
+    position = next(i for i, s in enumerate(outer.body) if s is inner)
+    before, after = outer.body[:position], outer.body[position + 1 :]
+    if perfect_only and (before or after):
+        raise NotApplicable(f"loop {outer.name} has other statements beside loop {inner.name}")
+    _check_between(before, after, outer, levels)
+    ends: dict[str, ir.Expression] = {
+        level.loop.variable.name: value_at(level.loop, level.trips) for level in levels
+    }
+    after = Copier(values=ends).body(after)
+    return _Level(loop=outer, trips=trips, before=before, after=after)
+
+
+def _check_between(before: Body, after: Body, outer: ir.For, levels: list[_Level]) -> None:
+    """Statements between two loops must be plain and leave the variables of the loops inside alone.
+
+    Those after a loop may read its variable, which has its last value then.
+    """
+    for statement in ir.walk_statements((*before, *after)):
+        if isinstance(statement, ir.For | ir.While):
+            raise NotApplicable(
+                f"loop {outer.name} contains loop {statement.name} beside {levels[0].loop.name}"
+            )
+    if leaves_outward((*before, *after)):
+        raise NotApplicable(f"loop {outer.name} is left beside loop {levels[0].loop.name}")
+    read = {n for e in ir.all_expressions(before) for n in read_variables(e)}
+    touched = read | ir.assigned_variables((*before, *after))
+    for level in levels:
+        name = level.loop.variable.name
+        if name in touched:
+            raise NotApplicable(f"{name} of loop {level.loop.name} is used beside it, in loop {outer.name}")
+
+
+def _flattened(levels: list[_Level], names: FreshNames) -> Body:
+    """The first values, the one loop, and the last values."""
+    innermost = levels[-1].loop
+    counter = names.variable(f"{innermost.variable.name}_flat")
+    flags = _Flags.of(levels, names)
+    starts = [_assign(level, value_at(level.loop, 0)) for level in levels]
+    ends = [_assign(level, value_at(level.loop, level.trips)) for level in levels]
+    flat = ir.For(
+        name=innermost.name,
+        body=(*flags.statements, *_one_iteration(levels, flags), *_odometer(levels, flags)),
+        line=innermost.line,
+        directives=innermost.directives,
+        nest=tuple(_nest_level(level) for level in levels),
+        variable=counter,
+        lower=ir.Constant(value=0),
+        comparison="lt",
+        upper=ir.Constant(value=prod(level.trips for level in levels)),
+        step=1,
+    )
+    return (*starts, flat, *ends)
+
+
+def _assign(level: _Level, value: ir.Expression) -> ir.Assign:
+    return ir.Assign(variable=level.loop.variable, value=value, line=level.loop.line)
+
+
+def _nest_level(level: _Level) -> ir.NestLevel:
+    first = value_at(level.loop, 0).value
+    return ir.NestLevel(
+        variable=level.loop.variable, lower=first, step=level.loop.step, trip_count=level.trips
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Flags:
+    """For each level, whether all levels inside are at their first, or at their last, value.
+
+    Attributes:
+        statements: that set the variables; first, last: the conditions, none for the innermost level.
+    """
+
+    statements: Body
+    first: tuple[ir.Expression | None, ...]
+    last: tuple[ir.Expression | None, ...]
+
+    @classmethod
+    def of(cls, levels: list[_Level], names: FreshNames) -> _Flags:
+        statements: list[ir.Statement] = []
+        first: list[ir.Expression | None] = [None]
+        last: list[ir.Expression | None] = [None]
+        for level in reversed(levels[1:]):
+            for found, test, stem in ((first, level.first, "first"), (last, level.last, "last")):
+                inner = found[0]
+                value = test if inner is None else make_binary("and", test, inner)
+                flag = names.variable(f"{level.loop.variable.name}_{stem}")
+                statements.append(ir.Assign(variable=flag, value=value, line=level.loop.line))
+                found.insert(0, ir.Read(variable=flag))
+        return cls(statements=tuple(statements), first=tuple(first), last=tuple(last))
+
+
+def _one_iteration(levels: list[_Level], flags: _Flags) -> Body:
+    before: list[ir.Statement] = []
+    after: list[ir.Statement] = []
+    for level, first, last in zip(levels, flags.first, flags.last, strict=True):
+        line = level.loop.line
+        if level.before and first is not None:
+            before.append(ir.If(condition=first, then=level.before, otherwise=(), line=line))
+        if level.after and last is not None:
+            after.insert(0, ir.If(condition=last, then=level.after, otherwise=(), line=line))
+    return (*before, *levels[-1].loop.body, *after)
+
+
+def _odometer(levels: list[_Level], flags: _Flags) -> Body:
+    """The variables' next values; the outermost one needs no start over."""
+    found: list[ir.Statement] = []
+    for number, (level, carried) in enumerate(zip(levels, flags.last, strict=True)):
+        present = ir.Read(variable=level.loop.variable)
+        value = plus(present, level.loop.step)
+        if number > 0:
+            value = make_select(level.last, value_at(level.loop, 0), value)
+        if carried is not None:
+            value = make_select(carried, value, present)
+        found.append(_assign(level, value))
+    return tuple(found)

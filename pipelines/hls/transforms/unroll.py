@@ -1,0 +1,217 @@
+"""Unrolling: copies of a loop's body in place of iterations.
+
+Belongs here: full and partial unrolling of one loop, full unrolling of everything inside a loop. Does not:
+deciding which loops, or joining the copies' results.
+
+Each copy has blocks, loops and private variables of its own, called as in the source with `_u1`, `_u2`, …;
+directives on loops inside go along. Where the iterations do not divide by the factor, a loop
+`<name>_epilogue` does the rest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from pipelines.hls import ir
+from pipelines.hls.arithmetic import value_range
+from pipelines.hls.errors import NotApplicable
+from pipelines.hls.transforms.copying import (
+    Body,
+    Copier,
+    FreshNames,
+    find_loop,
+    fresh_names,
+    leaves_outward,
+    loops_inside,
+    replace_statement,
+)
+from pipelines.hls.transforms.counting import (
+    exact_trips,
+    full_groups_bound,
+    held,
+    held_bound,
+    ordered,
+    plus,
+    value_at,
+)
+from pipelines.hls.transforms.liveness import Liveness, live_after, private_variables
+
+MAXIMUM_STATEMENTS = 20_000
+"""Statements that copies may have; more would take the later passes minutes."""
+
+
+def unroll_loop(function: ir.Function, loop: str, factor: int | None) -> ir.Function:
+    """Unroll a loop.
+
+    Args:    loop: its name; factor: iterations in one, at least 1; None for all of them.
+    Returns: an equivalent function. A factor of all iterations or more is a full unroll. A conditional
+             loop becomes one that tests its condition before each copy.
+    Raises:  NotApplicable: no such loop, all iterations of a loop that has no constant number of them, or
+             more than `MAXIMUM_STATEMENTS` statements.
+    """
+    found = find_loop(function, loop)
+    if factor is not None and factor < 1:
+        raise NotApplicable(f"an unroll factor must be at least 1, got {factor}")
+    if factor == 1:
+        return function
+    unroller = _unroller(function)
+    if isinstance(found, ir.While):
+        if factor is None:
+            raise NotApplicable(f"loop {loop} runs while a condition holds; a full unroll needs a number")
+        return replace_statement(function, found, (unroller.conditional(found, factor),))
+    trips = exact_trips(found)
+    if trips is not None and (factor is None or factor >= trips):
+        return replace_statement(function, found, unroller.fully(found, Copier(), deeply=False))
+    if factor is None:
+        raise NotApplicable(f"the trip count of loop {loop} is not constant")
+    return replace_statement(function, found, unroller.partly(found, factor, trips))
+
+
+def unroll_inner(function: ir.Function, loop: str) -> ir.Function:
+    """Unroll every loop inside a loop fully, outer ones first, so that bounds become constants.
+
+    Returns: an equivalent function in which the loop is innermost.
+    Raises:  NotApplicable: no such loop, or an inner one whose trip count is not constant, by name; or
+             more than `MAXIMUM_STATEMENTS` statements.
+    """
+    found = find_loop(function, loop)
+    if not loops_inside(found.body):
+        return function
+    body = _unroller(function).deep_copy(found.body, Copier())
+    return replace_statement(function, found, (replace(found, body=body),))
+
+
+def _unroller(function: ir.Function) -> _Unroller:
+    return _Unroller(names=fresh_names(function), walk=live_after(function))
+
+
+@dataclass(slots=True)
+class _Unroller:
+    """Makes the copies; `statements` counts what they have."""
+
+    names: FreshNames
+    walk: Liveness
+    statements: int = 0
+    private: dict[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+
+    def copier(self, loop: ir.For | ir.While, parent: Copier, suffix: str) -> Copier:
+        """A copier of one iteration with its own blocks, loops and private variables."""
+        copier = parent.child()
+        if suffix:
+            copier.add_suffix(loop.body, self.names, suffix, self.private[loop.name])
+        return copier
+
+    def start(self, loop: ir.For | ir.While, copies: int) -> None:
+        """Count the statements of copies of a body, nested loops once; know its private variables."""
+        if loop.name not in self.private:
+            self.private[loop.name] = private_variables(self.walk, loop)
+        self.statements += copies * sum(1 for _ in ir.walk_statements(loop.body))
+        if self.statements > MAXIMUM_STATEMENTS:
+            raise NotApplicable(f"unrolling loop {loop.name} makes more than {MAXIMUM_STATEMENTS} statements")
+
+    def is_needed_outside(self, loop: ir.For) -> bool:
+        """Whether the loop's variable is read where a statement of the body leaves to."""
+        return any(loop.variable.name in self.walk.labels[label] for label in leaves_outward(loop.body))
+
+    def iteration(self, loop: ir.For, copier: Copier, value: ir.Expression, *, deeply: bool = False) -> Body:
+        """A copy of the body in which the loop's variable has a value."""
+        variable = copier.variable(loop.variable)
+        copier.values[loop.variable.name] = value
+        body = self.deep_copy(loop.body, copier) if deeply else copier.body(loop.body)
+        if self.is_needed_outside(loop):
+            return (ir.Assign(variable=variable, value=value, line=loop.line), *body)
+        return body
+
+    # ---- all iterations ---------------------------------------------------------------------------
+
+    def fully(self, loop: ir.For, parent: Copier, *, deeply: bool) -> Body:
+        """Every iteration, then the variable's last value.
+
+        Args: loop: as in the source; parent: what became of the names around it; deeply: its inner loops too.
+        """
+        header = parent.loop_header(loop)
+        trips = exact_trips(header) if isinstance(header, ir.For) else None
+        if trips is None or not isinstance(header, ir.For):
+            raise NotApplicable(f"the trip count of loop {loop.name} is not constant")
+        self.start(loop, trips)
+        found: list[ir.Statement] = []
+        for number in range(trips):
+            copier = self.copier(loop, parent, f"_u{number}" if number else "")
+            found += self.iteration(loop, copier, value_at(header, number), deeply=deeply)
+        last = ir.Assign(variable=header.variable, value=value_at(header, trips), line=loop.line)
+        return (*found, last)
+
+    def deep_copy(self, body: Body, copier: Copier) -> Body:
+        """A copy of a body with every loop inside unrolled."""
+        found: list[ir.Statement] = []
+        for statement in body:
+            if isinstance(statement, ir.While):
+                raise NotApplicable(f"inner loop {statement.name} runs while a condition holds")
+            if isinstance(statement, ir.For):
+                found += self.fully(statement, copier, deeply=True)
+            elif inner := ir.child_bodies(statement):
+                copied = copier.statement(ir.with_bodies(statement, tuple(() for _ in inner)))
+                bodies = tuple(self.deep_copy(b, copier) for b in inner)
+                found.append(ir.with_bodies(copied, bodies))
+            else:
+                found.append(copier.statement(statement))
+        return tuple(found)
+
+    # ---- some iterations --------------------------------------------------------------------------
+
+    def partly(self, loop: ir.For, factor: int, trips: int | None) -> Body:
+        """Groups of iterations, then the rest in a loop of its own."""
+        self.start(loop, factor + 1)
+        low, high = value_range(loop.variable.type)
+        if not low <= loop.step * factor <= high:
+            raise NotApplicable(f"{factor} steps of loop {loop.name} are more than its variable can hold")
+        before: list[ir.Statement] = []
+        if trips is None:
+            loop = held_bound(ordered(loop), self.names, before)
+        main = self.groups(loop, factor, trips, before)
+        if trips is not None and trips % factor == 0:
+            last = ir.Assign(variable=loop.variable, value=value_at(loop, trips), line=loop.line)
+            return (*before, main, last)
+        lower = value_at(loop, trips - trips % factor) if trips else ir.Read(variable=main.variable)
+        return (*before, main, self.remainder(loop, lower))
+
+    def groups(self, loop: ir.For, factor: int, trips: int | None, before: list[ir.Statement]) -> ir.For:
+        """The loop over whole groups; a bound that must be computed is added to `before`."""
+        comparison, upper = loop.comparison, loop.upper
+        if trips is None:
+            comparison, bound = full_groups_bound(loop, factor)
+            upper = held(bound, f"{loop.variable.name}_groups", self.names, before, loop.line)
+        elif trips % factor:
+            comparison = "lt" if loop.step > 0 else "gt"
+            upper = value_at(loop, trips - trips % factor)
+        counter = loop.variable
+        if self.is_needed_outside(loop):
+            counter = self.names.variable(f"{counter.name}_main", counter.type)
+        body: list[ir.Statement] = []
+        for number in range(factor):
+            copier = self.copier(loop, Copier(), f"_u{number}" if number else "")
+            body += self.iteration(loop, copier, plus(ir.Read(variable=counter), number * loop.step))
+        return replace(
+            loop,
+            variable=counter,
+            comparison=comparison,
+            upper=upper,
+            step=loop.step * factor,
+            body=tuple(body),
+            nest=(),
+        )
+
+    def remainder(self, loop: ir.For, lower: ir.Expression) -> ir.For:
+        """The loop over what the groups left."""
+        copier = self.copier(loop, Copier(), "_e")
+        name = self.names.take(f"{loop.name}_epilogue")
+        return replace(loop, name=name, lower=lower, body=copier.body(loop.body), nest=())
+
+    def conditional(self, loop: ir.While, factor: int) -> ir.While:
+        """A conditional loop whose body is the copies, each after the first under the condition."""
+        self.start(loop, factor)
+        rest: Body = ()
+        for number in range(factor - 1, 0, -1):
+            copy = self.copier(loop, Copier(), f"_u{number}").body(loop.body)
+            rest = (ir.If(condition=loop.condition, then=(*copy, *rest), otherwise=(), line=loop.line),)
+        return replace(loop, body=(*loop.body, *rest), nest=())
