@@ -1,94 +1,46 @@
 """Structured IR to the control/data-flow graph.
 
-Belongs here: blocks, loop rotation, value numbering inside a block, address arithmetic, removal of dead
-variables. Does not: timing.
+Belongs here: blocks, loop rotation, address arithmetic. Does not: timing, or the folding of values inside a
+block (`block_builder.py`).
 
 A loop is rotated: its condition is tested once before, then at the end of the body, so that a body without
-inner control flow is one block that branches to itself.
+inner control flow is one block that branches to itself. An address is the row-major element number; a
+dimension of 2^k elements takes the low k bits of its index, so that such addresses are made without adders.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from pipelines.hls import ir
 from pipelines.hls.arithmetic import make_binary
-from pipelines.hls.cdfg import Block, Branch, Cdfg, Finish, Jump, Operation, Terminator
-from pipelines.interface import ScalarType
-
-
-@dataclass(slots=True)
-class _BlockBuilder:
-    """A block that is being filled; `known` maps an operation's identity to its index."""
-
-    index: int
-    loop: str | None
-    line: int
-    operations: list[Operation] = field(default_factory=list[Operation])
-    known: dict[tuple[object, ...], int] = field(default_factory=dict[tuple[object, ...], int])
-    values: dict[str, int] = field(default_factory=dict[str, int])
-    written: dict[str, tuple[ir.Variable, int]] = field(default_factory=dict[str, tuple[ir.Variable, int]])
-    memory_epoch: dict[str, int] = field(default_factory=dict[str, int])
-    terminator: Terminator | None = None
-    interval: int | None = None
-    trip_count: int | None = None
-    nest: tuple[ir.NestLevel, ...] = ()
-
-    def go_on(self, after: _BlockBuilder) -> None:
-        """Go on with another block unless control already went elsewhere."""
-        if self.terminator is None:
-            self.terminator = Jump(target=after.index)
-
-    def add(
-        self,
-        opcode: str,
-        operands: tuple[int, ...],
-        kind: ScalarType | None,
-        line: int,
-        *,
-        predicate: int | None = None,
-        symbol: ir.Variable | ir.Array | None = None,
-        value: int | None = None,
-        subscripts: tuple[int, ...] = (),
-    ) -> int:
-        """Append an operation, or find the equal one that is already there."""
-        name = symbol.name if symbol is not None else ""
-        epoch = self.memory_epoch.get(name, 0)
-        identity = (opcode, operands, kind, predicate, name, value, epoch)
-        if opcode not in ("store", "write") and identity in self.known:
-            return self.known[identity]
-        operation = Operation(
-            index=len(self.operations),
-            opcode=opcode,
-            operands=operands,
-            type=kind,
-            line=line,
-            predicate=predicate,
-            symbol=symbol,
-            value=value,
-            subscripts=subscripts,
-        )
-        self.operations.append(operation)
-        self.known[identity] = operation.index
-        if opcode == "store":
-            self.memory_epoch[name] = epoch + 1
-        return operation.index
+from pipelines.hls.block_builder import BlockBuilder
+from pipelines.hls.cdfg import Branch, Cdfg, Finish, Jump
+from pipelines.hls.cleanup import clean
+from pipelines.hls.initial_values import store_initial_values
+from pipelines.interface import INT32, ScalarType
 
 
 @dataclass(slots=True)
 class _Lowering:
     function: ir.Function
     intervals: Mapping[str, int]
-    blocks: list[_BlockBuilder] = field(default_factory=list[_BlockBuilder])
+    blocks: list[BlockBuilder] = field(default_factory=list[BlockBuilder])
     loops: list[str] = field(default_factory=list[str])
     exits: dict[str, int] = field(default_factory=dict[str, int])
+    names: set[str] = field(init=False)
+    stored: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.names = set(ir.all_names(self.function))
+        self.stored = ir.stored_arrays(self.function.body)
 
     # ---- blocks -----------------------------------------------------------------------------------
 
-    def new_block(self, line: int) -> _BlockBuilder:
+    def new_block(self, line: int) -> BlockBuilder:
         loop = self.loops[-1] if self.loops else None
-        block = _BlockBuilder(index=len(self.blocks), loop=loop, line=line)
+        block = BlockBuilder(index=len(self.blocks), loop=loop, line=line)
         self.blocks.append(block)
         return block
 
@@ -96,27 +48,11 @@ class _Lowering:
         block = self.lower_body(self.function.body, self.new_block(0))
         if block.terminator is None:
             block.terminator = Finish(value=None)
-        built = tuple(self.finish(b) for b in self.blocks)
-        return Cdfg(function=self.function, blocks=built)
-
-    def finish(self, block: _BlockBuilder) -> Block:
-        for variable, value in block.written.values():
-            block.add("write", (value,), None, block.line, symbol=variable)
-        assert block.terminator is not None
-        return Block(
-            index=block.index,
-            operations=tuple(block.operations),
-            terminator=block.terminator,
-            loop=block.loop,
-            line=block.line,
-            interval=block.interval,
-            trip_count=block.trip_count,
-            nest=block.nest,
-        )
+        return Cdfg(function=self.function, blocks=tuple(b.finish() for b in self.blocks))
 
     # ---- statements -------------------------------------------------------------------------------
 
-    def lower_body(self, body: tuple[ir.Statement, ...], block: _BlockBuilder) -> _BlockBuilder:
+    def lower_body(self, body: tuple[ir.Statement, ...], block: BlockBuilder) -> BlockBuilder:
         """Lower statements into a block; returns the block where control goes on."""
         for statement in body:
             match statement:
@@ -142,27 +78,29 @@ class _Lowering:
                 break
         return block
 
-    def lower_block(self, statement: ir.Block, block: _BlockBuilder) -> _BlockBuilder:
+    def lower_block(self, statement: ir.Block, block: BlockBuilder) -> BlockBuilder:
         after = self.new_block(statement.line)
         self.exits[statement.label] = after.index
         end = self.lower_body(statement.body, block)
         end.go_on(after)
         return after
 
-    def assign(self, block: _BlockBuilder, variable: ir.Variable, value: ir.Expression, line: int) -> None:
+    def assign(self, block: BlockBuilder, variable: ir.Variable, value: ir.Expression, line: int) -> None:
         index = self.value(block, value, line)
         block.values[variable.name] = index
         block.written[variable.name] = (variable, index)
 
-    def store(self, block: _BlockBuilder, store: ir.Store) -> None:
+    def store(self, block: BlockBuilder, store: ir.Store) -> None:
         subscripts = tuple(self.value(block, i, store.line) for i in store.indices)
-        address = self.address(block, store.array, store.indices, store.line)
         value = self.value(block, store.value, store.line)
-        predicate = store.predicate
-        when = None if predicate is None else self.value(block, predicate, store.line)
+        when = None if store.predicate is None else self.value(block, store.predicate, store.line)
+        if when is not None and block.constant(when) is not None:
+            if block.constant(when) == 0:
+                return
+            when = None
         block.add(
             "store",
-            (address, value),
+            (self.address(block, store.array, subscripts, store.line), value),
             None,
             store.line,
             predicate=when,
@@ -170,7 +108,7 @@ class _Lowering:
             subscripts=subscripts,
         )
 
-    def lower_if(self, statement: ir.If, block: _BlockBuilder) -> _BlockBuilder:
+    def lower_if(self, statement: ir.If, block: BlockBuilder) -> BlockBuilder:
         condition = self.value(block, statement.condition, statement.line)
         then = self.new_block(statement.line)
         then_end = self.lower_body(statement.then, then)
@@ -184,7 +122,8 @@ class _Lowering:
         block.terminator = Branch(condition=condition, if_true=then.index, if_false=skip.index)
         return after
 
-    def lower_for(self, loop: ir.For, block: _BlockBuilder) -> _BlockBuilder:
+    def lower_for(self, loop: ir.For, block: BlockBuilder) -> BlockBuilder:
+        upper = self.settled_bound(loop, block)
         self.assign(block, loop.variable, loop.lower, loop.line)
         read = ir.Read(variable=loop.variable)
         step = ir.Assign(
@@ -192,7 +131,7 @@ class _Lowering:
             value=make_binary("add", read, ir.Constant(value=loop.step, type=loop.variable.type)),
             line=loop.line,
         )
-        again = make_binary(loop.comparison, read, loop.upper)
+        again = make_binary(loop.comparison, read, upper)
         trips = loop.trip_count
         if trips == 0:
             return block
@@ -200,7 +139,24 @@ class _Lowering:
             loop, (*loop.body, step), again, block, guard=None if trips else again, trips=trips
         )
 
-    def lower_while(self, loop: ir.While, block: _BlockBuilder) -> _BlockBuilder:
+    def settled_bound(self, loop: ir.For, block: BlockBuilder) -> ir.Expression:
+        """The bound, computed once before the loop when that is more than looking at a variable."""
+        if isinstance(loop.upper, ir.Constant | ir.Read):
+            return loop.upper
+        bound = ir.Variable(name=self.fresh_name(f"{loop.variable.name}_end"), type=ir.type_of(loop.upper))
+        self.assign(block, bound, loop.upper, loop.line)
+        return ir.Read(variable=bound)
+
+    def fresh_name(self, stem: str) -> str:
+        """A name the program does not use."""
+        name, number = stem, 0
+        while name in self.names:
+            number += 1
+            name = f"{stem}_{number}"
+        self.names.add(name)
+        return name
+
+    def lower_while(self, loop: ir.While, block: BlockBuilder) -> BlockBuilder:
         guard = loop.condition if loop.test_first else None
         return self.rotated(loop, loop.body, loop.condition, block, guard=guard, trips=None)
 
@@ -209,11 +165,11 @@ class _Lowering:
         loop: ir.For | ir.While,
         body: tuple[ir.Statement, ...],
         again: ir.Expression,
-        block: _BlockBuilder,
+        block: BlockBuilder,
         *,
         guard: ir.Expression | None,
         trips: int | None,
-    ) -> _BlockBuilder:
+    ) -> BlockBuilder:
         """`if (guard) do body while (again)`."""
         guard_value = None if guard is None else self.value(block, guard, loop.line)
         self.loops.append(loop.name)
@@ -236,37 +192,58 @@ class _Lowering:
 
     # ---- expressions ------------------------------------------------------------------------------
 
-    def value(self, block: _BlockBuilder, expression: ir.Expression, line: int) -> int:
-        """Index of the operation that computes an expression."""
+    def value(self, block: BlockBuilder, expression: ir.Expression, line: int) -> int:
+        """Index of the operation that computes an expression; parts before the whole, each object once."""
+        done: dict[int, int] = {}
+        stack = [expression]
+        while stack:
+            part = stack[-1]
+            children = ir.child_expressions(part)
+            waiting = [c for c in children if id(c) not in done]
+            if waiting:
+                stack.extend(reversed(waiting))
+                continue
+            stack.pop()
+            if id(part) not in done:
+                done[id(part)] = self.computed(block, part, tuple(done[id(c)] for c in children), line)
+        return done[id(expression)]
+
+    def computed(
+        self, block: BlockBuilder, expression: ir.Expression, parts: tuple[int, ...], line: int
+    ) -> int:
+        """The operation of an expression whose operands are values of the block."""
         match expression:
             case ir.Constant():
-                return block.add("const", (), expression.type, line, value=expression.value)
+                return block.number(expression.value, expression.type, line)
             case ir.Read():
                 return self.read(block, expression.variable, line)
             case ir.Load():
-                return self.load(block, expression)
+                return self.load(block, expression, parts)
             case ir.Unary():
-                operand = self.value(block, expression.operand, line)
-                return block.add(expression.operator, (operand,), expression.type, line)
+                return block.unary(expression.operator, parts[0], line)
+            case ir.Cast() if expression.bits:
+                return block.add("bits", parts, expression.type, line)
             case ir.Cast():
-                operand = self.value(block, expression.operand, line)
-                return block.add("bits" if expression.bits else "cast", (operand,), expression.type, line)
+                return block.cast(parts[0], expression.type, line)
             case ir.Binary():
-                return self.binary(block, expression, line)
+                return block.binary(expression.operator, parts[0], parts[1], line)
             case ir.Select():
-                parts = (expression.condition, expression.if_true, expression.if_false)
-                operands = tuple(self.value(block, p, line) for p in parts)
-                return block.add("select", operands, expression.type, line)
+                return block.select(parts[0], parts[1], parts[2], line)
 
-    def read(self, block: _BlockBuilder, variable: ir.Variable, line: int) -> int:
+    def read(self, block: BlockBuilder, variable: ir.Variable, line: int) -> int:
         if variable.name not in block.values:
             block.values[variable.name] = block.add("read", (), variable.type, line, symbol=variable)
         return block.values[variable.name]
 
-    def load(self, block: _BlockBuilder, load: ir.Load) -> int:
-        subscripts = tuple(self.value(block, i, load.line) for i in load.indices)
-        address = self.address(block, load.array, load.indices, load.line)
-        when = None if load.predicate is None else self.value(block, load.predicate, load.line)
+    def load(self, block: BlockBuilder, load: ir.Load, parts: tuple[int, ...]) -> int:
+        subscripts = parts[: len(load.indices)]
+        when = None if load.predicate is None else parts[-1]
+        address = self.address(block, load.array, subscripts, load.line)
+        known = self.table_value(block, load.array, address)
+        if known is not None:
+            return block.number(known, load.array.type, load.line)
+        if when is not None and block.constant(when):
+            when = None
         return block.add(
             "load",
             (address,),
@@ -277,27 +254,38 @@ class _Lowering:
             subscripts=subscripts,
         )
 
-    def binary(self, block: _BlockBuilder, expression: ir.Binary, line: int) -> int:
-        left = self.value(block, expression.left, line)
-        right = expression.right
-        if expression.operator in ("div", "rem") and isinstance(right, ir.Constant):
-            quotient = block.add("divc", (left,), expression.type, line, value=right.value)
-            if expression.operator == "div":
-                return quotient
-            divisor = self.value(block, right, line)
-            product = block.add("mul", (quotient, divisor), expression.type, line)
-            return block.add("sub", (left, product), expression.type, line)
-        return block.add(expression.operator, (left, self.value(block, right, line)), expression.type, line)
+    def table_value(self, block: BlockBuilder, array: ir.Array, address: int) -> int | None:
+        """An element of a table of constants whose place is known; zero where no value was given."""
+        place = block.constant(address)
+        if place is None or array.initial is None or array.name in self.stored:
+            return None
+        return array.initial[place] if place < len(array.initial) else 0
 
-    def address(
-        self, block: _BlockBuilder, array: ir.Array, indices: tuple[ir.Expression, ...], line: int
-    ) -> int:
-        """Row-major element number."""
-        total = indices[0]
-        for size, index in zip(array.shape[1:], indices[1:], strict=True):
-            scaled = make_binary("mul", total, ir.Constant(value=size))
-            total = make_binary("add", scaled, index)
-        return self.value(block, total, line)
+    def address(self, block: BlockBuilder, array: ir.Array, subscripts: tuple[int, ...], line: int) -> int:
+        """Row-major element number of subscripts that are in bounds, as wide as the array needs."""
+        total: int | None = None
+        for size, subscript in zip(array.shape, subscripts, strict=True):
+            index = block.cast(subscript, INT32, line)
+            if size & (size - 1) == 0:
+                bits = size.bit_length() - 1
+                kind = ScalarType(width_bits=max(1, bits), signed=False)
+                low = (
+                    block.cast(block.cast(index, kind, line), INT32, line)
+                    if bits
+                    else block.number(0, INT32, line)
+                )
+                total = low if total is None else self._appended(block, total, low, bits, line)
+            elif total is None:
+                total = index
+            else:
+                row = block.binary("mul", total, block.number(size, INT32, line), line)
+                total = block.binary("add", row, index, line)
+        bits = max(1, (array.element_count - 1).bit_length())
+        return block.cast(total or 0, ScalarType(width_bits=bits, signed=False), line)
+
+    def _appended(self, block: BlockBuilder, high: int, low: int, bits: int, line: int) -> int:
+        raised = block.binary("shl", high, block.number(bits, INT32, line), line)
+        return block.binary("or", raised, low, line)
 
 
 def lower(function: ir.Function, intervals: Mapping[str, int]) -> Cdfg:
@@ -307,118 +295,6 @@ def lower(function: ir.Function, intervals: Mapping[str, int]) -> Cdfg:
              loops whose body becomes one block take it; the caller checks which did.
     Returns: the graph, without unreachable blocks, dead operations and dead variables.
     """
-    return remove_dead(thread_jumps(_Lowering(function=function, intervals=intervals).run()))
-
-
-def _is_empty(block: Block) -> bool:
-    return not block.operations and isinstance(block.terminator, Jump)
-
-
-def thread_jumps(graph: Cdfg) -> Cdfg:
-    """Skip blocks that only jump, and drop the blocks nothing reaches."""
-
-    def final(index: int) -> int:
-        seen: set[int] = set()
-        while _is_empty(graph.blocks[index]) and index not in seen:
-            seen.add(index)
-            index = graph.blocks[index].successors[0]
-        return index
-
-    order: dict[int, int] = {}
-    stack = [final(0)]
-    while stack:
-        index = stack.pop()
-        if index not in order:
-            order[index] = 0
-            stack.extend(final(s) for s in reversed(graph.blocks[index].successors))
-    kept = [final(0), *sorted(i for i in order if i != final(0))]
-    number = {old: new for new, old in enumerate(kept)}
-
-    def retarget(terminator: Terminator) -> Terminator:
-        match terminator:
-            case Jump():
-                return Jump(target=number[final(terminator.target)])
-            case Branch():
-                return Branch(
-                    condition=terminator.condition,
-                    if_true=number[final(terminator.if_true)],
-                    if_false=number[final(terminator.if_false)],
-                )
-            case Finish():
-                return terminator
-
-    blocks = tuple(
-        replace(graph.blocks[old], index=new, terminator=retarget(graph.blocks[old].terminator))
-        for old, new in number.items()
-    )
-    return Cdfg(function=graph.function, blocks=blocks)
-
-
-def live_out(graph: Cdfg) -> list[frozenset[str]]:
-    """Names of the variables whose value is needed after each block (backward data flow)."""
-    reads = [{o.name for o in b.operations if o.opcode == "read"} for b in graph.blocks]
-    writes = [{o.name for o in b.operations if o.opcode == "write"} for b in graph.blocks]
-    out: list[frozenset[str]] = [frozenset() for _ in graph.blocks]
-    changed = True
-    while changed:
-        changed = False
-        for block in reversed(graph.blocks):
-            needed = frozenset(
-                name
-                for successor in block.successors
-                for name in reads[successor] | (out[successor] - writes[successor])
-            )
-            if needed != out[block.index]:
-                out[block.index] = needed
-                changed = True
-    return out
-
-
-def remove_dead(graph: Cdfg) -> Cdfg:
-    """Drop writes of variables nobody reads later, and operations nobody uses, to a fixed point."""
-    while True:
-        live = live_out(graph)
-        blocks = tuple(_prune(b, live[b.index]) for b in graph.blocks)
-        if blocks == graph.blocks:
-            return graph
-        graph = Cdfg(function=graph.function, blocks=blocks)
-
-
-def _prune(block: Block, live: frozenset[str]) -> Block:
-    needed: set[int] = set()
-    match block.terminator:
-        case Branch():
-            needed.add(block.terminator.condition)
-        case Finish() if block.terminator.value is not None:
-            needed.add(block.terminator.value)
-        case _:
-            pass
-    for operation in reversed(block.operations):
-        rooted = operation.opcode == "store" or (operation.opcode == "write" and operation.name in live)
-        if rooted:
-            needed.add(operation.index)
-        if operation.index in needed:
-            needed.update(operation.inputs)
-            needed.update(operation.subscripts)
-    return _renumber(block, needed)
-
-
-def _renumber(block: Block, needed: set[int]) -> Block:
-    kept = [o for o in block.operations if o.index in needed]
-    number = {o.index: new for new, o in enumerate(kept)}
-    operations = tuple(
-        replace(
-            o,
-            index=number[o.index],
-            operands=tuple(number[i] for i in o.operands),
-            predicate=None if o.predicate is None else number[o.predicate],
-            subscripts=tuple(number[i] for i in o.subscripts),
-        )
-        for o in kept
-    )
-    terminator = block.terminator
-    if isinstance(terminator, Branch):
-        terminator = replace(terminator, condition=number[terminator.condition])
-    elif isinstance(terminator, Finish) and terminator.value is not None:
-        terminator = Finish(value=number[terminator.value])
-    return replace(block, operations=operations, terminator=terminator)
+    prepared, own_loops = store_initial_values(function)
+    wanted = {**dict.fromkeys(own_loops, 1), **intervals}
+    return clean(_Lowering(function=prepared, intervals=wanted).run())

@@ -1,0 +1,277 @@
+"""The control/data-flow graph without what nothing needs.
+
+Belongs here: skipping empty blocks, joining blocks in a row, dropping dead operations, variables and local
+memories. Does not: new operations.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+
+from pipelines.hls.cdfg import Block, Branch, Cdfg, Finish, Jump, Operation, Terminator
+from pipelines.hls.ir import Array
+
+
+def clean(graph: Cdfg) -> Cdfg:
+    """The graph without unreachable blocks, dead operations and dead variables."""
+    return remove_dead(join_blocks(thread_jumps(graph)))
+
+
+# ---- blocks ---------------------------------------------------------------------------------------
+
+
+def _is_empty(block: Block) -> bool:
+    return not block.operations and isinstance(block.terminator, Jump)
+
+
+def retargeted(terminator: Terminator, number: dict[int, int]) -> Terminator:
+    """The terminator with other block numbers; a branch to one block becomes a jump."""
+    match terminator:
+        case Jump():
+            return Jump(target=number[terminator.target])
+        case Branch():
+            taken, other = number[terminator.if_true], number[terminator.if_false]
+            if taken == other:
+                return Jump(target=taken)
+            return replace(terminator, if_true=taken, if_false=other)
+        case Finish():
+            return terminator
+
+
+def _final_targets(graph: Cdfg) -> dict[int, int]:
+    """Where control really goes when it goes to a block: past the ones that only jump."""
+    found: dict[int, int] = {}
+    for block in graph.blocks:
+        path: list[int] = []
+        index = block.index
+        while index not in found and index not in path and _is_empty(graph.blocks[index]):
+            path.append(index)
+            index = graph.blocks[index].successors[0]
+        end = found.get(index, index)
+        found.update(dict.fromkeys(path, end))
+        found.setdefault(index, end)
+    return found
+
+
+def thread_jumps(graph: Cdfg) -> Cdfg:
+    """Skip blocks that only jump, and drop the blocks nothing reaches."""
+    final = _final_targets(graph)
+    return _renumbered(graph, _in_program_order(graph, final), final)
+
+
+def _in_program_order(graph: Cdfg, final: dict[int, int]) -> list[int]:
+    """The blocks control reaches: reverse postorder, so that a loop's body comes before what follows it."""
+    finished: list[int] = []
+    seen = {final[0]}
+    stack: list[tuple[int, list[int]]] = [(final[0], _ways(graph, final, final[0]))]
+    while stack:
+        index, waiting = stack[-1]
+        if not waiting:
+            stack.pop()
+            finished.append(index)
+            continue
+        following = waiting.pop()
+        if following not in seen:
+            seen.add(following)
+            stack.append((following, _ways(graph, final, following)))
+    return finished[::-1]
+
+
+def _ways(graph: Cdfg, final: dict[int, int], index: int) -> list[int]:
+    """Successors of a block, the one to walk first at the end."""
+    return [final[s] for s in graph.blocks[index].successors]
+
+
+def _renumbered(graph: Cdfg, kept: list[int], final: dict[int, int]) -> Cdfg:
+    number = {old: new for new, old in enumerate(kept)}
+    target = {old: number[end] for old, end in final.items() if end in number}
+    blocks = tuple(
+        _settled(
+            replace(graph.blocks[old], index=new, terminator=retargeted(graph.blocks[old].terminator, target))
+        )
+        for old, new in number.items()
+    )
+    return Cdfg(function=graph.function, blocks=blocks)
+
+
+def _settled(block: Block) -> Block:
+    """A block that no longer branches to itself is no pipelined loop."""
+    if block.interval is not None and not (
+        isinstance(block.terminator, Branch) and block.index in block.successors
+    ):
+        return replace(block, interval=None, trip_count=None, nest=())
+    return block
+
+
+def join_blocks(graph: Cdfg) -> Cdfg:
+    """Join a block to the only one before it when that has no other way to go."""
+    predecessors: dict[int, list[int]] = defaultdict(list)
+    for block in graph.blocks:
+        for successor in dict.fromkeys(block.successors):
+            predecessors[successor].append(block.index)
+    joined: dict[int, int] = {}
+    blocks = dict(enumerate(graph.blocks))
+    for index in range(1, len(graph.blocks)):
+        before = predecessors[index]
+        if len(before) != 1:
+            continue
+        head = before[0]
+        while head in joined:
+            head = joined[head]
+        if head != index and isinstance(blocks[head].terminator, Jump):
+            blocks[head] = _joined(blocks[head], blocks.pop(index))
+            joined[index] = head
+    if not joined:
+        return graph
+    same = {i: i for i in range(len(graph.blocks))}
+    return _renumbered(
+        replace(graph, blocks=tuple(blocks.get(i, b) for i, b in enumerate(graph.blocks))),
+        sorted(blocks),
+        same,
+    )
+
+
+def _joined(first: Block, second: Block) -> Block:
+    """Two blocks in a row as one: what the first writes is what the second reads."""
+    operations = list(first.operations)
+    written = {o.name: o for o in operations if o.opcode == "write"}
+    known = {o.name: o.index for o in operations if o.opcode == "read"}
+    known |= {name: o.operands[0] for name, o in written.items()}
+    number: dict[int, int] = {}
+    rewritten = {o.name for o in second.operations if o.opcode == "write"}
+    for operation in second.operations:
+        if operation.opcode == "read" and operation.name in known:
+            number[operation.index] = known[operation.name]
+            continue
+        number[operation.index] = len(operations)
+        operations.append(moved(operation, len(operations), number))
+    whole = replace(
+        first,
+        operations=tuple(operations),
+        terminator=with_values(second.terminator, number),
+        line=first.line or second.line,
+    )
+    overtaken = {o.index for n, o in written.items() if n in rewritten}
+    return kept_operations(whole, set(range(len(operations))) - overtaken)
+
+
+# ---- operations -----------------------------------------------------------------------------------
+
+
+def moved(operation: Operation, index: int, number: dict[int, int]) -> Operation:
+    """An operation with another index, and with values that have other numbers."""
+    return replace(
+        operation,
+        index=index,
+        operands=tuple(number[i] for i in operation.operands),
+        predicate=None if operation.predicate is None else number[operation.predicate],
+        subscripts=tuple(number[i] for i in operation.subscripts),
+    )
+
+
+def with_values(terminator: Terminator, number: dict[int, int]) -> Terminator:
+    """The terminator of values that have other numbers."""
+    match terminator:
+        case Branch():
+            return replace(terminator, condition=number[terminator.condition])
+        case Finish() if terminator.value is not None:
+            return Finish(value=number[terminator.value])
+        case _:
+            return terminator
+
+
+def kept_operations(block: Block, kept: set[int]) -> Block:
+    """The block with only some of its operations, which use no others."""
+    number: dict[int, int] = {}
+    operations: list[Operation] = []
+    for operation in block.operations:
+        if operation.index in kept:
+            number[operation.index] = len(operations)
+            operations.append(moved(operation, len(operations), number))
+    return replace(block, operations=tuple(operations), terminator=with_values(block.terminator, number))
+
+
+@dataclass(slots=True)
+class _Marking:
+    """What is needed, found from stores, branches and results backwards through variables."""
+
+    graph: Cdfg
+    needed: list[set[int]] = field(init=False)
+    writes: list[dict[str, int]] = field(init=False)
+    before: list[list[int]] = field(init=False)
+    waiting: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    live_in: set[tuple[int, str]] = field(default_factory=set[tuple[int, str]])
+
+    def __post_init__(self) -> None:
+        blocks = self.graph.blocks
+        self.needed = [set() for _ in blocks]
+        self.writes = [{o.name: o.index for o in b.operations if o.opcode == "write"} for b in blocks]
+        self.before = [[] for _ in blocks]
+        for block in blocks:
+            for successor in dict.fromkeys(block.successors):
+                self.before[successor].append(block.index)
+
+    def need(self, block: int, operation: int) -> None:
+        if operation not in self.needed[block]:
+            self.needed[block].add(operation)
+            self.waiting.append((block, operation))
+
+    def need_variable(self, block: int, name: str) -> None:
+        """A variable's value when a block begins: every write that may come before it."""
+        stack = [block]
+        while stack:
+            index = stack.pop()
+            if (index, name) in self.live_in:
+                continue
+            self.live_in.add((index, name))
+            for earlier in self.before[index]:
+                write = self.writes[earlier].get(name)
+                if write is None:
+                    stack.append(earlier)
+                else:
+                    self.need(earlier, write)
+
+    def run(self) -> None:
+        loaded = self.graph.loaded_arrays
+        for block in self.graph.blocks:
+            match block.terminator:
+                case Branch():
+                    self.need(block.index, block.terminator.condition)
+                case Finish() if block.terminator.value is not None:
+                    self.need(block.index, block.terminator.value)
+                case _:
+                    pass
+            for operation in block.operations:
+                if operation.opcode == "store" and _is_seen(operation, loaded):
+                    self.need(block.index, operation.index)
+        while self.waiting:
+            block, index = self.waiting.pop()
+            operation = self.graph.blocks[block].operations[index]
+            for source in (*operation.inputs, *operation.subscripts):
+                self.need(block, source)
+            if operation.opcode == "read":
+                self.need_variable(block, operation.name)
+
+
+def _is_seen(store: Operation, loaded: frozenset[str]) -> bool:
+    """Whether anything can see what a store leaves."""
+    return store.name in loaded or not (isinstance(store.symbol, Array) and not store.symbol.external)
+
+
+def remove_dead(graph: Cdfg) -> Cdfg:
+    """Drop writes of variables nobody reads later, stores nobody can see, and what only these used."""
+    marking = _Marking(graph=graph)
+    marking.run()
+    blocks = tuple(
+        b if len(kept) == len(b.operations) else kept_operations(b, kept)
+        for b, kept in zip(graph.blocks, marking.needed, strict=True)
+    )
+    return replace(graph, blocks=blocks)
+
+
+def live_in(graph: Cdfg) -> set[tuple[int, str]]:
+    """(block, name) of every variable whose value when the block begins is needed."""
+    marking = _Marking(graph=graph)
+    marking.run()
+    return marking.live_in

@@ -1,0 +1,244 @@
+"""Integer values and registers at the widths they need.
+
+Belongs here: what ranges allow: constants, operations that change nothing, smaller types. Does not: the
+ranges (`ranges.py`), which bits somebody looks at (`demand.py`), time.
+
+Afterwards an operation's type is the smallest that holds every number it can give, a variable's the
+smallest that holds what any block finds in it; a value is the same number as before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from pipelines.hls.arithmetic import value_range
+from pipelines.hls.cdfg import Block, Branch, Cdfg, Jump, Operation
+from pipelines.hls.cleanup import clean, with_values
+from pipelines.hls.demand import narrow_to_demand
+from pipelines.hls.intervals import BOOLEAN, Range, meet, operation_range
+from pipelines.hls.ir import Variable
+from pipelines.hls.operators import smallest_type
+from pipelines.hls.ranges import GraphRanges, Ranges, analyse_ranges, variable_ranges
+from pipelines.interface import ScalarType
+
+_NEVER_CONSTANT = ("write", "store")
+_SAME_WITH_ZERO = ("add", "sub", "or", "xor", "shl", "shr")
+
+
+def narrow(graph: Cdfg) -> Cdfg:
+    """Simplify a graph by the ranges of its values and give each integer the width it needs.
+
+    Returns: a graph that computes the same numbers; of the subscripts of an access only those that
+             dependence tests need stay.
+    """
+    ranges = analyse_ranges(graph)
+    types = {name: smallest_type(*own) for name, own in variable_ranges(ranges).items()}
+    blocks = tuple(_narrowed(block, ranges, types) for block in graph.blocks)
+    return narrow_to_demand(clean(replace(graph, blocks=blocks)))
+
+
+def _narrowed(block: Block, ranges: GraphRanges, types: Mapping[str, ScalarType]) -> Block:
+    rewriter = _Rewriter(ranges=ranges.values[block.index], types=types)
+    for operation in block.operations:
+        rewriter.rewrite(operation)
+    terminator = with_values(block.terminator, rewriter.number)
+    possible = [s for s in dict.fromkeys(block.successors) if (block.index, s) in ranges.ways]
+    if isinstance(terminator, Branch) and len(possible) == 1:
+        terminator = Jump(target=possible[0])
+    return replace(block, operations=tuple(rewriter.operations), terminator=terminator)
+
+
+@dataclass(slots=True)
+class _Rewriter:
+    """One block written anew.
+
+    Attributes:
+        number: the new operation that has the value of an old one; known: ranges of the new ones.
+        seen: new operations by what they do, so that equal ones are made once.
+    """
+
+    ranges: Ranges
+    types: Mapping[str, ScalarType]
+    operations: list[Operation] = field(default_factory=list[Operation])
+    known: Ranges = field(default_factory=list[Range | None])
+    number: dict[int, int] = field(default_factory=dict[int, int])
+    seen: dict[tuple[object, ...], int] = field(default_factory=dict[tuple[object, ...], int])
+
+    def rewrite(self, operation: Operation) -> None:
+        own = self.ranges[operation.index]
+        if own is not None and own[0] == own[1] and operation.opcode not in _NEVER_CONSTANT:
+            self.number[operation.index] = self.constant(own[0], operation)
+            return
+        operands = tuple(self.number[i] for i in operation.operands)
+        same = self.unchanged(operation, operands)
+        self.number[operation.index] = self.renewed(operation, operands) if same is None else same
+
+    # ---- new operations ---------------------------------------------------------------------------
+
+    def add(self, operation: Operation, own: Range | None) -> int:
+        """Append an operation, with the type that its range needs."""
+        if own is not None:
+            operation = replace(operation, type=smallest_type(*own))
+        if operation.opcode not in ("load", "store", "write"):
+            identity = (
+                operation.opcode,
+                operation.operands,
+                operation.type,
+                operation.name,
+                operation.value,
+            )
+            if identity in self.seen:
+                return self.seen[identity]
+            self.seen[identity] = len(self.operations)
+        self.operations.append(replace(operation, index=len(self.operations)))
+        self.known.append(own)
+        return len(self.operations) - 1
+
+    def constant(self, value: int, near: Operation) -> int:
+        """A constant, on the line of another operation."""
+        operation = Operation(
+            index=0, opcode="const", operands=(), type=near.type, line=near.line, value=value
+        )
+        return self.add(operation, (value, value))
+
+    def made(self, opcode: str, operands: tuple[int, ...], near: Operation, value: int | None = None) -> int:
+        """An integer operation of the same type of C as another."""
+        operation = replace(near, opcode=opcode, operands=operands, value=value)
+        return self.add(operation, operation_range(operation, [self.known[i] for i in operands]))
+
+    def renewed(self, operation: Operation, operands: tuple[int, ...]) -> int:
+        """The operation on the new values, or a cheaper one that gives the same."""
+        own = self.ranges[operation.index]
+        cheaper = self.cheaper(operation, operands)
+        if cheaper is not None:
+            return cheaper
+        symbol = operation.symbol
+        if isinstance(symbol, Variable) and symbol.name in self.types:
+            symbol = replace(symbol, type=self.types[symbol.name])
+        predicate = None if operation.predicate is None else self.number[operation.predicate]
+        if predicate is not None and self.certain(predicate):
+            predicate = None
+        renewed = replace(
+            operation,
+            operands=operands,
+            symbol=symbol,
+            predicate=predicate,
+            subscripts=tuple(self.number[i] for i in operation.subscripts),
+        )
+        return self.add(renewed, own)
+
+    # ---- what ranges allow ------------------------------------------------------------------------
+
+    def fixed(self, index: int) -> int | None:
+        """The number of a value that is always the same."""
+        own = self.known[index]
+        return own[0] if own is not None and own[0] == own[1] else None
+
+    def certain(self, index: int) -> bool:
+        """Whether a value is never zero."""
+        own = self.known[index]
+        return own is not None and meet(own, (0, 0)) is None
+
+    def unchanged(self, operation: Operation, operands: tuple[int, ...]) -> int | None:
+        """The operand that an operation only hands on."""
+        own = self.ranges[operation.index]
+        if own is None or not operands:
+            return self._unchanged_floating(operation, operands)
+        first = self.known[operands[0]]
+        match operation.opcode:
+            case "cast" if first is not None and _holds(operation.type, first):
+                return operands[0]
+            case "select":
+                return self._selected(operands)
+            case "ne" if first in (BOOLEAN, (0, 0), (1, 1)) and self.fixed(operands[1]) == 0:
+                return operands[0]
+            case opcode if opcode in _SAME_WITH_ZERO and self.fixed(operands[1]) == 0:
+                return operands[0]
+            case "add" | "or" | "xor" if self.fixed(operands[0]) == 0:
+                return operands[1]
+            case "mul" | "divc" if self._is_factor_one(operation, operands):
+                return operands[0]
+            case "mul" if self.fixed(operands[0]) == 1:
+                return operands[1]
+            case "and":
+                return self._unmasked(operands)
+            case _:
+                return None
+
+    def _unchanged_floating(self, operation: Operation, operands: tuple[int, ...]) -> int | None:
+        return self._selected(operands) if operation.opcode == "select" else None
+
+    def _is_factor_one(self, operation: Operation, operands: tuple[int, ...]) -> bool:
+        factor = operation.value if operation.opcode == "divc" else self.fixed(operands[1])
+        return factor == 1
+
+    def _selected(self, operands: tuple[int, ...]) -> int | None:
+        condition, if_true, if_false = operands
+        if self.fixed(condition) == 0:
+            return if_false
+        if self.certain(condition) or if_true == if_false:
+            return if_true
+        if self.known[condition] == BOOLEAN and (self.fixed(if_true), self.fixed(if_false)) == (1, 0):
+            return condition
+        return None
+
+    def _unmasked(self, operands: tuple[int, ...]) -> int | None:
+        """The value that a mask takes nothing from."""
+        for value, mask in (operands, operands[::-1]):
+            bits, own = self.fixed(mask), self.known[value]
+            if bits == -1 or (
+                bits is not None and own is not None and _is_low_mask(bits) and own[0] >= 0 and own[1] <= bits
+            ):
+                return value
+        return None
+
+    def cheaper(self, operation: Operation, operands: tuple[int, ...]) -> int | None:
+        """The value made in a cheaper way."""
+        match operation.opcode:
+            case "and":
+                return self._cut(operation, operands)
+            case "div" | "rem" if operation.type is not None and not operation.type.floating:
+                return self._by_constant(operation, operands)
+            case _:
+                return None
+
+    def _cut(self, operation: Operation, operands: tuple[int, ...]) -> int | None:
+        """A mask of the lowest bits is a conversion to that many bits."""
+        for value, mask in (operands, operands[::-1]):
+            bits = self.fixed(mask)
+            if bits is not None and _is_low_mask(bits):
+                kind = ScalarType(width_bits=bits.bit_length(), signed=False)
+                return self.made("cast", (value,), replace(operation, type=kind))
+        return None
+
+    def _by_constant(self, operation: Operation, operands: tuple[int, ...]) -> int | None:
+        """A quotient or remainder by what turned out to be a constant."""
+        divisor, dividend = self.fixed(operands[1]), self.known[operands[0]]
+        if divisor is None or divisor == 0 or dividend is None:
+            return None
+        near = replace(operation, predicate=None)
+        if dividend[0] >= 0 and divisor > 0 and divisor & (divisor - 1) == 0:
+            shift = divisor.bit_length() - 1
+            if operation.opcode == "div":
+                return self.made("shr", (operands[0], self.constant(shift, near)), near)
+            kind = ScalarType(width_bits=shift, signed=False)
+            return self.made("cast", (operands[0],), replace(near, type=kind))
+        quotient = self.made("divc", (operands[0],), near, divisor)
+        if operation.opcode == "div":
+            return quotient
+        product = self.made("mul", (quotient, operands[1]), near)
+        remainder = replace(near, opcode="sub", operands=(operands[0], product))
+        return self.add(remainder, self.ranges[operation.index])
+
+
+def _holds(kind: ScalarType | None, own: Range) -> bool:
+    """Whether an integer type holds a range."""
+    if kind is None or kind.floating:
+        return False
+    low, high = value_range(kind)
+    return low <= own[0] and own[1] <= high
+
+
+def _is_low_mask(bits: int) -> bool:
+    return bits > 0 and bits & (bits + 1) == 0

@@ -1,0 +1,328 @@
+"""Which numbers every value of a control/data-flow graph can be: interval analysis with branch conditions.
+
+Belongs here: the fixed point over blocks. Does not: single operations (`intervals.py`), or what is done
+with the answer (`narrowing.py`).
+
+A variable has a range where each block begins, joined over the blocks before it, each with what its branch
+condition says. Ranges that keep growing round a loop jump to the next bound that a condition has set for
+that variable, then to the ends of its type; two more passes without jumps take back what was too much.
+
+Source: Cousot and Cousot 1977, "Abstract interpretation: a unified lattice model for static analysis of
+        programs" (widening and narrowing of intervals). Differs in jumping to the bounds of conditions.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+
+from pipelines.hls.arithmetic import value_range
+from pipelines.hls.cdfg import Block, Branch, Cdfg, Operation
+from pipelines.hls.cleanup import live_in
+from pipelines.hls.intervals import (
+    BOOLEAN,
+    Constraints,
+    Limits,
+    Range,
+    constraints_of,
+    join,
+    meet,
+    operation_range,
+    refined_select,
+)
+from pipelines.hls.ir import Variable
+
+Ranges = list[Range | None]
+Environment = dict[str, Range]
+
+FREE_VISITS = 2
+"""Visits of a loop's first block before ranges that still grow jump."""
+
+LIMITED_JUMPS = 12
+"""Jumps of a variable's range to bounds of conditions; the next one goes to the end of its type."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphRanges:
+    """Ranges of a graph.
+
+    Attributes:
+        values: of each operation of each block; None for floating values and operations without a value.
+        variables: of each live integer variable where each block begins.
+        ways: (block, successor) pairs that control can take.
+    """
+
+    values: tuple[Ranges, ...]
+    variables: tuple[Environment, ...]
+    ways: frozenset[tuple[int, int]]
+
+
+@dataclass(slots=True)
+class _Analysis:
+    graph: Cdfg
+    types: dict[str, Range] = field(init=False)
+    live: list[list[str]] = field(init=False)
+    heads: frozenset[int] = field(init=False)
+    before: list[list[int]] = field(init=False)
+    entries: list[Environment | None] = field(init=False)
+    edges: dict[tuple[int, int], Environment] = field(default_factory=dict[tuple[int, int], Environment])
+    values: list[Ranges] = field(init=False)
+    visits: list[int] = field(init=False)
+    uppers: dict[str, set[int]] = field(default_factory=lambda: defaultdict[str, set[int]](set))
+    lowers: dict[str, set[int]] = field(default_factory=lambda: defaultdict[str, set[int]](set))
+    jumps: dict[tuple[int, str], int] = field(default_factory=lambda: defaultdict[tuple[int, str], int](int))
+    nests: list[Environment] = field(init=False)
+
+    def __post_init__(self) -> None:
+        blocks = self.graph.blocks
+        self.types = {v.name: value_range(v.type) for v in self.graph.variables if not v.type.floating}
+        self.live = [[] for _ in blocks]
+        for block, name in sorted(live_in(self.graph)):
+            if name in self.types:
+                self.live[block].append(name)
+        self.before = [[] for _ in blocks]
+        for block in blocks:
+            for successor in dict.fromkeys(block.successors):
+                self.before[successor].append(block.index)
+        self.heads = _loop_heads(self.graph)
+        self.entries = [None] * len(blocks)
+        self.values = [[None] * len(b.operations) for b in blocks]
+        self.visits = [0] * len(blocks)
+        self.nests = [_nest_ranges(b) for b in blocks]
+
+    # ---- blocks -----------------------------------------------------------------------------------
+
+    def start(self) -> Environment:
+        """Where the function begins: arguments are anything."""
+        names = {p.name for p in self.graph.function.parameters if isinstance(p, Variable)}
+        return {name: self.types[name] for name in self.live[0] if name in names}
+
+    def entry(self, index: int) -> Environment | None:
+        """What the blocks before one say; None when control cannot come there."""
+        found: Environment | None = self.start() if index == 0 else None
+        for earlier in self.before[index]:
+            edge = self.edges.get((earlier, index))
+            if edge is None:
+                continue
+            if found is None:
+                found = dict(edge)
+                continue
+            for name, own in edge.items():
+                found[name] = join(found[name], own) if name in found else own
+        if found is not None:
+            for name, limit in self.nests[index].items():
+                if name in found:
+                    found[name] = meet(found[name], limit) or limit
+        return found
+
+    def evaluate(self, block: Block, entry: Environment, *, fresh: bool) -> None:
+        """Ranges of a block's operations; only what a changed variable reaches when not fresh."""
+        ranges = self.values[block.index]
+        operations = block.operations
+        changed = [False] * len(operations)
+        for operation in operations:
+            index, opcode = operation.index, operation.opcode
+            if opcode == "read":
+                found = entry.get(operation.name, (0, 0)) if operation.name in self.types else None
+            elif opcode in ("write", "store") or not (fresh or any(changed[i] for i in operation.operands)):
+                continue
+            else:
+                found = self.evaluated(operation, operations, ranges)
+            if fresh or found != ranges[index] or found == BOOLEAN:  # a selection looks behind its condition
+                ranges[index] = found
+                changed[index] = True
+
+    def evaluated(
+        self, operation: Operation, operations: tuple[Operation, ...], ranges: Ranges
+    ) -> Range | None:
+        found = operation_range(operation, [ranges[i] for i in operation.operands])
+        if operation.opcode != "select" or found is None:
+            return found
+        refined = refined_select(operation, operations, ranges)
+        return found if refined is None else meet(found, refined) or found
+
+    def leave(self, block: Block) -> list[int]:
+        """Give a block's ranges to the blocks after it; returns those for which something changed."""
+        touched: list[int] = []
+        for successor, constraints, limits in self.ways(block):
+            key = (block.index, successor)
+            if constraints is None:
+                if self.edges.pop(key, None) is not None:
+                    touched.append(successor)
+                continue
+            edge = self.environment_after(block, successor, constraints, limits)
+            if self.edges.get(key) != edge:
+                self.edges[key] = edge
+                touched.append(successor)
+        return touched
+
+    def ways(self, block: Block) -> list[tuple[int, Constraints | None, Limits]]:
+        """Where control may go, and what is known then; None for a way it cannot go."""
+        terminator, ranges = block.terminator, self.values[block.index]
+        if not isinstance(terminator, Branch) or terminator.if_true == terminator.if_false:
+            return [(successor, {}, {}) for successor in dict.fromkeys(block.successors)]
+        found: list[tuple[int, Constraints | None, Limits]] = []
+        for successor, holds in ((terminator.if_true, True), (terminator.if_false, False)):
+            limits: Limits = {}
+            constraints = constraints_of(block.operations, ranges, terminator.condition, holds, limits)
+            found.append((successor, constraints, limits))
+        return found
+
+    def environment_after(
+        self, block: Block, successor: int, constraints: Constraints, limits: Limits
+    ) -> Environment:
+        """Variables at the start of a successor."""
+        ranges, entry = self.values[block.index], self.entries[block.index] or {}
+        written = {o.name: o.operands[0] for o in block.operations if o.opcode == "write"}
+        read = {o.name: o.index for o in block.operations if o.opcode == "read"}
+        found: Environment = {}
+        for name in self.live[successor]:
+            source = written.get(name, read.get(name))
+            if source is None:
+                if name in entry:
+                    found[name] = entry[name]
+                continue
+            own = self.under(block, source, constraints)
+            if own is not None:
+                found[name] = meet(own, self.types[name]) or self.types[name]
+                self.note_bounds(name, ranges[source], found[name])
+                self.note_bounds(name, self.types[name], limits.get(source, self.types[name]))
+        return found
+
+    def under(self, block: Block, index: int, constraints: Constraints) -> Range | None:
+        """Range of a value under constraints on it or on its operands."""
+        own = self.values[block.index][index]
+        if index in constraints:
+            return constraints[index]
+        operation = block.operations[index]
+        if own is None or not any(i in constraints for i in operation.operands):
+            return own
+        ranges = self.values[block.index]
+        again = operation_range(operation, [constraints.get(i, ranges[i]) for i in operation.operands])
+        return own if again is None else meet(own, again) or own
+
+    def note_bounds(self, name: str, free: Range | None, bound: Range) -> None:
+        """Remember where a condition has cut a variable's range."""
+        if free is not None and bound != free:
+            if bound[1] < free[1]:
+                self.uppers[name].add(bound[1])
+            if bound[0] > free[0]:
+                self.lowers[name].add(bound[0])
+
+    # ---- fixed point ------------------------------------------------------------------------------
+
+    def widened(self, index: int, old: Environment, new: Environment) -> Environment:
+        """Let the ranges that still grow jump."""
+        found = dict(new)
+        for name, (low, high) in new.items():
+            if name in old and (low, high) != old[name]:
+                self.jumps[index, name] += 1
+                low, high = self.jumped(name, old[name], (low, high), self.jumps[index, name])
+            limit = self.nests[index].get(name)
+            found[name] = (low, high) if limit is None else meet((low, high), limit) or limit
+        return found
+
+    def jumped(self, name: str, old: Range, new: Range, count: int) -> Range:
+        (low, high), (first, last) = new, self.types[name]
+        limited = count <= LIMITED_JUMPS
+        if low < old[0]:
+            bounds = [b for b in self.lowers[name] if b <= low] if limited else []
+            low = max([*bounds, first + 1 if first < low and limited else first])
+        if high > old[1]:
+            bounds = [b for b in self.uppers[name] if b >= high] if limited else []
+            high = min([*bounds, last - 1 if last > high and limited else last])
+        return low, high
+
+    def visit(self, index: int) -> list[int]:
+        """Take what has come to a block through it; returns the blocks after it that must look again."""
+        block, old, new = self.graph.blocks[index], self.entries[index], self.entry(index)
+        if new is None:
+            return []
+        if old is not None:
+            new = {n: join(own, old[n]) if n in old else own for n, own in new.items()}
+            if index in self.heads and self.visits[index] >= FREE_VISITS:
+                new = self.widened(index, old, new)
+        self.visits[index] += 1
+        if old is not None and old == new:
+            return []
+        self.entries[index] = new
+        self.evaluate(block, new, fresh=old is None)
+        return self.leave(block)
+
+    def run(self) -> GraphRanges:
+        waiting, queued = [0], {0}
+        while waiting:
+            index = heappop(waiting)
+            queued.discard(index)
+            for successor in self.visit(index):
+                if successor not in queued:
+                    queued.add(successor)
+                    heappush(waiting, successor)
+        for _ in range(2):
+            for block in self.graph.blocks:
+                self.settle(block)
+        return GraphRanges(
+            values=tuple(self.values),
+            variables=tuple(e or {} for e in self.entries),
+            ways=frozenset(self.edges),
+        )
+
+    def settle(self, block: Block) -> None:
+        """Take back what jumping added: once more, without."""
+        old, new = self.entries[block.index], self.entry(block.index)
+        if old is None:
+            return
+        if new is None:
+            new = old
+        kept = {name: meet(own, old[name]) or own if name in old else own for name, own in new.items()}
+        if kept != old:
+            self.entries[block.index] = kept
+            self.evaluate(block, kept, fresh=False)
+        self.leave(block)
+
+
+def _nest_ranges(block: Block) -> Environment:
+    """Ranges that a flattened loop's own description gives its variables when an iteration begins."""
+    found: Environment = {}
+    for level in block.nest:
+        last = level.lower + level.step * (level.trip_count - 1)
+        found[level.variable.name] = (min(level.lower, last), max(level.lower, last))
+    return found
+
+
+def _loop_heads(graph: Cdfg) -> frozenset[int]:
+    """Blocks that some path comes back to: targets of edges to a block on the path of a depth-first walk."""
+    heads: set[int] = set()
+    state = [0] * len(graph.blocks)  # 0 not seen, 1 on the path, 2 done
+    stack: list[tuple[int, int]] = [(0, 0)]
+    state[0] = 1
+    while stack:
+        index, way = stack.pop()
+        successors = graph.blocks[index].successors
+        if way == len(successors):
+            state[index] = 2
+            continue
+        stack.append((index, way + 1))
+        successor = successors[way]
+        if state[successor] == 1:
+            heads.add(successor)
+        elif state[successor] == 0:
+            state[successor] = 1
+            stack.append((successor, 0))
+    return frozenset(heads)
+
+
+def analyse_ranges(graph: Cdfg) -> GraphRanges:
+    """Ranges of every integer value of a graph whose operations have their types of C."""
+    return _Analysis(graph=graph).run()
+
+
+def variable_ranges(found: GraphRanges) -> Mapping[str, Range]:
+    """For each variable every number that some block may find in it."""
+    whole: dict[str, Range] = {}
+    for environment in found.variables:
+        for name, own in environment.items():
+            whole[name] = join(whole[name], own) if name in whole else own
+    return whole
