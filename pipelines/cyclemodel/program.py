@@ -208,6 +208,8 @@ class _Writer:
     def store_lines(self, block: cdfg.Block, operation: cdfg.Operation) -> list[str]:
         assert isinstance(operation.symbol, ir.Array)
         address, value = (self.operand(block, i) for i in operation.operands)
+        kind = operation.symbol.type
+        value = value if kind.floating else wrapped(value, kind)
         check, cell = self.cell(operation.symbol, address, operation.line)
         counted = self.count_access(block, operation)
         when = "" if operation.predicate is None else f"if ({self.operand(block, operation.predicate)}) "
