@@ -19,6 +19,7 @@ from pipelines.hls.errors import HlsError
 from pipelines.hls.frontend import interface_of, read_function
 from pipelines.hls.lowering import lower
 from pipelines.hls.modulo import modulo_schedule
+from pipelines.hls.narrowing import narrow
 from pipelines.hls.operators import TimingModel, delay_library, load_library
 from pipelines.hls.plan import (
     Decision,
@@ -199,7 +200,7 @@ def compile_program(source: str, *, top: str, options: HlsOptions, file: str = "
     source_function = read_function(source, top=top, file=file)
     directives = _merge(source_function, options.directives, file)
     program = transform(source_function, directives, options.transforms)
-    graph = lower(program.function, program.intervals)
+    graph = narrow(lower(program.function, program.intervals))
     model = _timing_model(graph, options)
     schedules = _schedule(graph, model)
     design = ScheduledDesign(graph=graph, schedules=schedules, model=model, units=bind_units(schedules))

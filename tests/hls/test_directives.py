@@ -49,17 +49,45 @@ def test_applied_pipeline_explains_its_interval() -> None:
     assert found == {'{"kind":"pipeline","loop":"L1"}': (True, "II 1: ResMII 1 (store A), RecMII 1")}
 
 
-def test_pipeline_of_an_outer_loop_is_an_outcome_not_an_error() -> None:
+def test_pipeline_of_an_outer_loop_unrolls_the_loops_inside() -> None:
     found = outcomes(Directive(kind="pipeline", loop="L0"))
-    reason = "loop L0 contains loop L1; only innermost loops are pipelined"
-    assert found == {'{"kind":"pipeline","loop":"L0"}': (False, reason)}
+    assert found == {'{"kind":"pipeline","loop":"L0"}': (True, "II 8: ResMII 8 (store A), RecMII 1")}
 
 
-def test_unknown_kinds_and_pragmas_are_outcomes() -> None:
+def test_pipeline_of_an_outer_loop_rejects_an_inner_loop_without_constant_trip_count() -> None:
+    source = (
+        "void f(int n, int A[8][8]) {for (int i = 0; i < 8; i++) for (int j = 0; j < n; j++) A[i][j] = i;}"
+    )
+    applied, reason = outcomes(Directive(kind="pipeline", loop="L0"), source=source).popitem()[1]
+    assert not applied
+    assert "L1" in reason
+
+
+def test_every_copy_of_a_loop_keeps_its_directives() -> None:
+    found = outcomes(
+        Directive(kind="unroll", loop="L0", value=2),
+        Directive(kind="pipeline", loop="L1"),
+    )
+    assert found['{"kind":"unroll","loop":"L0","value":2}'] == (True, "unrolled by 2")
+    assert found['{"kind":"pipeline","loop":"L1"}'][0]
+
+
+def test_directive_on_a_loop_that_another_removes_is_an_outcome() -> None:
+    found = outcomes(Directive(kind="unroll", loop="L1"), Directive(kind="pipeline", loop="L1"))
+    reason = "the loop never runs or is gone"
+    assert found['{"kind":"pipeline","loop":"L1"}'] == (False, reason)
+
+
+def test_unknown_pragmas_are_outcomes() -> None:
     source = NEST.replace("        for", "#pragma HLS dataflow\n        for")
-    found = outcomes(Directive(kind="unroll", loop="L1", value=2), source=source)
-    assert [applied for applied, _ in found.values()] == [False, False]
-    assert any("unroll is not supported" in reason for _, reason in found.values())
+    found = outcomes(source=source)
+    assert [applied for applied, _ in found.values()] == [False]
+
+
+def test_directive_rejects_an_unknown_array() -> None:
+    directive = Directive(kind="partition", variable="B", style="complete", dimension=1)
+    with pytest.raises(HlsError, match=r"^a directive's array must be one of A, got 'B' \(program\.c\)$"):
+        outcomes(directive)
 
 
 def test_directive_rejects_an_unknown_loop() -> None:

@@ -1,0 +1,272 @@
+"""Which transformation when: directives applied to the structured IR, each with its outcome.
+
+Belongs here: the order of the transformations and what became of each directive. Does not: how any of them
+works (`transforms/`), or time.
+
+Directives are attached to the loops first, so that copies of a loop carry them along; the outcome of a
+directive covers all copies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from pipelines.hls import ir
+from pipelines.hls.directives import DirectiveOutcome, directive_json
+from pipelines.hls.errors import NotApplicable
+from pipelines.hls.transforms.dead import remove_dead_values
+from pipelines.hls.transforms.exits import exits_to_flags
+from pipelines.hls.transforms.flatten import flatten_nest
+from pipelines.hls.transforms.forward import forward_stores
+from pipelines.hls.transforms.ifconversion import convert_ifs
+from pipelines.hls.transforms.partition import partition_array
+from pipelines.hls.transforms.promote import promote_accumulators
+from pipelines.hls.transforms.registers import arrays_to_registers
+from pipelines.hls.transforms.simplify import simplify
+from pipelines.hls.transforms.tile import tile_loop
+from pipelines.hls.transforms.unroll import unroll_inner, unroll_loop
+
+Loop = ir.For | ir.While
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransformOptions:
+    """What transformations may do.
+
+    Attributes:
+        unsafe_math: floating sums may be reassociated.
+        register_threshold_elements: local arrays of at most so many elements become registers.
+        flatten_perfect_nests: a pipelined loop is flattened with the perfect nest around it.
+    """
+
+    unsafe_math: bool = False
+    register_threshold_elements: int = 32
+    flatten_perfect_nests: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What was said about one directive, or about one copy of its loop."""
+
+    directive: ir.Directive
+    applied: bool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransformedProgram:
+    """A function ready to be lowered.
+
+    Attributes:
+        intervals: requested initiation interval of each loop to be pipelined, by the loop's name.
+        pipelines: the directive behind each of them.
+        decisions: on every directive but the pipelines that remain to be scheduled.
+    """
+
+    function: ir.Function
+    intervals: dict[str, int]
+    pipelines: dict[str, ir.Directive]
+    decisions: tuple[Decision, ...]
+
+
+def directive_outcomes(
+    directives: Sequence[ir.Directive], decisions: Sequence[Decision]
+) -> list[DirectiveOutcome]:
+    """One outcome a directive: applied when every copy of its loop was, with all reasons."""
+    gone = Decision(directive=ir.Directive(kind=""), applied=False, reason="the loop never runs or is gone")
+    found: list[DirectiveOutcome] = []
+    for directive in directives:
+        said = [d for d in decisions if d.directive == directive] or [gone]
+        found.append(
+            DirectiveOutcome(
+                directive=directive_json(directive),
+                applied=all(d.applied for d in said),
+                reason="; ".join(dict.fromkeys(d.reason for d in said)),
+            )
+        )
+    return found
+
+
+def loops_of(body: tuple[ir.Statement, ...]) -> Iterator[Loop]:
+    """Every loop of a body, inner before outer."""
+    for statement in body:
+        for inner in ir.child_bodies(statement):
+            yield from loops_of(inner)
+        if isinstance(statement, ir.For | ir.While):
+            yield statement
+
+
+def tidy(function: ir.Function) -> ir.Function:
+    """The function with constants propagated and what nobody needs removed."""
+    return simplify(remove_dead_values(simplify(function)))
+
+
+def attach(function: ir.Function, directives: Sequence[ir.Directive]) -> ir.Function:
+    """The function whose loops carry exactly these directives."""
+
+    def visit(statement: ir.Statement) -> tuple[ir.Statement, ...]:
+        if not isinstance(statement, ir.For | ir.While):
+            return (statement,)
+        own = tuple(d for d in directives if d.loop == statement.name)
+        return (replace(statement, directives=own),)
+
+    free = tuple(d for d in directives if not d.loop)
+    return replace(function, body=ir.map_statements(function.body, visit), directives=free)
+
+
+def _strip(function: ir.Function, loop: str, directive: ir.Directive) -> ir.Function:
+    def visit(statement: ir.Statement) -> tuple[ir.Statement, ...]:
+        if isinstance(statement, ir.For | ir.While) and statement.name == loop:
+            kept = tuple(d for d in statement.directives if d != directive)
+            return (replace(statement, directives=kept),)
+        return (statement,)
+
+    return replace(function, body=ir.map_statements(function.body, visit))
+
+
+def _carrying(function: ir.Function, kinds: Sequence[str]) -> tuple[Loop, ir.Directive] | None:
+    for loop in loops_of(function.body):
+        for directive in loop.directives:
+            if directive.kind in kinds:
+                return loop, directive
+    return None
+
+
+@dataclass(slots=True)
+class _Planner:
+    function: ir.Function
+    options: TransformOptions
+    decisions: list[Decision] = field(default_factory=list[Decision])
+
+    def record(self, directive: ir.Directive, applied: bool, reason: str) -> None:
+        self.decisions.append(Decision(directive=directive, applied=applied, reason=reason))
+
+    def each(self, kinds: Sequence[str], apply: Callable[[Loop, ir.Directive], str]) -> None:
+        """Apply the directives of these kinds, inner loops first; `apply` says what it did."""
+        while (found := _carrying(self.function, kinds)) is not None:
+            loop, directive = found
+            self.function = _strip(self.function, loop.name, directive)
+            self.attempt(directive, lambda loop=loop, directive=directive: apply(loop, directive))
+
+    def attempt(self, directive: ir.Directive, apply: Callable[[], str]) -> bool:
+        try:
+            self.record(directive, True, apply())
+        except NotApplicable as error:
+            self.record(directive, False, str(error))
+            return False
+        return True
+
+    # ---- one directive each -----------------------------------------------------------------------
+
+    def tile(self, loop: Loop, directive: ir.Directive) -> str:
+        self.function = tile_loop(self.function, loop.name, directive.value or 1)
+        return f"tiled by {directive.value}"
+
+    def unsupported(self, _: Loop, directive: ir.Directive) -> str:
+        raise NotApplicable(f"{directive.kind} is not supported")
+
+    def unroll(self, loop: Loop, directive: ir.Directive) -> str:
+        self.function = unroll_loop(self.function, loop.name, directive.value)
+        return "unrolled fully" if directive.value is None else f"unrolled by {directive.value}"
+
+    # ---- steps ------------------------------------------------------------------------------------
+
+    def unroll_below_pipelines(self) -> None:
+        """Inner loops of a pipelined loop are unrolled fully; where that fails it is not pipelined."""
+        refused: set[str] = set()
+        while (found := self.nest_to_unroll(refused)) is not None:
+            loop, directive = found
+            try:
+                self.function = unroll_inner(self.function, loop.name)
+            except NotApplicable as error:
+                self.record(directive, False, str(error))
+                self.function = _strip(self.function, loop.name, directive)
+                refused.add(loop.name)
+
+    def nest_to_unroll(self, refused: set[str]) -> tuple[Loop, ir.Directive] | None:
+        outermost_first = reversed(list(loops_of(self.function.body)))
+        for loop in outermost_first:
+            if loop.name in refused or not any(True for _ in loops_of(loop.body)):
+                continue
+            for directive in loop.directives:
+                if directive.kind == "pipeline":
+                    return loop, directive
+        return None
+
+    def partition(self) -> None:
+        for directive in self.function.directives:
+            self.attempt(directive, lambda directive=directive: self.partition_one(directive))
+
+    def partition_one(self, directive: ir.Directive) -> str:
+        self.function = partition_array(
+            self.function, directive.variable, directive.style, directive.value, directive.dimension or 0
+        )
+        what = directive.style if directive.value is None else f"{directive.style} by {directive.value}"
+        return f"partitioned {what}"
+
+    def flatten(self) -> None:
+        self.each(("flatten",), self.flatten_one)
+        if not self.options.flatten_perfect_nests:
+            return
+        for loop, _ in self.pipelined():
+            try:
+                self.function = flatten_nest(self.function, loop.name, perfect_only=True)
+            except NotApplicable:
+                continue  # nobody asked for it
+
+    def flatten_one(self, loop: Loop, _: ir.Directive) -> str:
+        innermost = next(iter(loops_of((loop,))))
+        self.function = flatten_nest(self.function, innermost.name, perfect_only=False)
+        return "flattened with the loops around it"
+
+    def pipelined(self) -> list[tuple[Loop, ir.Directive]]:
+        return [
+            (loop, directive)
+            for loop in loops_of(self.function.body)
+            for directive in loop.directives
+            if directive.kind == "pipeline"
+        ]
+
+    def fit_for_pipelines(self) -> None:
+        for loop, directive in self.pipelined():
+            try:
+                self.function = exits_to_flags(self.function, loop.name)
+            except NotApplicable as error:
+                self.record(directive, False, str(error))
+                self.function = _strip(self.function, loop.name, directive)
+        names = frozenset(loop.name for loop, _ in self.pipelined())
+        self.function = convert_ifs(self.function, names)
+
+    def run(self) -> TransformedProgram:
+        self.function = tidy(self.function)
+        self.each(("tile",), self.tile)
+        self.each(("cache", "reduction"), self.unsupported)
+        self.each(("unroll", "parallel"), self.unroll)
+        self.unroll_below_pipelines()
+        self.function = promote_accumulators(tidy(self.function))
+        self.function = forward_stores(self.function)
+        self.partition()
+        threshold = self.options.register_threshold_elements
+        self.function = arrays_to_registers(tidy(self.function), threshold)
+        self.flatten()
+        self.fit_for_pipelines()
+        self.function = tidy(self.function)
+        pipelines = {loop.name: directive for loop, directive in self.pipelined()}
+        return TransformedProgram(
+            function=self.function,
+            intervals={name: d.value or 1 for name, d in pipelines.items()},
+            pipelines=pipelines,
+            decisions=tuple(self.decisions),
+        )
+
+
+def transform(
+    function: ir.Function, directives: Sequence[ir.Directive], options: TransformOptions
+) -> TransformedProgram:
+    """Apply directives to a function and make its pipelined loops fit for a pipeline.
+
+    Args:    directives: all of them, those written in the source included.
+    Returns: the transformed function and what was decided.
+    """
+    return _Planner(function=attach(function, directives), options=options).run()
