@@ -177,10 +177,9 @@ def arrays_to_registers(function: ir.Function, threshold_elements: int = THRESHO
         return function
     names = fresh_names(function)
     elements = {a.name: _variables(a, names) for a in chosen}
+    line = function.body[0].line if function.body else 0
     start = [
-        ir.Assign(
-            variable=variable, value=ir.Constant(value=value, type=array.type), line=_first_line(function)
-        )
+        ir.Assign(variable=variable, value=ir.Constant(value=value, type=array.type), line=line)
         for array in chosen
         if array.initial is not None
         for variable, value in zip(elements[array.name].values(), array.initial, strict=True)
