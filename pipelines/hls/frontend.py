@@ -11,9 +11,10 @@ from pycparser import c_ast
 from pipelines.hls import ir
 from pipelines.hls.errors import HlsError
 from pipelines.hls.preprocess import is_own_header, parse
-from pipelines.hls.reading.calls import facts_of, parameters_of
+from pipelines.hls.reading.calls import parameters_of
 from pipelines.hls.reading.ctypes import Scalar, spelled
 from pipelines.hls.reading.declarators import FileScope, file_scope_of
+from pipelines.hls.reading.facts import facts_of
 from pipelines.hls.reading.finishing import finish
 from pipelines.hls.reading.leaves import make_block
 from pipelines.hls.reading.parameters import declare_parameters
@@ -46,12 +47,12 @@ def _read(tree: c_ast.FileAST, top: str, file: str) -> ir.Function:
     program = make_program(Session(file=file, main_file=main_file), scope)
     session = program.session
     session.frames.append(_top_frame(session, definition, top))
-    parameters = declare_parameters(program.objects, parameters_of(session, definition))
-    result = _result(program, definition)
-    if result is not None:
-        cell = Place(kind=Scalar(type=result.type), storage=Cell(variable=result))
-        session.frame.result = cell
     with session.collect() as body:
+        parameters = declare_parameters(program.objects, parameters_of(session, definition))
+        result = _result(program, definition)
+        if result is not None:
+            cell = Place(kind=Scalar(type=result.type), storage=Cell(variable=result))
+            session.frame.result = cell
         program.statements.items(list(definition.body.block_items or []))
     if result is not None and not session.frame.returns_value:
         raise session.refuse(definition.decl, f"{top} must end by returning a value", "no final return")

@@ -5,7 +5,7 @@ Belongs here: arguments to parameters, results, recursion. Does not: the stateme
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from pycparser import c_ast
@@ -13,22 +13,27 @@ from pycparser import c_ast
 from pipelines.hls import ir
 from pipelines.hls.arithmetic import make_bit_cast, make_cast, make_unary
 from pipelines.hls.reading.ctypes import ArrayOf, CType, Pointer, Scalar, Struct
-from pipelines.hls.reading.expressions import UPDATES, Expressions, Result
+from pipelines.hls.reading.expressions import Expressions
+from pipelines.hls.reading.facts import FunctionFacts, facts_of
 from pipelines.hls.reading.leaves import make_block
 from pipelines.hls.reading.objects import Objects
 from pipelines.hls.reading.places import Address, Cell, Place, PointerSlot
 from pipelines.hls.reading.session import Frame, Session, Value
+from pipelines.hls.reading.values import Result
 from pipelines.interface import DOUBLE, FLOAT, UINT32, UINT64, ScalarType
 
 MAXIMUM_CALL_DEPTH = 64
 
 _UNARY: dict[str, tuple[str, ScalarType]] = {
-    "sqrt": ("sqrt", DOUBLE),
-    "sqrtf": ("sqrt", FLOAT),
-    "fabs": ("abs", DOUBLE),
-    "fabsf": ("abs", FLOAT),
+    f"{prefix}{name}": meaning
+    for prefix in ("", "__builtin_")
+    for name, meaning in (
+        ("sqrt", ("sqrt", DOUBLE)),
+        ("sqrtf", ("sqrt", FLOAT)),
+        ("fabs", ("abs", DOUBLE)),
+        ("fabsf", ("abs", FLOAT)),
+    )
 }
-_UNARY |= {f"__builtin_{name}": meaning for name, meaning in _UNARY.items()}
 
 _BIT_CASTS: dict[str, tuple[ScalarType, ScalarType]] = {
     "simfoundry_bits_of_float": (FLOAT, UINT32),
@@ -43,64 +48,6 @@ _REFUSED = {
     "realloc": "dynamic allocation (write an array of constant size)",
     "free": "dynamic allocation (write an array of constant size)",
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FunctionFacts:
-    """What a function's text says: its loops with their labels, and names it assigns or takes addresses of."""
-
-    loops: tuple[tuple[c_ast.Node, str | None], ...]
-    changed: frozenset[str]
-    exposed: frozenset[str]
-
-
-def facts_of(definition: c_ast.FuncDef) -> FunctionFacts:
-    """Facts of a function, in source order."""
-    loops: list[tuple[c_ast.Node, str | None]] = []
-    changed: set[str] = set()
-    exposed: set[str] = set()
-    for node, label in _nodes(definition.body, None):
-        match node:
-            case c_ast.For() | c_ast.While() | c_ast.DoWhile():
-                loops.append((node, label))
-            case c_ast.Assignment() if isinstance(node.lvalue, c_ast.ID):
-                changed.add(node.lvalue.name)
-            case c_ast.UnaryOp() if node.op in UPDATES and isinstance(node.expr, c_ast.ID):
-                changed.add(node.expr.name)
-            case c_ast.UnaryOp() if node.op == "&":
-                exposed.update(_root(node.expr))
-            case _:
-                pass
-    return FunctionFacts(loops=tuple(loops), changed=frozenset(changed), exposed=frozenset(exposed))
-
-
-def _nodes(node: c_ast.Node, label: str | None) -> Iterator[tuple[c_ast.Node, str | None]]:
-    """Every node in source order, a labelled loop with its label."""
-    stack: list[tuple[c_ast.Node, str | None]] = [(node, label)]
-    while stack:
-        node, label = stack.pop()
-        yield node, label
-        children = [child for _, child in node.children()]
-        inherited = None
-        if isinstance(node, c_ast.Label):
-            inherited = str(node.name)
-        elif isinstance(node, c_ast.Compound) and label is not None:
-            inherited = label
-        for child in reversed(children):
-            if isinstance(child, c_ast.For | c_ast.While | c_ast.DoWhile):
-                stack.append((child, inherited))
-            elif isinstance(node, c_ast.Label) and isinstance(child, c_ast.Compound):
-                only = [i for i in child.block_items or [] if not isinstance(i, c_ast.Pragma)]
-                stack.append((child, inherited if len(only) == 1 else None))
-            else:
-                stack.append((child, None))
-
-
-def _root(node: c_ast.Node) -> tuple[str, ...]:
-    """The variable whose address `&node` is, or is inside."""
-    while isinstance(node, c_ast.ArrayRef | c_ast.StructRef):
-        node = node.name
-    return (str(node.name),) if isinstance(node, c_ast.ID) else ()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -132,7 +79,7 @@ class Calls:
         """A call; its value is None when the function gives none."""
         del used
         name = node.name.name if isinstance(node.name, c_ast.ID) else None
-        arguments = list(node.args.exprs) if node.args is not None else []
+        arguments: list[c_ast.Node] = list(node.args.exprs) if node.args is not None else []
         if name is None or self.session.find(name) is not None:
             rule = "a function must be called by its name (write a switch over the functions)"
             raise self.session.refuse(node, rule, "a call through a pointer")

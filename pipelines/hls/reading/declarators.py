@@ -6,7 +6,7 @@ declaration allocates (`objects`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -86,7 +86,7 @@ class Declarators:
     _typedefs: dict[str, CType] = field(default_factory=dict[str, CType])
 
     @contextmanager
-    def at_file_scope(self) -> Iterator[None]:
+    def at_file_scope(self) -> Generator[None]:
         """What is read inside sees the names of the file alone."""
         frame = Frame(
             name="",

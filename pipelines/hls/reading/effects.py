@@ -5,14 +5,16 @@ Belongs here: assignment to every kind of place, and its value. Does not: values
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pycparser import c_ast
 
 from pipelines.hls import ir
 from pipelines.hls.reading.ctypes import ArrayOf, Pointer, Scalar, Struct, spelled
-from pipelines.hls.reading.expressions import BINARY, UPDATES, Expressions, Result
+from pipelines.hls.reading.expressions import Expressions
 from pipelines.hls.reading.places import Address, Cell, Place, PointerSlot, same_object
+from pipelines.hls.reading.values import BINARY, UPDATES, Result
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,32 +35,25 @@ class Effects:
             return self._plain(node, used)
         return self._compound(node, used)
 
-    def _plain(self, node: c_ast.Assignment, used: bool) -> Result:
+    def _operands(self, node: c_ast.Assignment) -> tuple[Place, Result]:
+        """What an assignment changes, and its right side, evaluated once each, from left to right."""
         e = self.expressions
-        target: Place | None = None
+        places: list[Place] = []
 
         def read_target() -> Result:
-            nonlocal target
-            target = e.place(node.lvalue)
-            return Address(kind=target.kind, storage=target.storage, indices=target.indices)
+            places.append(e.place(node.lvalue))
+            return Address(kind=places[0].kind, storage=places[0].storage, indices=places[0].indices)
 
         kept, value = e.sequence(read_target, lambda: e.read(node.rvalue))
-        assert target is not None and isinstance(kept, Address)
-        place = replace(target, indices=kept.indices)
+        return replace(places[0], indices=e.pointers.address(kept, node).indices), value
+
+    def _plain(self, node: c_ast.Assignment, used: bool) -> Result:
+        place, value = self._operands(node)
         return self.assign(place, value, node, used=used)
 
     def _compound(self, node: c_ast.Assignment, used: bool) -> Result:
         e = self.expressions
-        target: Place | None = None
-
-        def read_target() -> Result:
-            nonlocal target
-            target = e.place(node.lvalue)
-            return Address(kind=target.kind, storage=target.storage, indices=target.indices)
-
-        kept, right = e.sequence(read_target, lambda: e.read(node.rvalue))
-        assert target is not None and isinstance(kept, Address)
-        place = replace(target, indices=kept.indices)
+        place, right = self._operands(node)
         present = e.value_at(place, node)
         return self.assign(place, e.combine(BINARY[node.op[:-1]], present, right, node), node, used=used)
 
@@ -101,7 +96,7 @@ class Effects:
             case Scalar():
                 return self._assign_number(place, e.converted(value, kind, node), node, used)
             case Pointer():
-                return self._assign_pointer(place, e.pointed(value, kind, node), node)
+                return self._assign_pointer(place, e.pointers.pointed(value, kind, node), node)
             case Struct():
                 source = e.converted(value, kind, node)
                 assert isinstance(source, Place)
@@ -171,8 +166,8 @@ class Effects:
         if size <= MAXIMUM_COPIED_STATEMENTS:
             for number in range(size):
                 index = ir.Constant(value=number)
-                pair = (e.places.element(p, index, node) for p in (target, source))
-                self.copy(*pair, node)
+                into, part = (e.places.element(p, index, node) for p in (target, source))
+                self.copy(into, part, node)
             return
         line = session.line_of(node)
         variable = ir.Variable(name=session.unique("copied"))
@@ -186,7 +181,7 @@ MAXIMUM_COPIED_STATEMENTS = 16
 
 
 def counting_loop(
-    name: str, variable: ir.Variable, count: int, body: list[ir.Statement], line: int
+    name: str, variable: ir.Variable, count: int, body: Sequence[ir.Statement], line: int
 ) -> ir.For:
     """`for (variable = 0; variable < count; variable++) body`."""
     return ir.For(

@@ -10,14 +10,14 @@ later side effects would change is saved in a variable before them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from pycparser import c_ast
 
 from pipelines.hls import ir
-from pipelines.hls.arithmetic import make_binary, make_cast, make_select, make_unary, negated, truth_value
+from pipelines.hls.arithmetic import make_binary, make_cast, make_unary, negated, truth_value
 from pipelines.hls.reading.ctypes import (
     SIZE,
     ArrayOf,
@@ -33,65 +33,12 @@ from pipelines.hls.reading.ctypes import (
 )
 from pipelines.hls.reading.declarators import Declarators
 from pipelines.hls.reading.literals import read_character, read_floating, read_integer, read_string
-from pipelines.hls.reading.places import Address, Memory, Place, Places, PointerSlot, same_object
+from pipelines.hls.reading.places import Address, Place, Places, PointerSlot
+from pipelines.hls.reading.pointers import Pointers
 from pipelines.hls.reading.session import Session, TypeName, Value, affected
-from pipelines.interface import INT64, ScalarType
-
-Result = ir.Expression | Address | Place | None
-"""A number, a pointer, a structure, or nothing."""
-
-BINARY = {
-    "+": "add",
-    "-": "sub",
-    "*": "mul",
-    "/": "div",
-    "%": "rem",
-    "&": "and",
-    "|": "or",
-    "^": "xor",
-    "<<": "shl",
-    ">>": "shr",
-    "<": "lt",
-    "<=": "le",
-    ">": "gt",
-    ">=": "ge",
-    "==": "eq",
-    "!=": "ne",
-}
+from pipelines.hls.reading.values import BINARY, UPDATES, Hooks, Result, convert
 
 _INTEGER_ONLY = ("rem", "and", "or", "xor", "shl", "shr")
-UPDATES = {"++": "add", "--": "sub", "p++": "add", "p--": "sub"}
-
-
-def convert(value: ir.Expression, kind: Scalar) -> ir.Expression:
-    """The value converted to a scalar type; widening that is undone at once disappears."""
-    if kind.boolean:
-        return make_cast(truth_value(value), kind.type)
-    while isinstance(value, ir.Cast) and not value.bits and _undone(value, kind.type):
-        value = value.operand
-    return make_cast(value, kind.type)
-
-
-def _undone(value: ir.Cast, kind: ScalarType) -> bool:
-    """Whether an integer conversion does not matter for the low bits that the next one keeps."""
-    source = ir.type_of(value.operand)
-    if source.floating or value.type.floating or kind.floating:
-        return False
-    return value.type.width_bits >= kind.width_bits
-
-
-@dataclass(slots=True, kw_only=True)
-class Hooks:
-    """What other readers do for expressions; set when all of them exist."""
-
-    call: Callable[[c_ast.FuncCall, bool], Result] = field(init=False)
-    assignment: Callable[[c_ast.Node, bool], Result] = field(init=False)
-    global_symbol: Callable[[c_ast.ID], Value | Place | Address | None] = field(init=False)
-    literal_object: Callable[[c_ast.CompoundLiteral], Place] = field(init=False)
-    string_table: Callable[[tuple[int, ...], c_ast.Node], Place] = field(init=False)
-    copy: Callable[[Place, Place, c_ast.Node], None] = field(init=False)
-    new_object: Callable[[CType, str, c_ast.Node], Place] = field(init=False)
-    is_operator: Callable[[str], bool] = field(init=False)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -104,6 +51,7 @@ class Expressions:
 
     session: Session
     places: Places
+    pointers: Pointers
     types: Declarators
     hooks: Hooks
     guard: ir.Expression | None = None
@@ -176,7 +124,7 @@ class Expressions:
             case c_ast.BinaryOp():
                 return self._binary(node)
             case c_ast.TernaryOp():
-                return self._ternary(node)
+                return self.hooks.choose(node)
             case c_ast.Cast():
                 return self._cast(node)
             case c_ast.Assignment():
@@ -267,17 +215,19 @@ class Expressions:
                 base, index = self.sequence(lambda: self.read(node.name), lambda: self.read(node.subscript))
                 if isinstance(index, Address):
                     base, index = index, base
-                offset = self._integer(index, node)
-                return self.places.target(self.places.moved(self._address(base, node), offset, node), node)
+                offset = self.pointers.integer(index, node)
+                return self.places.target(
+                    self.places.moved(self.pointers.address(base, node), offset, node), node
+                )
             case c_ast.StructRef():
                 value = self.read(node.name)
                 if node.type == "->":
-                    value = self.places.target(self._address(value, node), node)
+                    value = self.places.target(self.pointers.address(value, node), node)
                 if isinstance(value, Place):
                     return self.places.member(value, node.field.name, node)
                 raise self.session.refuse(node, "only a structure has members", "a number or a pointer")
             case c_ast.UnaryOp() if node.op == "*":
-                return self.places.target(self._address(self.read(node.expr), node), node)
+                return self.places.target(self.pointers.address(self.read(node.expr), node), node)
             case c_ast.CompoundLiteral():
                 return self.hooks.literal_object(node)
             case c_ast.Constant() if str(node.value).startswith('"'):
@@ -288,17 +238,6 @@ class Expressions:
                 pass
         rule = "a place must be a variable, an array element or a member"
         raise self.session.refuse(node, rule, _EXPRESSION_NAMES.get(type(node).__name__, "a value"))
-
-    def _address(self, value: Result, node: c_ast.Node) -> Address:
-        if isinstance(value, Address):
-            return value
-        raise self.session.refuse(node, "only an array or a pointer can be indexed", "another value")
-
-    def _integer(self, value: Result, node: c_ast.Node) -> ir.Expression:
-        number = self.as_number(value, node)
-        if ir.type_of(number).floating:
-            raise self.session.refuse(node, "an index must be an integer", "a floating number")
-        return number
 
     # ---- order of evaluation ----------------------------------------------------------------------
 
@@ -340,7 +279,7 @@ class Expressions:
         return self._effects[id(node)]
 
     @contextmanager
-    def under(self, condition: ir.Expression) -> Iterator[None]:
+    def under(self, condition: ir.Expression) -> Generator[None]:
         """What is read inside is evaluated only when a condition holds, too."""
         outer = self.guard
         self.guard = condition if outer is None else make_binary("and", outer, condition)
@@ -370,7 +309,7 @@ class Expressions:
 
     def _address_of(self, node: c_ast.UnaryOp) -> Address:
         if isinstance(node.expr, c_ast.UnaryOp) and node.expr.op == "*":
-            return self._address(self.read(node.expr.expr), node)
+            return self.pointers.address(self.read(node.expr.expr), node)
         if isinstance(node.expr, c_ast.ArrayRef) or not isinstance(node.expr, c_ast.ID):
             return self.places.address_of(self.place(node.expr))
         symbol = self.symbol(node.expr)
@@ -409,10 +348,7 @@ class Expressions:
     def kind_of(self, node: c_ast.Node) -> CType:
         """The type of an expression, which is not evaluated."""
         with self.session.collect():
-            if isinstance(node, c_ast.ArrayRef | c_ast.StructRef | c_ast.CompoundLiteral | c_ast.Constant):
-                if not isinstance(node, c_ast.Constant) or str(node.value).startswith('"'):
-                    return self.place(node).kind
-            if isinstance(node, c_ast.UnaryOp) and node.op == "*":
+            if _names_place(node):
                 return self.place(node).kind
             if isinstance(node, c_ast.ID):
                 symbol = self.symbol(node)
@@ -431,14 +367,14 @@ class Expressions:
 
     def _binary(self, node: c_ast.BinaryOp) -> Result:
         if node.op in ("&&", "||"):
-            return self._logical(node)
+            return self.hooks.connect(node)
         left, right = self.sequence(lambda: self.read(node.left), lambda: self.read(node.right))
         return self.combine(BINARY[node.op], left, right, node)
 
     def combine(self, operator: str, left: Result, right: Result, node: c_ast.Node) -> Result:
         """A binary operator of two values: arithmetic, or arithmetic of pointers."""
         if isinstance(left, Address) or isinstance(right, Address):
-            return self._pointer_arithmetic(operator, left, right, node)
+            return self.pointers.combine(operator, left, right, node)
         return self.arithmetic(operator, self.as_number(left, node), self.as_number(right, node), node)
 
     def arithmetic(
@@ -455,145 +391,7 @@ class Expressions:
             raise self.session.refuse(node, "a divisor must not be zero", "0")
         return make_binary(operator, make_cast(left, kind), make_cast(right, kind))
 
-    def _pointer_arithmetic(self, operator: str, left: Result, right: Result, node: c_ast.Node) -> Result:
-        if isinstance(left, Address) and isinstance(right, Address):
-            return self._pointer_pair(operator, left, right, node)
-        pointer, other = (left, right) if isinstance(left, Address) else (right, left)
-        assert isinstance(pointer, Address)
-        if operator in ("eq", "ne") and isinstance(other, ir.Constant) and other.value == 0:
-            return ir.Constant(value=int((pointer.storage is None) == (operator == "eq")))
-        if operator == "add" or (operator == "sub" and pointer is left):
-            return self.places.moved(pointer, self._integer(other, node), node, operator)
-        raise self.session.refuse(node, "a pointer can be moved and compared", f"the operator {operator}")
-
-    def _pointer_pair(self, operator: str, left: Address, right: Address, node: c_ast.Node) -> ir.Expression:
-        if left.storage is None or right.storage is None:
-            equal = left.storage is right.storage
-            if operator in ("eq", "ne"):
-                return ir.Constant(value=int(equal == (operator == "eq")))
-        same = same_object(left, right) and left.indices[:-1] == right.indices[:-1]
-        if not same or operator not in ("sub", *ir.COMPARISONS):
-            rule = "two pointers must be into one array, and be subtracted or compared"
-            raise self.session.refuse(node, rule, "pointers into different objects")
-        if not left.indices:
-            zero = ir.Constant(value=0)
-            return make_binary(operator, zero, zero)
-        value = make_binary(operator, left.indices[-1], right.indices[-1])
-        return make_cast(value, INT64) if operator == "sub" else value
-
-    def _logical(self, node: c_ast.BinaryOp) -> ir.Expression:
-        """`&&` and `||`: the right operand is evaluated only when it matters."""
-        left = self.condition(node.left)
-        conjunction = node.op == "&&"
-        if isinstance(left, ir.Constant):
-            if bool(left.value) != conjunction:
-                return ir.Constant(value=int(not conjunction))
-            return self.condition(node.right)
-        needed = left if conjunction else negated(left)
-        if not self.has_effects(node.right):
-            with self.under(needed):
-                right = self.condition(node.right)
-            if conjunction:
-                return make_select(left, right, ir.Constant(value=0))
-            return make_select(left, ir.Constant(value=1), right)
-        line = self.session.line_of(node)
-        found = self.session.saved(left, "condition", line)
-        with self.session.collect() as body:
-            right = self.condition(node.right)
-            self.session.emit(ir.Assign(variable=found.variable, value=right, line=line), node)
-        chosen: ir.Expression = found if conjunction else negated(found)
-        self.session.emit(ir.If(condition=chosen, then=tuple(body), otherwise=(), line=line), node)
-        return found
-
-    # ---- ?: and casts -----------------------------------------------------------------------------
-
-    def _ternary(self, node: c_ast.TernaryOp) -> Result:
-        condition = self.condition(node.cond)
-        if isinstance(condition, ir.Constant):
-            return self._chosen(node, bool(condition.value))
-        if self.has_effects(node.iftrue) or self.has_effects(node.iffalse):
-            return self._branches(node, condition)
-        with self.under(condition):
-            if_true = self.read(node.iftrue)
-        with self.under(negated(condition)):
-            if_false = self.read(node.iffalse)
-        if isinstance(if_true, Place) or isinstance(if_false, Place):
-            return self._branches(node, condition)
-        if isinstance(if_true, Address) and isinstance(if_false, Address):
-            self._require_same(if_true, if_false, node)
-            pairs = zip(if_true.indices, if_false.indices, strict=True)
-            return replace(if_true, indices=tuple(make_select(condition, a, b) for a, b in pairs))
-        if if_true is None and if_false is None:
-            return None
-        first, second = self._balanced(if_true, if_false, node)
-        return make_select(condition, first, second)
-
-    def _chosen(self, node: c_ast.TernaryOp, first: bool) -> Result:
-        """The operand of `?:` whose condition is known, with the type both have together."""
-        value = self.read(node.iftrue if first else node.iffalse)
-        if value is None or isinstance(value, Address | Place):
-            return value
-        other = self.kind_of(node.iffalse if first else node.iftrue)
-        if not isinstance(other, Scalar):
-            return value
-        return make_cast(value, common_type(ir.type_of(value), other.type))
-
-    def _balanced(
-        self, if_true: Result, if_false: Result, node: c_ast.Node
-    ) -> tuple[ir.Expression, ir.Expression]:
-        first, second = self.as_number(if_true, node), self.as_number(if_false, node)
-        kind = common_type(ir.type_of(first), ir.type_of(second))
-        return make_cast(first, kind), make_cast(second, kind)
-
-    def _require_same(self, first: Address, second: Address, node: c_ast.Node) -> None:
-        if not same_object(first, second):
-            rule = "a pointer must always point into one array (write the access in both branches)"
-            raise self.session.refuse(node, rule, "a choice between two arrays")
-
-    def _branches(self, node: c_ast.TernaryOp, condition: ir.Expression) -> Result:
-        """`?:` with side effects: a condition statement that leaves the value in a variable."""
-        line = self.session.line_of(node)
-        with self.session.collect() as then:
-            if_true = self.read(node.iftrue)
-        with self.session.collect() as otherwise:
-            if_false = self.read(node.iffalse)
-        result: Result = None
-        if isinstance(if_true, Place) and isinstance(if_false, Place):
-            result = self.hooks.new_object(if_true.kind, "choice", node)
-            for body, value in ((then, if_true), (otherwise, if_false)):
-                self._into(body, lambda r=result, v=value: self.hooks.copy(r, v, node))
-        elif isinstance(if_true, Address) and isinstance(if_false, Address):
-            self._require_same(if_true, if_false, node)
-            names = [self.session.unique("index") for _ in if_true.indices]
-            variables = [ir.Variable(name=n) for n in names]
-            self._assign_all(then, variables, if_true.indices, line)
-            self._assign_all(otherwise, variables, if_false.indices, line)
-            result = replace(if_true, indices=tuple(ir.Read(variable=v) for v in variables))
-        elif if_true is not None and if_false is not None:
-            first, second = self._balanced(if_true, if_false, node)
-            variable = ir.Variable(name=self.session.unique("choice"), type=ir.type_of(first))
-            self._assign_all(then, [variable], (first,), line)
-            self._assign_all(otherwise, [variable], (second,), line)
-            result = ir.Read(variable=variable)
-        self.session.emit(
-            ir.If(condition=condition, then=tuple(then), otherwise=tuple(otherwise), line=line), node
-        )
-        return result
-
-    def _into(self, body: list[ir.Statement], emit: Callable[[], None]) -> None:
-        with self.session.collect() as more:
-            emit()
-        body.extend(more)
-
-    def _assign_all(
-        self,
-        body: list[ir.Statement],
-        variables: list[ir.Variable],
-        values: tuple[ir.Expression, ...],
-        line: int,
-    ) -> None:
-        for variable, value in zip(variables, values, strict=True):
-            body.append(ir.Assign(variable=variable, value=value, line=line))
+    # ---- casts --------------------------------------------------------------------------------------
 
     def _cast(self, node: c_ast.Cast) -> Result:
         kind = self.types.read(node.to_type, node)
@@ -608,7 +406,7 @@ class Expressions:
             case Scalar():
                 return convert(self.as_number(value, node), kind)
             case Pointer():
-                return self.pointed(value, kind, node)
+                return self.pointers.pointed(value, kind, node)
             case Struct():
                 if isinstance(value, Place) and value.kind is kind:
                     return value
@@ -616,40 +414,14 @@ class Expressions:
             case ArrayOf() | Void():
                 raise self.session.refuse(node, "a value must not be converted", f"to {spelled(kind)}")
 
-    def pointed(self, value: Result, kind: Pointer, node: c_ast.Node) -> Address:
-        """A value as a pointer of a type: the same object, seen as elements of the same width."""
-        if isinstance(value, ir.Constant) and value.value == 0:
-            return Address(kind=kind.target, storage=None)
-        if not isinstance(value, Address):
-            raise self.session.refuse(node, f"a value must be a {spelled(kind)}", "no pointer")
-        target = kind.target
-        if value.storage is None or isinstance(target, Void) or _compatible(value.kind, target):
-            return value if isinstance(target, Void) else replace(value, kind=_sized(value.kind, target))
-        if isinstance(value.kind, ArrayOf) and isinstance(value.storage, Memory):
-            inner = self.places.decayed(self.places.target(value, node))
-            return self.pointed(inner, kind, node)
-        rule = f"a pointer must keep the type of its array, {spelled(value.kind)}"
-        raise self.session.refuse(node, rule, spelled(kind))
 
-
-def _compatible(own: CType, other: CType) -> bool:
-    """Whether memory of one type can be seen as another without moving bits."""
-    match own, other:
-        case (Scalar(), Scalar()):
-            return own.type.width_bits == other.type.width_bits
-        case (ArrayOf(), ArrayOf()):
-            sizes = own.size == other.size or other.size is None
-            return sizes and _compatible(own.element, other.element)
-        case _:
-            return own == other
-
-
-def _sized(own: CType, other: CType) -> CType:
-    """The other type, with sizes that it leaves open."""
-    if isinstance(own, ArrayOf) and isinstance(other, ArrayOf):
-        size = own.size if other.size is None else other.size
-        return ArrayOf(element=_sized(own.element, other.element), size=size)
-    return other
+def _names_place(node: c_ast.Node) -> bool:
+    """Whether an expression other than a name is a place, whose type may be an array."""
+    if isinstance(node, c_ast.Constant):
+        return str(node.value).startswith('"')
+    if isinstance(node, c_ast.UnaryOp):
+        return bool(node.op == "*")
+    return isinstance(node, c_ast.ArrayRef | c_ast.StructRef | c_ast.CompoundLiteral)
 
 
 def _is_typename(node: c_ast.Node) -> bool:

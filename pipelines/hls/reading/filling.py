@@ -15,9 +15,10 @@ from pycparser import c_ast
 from pipelines.hls import ir
 from pipelines.hls.reading.ctypes import ArrayOf, CType, Scalar, Struct
 from pipelines.hls.reading.effects import MAXIMUM_COPIED_STATEMENTS, Effects, counting_loop
-from pipelines.hls.reading.expressions import Expressions, convert
+from pipelines.hls.reading.expressions import Expressions
 from pipelines.hls.reading.initialisers import Initial, Path
 from pipelines.hls.reading.places import Memory, Place
+from pipelines.hls.reading.values import convert
 
 Template = tuple[int | str | None, ...]
 """A path in which None stands for every index of a dimension."""

@@ -68,7 +68,8 @@ class Initialisers:
                 raise self.session.refuse(node, rule, "an expression")
             yield Initial(path=path, kind=kind, node=node)
             return
-        items = [i for i in node.exprs or [] if not isinstance(i, c_ast.Pragma)]
+        listed: list[c_ast.Node] = list(node.exprs or [])
+        items = [i for i in listed if not isinstance(i, c_ast.Pragma)]
         if isinstance(kind, ArrayOf | Struct):
             cursor = _Cursor(items=items)
             yield from self._members(kind, cursor, path, braced=True)

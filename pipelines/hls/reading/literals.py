@@ -12,8 +12,9 @@ from pipelines.hls import ir
 from pipelines.interface import DOUBLE, FLOAT, INT32, INT64, UINT32, UINT64, ScalarType
 
 _INTEGER = re.compile(r"(0[xX][0-9a-fA-F]+|0[bB][01]+|0[0-7]*|[1-9]\d*)([uUlL]*)$")
-_SUFFIXES = {"": (False, 32), "u": (True, 32), "l": (False, 64), "ll": (False, 64)}
-_SUFFIXES |= {"ul": (True, 64), "lu": (True, 64), "ull": (True, 64), "llu": (True, 64)}
+_SUFFIXES = {"": (False, 32), "u": (True, 32), "l": (False, 64), "ll": (False, 64)} | dict.fromkeys(
+    ("ul", "lu", "ull", "llu"), (True, 64)
+)
 _DECIMAL = re.compile(r"(?:\d+\.?\d*|\.\d+)(?:[eE]([+-]?\d+))?$")
 _HEXADECIMAL = re.compile(r"0[xX]([0-9a-fA-F]*)\.?([0-9a-fA-F]*)[pP]([+-]?\d+)$")
 _SIMPLE_ESCAPES = {"a": 7, "b": 8, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11, "e": 27}

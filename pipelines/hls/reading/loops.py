@@ -14,6 +14,7 @@ from pipelines.hls import ir
 from pipelines.hls.arithmetic import negated
 from pipelines.hls.reading.counting import Counted, counted_loop
 from pipelines.hls.reading.expressions import Expressions
+from pipelines.hls.reading.facts import block_items
 from pipelines.hls.reading.leaves import make_block
 from pipelines.hls.reading.session import Session
 from pipelines.hls.reading.statements import Statements
@@ -135,12 +136,48 @@ class Loops:
             loop = ir.While(name=name, condition=value, body=body, line=line, directives=directives)
             self.session.emit(loop, node)
             return
-        leave = (ir.Leave(label=labels[0], line=line),)
-        test = ir.If(condition=negated(value), then=leave, otherwise=(), line=line)
-        body = (*before, test, *self._body(inner, labels), *self._after(following))
-        always = ir.Constant(value=1)
-        loop = ir.While(name=name, condition=always, body=body, line=line, directives=directives)
+        body = (*self._body(inner, labels), *self._after(following))
+        if any(isinstance(s, ir.Block | ir.Loop) for s in ir.walk_statements(tuple(before))):
+            loop = self._tested_inside(name, before, value, body, directives, labels[0], line)
+        else:
+            loop = self._tested_before(name, before, value, body, directives, line)
         self.session.emit(loop, node)
+
+    def _tested_before(
+        self,
+        name: str,
+        before: list[ir.Statement],
+        value: ir.Expression,
+        body: Body,
+        directives: tuple[ir.Directive, ...],
+        line: int,
+    ) -> ir.While:
+        """The condition's side effects before the loop and again at the end of its body."""
+        for statement in before:
+            self.session.emit(statement)
+        held = self.session.saved(value, "condition", line)
+        again = ir.Assign(variable=held.variable, value=value, line=line)
+        return ir.While(
+            name=name, condition=held, body=(*body, *before, again), line=line, directives=directives
+        )
+
+    def _tested_inside(
+        self,
+        name: str,
+        before: list[ir.Statement],
+        value: ir.Expression,
+        body: Body,
+        directives: tuple[ir.Directive, ...],
+        label: str,
+        line: int,
+    ) -> ir.While:
+        """The condition at the beginning of an endless loop's body, which it leaves."""
+        leave = (ir.Leave(label=label, line=line),)
+        test = ir.If(condition=negated(value), then=leave, otherwise=(), line=line)
+        always = ir.Constant(value=1)
+        return ir.While(
+            name=name, condition=always, body=(*before, test, *body), line=line, directives=directives
+        )
 
     def _do(
         self,
@@ -172,16 +209,15 @@ class Loops:
         self.session.emit(loop, node)
 
 
-def _items(node: c_ast.Node) -> list[c_ast.Node]:
-    return list(node.block_items or []) if isinstance(node, c_ast.Compound) else []
-
-
 def _leading_pragmas(node: c_ast.Node) -> list[c_ast.Pragma]:
     """Pragmas inside a loop's body that belong to that loop, as Vitis has it."""
-    return [i for i in _items(node) if isinstance(i, c_ast.Pragma) and str(i.string).split()[:1] == ["HLS"]]
+    if not isinstance(node, c_ast.Compound):
+        return []
+    pragmas = [i for i in block_items(node) if isinstance(i, c_ast.Pragma)]
+    return [p for p in pragmas if str(p.string).split()[:1] == ["HLS"]]
 
 
 def _without(node: c_ast.Node, pragmas: list[c_ast.Pragma]) -> c_ast.Node:
     if not pragmas:
         return node
-    return c_ast.Compound([i for i in _items(node) if not any(i is p for p in pragmas)], node.coord)
+    return c_ast.Compound([i for i in block_items(node) if not any(i is p for p in pragmas)], node.coord)

@@ -18,11 +18,12 @@ from pycparser import c_ast
 from pipelines.hls import ir
 from pipelines.hls.reading.ctypes import CHAR, ArrayOf, CType, Pointer, Scalar, Struct, Void
 from pipelines.hls.reading.effects import Effects
-from pipelines.hls.reading.expressions import Expressions, convert
+from pipelines.hls.reading.expressions import Expressions
 from pipelines.hls.reading.filling import Filler, Leaf, Template
 from pipelines.hls.reading.initialisers import Initial, Initialisers, Path
 from pipelines.hls.reading.places import Address, Cell, Memory, Place, PointerSlot, Record, Storage
 from pipelines.hls.reading.session import Session, TypeName, Value
+from pipelines.hls.reading.values import convert
 
 MAXIMUM_DIMENSIONS = 5
 MAXIMUM_ELEMENTS = 1 << 24
@@ -111,7 +112,7 @@ class Objects:
 
     def _constant(self, node: c_ast.Decl, kind: CType) -> Value | Place | None:
         """A const object whose values are all constants, as a value or a table; None when it is not one."""
-        if "const" not in node.quals or node.init is None or isinstance(kind, Pointer | Void):
+        if "const" not in node.quals or node.init is None or not isinstance(kind, Scalar | ArrayOf):
             return None
         if id(node) in self.statics:
             return self.statics[id(node)]

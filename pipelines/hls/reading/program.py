@@ -11,17 +11,20 @@ from pycparser import c_ast
 
 from pipelines.hls import ir
 from pipelines.hls.reading.calls import Calls
+from pipelines.hls.reading.choices import Choices
 from pipelines.hls.reading.declarators import Declarators, FileScope
 from pipelines.hls.reading.effects import Effects
-from pipelines.hls.reading.expressions import Expressions, Hooks
+from pipelines.hls.reading.expressions import Expressions
 from pipelines.hls.reading.filling import Filler
 from pipelines.hls.reading.initialisers import Initialisers
 from pipelines.hls.reading.loops import Loops
 from pipelines.hls.reading.objects import Objects
 from pipelines.hls.reading.places import Places
+from pipelines.hls.reading.pointers import Pointers
 from pipelines.hls.reading.session import Session
 from pipelines.hls.reading.statements import Statements
 from pipelines.hls.reading.switches import Switches
+from pipelines.hls.reading.values import Hooks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +53,9 @@ def make_program(session: Session, scope: FileScope) -> Program:
         return value.value
 
     types = Declarators(session=session, file_scope=scope, constant=constant)
-    expressions = Expressions(session=session, places=places, types=types, hooks=hooks)
+    pointers = Pointers(session=session, places=places)
+    expressions = Expressions(session=session, places=places, pointers=pointers, types=types, hooks=hooks)
+    choices = Choices(session=session, expressions=expressions)
     effects = Effects(expressions=expressions)
     objects = Objects(
         session=session,
@@ -64,6 +69,7 @@ def make_program(session: Session, scope: FileScope) -> Program:
     switches = Switches(session=session, expressions=expressions, statements=statements)
     calls = Calls(session=session, expressions=expressions, objects=objects, body=statements.block)
     statements.read_loop, statements.read_switch = loops.read, switches.read
+    hooks.connect, hooks.choose = choices.connect, choices.choose
     hooks.call, hooks.is_operator = calls.call, calls.is_operator
     hooks.assignment, hooks.copy = effects.assignment, effects.copy
     hooks.global_symbol, hooks.new_object = objects.global_symbol, objects.new_object

@@ -5,7 +5,7 @@ Belongs here: state that every reader shares. Does not: what any construct of C 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -144,7 +144,7 @@ class Session:
     # ---- scopes -----------------------------------------------------------------------------------
 
     @contextmanager
-    def scope(self) -> Iterator[None]:
+    def scope(self) -> Generator[None]:
         """A block of C: names declared inside end with it."""
         self.frame.scopes.append({})
         self.frame.tags.append({})
@@ -185,7 +185,7 @@ class Session:
         return bool(self.buffer) and isinstance(self.buffer[-1], ir.Leave)
 
     @contextmanager
-    def collect(self) -> Iterator[list[ir.Statement]]:
+    def collect(self) -> Generator[list[ir.Statement]]:
         """Statements emitted inside go to a body of their own."""
         outer, self.buffer = self.buffer, []
         try:

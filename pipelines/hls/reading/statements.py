@@ -14,11 +14,10 @@ from pipelines.hls import ir
 from pipelines.hls.directives import parse_pragma
 from pipelines.hls.reading.effects import Effects
 from pipelines.hls.reading.expressions import Expressions
+from pipelines.hls.reading.facts import block_items, labelled_loop
 from pipelines.hls.reading.objects import Objects
 from pipelines.hls.reading.places import Address, Memory, Place, Record, Storage
 from pipelines.hls.reading.session import Session
-
-LoopReader = Callable[[c_ast.Node, tuple[ir.Directive, ...]], None]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -46,9 +45,8 @@ class Statements:
         """A statement or block in a scope of its own, into the current body."""
         if node is None:
             return
-        items = list(node.block_items or []) if isinstance(node, c_ast.Compound) else [node]
         with self.session.scope():
-            self.items(items)
+            self.items(block_items(node))
 
     def items(self, items: list[c_ast.Node]) -> None:
         """Statements one after the other; those that cannot be reached are not read."""
@@ -111,15 +109,12 @@ class Statements:
                 self.expressions.discard(node)
 
     def _labelled(self, node: c_ast.Label, pragmas: list[c_ast.Pragma]) -> None:
-        inner = node.stmt
-        if isinstance(inner, c_ast.Compound):
-            items = list(inner.block_items or [])
-            leading = [i for i in items if isinstance(i, c_ast.Pragma)]
-            others = [i for i in items if not isinstance(i, c_ast.Pragma)]
-            if len(others) == 1 and isinstance(others[0], c_ast.For | c_ast.While | c_ast.DoWhile):
-                self.read_loop(others[0], [*pragmas, *leading])
-                return
-        self.statement(inner, pragmas)
+        loop = labelled_loop(node)
+        if loop is None:
+            self.statement(node.stmt, pragmas)
+            return
+        leading = [i for i in block_items(node.stmt) if isinstance(i, c_ast.Pragma)]
+        self.read_loop(loop, [*pragmas, *leading])
 
     def _condition(self, node: c_ast.If) -> None:
         condition = self.expressions.condition(node.cond)

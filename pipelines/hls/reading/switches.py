@@ -17,6 +17,7 @@ from pipelines.hls import ir
 from pipelines.hls.arithmetic import make_binary, make_cast, negated
 from pipelines.hls.reading.ctypes import promoted
 from pipelines.hls.reading.expressions import Expressions
+from pipelines.hls.reading.facts import block_items
 from pipelines.hls.reading.leaves import ends_elsewhere, make_block
 from pipelines.hls.reading.session import Session
 from pipelines.hls.reading.statements import Statements
@@ -60,11 +61,10 @@ class Switches:
 
     def _parts(self, node: c_ast.Switch) -> list[_Part]:
         """The parts of the switch's block, in order; all share one scope."""
-        items = node.stmt.block_items or [] if isinstance(node.stmt, c_ast.Compound) else [node.stmt]
         found: list[_Part] = []
         labels: list[c_ast.Node | None] = []
         with self.session.scope():
-            for item in items:
+            for item in block_items(node.stmt):
                 if not isinstance(item, c_ast.Case | c_ast.Default):
                     if not isinstance(item, c_ast.Decl | c_ast.Pragma):
                         rule = "a statement of a switch must follow a case"

@@ -1,0 +1,86 @@
+"""The front end against gcc: the structured IR printed as C must compute what the program computes."""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipelines.hls.frontend import interface_of, read_function
+from pipelines.hls.preprocess import INCLUDE_FOLDER
+from pipelines.hls.transforms.ctext import c_text
+from pipelines.interface import Argument, DataSet, Interface
+
+_FLAGS = ("-std=gnu11", "-O1", "-w", "-fPIC", "-shared", "-ffp-contract=off", "-fwrapv")
+_MEMORY = ("-fno-strict-aliasing", "-ftrivial-auto-var-init=zero")
+
+
+def _entry(interface: Interface, called: str) -> str:
+    """A function that any program can be called by: arrays are plain addresses."""
+    names = [f"a{number}" for number in range(len(interface.arguments))]
+    kinds = ["void *" if a.is_array else f"{a.type.c_name} " for a in interface.arguments]
+    parameters = ", ".join(k + n for k, n in zip(kinds, names, strict=True)) or "void"
+    result = interface.returns.c_name if interface.returns else "void"
+    call = f"{called}({', '.join(names)})"
+    return (
+        f"\n#include <stdint.h>\n{result} entry_point({parameters})\n{{\n"
+        f"    {'return ' if interface.returns else ''}{call};\n}}\n"
+    )
+
+
+def _compile(text: str, path: Path) -> Path:
+    source = path.with_suffix(".c")
+    source.write_text(text)
+    argv = ["gcc", *_FLAGS, *_MEMORY, "-isystem", str(INCLUDE_FOLDER), "-o", str(path), str(source)]
+    subprocess.run(argv, check=True, capture_output=True, text=True)
+    return path
+
+
+def _draw(argument: Argument, generator: np.random.Generator) -> NDArray[Any]:
+    """Small values of an argument: enough to index the arrays of the tests after a mask."""
+    if argument.type.floating:
+        return (generator.standard_normal(argument.shape) * 8).astype(argument.type.dtype)
+    low = -100 if argument.type.signed else 0
+    return generator.integers(low, 100, argument.shape).astype(argument.type.dtype)
+
+
+def _call(library: Path, interface: Interface, data: DataSet, run: int) -> tuple[DataSet, Any]:
+    """One call in a fresh copy of the library: static variables start at their initialisers."""
+    fresh = library.with_name(f"{run}_{library.name}")
+    shutil.copy(library, fresh)
+    values = {name: np.ascontiguousarray(value.copy()) for name, value in data.items()}
+    entry = ctypes.CDLL(str(fresh)).entry_point
+    entry.restype = None
+    if interface.returns is not None:
+        entry.restype = np.ctypeslib.as_ctypes_type(interface.returns.dtype)
+    given = [
+        values[a.name].ctypes.data_as(ctypes.c_void_p)
+        if a.is_array
+        else np.ctypeslib.as_ctypes_type(a.type.dtype)(values[a.name].item())
+        for a in interface.arguments
+    ]
+    return values, entry(*given)
+
+
+def check_front_end(
+    source: str, top: str, folder: Path, *, runs: int = 5, data: list[DataSet] | None = None
+) -> None:
+    """Assert that a program and its IR, both compiled by gcc, give the same arrays and results."""
+    function = read_function(source, top=top)
+    interface = interface_of(function)
+    original = _compile(source + _entry(interface, top), folder / "original.so")
+    text = c_text(function, name="read_program")
+    read = _compile(text + _entry(interface, "read_program"), folder / "read.so")
+    generator = np.random.default_rng(0)
+    sets = data or [{a.name: _draw(a, generator) for a in interface.arguments} for _ in range(runs)]
+    for run, values in enumerate(sets):
+        expected, expected_result = _call(original, interface, values, run)
+        got, got_result = _call(read, interface, values, run)
+        for name, array in expected.items():
+            np.testing.assert_array_equal(got[name], array, err_msg=name)
+        np.testing.assert_array_equal(got_result, expected_result)
