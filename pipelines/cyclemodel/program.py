@@ -89,6 +89,21 @@ def condition_cycle(schedule: BlockSchedule) -> int:
     return known
 
 
+def needed_operations(block: cdfg.Block) -> tuple[cdfg.Operation, ...]:
+    """The operations of a block that hardware does: not those that only name an element of an array."""
+    match block.terminator:
+        case cdfg.Branch(condition=value) | cdfg.Finish(value=value) if value is not None:
+            needed = {value}
+        case _:
+            needed = set[int]()
+    for operation in reversed(block.operations):
+        if operation.opcode in ("store", "write"):
+            needed.add(operation.index)
+        if operation.index in needed:
+            needed.update(operation.inputs)
+    return tuple(o for o in block.operations if o.index in needed)
+
+
 class _Writer:
     """Lines of one program."""
 
@@ -261,11 +276,12 @@ class _Writer:
 
     def block_lines(self, schedule: BlockSchedule) -> list[str]:
         block = schedule.graph.block
+        operations = needed_operations(block)
         lines = self.time_lines(schedule)
-        lines += [self.read_line(block, o) for o in block.operations if o.opcode == "read"]
-        for operation in block.operations:
+        lines += [self.read_line(block, o) for o in operations if o.opcode == "read"]
+        for operation in operations:
             lines += self.operation_lines(block, operation)
-        lines += [self.write_line(block, o) for o in block.operations if o.opcode == "write"]
+        lines += [self.write_line(block, o) for o in operations if o.opcode == "write"]
         lines += self.end_lines(schedule)
         return [f"b{block.index}: {{", *(f"    {line}" for line in lines), "}"]
 

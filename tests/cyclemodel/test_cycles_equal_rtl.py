@@ -11,6 +11,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "hls"))
 from hls_support import options_for
 from random_programs import random_program
+from typed_programs import PROGRAMS
 
 from pipelines.cyclemodel import CycleResult, count_cycles
 from pipelines.hls import HlsOptions, compile_program
@@ -100,3 +101,11 @@ def test_loops_of_any_trip_count(count: int, tmp_path: Path, model_runtime: Path
     options = options_for(TRIPS, "f", pipeline=True, delay=3)
     found = check(TRIPS, "f", options, tmp_path, model_runtime, inputs=inputs)
     assert found.iterations["L0"] == max(0, count)
+
+
+@pytest.mark.parametrize("name", list(PROGRAMS))
+def test_programs_of_every_type(name: str, tmp_path: Path, model_runtime: Path) -> None:
+    source = PROGRAMS[name]
+    inputs = '{"n": {"kind": "constant", "value": 20}}' if "int n" in source else "{}"
+    options = options_for(source, "f", pipeline=name != "early exit", delay=2)
+    check(source, "f", options, tmp_path, model_runtime, inputs=inputs)

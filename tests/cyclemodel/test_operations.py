@@ -16,7 +16,6 @@ from pipelines.cyclemodel.expressions import number_type
 from pipelines.hls import BlockSchedule, ScheduledDesign, ir
 from pipelines.hls.arithmetic import value_range, wrap
 from pipelines.hls.cdfg import Block, Branch, Cdfg, Finish, Operation, Terminator
-from pipelines.hls.schedule import BlockGraph
 from pipelines.interface import Argument, Interface, ScalarType
 
 INT64, UINT64, FLOAT, DOUBLE = types.INT64, types.UINT64, types.FLOAT, types.DOUBLE
@@ -111,11 +110,8 @@ def design_of(
         blocks.append(Block(index=1, operations=(), terminator=Finish(value=None), loop=None, line=1))
     schedules = tuple(
         BlockSchedule(
-            graph=BlockGraph(
-                block=b,
-                timings=tuple(SimpleNamespace(latency_cycles=0) for _ in b.operations),  # type: ignore[arg-type]
-                edges=(),
-                resources=(),
+            graph=SimpleNamespace(  # type: ignore[arg-type]
+                block=b, timings=tuple(SimpleNamespace(latency_cycles=0) for _ in b.operations)
             ),
             starts=tuple(ready for _ in b.operations),
             length_cycles=5 if b.index == 0 else 1,
