@@ -61,7 +61,7 @@ class _Promoter:
         stored = ir.stored_arrays((region,))
         if not stored or escaping_labels(region):
             return (region,)
-        accesses = collect_region(region, loop, facts)
+        accesses = collect_region(region, loop, facts, stored)
         changed = ir.assigned_variables((region,))
         runs = runs_at_least_once(loop, facts)
         promotions = [
@@ -140,9 +140,11 @@ def loop_of(statement: ir.Statement) -> ir.For | ir.While | None:
     return None
 
 
-def collect_region(region: ir.Statement, loop: ir.For | ir.While, facts: Facts) -> Accesses:
+def collect_region(
+    region: ir.Statement, loop: ir.For | ir.While, facts: Facts, wanted: frozenset[str]
+) -> Accesses:
     """The accesses that the iterations of a loop make; those of its bounds are blocked."""
-    accesses = Accesses(wanted=ir.stored_arrays((region,)))
+    accesses = Accesses(wanted=wanted)
     if isinstance(loop, ir.For):
         for inner_body, inner in _enter(region, loop, facts):
             accesses.body(inner_body, inner, certain=True)

@@ -1,0 +1,290 @@
+"""The local copy of a part of an external array: its layout, and the loops that fill it and write it back.
+
+Belongs here: rows, words and lanes of a copy, which elements of a word are moved. Does not: which part of
+the array it is (`footprint.py`), the loop that works on it (`cache.py`).
+
+Off-chip memory delivers one word of `WORD_BITS` a cycle, so the array is dealt cyclically over as many
+lanes as elements fit in a word, by its flat index, and so is the copy; both loops move a word an iteration.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import prod
+
+from pipelines.hls import ir
+from pipelines.hls.arithmetic import make_binary, make_select
+from pipelines.hls.errors import NotApplicable
+from pipelines.hls.transforms.affine import Affine
+from pipelines.hls.transforms.copying import FreshNames
+from pipelines.hls.transforms.facts import Facts
+from pipelines.hls.transforms.footprint import Extent, strides_of
+from pipelines.hls.transforms.selection import both
+
+WORD_BITS = 512
+"""Width of a transfer, as in Merlin and most high-bandwidth memories."""
+
+MAXIMUM_BUFFER_BITS = 1 << 25
+"""Bits of one copy: about what the largest devices have on chip for one array."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """Where the copy holds each element: rows of the box, each a run of the flat array in whole words.
+
+    Attributes:
+        shape: of the array; box: of the copy's part of it.
+        split: the dimension a run goes along; those after it are in the run whole.
+        offset: place of a run's first element in its first word; None when it is not the same for all.
+        words: a row.
+    """
+
+    array: ir.Array
+    buffer: ir.Array
+    shape: tuple[int, ...]
+    box: tuple[Extent, ...]
+    split: int
+    run: int
+    offset: int | None
+    words: int
+    lanes: int
+
+    @property
+    def row_strides(self) -> tuple[int, ...]:
+        """Distance in the copy between neighbours of each dimension before the run."""
+        sizes = tuple(e.size for e in self.box[: self.split])
+        return tuple(s * self.words * self.lanes for s in strides_of(sizes)) if sizes else ()
+
+    def first(self, indices: tuple[Affine, ...]) -> Affine:
+        """Flat index of the first element of the run in the row of an element."""
+        strides = strides_of(self.shape)
+        start = self.box[self.split].base.times(strides[self.split])
+        for index, stride in zip(indices[: self.split], strides, strict=False):
+            start = start.plus(index, stride)
+        return start
+
+    def place(self, indices: tuple[Affine, ...], facts: Facts) -> ir.Expression:
+        """Index in the copy of an element."""
+        strides = strides_of(self.shape)
+        total = Affine((), self.offset or 0)
+        for d, index in enumerate(indices):
+            if d < self.split:
+                total = total.plus(index.plus(self.box[d].base, -1), self.row_strides[d])
+            elif d == self.split:
+                total = total.plus(index.plus(self.box[d].base, -1), strides[d])
+            else:
+                total = total.plus(index, strides[d])
+        place = facts.expression_of(total)
+        if self.offset is not None:
+            return place
+        return make_binary("add", place, _masked(self.first(indices), self.lanes - 1, facts))
+
+
+def _masked(form: Affine, mask: int, facts: Facts) -> ir.Expression:
+    return make_binary("and", facts.expression_of(form), ir.Constant(value=mask))
+
+
+def layout_of(
+    array: ir.Array, shape: tuple[int, ...], box: tuple[Extent, ...], facts: Facts, name: str
+) -> Layout:
+    """The layout of the copy of a box."""
+    lanes = WORD_BITS // array.type.width_bits
+    split = len(shape) - 1
+    while split > 0 and box[split].is_whole:
+        split -= 1
+    strides = strides_of(shape)
+    run = box[split].size * strides[split]
+    start = Affine()
+    aligned = True
+    for extent, stride in zip(box[: split + 1], strides, strict=False):
+        start = start.plus(extent.base, stride)
+        aligned = aligned and (extent is box[split] or extent.size == 1 or stride % lanes == 0)
+    offset = facts.residue_modulo(start, lanes) if aligned else None
+    words = -(-((lanes - 1 if offset is None else offset) + run) // lanes)
+    elements = words * lanes * prod(e.size for e in box[:split])
+    if elements * array.type.width_bits > MAXIMUM_BUFFER_BITS:
+        raise NotApplicable(
+            f"the copy of {array.name} would have {elements * array.type.width_bits} bits;"
+            f" at most {MAXIMUM_BUFFER_BITS} are kept on chip"
+        )
+    buffer = ir.Array(name=name, type=array.type, shape=(elements,), external=False)
+    return Layout(
+        array=array,
+        buffer=buffer,
+        shape=shape,
+        box=box,
+        split=split,
+        run=run,
+        offset=offset,
+        words=words,
+        lanes=lanes,
+    )
+
+
+# ---- transfers --------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Transfer:
+    """Writes the loops that fill the copy or write it back."""
+
+    layout: Layout
+    facts: Facts
+    names: FreshNames
+    loop: str
+    line: int
+    before: list[ir.Statement] = field(default_factory=list[ir.Statement])
+    inside: list[ir.Statement] = field(default_factory=list[ir.Statement])
+
+    def statements(self, *, out: bool) -> tuple[ir.Statement, ...]:
+        """The loops over rows and words, with what they need before."""
+        self.before, self.inside = [], []
+        layout = self.layout
+        name = self.names.take(f"{self.loop}_{'write' if out else 'fill'}_{layout.array.name}")
+        rows = [self.names.variable(f"{layout.array.name}_row") for _ in range(layout.split)]
+        word = self.names.variable(f"{layout.array.name}_word")
+        moves = self.lanes(rows, word, out=out)
+        directive = ir.Directive(kind="pipeline", loop=name, value=1)
+        loop: ir.Statement = self.counted(name, word, layout.words, (*self.inside, *moves), (directive,))
+        for d in reversed(range(layout.split)):
+            outer = self.names.take(f"{name}_row")
+            loop = self.counted(outer, rows[d], layout.box[d].size, (loop,), ())
+        return (*self.before, loop)
+
+    def counted(
+        self,
+        name: str,
+        variable: ir.Variable,
+        trips: int,
+        body: tuple[ir.Statement, ...],
+        directives: tuple[ir.Directive, ...],
+    ) -> ir.For:
+        return ir.For(
+            name=name,
+            body=body,
+            line=self.line,
+            directives=directives,
+            variable=variable,
+            lower=ir.Constant(value=0),
+            comparison="lt",
+            upper=ir.Constant(value=trips),
+            step=1,
+        )
+
+    def lanes(self, rows: list[ir.Variable], word: ir.Variable, *, out: bool) -> list[ir.Statement]:
+        """One move a lane."""
+        layout, facts = self.layout, self.facts
+        indices = tuple(
+            extent.base.plus(Affine(((facts.leaves.of_variable(row), 1),)))
+            for extent, row in zip(layout.box, rows, strict=False)
+        )
+        first = layout.first(indices)
+        position = Affine(((facts.leaves.of_variable(word), layout.lanes),))
+        row_place = Affine()
+        for row, stride in zip(rows, layout.row_strides, strict=True):
+            row_place = row_place.plus(Affine(((row.name, 1),)), stride)
+        if layout.offset is None:
+            start = _masked(first, -layout.lanes, facts)
+        else:
+            start = facts.expression_of(first.shifted(-layout.offset))
+        guards = self.guards(rows, word, first)
+        found: list[ir.Statement] = []
+        for lane, guard in guards:
+            local = facts.expression_of(row_place.plus(position).shifted(lane))
+            flat = make_binary("add", start, facts.expression_of(position.shifted(lane)))
+            source, target = (layout.array, flat), (layout.buffer, local)
+            if out:
+                source, target = target, source
+            value = ir.Load(array=source[0], indices=(source[1],), line=self.line, predicate=guard)
+            found.append(
+                ir.Store(array=target[0], indices=(target[1],), value=value, line=self.line, predicate=guard)
+            )
+        return found
+
+    # ---- which elements of a word are moved -------------------------------------------------------
+
+    def guards(
+        self, rows: list[ir.Variable], word: ir.Variable, first: Affine
+    ) -> list[tuple[int, ir.Expression | None]]:
+        """The lanes that move anything, each with its condition."""
+        layout = self.layout
+        row_guard = self.row_guard(rows)
+        low, high = self.limits()
+        read = ir.Read(variable=word)
+        scaled = make_binary("mul", read, ir.Constant(value=layout.lanes))
+        shift = self.run_offset(first)
+        found: list[tuple[int, ir.Expression | None]] = []
+        for lane in range(layout.lanes):
+            guard = row_guard
+            at = make_binary("sub", make_binary("add", scaled, ir.Constant(value=lane)), shift)
+            start, end = self.word_of(low, lane), self.word_of(high, lane)
+            if isinstance(start, int) and isinstance(end, int) and max(start, 0) >= min(end, layout.words):
+                continue
+            if end is None:
+                guard = both(make_binary("lt", at, _as_expression(high)), guard)
+            elif end < layout.words:
+                guard = both(make_binary("lt", read, ir.Constant(value=end)), guard)
+            if start is None:
+                guard = both(make_binary("ge", at, _as_expression(low)), guard)
+            elif start > 0:
+                guard = both(make_binary("ge", read, ir.Constant(value=start)), guard)
+            found.append((lane, guard))
+        return found
+
+    def word_of(self, limit: int | ir.Expression, lane: int) -> int | None:
+        """The first word whose element in a lane is at an offset or after it; None when that varies."""
+        if self.layout.offset is None or not isinstance(limit, int):
+            return None
+        return -((lane - self.layout.offset - limit) // self.layout.lanes)
+
+    def run_offset(self, first: Affine) -> ir.Expression:
+        """Place of the run's first element in its first word."""
+        if self.layout.offset is not None:
+            return ir.Constant(value=self.layout.offset)
+        return _masked(first, self.layout.lanes - 1, self.facts)
+
+    def limits(self) -> tuple[int | ir.Expression, int | ir.Expression]:
+        """First offset in a run that is moved and the one after the last: elements of array and box."""
+        extent = self.layout.box[self.layout.split]
+        stride = strides_of(self.layout.shape)[self.layout.split]
+        low: int | ir.Expression = 0
+        high: int | ir.Expression = self.layout.run
+        if not extent.low_inside:
+            short = self.facts.expression_of(extent.base.times(-stride))
+            low = self.held("first", _larger(short, ir.Constant(value=0)))
+        if not extent.high_inside:
+            room = self.facts.expression_of(extent.base.times(-stride).shifted(extent.elements * stride))
+            high = self.held("end", _smaller(room, ir.Constant(value=self.layout.run)))
+        return low, high
+
+    def row_guard(self, rows: list[ir.Variable]) -> ir.Expression | None:
+        """Whether a row is one of the array's."""
+        guard: ir.Expression | None = None
+        for extent, row in zip(self.layout.box, rows, strict=False):
+            index = self.facts.expression_of(extent.base.plus(Affine(((row.name, 1),))))
+            if not extent.low_inside:
+                guard = both(make_binary("ge", index, ir.Constant(value=0)), guard)
+            if not extent.high_inside:
+                guard = both(make_binary("lt", index, ir.Constant(value=extent.elements)), guard)
+        if guard is None:
+            return None
+        variable = self.names.variable(f"{self.layout.array.name}_in")
+        self.inside.append(ir.Assign(variable=variable, value=guard, line=self.line))
+        return ir.Read(variable=variable)
+
+    def held(self, stem: str, value: ir.Expression) -> ir.Expression:
+        variable = self.names.variable(f"{self.layout.array.name}_{stem}")
+        self.before.append(ir.Assign(variable=variable, value=value, line=self.line))
+        return ir.Read(variable=variable)
+
+
+def _as_expression(value: int | ir.Expression) -> ir.Expression:
+    return ir.Constant(value=value) if isinstance(value, int) else value
+
+
+def _smaller(first: ir.Expression, second: ir.Expression) -> ir.Expression:
+    return make_select(make_binary("lt", first, second), first, second)
+
+
+def _larger(first: ir.Expression, second: ir.Expression) -> ir.Expression:
+    return make_select(make_binary("gt", first, second), first, second)
