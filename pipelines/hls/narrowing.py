@@ -218,6 +218,8 @@ class _Rewriter:
         if divisor is None or divisor == 0 or dividend is None:
             return None
         near = replace(operation, predicate=None)
+        if divisor == 1:
+            return operands[0] if operation.opcode == "div" else self.constant(0, near)
         if dividend[0] >= 0 and divisor > 0 and divisor & (divisor - 1) == 0:
             shift = divisor.bit_length() - 1
             if operation.opcode == "div":
