@@ -91,6 +91,7 @@ def _top_frame(session: Session, definition: c_ast.FuncDef, top: str) -> Frame:
         name=top,
         changed=facts.changed,
         exposed=facts.exposed,
+        uses=facts.uses,
         exit_label=f"{top}_exit",
         result=None,
         loop_names=names,

@@ -20,6 +20,7 @@ SOURCE_LIMIT_BYTES = 1 << 20
 PREPROCESSED_LIMIT_BYTES = 4 << 20
 PREPROCESS_TIMEOUT_S = 20.0
 
+_MARKER = re.compile(r'^# (\d+) "((?:[^"\\]|\\.)*)"')
 _ENTERED = re.compile(r'^# \d+ "((?:[^"\\]|\\.)*)" 1\b', re.MULTILINE)
 _MACROS = (
     "SIMFOUNDRY_HLS=1",
@@ -35,8 +36,22 @@ _MACROS = (
     "__signed=signed",
     "__signed__=signed",
 )
-_GCC_ERROR = re.compile(r"^<stdin>:(\d+):\d+: (?:fatal )?error: (.*)$", re.MULTILINE)
+_GCC_ERROR = re.compile(r"^([^:\n]+):(\d+):\d+: (?:fatal )?error: (.*)$", re.MULTILINE)
 _PARSE_ERROR = re.compile(r"^(.*?):(\d+)(?::\d+)?: (.*)$", re.DOTALL)
+_NOT_C11 = {
+    "asm": "inline assembly (write C)",
+    "__asm__": "inline assembly (write C)",
+    "__asm": "inline assembly (write C)",
+    "__int128": "a 128-bit integer (write two of 64 bits)",
+    "_Complex": "a complex number (write a struct of two)",
+    "complex": "a complex number (write a struct of two)",
+    "typeof": "typeof (write the type)",
+    "__typeof__": "typeof (write the type)",
+    "class": "C++ (write C)",
+    "template": "C++ (write C)",
+    "namespace": "C++ (write C)",
+    "using": "C++ (write C)",
+}
 
 
 def preprocess(source: str, *, file: str) -> str:
@@ -58,9 +73,10 @@ def preprocess(source: str, *, file: str) -> str:
     run = _run_gcc(source)
     if run.timed_out or run.returncode != 0:
         found = _GCC_ERROR.search(run.stderr)
-        line = int(found[1]) if found else None
-        said = found[2] if found else run.last_words(200)
-        raise HlsError("a program must pass the C preprocessor", said, file=file, line=line)
+        rule = "a program must pass the C preprocessor"
+        if found is None:
+            raise HlsError(rule, run.last_words(200), file=file)
+        raise HlsError(rule, found[3], file=shown_file(found[1], file), line=int(found[2]))
     _check_includes(run.stdout, file)
     return run.stdout
 
@@ -81,7 +97,8 @@ def _check_includes(text: str, file: str) -> None:
     own = str(INCLUDE_FOLDER)
     for name in _ENTERED.findall(text):
         if not name.startswith(own):
-            accepted = ", ".join(f"<{p.name}>" for p in sorted(INCLUDE_FOLDER.glob("*.h")))
+            headers = sorted(p.relative_to(INCLUDE_FOLDER).as_posix() for p in INCLUDE_FOLDER.rglob("*.h"))
+            accepted = ", ".join(f"<{name}>" for name in headers)
             raise HlsError(f"#include must be one of {accepted}", f'"{name}"', file=file)
     if len(text) > PREPROCESSED_LIMIT_BYTES:
         raise HlsError(
@@ -100,20 +117,44 @@ def parse(source: str, *, file: str) -> c_ast.FileAST:
     try:
         return c_parser.CParser().parse(text, filename=file)
     except c_parser.ParseError as error:
-        line, said = _locate(str(error), source)
-        raise HlsError("a program must be C11", f"a syntax error: {said}", file=file, line=line) from None
+        raise _syntax_error(str(error), source, text, file) from None
     except RecursionError:
         raise HlsError(
             "expressions and statements must nest less deeply", "nesting too deep", file=file
         ) from None
 
 
-def _locate(message: str, source: str) -> tuple[int | None, str]:
-    """Line and text of a syntax error; gcc is asked where the parser does not say the line."""
+def shown_file(name: str, file: str) -> str:
+    """How messages name a file of the preprocessed text: the program itself, one of its headers, or ours."""
+    if name in ("", "<stdin>", Path(file).name):
+        return file
+    return f"<{Path(name).name}>" if is_own_header(name) else name
+
+
+def _syntax_error(message: str, source: str, text: str, file: str) -> HlsError:
+    """The error for what the parser refused; gcc is asked where the parser does not say the line."""
+    rule = "a program must be C11"
     found = _PARSE_ERROR.match(message)
     if found is None:
         found = _GCC_ERROR.search(_run_gcc(source, "-fsyntax-only").stderr)
-        if found is None:
-            return None, " ".join(message.split())[:200]
-        return int(found[1]), found[2]
-    return int(found[2]), " ".join(found[3].split())[:200]
+    if found is None:
+        return HlsError(rule, f"a syntax error: {' '.join(message.split())[:200]}", file=file)
+    name, line = found[1], int(found[2])
+    words = re.findall(r"\w+", _line_of(text, name, line))
+    said = next((_NOT_C11[w] for w in words if w in _NOT_C11), None)
+    said = said or f"a syntax error: {' '.join(found[3].split())[:200]}"
+    return HlsError(rule, said, file=shown_file(name, file), line=line)
+
+
+def _line_of(text: str, name: str, line: int) -> str:
+    """A line of the preprocessed text by the file and number it had."""
+    at_file, at_line = "", 0
+    for content in text.splitlines():
+        marker = _MARKER.match(content)
+        if marker is not None:
+            at_line, at_file = int(marker[1]), marker[2]
+            continue
+        if at_line == line and at_file in (name, "<stdin>"):
+            return content
+        at_line += 1
+    return ""

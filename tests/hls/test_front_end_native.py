@@ -477,6 +477,43 @@ int f(body B[2][3], node N[8], struct outer O[3], struct outer *one, double R[4]
 }
 """
 
+MEMORY = r"""
+#include <ctype.h>
+#include <string.h>
+struct pair { int a; float b[2]; };
+static int digits(const char *s)
+{
+    int n = 0;
+    while (isdigit(*s))
+        n = n * 10 + (*s++ - '0');
+    return n;
+}
+static int most(int a, int b) { return a > b ? a : b; }
+int f(int n, int A[4][8], float F[6], unsigned char B[40])
+{
+    int copy[4][8], row[8], zeros[24];
+    struct pair p, q = {1, {2, 3}};
+    unsigned bits;
+    float x = F[0];
+    memcpy(copy, A, sizeof copy);
+    memcpy(row, A[n & 3], sizeof row);
+    memset(zeros, 0, sizeof(zeros));
+    memset(B + 2, n, (n & 15) * sizeof *B);
+    memset(A[1] + 4, 0, 3 * sizeof(int));
+    memmove(&A[2][0], row, 4 * sizeof(int));
+    memset(&p, 0, sizeof p);
+    p.a++;
+    memcpy(&q, &p, sizeof q);
+    memcpy(&bits, &x, sizeof bits);
+    bits ^= 0x80000000u;
+    memcpy(&F[1], &bits, 4);
+    F[2] = q.b[1] + p.b[0];
+    for (int i = 0; i < most(n & 7, 3); i++)
+        zeros[i] += most(A[0][i], copy[3][i]);
+    return digits("1234x") + zeros[0] + zeros[23] + (n > 0 ? most(n, row[1]) : most(3, -n)) + q.a;
+}
+"""
+
 PROGRAMS = {
     "integers": INTEGERS,
     "floats": FLOATS,
@@ -486,6 +523,7 @@ PROGRAMS = {
     "pointers": POINTERS,
     "globals": GLOBALS,
     "packed": PACKED,
+    "memory": MEMORY,
 }
 
 

@@ -1,10 +1,21 @@
 /* Limits of binary32 and binary64. */
 #ifndef SIMFOUNDRY_FLOAT_H
 #define SIMFOUNDRY_FLOAT_H
-#define FLT_EPSILON 1.19209290e-7f
-#define FLT_MIN 1.17549435e-38f
-#define FLT_MAX 3.40282347e+38f
-#define DBL_EPSILON 2.2204460492503131e-16
-#define DBL_MIN 2.2250738585072014e-308
-#define DBL_MAX 1.7976931348623157e+308
+#define FLT_RADIX 2
+#define FLT_DIG 6
+#define FLT_MANT_DIG 24
+#define FLT_MIN_EXP (-125)
+#define FLT_MAX_EXP 128
+#define FLT_EPSILON 0x1p-23f
+#define FLT_MIN 0x1p-126f
+#define FLT_TRUE_MIN 0x1p-149f
+#define FLT_MAX 0x1.fffffep127f
+#define DBL_DIG 15
+#define DBL_MANT_DIG 53
+#define DBL_MIN_EXP (-1021)
+#define DBL_MAX_EXP 1024
+#define DBL_EPSILON 0x1p-52
+#define DBL_MIN 0x1p-1022
+#define DBL_TRUE_MIN 0x1p-1074
+#define DBL_MAX 0x1.fffffffffffffp1023
 #endif

@@ -14,8 +14,9 @@ from pipelines.hls import ir
 from pipelines.hls.arithmetic import make_bit_cast, make_cast, make_unary
 from pipelines.hls.reading.ctypes import ArrayOf, CType, Pointer, Scalar, Struct
 from pipelines.hls.reading.expressions import Expressions
-from pipelines.hls.reading.facts import FunctionFacts, facts_of
+from pipelines.hls.reading.facts import FunctionFacts, block_items, facts_of
 from pipelines.hls.reading.leaves import make_block
+from pipelines.hls.reading.memory_calls import MEMORY_CALLS, MemoryCalls
 from pipelines.hls.reading.objects import Objects
 from pipelines.hls.reading.places import Address, Cell, Place, PointerSlot
 from pipelines.hls.reading.session import Frame, Session, Value
@@ -61,13 +62,22 @@ class Calls:
     session: Session
     expressions: Expressions
     objects: Objects
+    memory: MemoryCalls
     body: Callable[[c_ast.Node], None]
     _facts: dict[int, FunctionFacts] = field(default_factory=dict[int, FunctionFacts])
+    _formulas: dict[str, bool] = field(default_factory=dict[str, bool])
 
     def is_operator(self, name: str) -> bool:
-        """Whether a call of that name is an operator, without side effects."""
-        defined = name in self.expressions.types.file_scope.functions
-        return not defined and (name in _UNARY or name in _BIT_CASTS or name == "__builtin_expect")
+        """Whether a call of that name is an operator, or a function that is one formula without effects."""
+        definition = self.expressions.types.file_scope.functions.get(name)
+        if definition is None:
+            return name in _UNARY or name in _BIT_CASTS or name == "__builtin_expect"
+        if name not in self._formulas:
+            self._formulas[name] = False
+            items = block_items(definition.body)
+            if len(items) == 1 and isinstance(items[0], c_ast.Return) and items[0].expr is not None:
+                self._formulas[name] = not self.expressions.has_effects(items[0].expr)
+        return self._formulas[name]
 
     def facts(self, definition: c_ast.FuncDef) -> FunctionFacts:
         """Facts of a function, found once."""
@@ -83,9 +93,11 @@ class Calls:
         if name is None or self.session.find(name) is not None:
             rule = "a function must be called by its name (write a switch over the functions)"
             raise self.session.refuse(node, rule, "a call through a pointer")
-        if self.is_operator(name):
-            return self._operator(name, arguments, node)
         definition = self.expressions.types.file_scope.functions.get(name)
+        if definition is None and self.is_operator(name):
+            return self._operator(name, arguments, node)
+        if definition is None and name in MEMORY_CALLS:
+            return self.memory.call(name, arguments, node)
         if definition is None:
             got = _REFUSED.get(name, f"a call of {name}")
             raise self.session.refuse(node, "a called function must be defined in the file", got)
@@ -145,6 +157,7 @@ class Calls:
             name=name,
             changed=facts.changed,
             exposed=facts.exposed,
+            uses=facts.uses,
             exit_label=self.session.unique(f"{name}_exit"),
             result=None,
             loop_names={
@@ -176,7 +189,8 @@ class Calls:
             self.session.declare(name, place, parameter)
             return
         number = self.expressions.as_number(converted, node)
-        if not self.session.is_stable(number):
+        once = frame.uses.get(name, 0) <= 1 and self.is_operator(frame.name)
+        if not once and not self.session.is_stable(number):
             number = self.session.saved(number, name, self.session.line_of(node))
         self.session.declare(name, Value(expression=number), parameter)
 

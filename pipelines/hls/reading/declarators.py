@@ -92,6 +92,7 @@ class Declarators:
             name="",
             changed=frozenset(),
             exposed=frozenset(),
+            uses={},
             exit_label="",
             result=None,
             loop_names={},

@@ -5,7 +5,8 @@ Belongs here: walks over syntax trees. Does not: the meaning of what they find.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from pycparser import c_ast
@@ -15,11 +16,12 @@ from pipelines.hls.reading.values import UPDATES
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionFacts:
-    """Loops with their labels, in source order; names that are assigned, and whose address is taken."""
+    """Loops with their labels, in source order; names assigned, names whose address is taken, uses of all."""
 
     loops: tuple[tuple[c_ast.Node, str | None], ...]
     changed: frozenset[str]
     exposed: frozenset[str]
+    uses: Mapping[str, int]
 
 
 def facts_of(definition: c_ast.FuncDef) -> FunctionFacts:
@@ -27,9 +29,12 @@ def facts_of(definition: c_ast.FuncDef) -> FunctionFacts:
     loops: list[tuple[c_ast.Node, str | None]] = []
     changed: set[str] = set()
     exposed: set[str] = set()
+    uses: Counter[str] = Counter()
     labels: dict[int, str] = {}
     for node in _nodes(definition.body):
         match node:
+            case c_ast.ID():
+                uses[str(node.name)] += 1
             case c_ast.Label():
                 labels[id(labelled_loop(node) or node)] = str(node.name)
             case c_ast.For() | c_ast.While() | c_ast.DoWhile():
@@ -42,7 +47,9 @@ def facts_of(definition: c_ast.FuncDef) -> FunctionFacts:
                 exposed.update(_root(node.expr))
             case _:
                 pass
-    return FunctionFacts(loops=tuple(loops), changed=frozenset(changed), exposed=frozenset(exposed))
+    return FunctionFacts(
+        loops=tuple(loops), changed=frozenset(changed), exposed=frozenset(exposed), uses=uses
+    )
 
 
 def _nodes(root: c_ast.Node) -> Iterator[c_ast.Node]:

@@ -43,7 +43,9 @@ class Loops:
                     case c_ast.For():
                         self._for(node, inner, name, directives, labels)
                     case c_ast.While():
-                        self._while(node, node.cond, inner, None, name, directives, labels)
+                        with self.session.collect() as before:
+                            condition = self.expressions.condition(node.cond)
+                        self._while(node, before, condition, inner, None, name, directives, labels)
                     case _:
                         self._do(node, inner, name, directives, labels)
             for statement in make_block(labels[0], found, self.session.line_of(node)):
@@ -71,10 +73,12 @@ class Loops:
     ) -> None:
         if node.init is not None:
             self.statements.statement(node.init)
-        if node.cond is not None and self.expressions.has_effects(node.cond):
-            self._while(node, node.cond, inner, node.next, name, directives, labels)
+        with self.session.collect() as before:
+            always = ir.Constant(value=1)
+            condition = always if node.cond is None else self.expressions.condition(node.cond)
+        if before:
+            self._while(node, before, condition, inner, node.next, name, directives, labels)
             return
-        condition = ir.Constant(value=1) if node.cond is None else self.expressions.condition(node.cond)
         body = self._body(inner, labels)
         after = self._after(node.next)
         line = self.session.line_of(node)
@@ -118,7 +122,8 @@ class Loops:
     def _while(
         self,
         node: c_ast.Node,
-        condition: c_ast.Node,
+        before: list[ir.Statement],
+        value: ir.Expression,
         inner: c_ast.Node,
         following: c_ast.Node | None,
         name: str,
@@ -127,8 +132,6 @@ class Loops:
     ) -> None:
         """A loop that tests first; a condition with side effects is tested inside."""
         line = self.session.line_of(node)
-        with self.session.collect() as before:
-            value = self.expressions.condition(condition)
         if not before:
             if value == ir.Constant(value=0):
                 return

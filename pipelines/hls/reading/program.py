@@ -18,6 +18,7 @@ from pipelines.hls.reading.expressions import Expressions
 from pipelines.hls.reading.filling import Filler
 from pipelines.hls.reading.initialisers import Initialisers
 from pipelines.hls.reading.loops import Loops
+from pipelines.hls.reading.memory_calls import MemoryCalls
 from pipelines.hls.reading.objects import Objects
 from pipelines.hls.reading.places import Places
 from pipelines.hls.reading.pointers import Pointers
@@ -57,17 +58,21 @@ def make_program(session: Session, scope: FileScope) -> Program:
     expressions = Expressions(session=session, places=places, pointers=pointers, types=types, hooks=hooks)
     choices = Choices(session=session, expressions=expressions)
     effects = Effects(expressions=expressions)
+    filler = Filler(expressions=expressions, effects=effects)
     objects = Objects(
         session=session,
         expressions=expressions,
         effects=effects,
         initialisers=Initialisers(session=session, constant=position, kind_of=expressions.kind_of),
-        filler=Filler(expressions=expressions, effects=effects),
+        filler=filler,
     )
     statements = Statements(session=session, expressions=expressions, effects=effects, objects=objects)
     loops = Loops(session=session, expressions=expressions, statements=statements)
     switches = Switches(session=session, expressions=expressions, statements=statements)
-    calls = Calls(session=session, expressions=expressions, objects=objects, body=statements.block)
+    memory = MemoryCalls(session=session, expressions=expressions, effects=effects, filler=filler)
+    calls = Calls(
+        session=session, expressions=expressions, objects=objects, memory=memory, body=statements.block
+    )
     statements.read_loop, statements.read_switch = loops.read, switches.read
     hooks.connect, hooks.choose = choices.connect, choices.choose
     hooks.call, hooks.is_operator = calls.call, calls.is_operator

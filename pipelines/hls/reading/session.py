@@ -5,17 +5,16 @@ Belongs here: state that every reader shares. Does not: what any construct of C 
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pycparser import c_ast
 
 from pipelines.hls import ir
 from pipelines.hls.errors import HlsError
-from pipelines.hls.preprocess import is_own_header
+from pipelines.hls.preprocess import shown_file
 from pipelines.hls.reading.ctypes import CType
 from pipelines.interface import ScalarType
 
@@ -48,7 +47,8 @@ class Frame:
     """A function being read, or a copy of it being inlined.
 
     Attributes:
-        changed: names that the function's text assigns; exposed: names whose address it takes.
+        changed: names that the function's text assigns; exposed: names whose address it takes; uses: how
+            often it names each.
         exit_label: of the block around its body; left: whether a return left it.
         result: what `return` gives a value; None for void.
         loop_names: name of each loop by the identity of its node.
@@ -60,6 +60,7 @@ class Frame:
     name: str
     changed: frozenset[str]
     exposed: frozenset[str]
+    uses: Mapping[str, int]
     exit_label: str
     result: Place | None
     loop_names: dict[int, str]
@@ -116,10 +117,7 @@ class Session:
 
     def file_of(self, node: c_ast.Node) -> str:
         """Name of the file a node stands in, as messages give it."""
-        name = str(node.coord.file or "") if node.coord else ""
-        if name in ("", "<stdin>", Path(self.file).name):
-            return self.file
-        return f"<{Path(name).name}>" if is_own_header(name) else name
+        return shown_file(str(node.coord.file or "") if node.coord else "", self.file)
 
     def line_of(self, node: c_ast.Node) -> int:
         """Line of a statement in the top function's file; of the call when it is inlined from another."""
