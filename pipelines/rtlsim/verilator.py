@@ -117,9 +117,11 @@ def _translate(module: str, folder: Path, timeout_s: float) -> ToolRun:
 
 
 def _unit_text(folder: Path, bench: str) -> str:
+    """The one translation unit; what Verilator calls slow runs once and is not optimised."""
     sources = sorted(p.name for p in (folder / "model").glob("*.cpp"))
-    includes = "\n".join(f'#include "model/{name}"' for name in sources)
-    return f"{includes}\n{bench}"
+    fast = [f'#include "model/{name}"' for name in sources if not name.endswith("__Slow.cpp")]
+    slow = [f'#include "model/{name}"' for name in sources if name.endswith("__Slow.cpp")]
+    return "\n".join([*fast, bench, '#pragma GCC optimize ("O0")', *slow, ""])
 
 
 def build_simulator(
