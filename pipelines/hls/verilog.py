@@ -104,13 +104,14 @@ class _ModuleWriter:
             lines.append(f"      S_{name}_{last}: state <= {self.successor(writer)};")
         return [*lines, "      default: state <= S_IDLE;"]
 
-    def decode_section(self) -> Section:
+    def decode_section(self, body: Section) -> Section:
         """A signal for each cycle of a block in which something happens."""
         section = Section()
+        awaited = body.words()
         for writer in self.writers:
-            if writer.interval is None:
-                for cycle in sorted(writer.awaited):
-                    name = f"{writer.block.name}_{cycle}"
+            for cycle in range(writer.schedule.length_cycles):
+                name = f"{writer.block.name}_{cycle}"
+                if f"in_{name}" in awaited:
                     section.wire(f"in_{name}", 1, f"state == S_{name}")
         return section
 
@@ -142,16 +143,21 @@ class _ModuleWriter:
 
     def body(self) -> Section:
         """Everything but states: the parts in the order of data flow."""
-        parts = [self.variable_section()]
-        parts += [writer.values() for writer in self.writers]
-        parts += [unit_section(bound, self.writers) for bound in self.design.units]
-        parts += [memory_section(a, self.places, self.writers) for a in self.design.graph.function.arrays]
-        parts += [pipeline_section(w) for w in self.writers if w.interval is not None]
-        parts += [writer.registers() for writer in self.writers]
-        parts.append(self.result_section())
-        whole = self.decode_section()
-        for part in parts:
-            whole.add(part)
+        body = self.variable_section()
+        for writer in self.writers:
+            body.add(writer.values())
+        for bound in self.design.units:
+            body.add(unit_section(bound, self.writers))
+        for array in self.design.graph.function.arrays:
+            body.add(memory_section(array, self.places, self.writers))
+        for writer in self.writers:
+            body.add(writer.registers())
+        body.add(self.result_section())
+        for writer in self.writers:
+            if writer.interval is not None:
+                body.add(pipeline_section(writer, body))
+        whole = self.decode_section(body)
+        whole.add(body)
         return whole
 
     def text(self) -> str:
@@ -180,8 +186,11 @@ def _place(writer: BlockWriter) -> str:
     return ", ".join(part for part in (line, loop) if part) or "begin"
 
 
-def pipeline_section(writer: BlockWriter) -> Section:
-    """What runs the iterations of a pipelined loop: a shift register of valid stages."""
+def pipeline_section(writer: BlockWriter, body: Section) -> Section:
+    """What runs the iterations of a pipelined loop: a shift register of valid stages.
+
+    Args:    body: the rest of the module, which says whether the last stage has anything to do.
+    """
     section = Section()
     name, interval, depth = writer.block.name, writer.interval or 1, writer.schedule.length_cycles
     condition = condition_of(writer.block)
@@ -191,25 +200,34 @@ def pipeline_section(writer: BlockWriter) -> Section:
     section.register(f"{name}_more", 1)
     section.on_clock(f"{name}_more <= (state != S_{name}) || {name}_goes_on;")
     if interval > 1:
-        bits = (interval - 1).bit_length()
-        section.register(f"{name}_phase", bits)
-        issue += f" && ({name}_phase == {literal(0, bits)})"
-        section.on_clock(
-            f"{name}_phase <= (state != S_{name} || {name}_phase == {literal(interval - 1, bits)})"
-            f" ? {literal(0, bits)} : {name}_phase + {literal(1, bits)};"
-        )
+        issue += f" && {_phase(section, name, interval)}"
     drained = ""
     if depth > 1:
-        section.declarations.append(f"  reg [{depth - 1}:1] {name}_stages;")
-        section.wire(f"{name}_valid", depth, f"{{{name}_stages, {issue}}}")
-        before = f"{name}_valid[{depth - 2}:0]"
-        section.on_clock(f"{name}_stages <= rst ? {literal(0, depth - 1)} : {before};")
-        drained = f" && !(|{before})"
+        last = depth - 1 if body.mentions(writer.active(depth - 1)) or known == depth - 1 else depth - 2
+        section.declarations.append(f"  wire [{last}:0] {name}_valid;")
+        stages = ""
+        if last > 0:
+            section.declarations.append(f"  reg [{last}:1] {name}_stages;")
+            stages = f"{name}_stages, "
+            section.on_clock(f"{name}_stages <= rst ? {literal(0, last)} : {name}_valid[{last - 1}:0];")
+        section.assignments.append(f"  assign {name}_valid = {{{stages}{issue}}};")
+        drained = f" && !(|{name}_valid[{depth - 2}:0])"
     else:
         section.wire(f"{name}_valid", 1, issue)
     section.wire(f"{name}_goes_on", 1, f"{name}_more && !({writer.active(known)} && !{again})")
     section.wire(f"{name}_leave", 1, f"!{name}_goes_on{drained}")
     return section
+
+
+def _phase(section: Section, name: str, interval: int) -> str:
+    """A counter of the cycles of an interval; its condition in the first one."""
+    bits = (interval - 1).bit_length()
+    section.register(f"{name}_phase", bits)
+    section.on_clock(
+        f"{name}_phase <= (state != S_{name} || {name}_phase == {literal(interval - 1, bits)})"
+        f" ? {literal(0, bits)} : {name}_phase + {literal(1, bits)};"
+    )
+    return f"({name}_phase == {literal(0, bits)})"
 
 
 def _own_units(design: ScheduledDesign) -> list[FunctionalUnit]:

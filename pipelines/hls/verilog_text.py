@@ -8,6 +8,7 @@ extended or cut where it is used, by its own sign, so that no simulator or synth
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -15,6 +16,7 @@ from pipelines.interface import ScalarType
 
 BIT = ScalarType(width_bits=1, signed=False)
 _LARGEST_DECIMAL = 1 << 16
+_WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 def literal(value: int, width_bits: int) -> str:
@@ -97,6 +99,15 @@ class Section:
     def on_clock(self, text: str) -> None:
         """A statement of the clocked process."""
         self.updates.append(f"    {text}")
+
+    def words(self) -> frozenset[str]:
+        """Every name that an assignment or a clocked statement mentions."""
+        texts = (*self.assignments, *self.updates)
+        return frozenset(word for text in texts for word in _WORD.findall(text))
+
+    def mentions(self, name: str) -> bool:
+        """Whether an assignment or a clocked statement has a text in it."""
+        return any(name in text for text in (*self.assignments, *self.updates))
 
     def add(self, other: Section) -> None:
         """Append another section."""

@@ -29,7 +29,6 @@ class BlockWriter:
     Attributes:
         shared: the shared unit of each (block, operation) of the design.
         variable_types: type of each variable's register.
-        awaited: cycles whose `active` signal something uses.
     """
 
     block: Block
@@ -40,7 +39,6 @@ class BlockWriter:
     held: dict[int, HeldValue] = field(init=False)
     write_starts: dict[str, int] = field(init=False)
     names: list[str] = field(init=False)
-    awaited: set[int] = field(default_factory=set[int])
 
     def __post_init__(self) -> None:
         self.live = live_operations(self.block)
@@ -59,7 +57,6 @@ class BlockWriter:
 
     def active(self, cycle: int) -> str:
         """Signal that is high in one cycle of the block."""
-        self.awaited.add(cycle)
         if self.interval is None:
             return f"in_{self.block.name}_{cycle}"
         return slice_text(f"{self.block.name}_valid", self.schedule.length_cycles, cycle, cycle)
