@@ -514,6 +514,56 @@ int f(int n, int A[4][8], float F[6], unsigned char B[40])
 }
 """
 
+COUNTDOWN = r"""
+int f(int n, unsigned char b, int A[32], int R[40])
+{
+    int k = 0, i, s = 0;
+    unsigned char c = 16;
+    unsigned u = n & 15;
+    signed char t = n;
+    while (c--)
+        R[c] += A[c];
+    R[16] = c;
+    while (n-- > 90)
+        s += n;
+    R[17] = n;
+    for (i = 8; --i;)
+        s ^= i;
+    R[18] = i;
+    for (i = 20; i-- > 3 && s;)
+        s++;
+    for (i = 12; i--;) {
+        if (A[i] > 60)
+            break;
+        s += 3;
+    }
+    R[19] = i;
+    while (u--)
+        s += u;
+    R[20] = u;
+    while (--b)
+        s += b;
+    R[21] = b;
+    for (i = 3, k = 5; i < 9; i++)
+        s += i * k;
+    for (i = 5; i-- != 0; s++)
+        if (i == 2)
+            continue;
+    while (t-- > 0)
+        s++;
+    R[22] = t;
+    i = n;
+    R[23] = 7;
+    for (; i < 100; i += 9)
+        s += i;
+    for (i = 4; i > 0; --i)
+        s ^= i << 4;
+    while (i++ < 6)
+        s += i;
+    return s + k + i;
+}
+"""
+
 PROGRAMS = {
     "integers": INTEGERS,
     "floats": FLOATS,
@@ -524,6 +574,7 @@ PROGRAMS = {
     "globals": GLOBALS,
     "packed": PACKED,
     "memory": MEMORY,
+    "countdown": COUNTDOWN,
 }
 
 

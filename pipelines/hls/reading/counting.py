@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from pipelines.hls import ir
 from pipelines.hls.arithmetic import make_cast, value_range
+from pipelines.hls.reading.session import affected
 from pipelines.interface import ScalarType
 
 _MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "ne": "ne"}
@@ -27,7 +28,8 @@ class Counted:
     """A counted loop.
 
     Attributes:
-        takes_start: the last statement before the loop is the variable's start, which `lower` has.
+        start_position: position of the statement before the loop that sets the variable to `lower`, which
+            the loop does itself; None when `lower` reads the variable.
         upper_is_costly: the bound should be evaluated once, before the loop.
     """
 
@@ -36,7 +38,7 @@ class Counted:
     comparison: str
     upper: ir.Expression
     step: int
-    takes_start: bool
+    start_position: int | None
     upper_is_costly: bool
 
 
@@ -45,14 +47,11 @@ def counted_loop(
     condition: ir.Expression,
     body: tuple[ir.Statement, ...],
     after: tuple[ir.Statement, ...],
-    *,
-    node_line: int,
 ) -> Counted | None:
     """The counted form of a loop, None when it has none.
 
     Args: before: statements so far, the last of which may set the variable; after: those of the third part.
     """
-    del node_line
     if len(after) != 1 or not isinstance(after[0], ir.Assign):
         return None
     variable = after[0].variable
@@ -65,9 +64,7 @@ def counted_loop(
         return None
     if _changes(upper, variable, body):
         return None
-    start = before[-1] if before else None
-    takes_start = isinstance(start, ir.Assign) and start.variable == variable
-    lower = start.value if isinstance(start, ir.Assign) and takes_start else ir.Read(variable=variable)
+    position, lower = start_of(before, variable)
     loop = _Loop(
         variable=variable,
         lower=lower,
@@ -85,7 +82,7 @@ def counted_loop(
         comparison=comparison,
         upper=own,
         step=step,
-        takes_start=takes_start,
+        start_position=position,
         upper_is_costly=_is_costly(own),
     )
 
@@ -150,6 +147,26 @@ class _Loop:
         if kind.signed and kind.width_bits >= 32:
             return abs(self.step) == 1
         return self.step == 1 and self.lower == ir.Constant(value=0, type=kind)
+
+
+def start_of(before: Sequence[ir.Statement], variable: ir.Variable) -> tuple[int | None, ir.Expression]:
+    """The value a variable has after statements: position of the one that sets it, and what it sets.
+
+    Returns: None and the variable itself when that is not among the last simple statements, or when those
+             after it use the variable or change the value.
+    """
+    here = ir.Read(variable=variable)
+    for position in reversed(range(len(before))):
+        statement = before[position]
+        if not isinstance(statement, ir.Assign | ir.Store):
+            break
+        if isinstance(statement, ir.Assign) and statement.variable == variable:
+            later = list(before[position + 1 :])
+            return (None, here) if affected(statement.value, later) else (position, statement.value)
+        own = ir.statement_expressions(statement)
+        if any(part == here for value in own for part in ir.walk_expressions(value)):
+            break
+    return None, here
 
 
 def _step(value: ir.Expression, variable: ir.Variable) -> int | None:

@@ -6,12 +6,13 @@ inside a body.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pycparser import c_ast
 
 from pipelines.hls import ir
 from pipelines.hls.arithmetic import negated
+from pipelines.hls.reading.countdown import countdown, counted_down
 from pipelines.hls.reading.counting import Counted, counted_loop
 from pipelines.hls.reading.expressions import Expressions
 from pipelines.hls.reading.facts import block_items
@@ -82,7 +83,7 @@ class Loops:
         body = self._body(inner, labels)
         after = self._after(node.next)
         line = self.session.line_of(node)
-        counted = counted_loop(self.session.buffer, condition, body, after, node_line=line)
+        counted = counted_loop(self.session.buffer, condition, body, after)
         if counted is not None:
             self._emit_counted(node, name, counted, body, directives)
             return
@@ -101,8 +102,8 @@ class Loops:
         self, node: c_ast.For, name: str, counted: Counted, body: Body, directives: tuple[ir.Directive, ...]
     ) -> None:
         line = self.session.line_of(node)
-        if counted.takes_start:
-            self.session.buffer.pop()
+        if counted.start_position is not None:
+            del self.session.buffer[counted.start_position]
         upper = counted.upper
         if counted.upper_is_costly:
             upper = self.session.saved(upper, f"{counted.variable.name}_end", line)
@@ -132,55 +133,32 @@ class Loops:
     ) -> None:
         """A loop that tests first; a condition with side effects is tested inside."""
         line = self.session.line_of(node)
-        if not before:
-            if value == ir.Constant(value=0):
-                return
-            body = (*self._body(inner, labels), *self._after(following))
-            loop = ir.While(name=name, condition=value, body=body, line=line, directives=directives)
-            self.session.emit(loop, node)
+        if not before and value == ir.Constant(value=0):
             return
         body = (*self._body(inner, labels), *self._after(following))
-        if any(isinstance(s, ir.Block | ir.Loop) for s in ir.walk_statements(tuple(before))):
-            loop = self._tested_inside(name, before, value, body, directives, labels[0], line)
+        loop = ir.While(name=name, condition=value, body=body, line=line, directives=directives)
+        if not before:
+            self.session.emit(loop, node)
+            return
+        found = countdown(self.session.buffer, before, value, body)
+        if found is not None:
+            counter = ir.Variable(
+                name=self.session.unique(f"{found.variable.name}_left"), type=found.variable.type
+            )
+            for statement in counted_down(found, name, counter, loop):
+                self.session.emit(statement, node)
+        elif any(isinstance(s, ir.Block | ir.Loop) for s in ir.walk_statements(tuple(before))):
+            self.session.emit(_tested_inside(loop, before, labels[0]), node)
         else:
-            loop = self._tested_before(name, before, value, body, directives, line)
-        self.session.emit(loop, node)
+            self._tested_before(loop, before, node)
 
-    def _tested_before(
-        self,
-        name: str,
-        before: list[ir.Statement],
-        value: ir.Expression,
-        body: Body,
-        directives: tuple[ir.Directive, ...],
-        line: int,
-    ) -> ir.While:
+    def _tested_before(self, loop: ir.While, before: list[ir.Statement], node: c_ast.Node) -> None:
         """The condition's side effects before the loop and again at the end of its body."""
         for statement in before:
-            self.session.emit(statement)
-        held = self.session.saved(value, "condition", line)
-        again = ir.Assign(variable=held.variable, value=value, line=line)
-        return ir.While(
-            name=name, condition=held, body=(*body, *before, again), line=line, directives=directives
-        )
-
-    def _tested_inside(
-        self,
-        name: str,
-        before: list[ir.Statement],
-        value: ir.Expression,
-        body: Body,
-        directives: tuple[ir.Directive, ...],
-        label: str,
-        line: int,
-    ) -> ir.While:
-        """The condition at the beginning of an endless loop's body, which it leaves."""
-        leave = (ir.Leave(label=label, line=line),)
-        test = ir.If(condition=negated(value), then=leave, otherwise=(), line=line)
-        always = ir.Constant(value=1)
-        return ir.While(
-            name=name, condition=always, body=(*before, test, *body), line=line, directives=directives
-        )
+            self.session.emit(statement, node)
+        held = self.session.saved(loop.condition, "condition", loop.line)
+        again = ir.Assign(variable=held.variable, value=loop.condition, line=loop.line)
+        self.session.emit(replace(loop, condition=held, body=(*loop.body, *before, again)), node)
 
     def _do(
         self,
@@ -210,6 +188,13 @@ class Loops:
             test_first=False,
         )
         self.session.emit(loop, node)
+
+
+def _tested_inside(loop: ir.While, before: list[ir.Statement], label: str) -> ir.While:
+    """The condition at the beginning of an endless loop's body, which it leaves."""
+    leave = (ir.Leave(label=label, line=loop.line),)
+    test = ir.If(condition=negated(loop.condition), then=leave, otherwise=(), line=loop.line)
+    return replace(loop, condition=ir.Constant(value=1), body=(*before, test, *loop.body))
 
 
 def _leading_pragmas(node: c_ast.Node) -> list[c_ast.Pragma]:
