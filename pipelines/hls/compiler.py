@@ -30,6 +30,7 @@ from pipelines.hls.plan import (
 )
 from pipelines.hls.report import RtlReport, report_design
 from pipelines.hls.schedule import BlockSchedule, build_graph, list_schedule
+from pipelines.hls.transforms.cache import CacheReport
 from pipelines.hls.verilog import module_name, write_verilog
 from pipelines.identity import canonical_json
 from pipelines.interface import Bank, Interface, whole_bank
@@ -78,6 +79,7 @@ class CompiledDesign:
         outcomes: what became of every directive.
         intervals: achieved initiation interval of each pipelined loop, by loop name.
         banks: memory ports of the module.
+        caches: buffers made for off-chip arrays.
     """
 
     verilog: str
@@ -89,6 +91,7 @@ class CompiledDesign:
     intervals: dict[str, int]
     report: RtlReport
     banks: tuple[Bank, ...]
+    caches: tuple[CacheReport, ...]
 
 
 @cache
@@ -218,6 +221,7 @@ def compile_program(source: str, *, top: str, options: HlsOptions, file: str = "
         },
         report=report_design(design),
         banks=banks_of(graph, interface_of(source_function)),
+        caches=program.caches,
     )
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from pipelines.hls import ir
 from pipelines.hls.directives import DirectiveOutcome, directive_json
 from pipelines.hls.errors import NotApplicable
+from pipelines.hls.transforms.cache import CacheReport, cache_array
 from pipelines.hls.transforms.dead import remove_dead_values
 from pipelines.hls.transforms.exits import exits_to_flags
 from pipelines.hls.transforms.flatten import flatten_nest
@@ -62,12 +63,14 @@ class TransformedProgram:
         intervals: requested initiation interval of each loop to be pipelined, by the loop's name.
         pipelines: the directive behind each of them.
         decisions: on every directive but the pipelines that remain to be scheduled.
+        caches: buffers made for off-chip arrays.
     """
 
     function: ir.Function
     intervals: dict[str, int]
     pipelines: dict[str, ir.Directive]
     decisions: tuple[Decision, ...]
+    caches: tuple[CacheReport, ...]
 
 
 def directive_outcomes(
@@ -138,6 +141,7 @@ class _Planner:
     function: ir.Function
     options: TransformOptions
     decisions: list[Decision] = field(default_factory=list[Decision])
+    caches: list[CacheReport] = field(default_factory=list[CacheReport])
 
     def record(self, directive: ir.Directive, applied: bool, reason: str) -> None:
         self.decisions.append(Decision(directive=directive, applied=applied, reason=reason))
@@ -162,6 +166,16 @@ class _Planner:
     def tile(self, loop: Loop, directive: ir.Directive) -> str:
         self.function = tile_loop(self.function, loop.name, directive.value or 1)
         return f"tiled by {directive.value}"
+
+    def cache(self, loop: Loop, directive: ir.Directive) -> str:
+        self.function, report = cache_array(self.function, directive.variable, loop.name)
+        self.caches.append(report)
+        moved = (
+            "bytes that depend on data"
+            if report.bytes_in is None or report.bytes_out is None
+            else f"{report.bytes_in} bytes in, {report.bytes_out} bytes out"
+        )
+        return f"a buffer of {report.buffer_elements} elements, {moved}"
 
     def unsupported(self, _: Loop, directive: ir.Directive) -> str:
         raise NotApplicable(f"{directive.kind} is not supported")
@@ -195,8 +209,16 @@ class _Planner:
         return None
 
     def partition(self) -> None:
+        """What the buffers of caches need, then what was asked for."""
+        for directive in dict.fromkeys(d for c in self.caches for d in c.partitions):
+            self.partition_one(directive)
         for directive in self.function.directives:
-            self.attempt(directive, lambda directive=directive: self.partition_one(directive))
+            self.attempt(directive, lambda directive=directive: self.partition_asked(directive))
+
+    def partition_asked(self, directive: ir.Directive) -> str:
+        if any(c.array == directive.variable for c in self.caches):
+            raise NotApplicable(f"{directive.variable} is cached, its buffer is in banks for 512-bit words")
+        return self.partition_one(directive)
 
     def partition_one(self, directive: ir.Directive) -> str:
         self.function = partition_array(
@@ -241,7 +263,8 @@ class _Planner:
     def run(self) -> TransformedProgram:
         self.function = tidy(self.function)
         self.each(("tile",), self.tile)
-        self.each(("cache", "reduction"), self.unsupported)
+        self.each(("cache",), self.cache)
+        self.each(("reduction",), self.unsupported)
         self.each(("unroll", "parallel"), self.unroll)
         self.unroll_below_pipelines()
         self.function = promote_accumulators(tidy(self.function))
@@ -258,6 +281,7 @@ class _Planner:
             intervals={name: d.value or 1 for name, d in pipelines.items()},
             pipelines=pipelines,
             decisions=tuple(self.decisions),
+            caches=tuple(self.caches),
         )
 
 
