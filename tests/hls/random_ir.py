@@ -278,25 +278,63 @@ class Generator:
         self.readable.append(counter)
         return [start, loop]
 
-    def function(self) -> ir.Function:
+    def nest(self, levels: int) -> list[ir.Statement]:
+        """Loops with constant bounds, one in the other, with plain statements before and after."""
+        self.fresh += 1
+        kind = self.random.choice((INT32, INT32, INT32, UINT32, INT8))
+        comparison, low, high, step = self.random.choice([b for b in BOUNDS[:-4] if b[0] != "ge"])
+        variable = ir.Variable(name=f"i{self.fresh}", type=kind)
+        name = f"L{self.fresh}"
+        after: list[ir.Statement] = []
+        self.indices.append(variable)
+        if levels > 1:
+            before = self.plain_body() if self.random.random() < 0.5 else []
+            body = (*before, *self.nest(levels - 1))
+            after = self.plain_body() if self.random.random() < 0.5 else []
+        else:
+            body = self.body(3, 4)
+        self.indices.pop()
+        self.readable.append(variable)
+        loop = ir.For(
+            name=name,
+            body=(*body, *after),
+            line=1,
+            variable=variable,
+            lower=constant(low, kind),
+            comparison=comparison,
+            upper=constant(high, kind),
+            step=step,
+        )
+        return [loop]
+
+    def plain_body(self) -> list[ir.Statement]:
+        found = self.plain(2)
+        if self.random.random() < 0.4:
+            then = tuple(self.plain(1))
+            found.append(ir.If(condition=self.condition(1), then=then, otherwise=(), line=1))
+        return found
+
+    def starts(self) -> list[ir.Statement]:
+        """Every variable gets a value."""
         self.readable = list(self.parameters)
-        starts: list[ir.Statement] = []
+        found: list[ir.Statement] = []
         for number, kind in enumerate(dict.fromkeys((INT32, *SCALARS))):
             for copy in range(2 if kind == INT32 else 1):
                 variable = ir.Variable(name=f"v{number}_{copy}", type=kind)
-                starts.append(ir.Assign(variable=variable, value=make_cast(constant(copy), kind), line=1))
+                found.append(ir.Assign(variable=variable, value=make_cast(constant(copy), kind), line=1))
                 self.variables.append(variable)
                 self.readable.append(variable)
-        body = self.body(0, 6)
+        return found
+
+    def whole(self, starts: list[ir.Statement], body: tuple[ir.Statement, ...]) -> ir.Function:
+        """The function that also gives back what its variables hold in the end."""
         result: ir.Expression = ir.Read(variable=self.variables[0])
         for variable in self.variables[1:]:
             as_integer = ir.Cast(operand=ir.Read(variable=variable), type=INT32)
             result = binary("xor", binary("mul", result, constant(31)), as_integer)
-        # Variables of loops are read after them: those that no path sets must not be.
-        defined = [s for s in body if isinstance(s, ir.For)]
-        for loop in defined:
-            read = make_cast(ir.Read(variable=loop.variable), INT32)
-            result = binary("add", result, read)
+        for statement in body:
+            if isinstance(statement, ir.For):
+                result = binary("add", result, make_cast(ir.Read(variable=statement.variable), INT32))
         return ir.Function(
             name="fuzz",
             parameters=(*self.parameters, *(a for a in self.arrays if a.external)),
@@ -308,7 +346,22 @@ class Generator:
 
 def random_function(random: Random, *, exits: bool = True, whiles: bool = True) -> ir.Function:
     """A random function; the same numbers give the same function."""
-    return Generator(random=random, exits=exits, whiles=whiles).function()
+    generator = Generator(random=random, exits=exits, whiles=whiles)
+    starts = generator.starts()
+    return generator.whole(starts, generator.body(0, 6))
+
+
+def random_nest(random: Random) -> ir.Function:
+    """A random nest of two to four counted loops that can be flattened; sometimes left early."""
+    generator = Generator(random=random, whiles=False)
+    starts = generator.starts()
+    generator.loops = 3  # no loops among the plain statements
+    if random.random() < 0.4:
+        generator.labels.append("found")
+    nest = generator.nest(random.randint(2, 4))
+    if generator.labels:
+        return generator.whole(starts, (ir.Block(label="found", body=tuple(nest), line=1),))
+    return generator.whole(starts, tuple(nest))
 
 
 # ---- validity -----------------------------------------------------------------------------------------

@@ -8,9 +8,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pipelines.hls import ir
-from pipelines.hls.arithmetic import make_binary, make_select, value_range
+from pipelines.hls.arithmetic import make_binary, make_select, value_range, wrap
 from pipelines.hls.errors import NotApplicable
 from pipelines.hls.transforms.copying import FreshNames, leaves_outward
+from pipelines.hls.transforms.folding import plus_constant
 
 
 def exact_trips(loop: ir.For) -> int | None:
@@ -32,13 +33,8 @@ def value_at(loop: ir.For, iteration: int) -> ir.Constant:
 
 
 def constant_like(loop: ir.For, value: int) -> ir.Constant:
-    """A constant of the type of the loop's variable."""
-    return ir.Constant(value=value, type=loop.variable.type)
-
-
-def plus(value: ir.Expression, amount: int) -> ir.Expression:
-    """An integer expression plus a constant."""
-    return make_binary("add", value, ir.Constant(value=amount, type=ir.type_of(value)))
+    """A constant of the type of the loop's variable, modulo what it can hold."""
+    return ir.Constant(value=wrap(value, loop.variable.type), type=loop.variable.type)
 
 
 def full_groups_bound(loop: ir.For, group: int) -> tuple[str, ir.Expression]:
@@ -56,7 +52,7 @@ def full_groups_bound(loop: ir.For, group: int) -> tuple[str, ir.Expression]:
     if not low <= limit + ahead <= high:
         return comparison, constant_like(loop, limit)
     fits = make_binary("ge" if loop.step > 0 else "le", loop.upper, constant_like(loop, limit + ahead))
-    bound = make_binary("sub", loop.upper, constant_like(loop, ahead))
+    bound = plus_constant(loop.upper, -ahead)
     return comparison, make_select(fits, bound, constant_like(loop, limit))
 
 

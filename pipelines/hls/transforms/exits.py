@@ -25,7 +25,8 @@ from pipelines.hls.transforms.copying import (
     loops_inside,
     replace_statement,
 )
-from pipelines.hls.transforms.counting import exact_trips, held_bound, plus, value_at
+from pipelines.hls.transforms.counting import exact_trips, held_bound, value_at
+from pipelines.hls.transforms.folding import plus_constant
 from pipelines.hls.transforms.ifconversion import guard_loads
 
 MAXIMUM_NESTING = 8
@@ -113,7 +114,7 @@ class _Flags:
             joined = part is not None
             part = part or self.statement(statement, depth)
             group += part.body
-            if part.left - left:
+            if part.left:
                 groups.append((left | part.left, []))
             if joined or not part.goes_on:
                 return _Part(self.guarded(groups, body[0].line), groups[-1][0], part.goes_on)
@@ -205,7 +206,7 @@ def _left_loop(loop: ir.For | ir.While, body: Body, flags: _Flags) -> Body:
     trips = exact_trips(loop)
     loop = held_bound(loop, flags.names, before)
     present = ir.Read(variable=loop.variable)
-    stepped = make_select(flags.stays, plus(present, loop.step), present)
+    stepped = make_select(flags.stays, plus_constant(present, loop.step), present)
     nest = loop.nest
     if trips and not nest:
         lower = value_at(loop, 0).value

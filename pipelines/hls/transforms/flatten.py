@@ -30,7 +30,8 @@ from pipelines.hls.transforms.copying import (
     read_variables,
     replace_statement,
 )
-from pipelines.hls.transforms.counting import exact_trips, plus, value_at
+from pipelines.hls.transforms.counting import exact_trips, value_at
+from pipelines.hls.transforms.folding import plus_constant
 from pipelines.interface import INT32
 
 
@@ -231,7 +232,7 @@ def _odometer(levels: list[_Level], flags: _Flags) -> Body:
     found: list[ir.Statement] = []
     for number, (level, carried) in enumerate(zip(levels, flags.last, strict=True)):
         present = ir.Read(variable=level.loop.variable)
-        value = plus(present, level.loop.step)
+        value = plus_constant(present, level.loop.step)
         if number > 0:
             value = make_select(level.last, value_at(level.loop, 0), value)
         if carried is not None:

@@ -26,9 +26,9 @@ from pipelines.hls.transforms.counting import (
     held,
     held_bound,
     ordered,
-    plus,
     value_at,
 )
+from pipelines.hls.transforms.folding import plus_constant
 from pipelines.hls.transforms.liveness import live_after
 
 
@@ -51,8 +51,7 @@ def tile_loop(function: ir.Function, loop: str, factor: int) -> ir.Function:
     if factor < 2 or (trips is not None and factor >= trips):
         most = "" if trips is None else f" and less than the trip count of loop {loop}, {trips}"
         raise NotApplicable(f"a tile factor must be at least 2{most}, got {factor}")
-    low, high = value_range(found.variable.type)
-    if not low <= found.step * factor <= high:
+    if abs(found.step) * factor > value_range(found.variable.type)[1]:
         raise NotApplicable(f"{factor} steps of loop {loop} are more than its variable can hold")
     names = fresh_names(function)
     walk = live_after(function)
@@ -115,7 +114,7 @@ def _clipped_tiles(loop: ir.For, factor: int, trips: int, names: FreshNames) -> 
         raise NotApplicable(
             f"the end of the last tile of loop {loop.name} is more than its variable can hold"
         )
-    ahead = plus(ir.Read(variable=start), loop.step * factor)
+    ahead = plus_constant(ir.Read(variable=start), loop.step * factor)
     within = make_binary("lt" if up else "gt", ahead, end)
     comparison = "lt" if up else "gt"
     inner = replace(

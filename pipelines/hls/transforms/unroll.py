@@ -31,9 +31,9 @@ from pipelines.hls.transforms.counting import (
     held,
     held_bound,
     ordered,
-    plus,
     value_at,
 )
+from pipelines.hls.transforms.folding import plus_constant
 from pipelines.hls.transforms.liveness import Liveness, live_after, private_variables
 
 MAXIMUM_STATEMENTS = 20_000
@@ -162,8 +162,7 @@ class _Unroller:
     def partly(self, loop: ir.For, factor: int, trips: int | None) -> Body:
         """Groups of iterations, then the rest in a loop of its own."""
         self.start(loop, factor + 1)
-        low, high = value_range(loop.variable.type)
-        if not low <= loop.step * factor <= high:
+        if abs(loop.step) * factor > value_range(loop.variable.type)[1]:
             raise NotApplicable(f"{factor} steps of loop {loop.name} are more than its variable can hold")
         before: list[ir.Statement] = []
         if trips is None:
@@ -190,7 +189,7 @@ class _Unroller:
         body: list[ir.Statement] = []
         for number in range(factor):
             copier = self.copier(loop, Copier(), f"_u{number}" if number else "")
-            body += self.iteration(loop, copier, plus(ir.Read(variable=counter), number * loop.step))
+            body += self.iteration(loop, copier, plus_constant(ir.Read(variable=counter), number * loop.step))
         return replace(
             loop,
             variable=counter,
