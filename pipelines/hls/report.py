@@ -25,6 +25,7 @@ from pipelines.hls.operators import (
     signed_digit_count,
 )
 from pipelines.hls.units.catalogue import FunctionalUnit
+from pipelines.hls.units.timing import unit_timing
 from pipelines.hls.verilog_memory import address_bits
 
 
@@ -79,15 +80,8 @@ def _multiplexers(design: ScheduledDesign, places: Places) -> Counter[int]:
     return found
 
 
-def _unit_register_bits(unit: FunctionalUnit) -> int:
-    """Registers inside a unit, about one operand and the result a stage."""
-    width = unit.output[1]
-    if unit.started:
-        return 5 * width + 6
-    return unit.latency_cycles * 3 * width // 2
-
-
 def _register_bits(design: ScheduledDesign, places: Places) -> int:
+    """Registers of controller, variables, held values and local memories; those inside units excluded."""
     states = state_count(design)
     total = max(1, (states - 1).bit_length()) + sum(v.type.width_bits for v in design.graph.variables)
     for block, schedule in zip(design.graph.blocks, design.schedules, strict=True):
@@ -96,7 +90,6 @@ def _register_bits(design: ScheduledDesign, places: Places) -> int:
             total += held.registers * (kind.width_bits if kind is not None else 0)
         if schedule.interval_cycles is not None:
             total += schedule.length_cycles + (schedule.interval_cycles - 1).bit_length()
-    total += sum(_unit_register_bits(bound.unit) for bound in design.units)
     for array in design.graph.function.arrays:
         if not array.external and ("load", array.name) in places:
             cells = array.element_count if ("store", array.name) in places else 0
@@ -133,16 +126,6 @@ def _operator_area(
 _NO_OPERATOR = ("const", "read", "write", "load", "store", "select")
 
 
-def _unit_area(library: OperatorLibrary, unit: FunctionalUnit) -> float:
-    """Estimated area of the logic of a functional unit, in um2."""
-    width = unit.output[1]
-    if unit.kind == "mul":
-        return 3 * library.area_um2("mul", width // 2)
-    if unit.kind == "divc":
-        return library.area_um2("mul", width)
-    return 4 * library.area_um2("sub", width)
-
-
 def _operators(design: ScheduledDesign) -> tuple[int, float, list[FunctionalUnit]]:
     """Number and area of the operators that share nothing, and the functional units among them."""
     library = design.model.library
@@ -174,8 +157,9 @@ def report_design(design: ScheduledDesign) -> RtlReport:
     registers = _register_bits(design, places)
     operators, operator_area, units = _operators(design)
     units += [bound.unit for bound in design.units]
+    figures = [unit_timing(unit, library.liberty) for unit in units]
     area = multiplexer_area + library.area_um2("register", 1) * registers + operator_area
-    area += sum(_unit_area(library, unit) for unit in units)
+    area += sum(figure.area_um2 for figure in figures)
     return RtlReport(
         state_count=state_count(design),
         module_count=1 + len(units),
@@ -183,6 +167,6 @@ def report_design(design: ScheduledDesign) -> RtlReport:
         multiplexer_count=sum(multiplexers.values()),
         multiplexer_area_um2=round(multiplexer_area, 3),
         estimated_area_um2=round(area, 3),
-        register_bits=registers,
+        register_bits=registers + sum(figure.flip_flop_count for figure in figures),
         memory_port_conflict_count=sum(s.conflict_cycles for s in design.schedules),
     )
