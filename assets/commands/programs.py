@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from assets.errors import FoundryError
-from pipelines.hls import Directive, default_top, parse_directives
+from pipelines.hls import Directive, bundle_source, default_top, parse_directives
 from pipelines.programs import program_from_file
 from pipelines.schemas import ProgramRow
 
@@ -22,10 +22,11 @@ def read_user_program(file: Path, top: str | None) -> ProgramRow:
     Raises:  ProgramError: the file or the name is not acceptable. HlsError: the file is not C, or nothing
              says which function is meant.
     """
-    if top is not None:
-        return program_from_file(file, top=top)
-    source = program_from_file(file, top="unknown").source
-    return program_from_file(file, top=default_top(source, file.stem, file=str(file)))
+    program_from_file(file, top=top or "any")  # a readable C file, whatever it includes
+    source = bundle_source(file)
+    if top is None:
+        top = default_top(source, file.stem, file=str(file))
+    return program_from_file(file, top=top, source=source)
 
 
 def read_directives(file: Path | None) -> tuple[Directive, ...]:

@@ -5,6 +5,7 @@ this package only the names below are used.
 """
 
 from pipelines.hls import cdfg, ir
+from pipelines.hls.bundle import bundle_source
 from pipelines.hls.compiler import (
     TOOL,
     CompiledDesign,
@@ -41,6 +42,7 @@ __all__ = [
     "HlsOptions",
     "RtlReport",
     "ScheduledDesign",
+    "bundle_source",
     "cdfg",
     "compile_program",
     "default_top",

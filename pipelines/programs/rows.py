@@ -46,11 +46,14 @@ def kernel_programs(*, suites: Sequence[str], sizes: Sequence[str]) -> list[Prog
     ]
 
 
-def program_from_file(path: Path, *, top: str, inputs: str | None = None) -> ProgramRow:
+def program_from_file(
+    path: Path, *, top: str, inputs: str | None = None, source: str | None = None
+) -> ProgramRow:
     """Row of a C file from anywhere; suite user, size custom.
 
     Args:
         path: C source in UTF-8, at most 1 MiB.
+        source: the program's text when it is known already, with its local headers in place.
         top: name of the function that becomes hardware; whether the file has it is seen later, by
             the HLS front end.
         inputs: JSON input specification; None for the default of every argument.
@@ -59,7 +62,7 @@ def program_from_file(path: Path, *, top: str, inputs: str | None = None) -> Pro
     """
     if not _C_NAME.fullmatch(top):
         raise ProgramError(f"a top function must be a C name, got {top!r}")
-    source = read_text(path, what="a C source", limit_bytes=SOURCE_LIMIT_BYTES)
+    text = read_text(path, what="a C source", limit_bytes=SOURCE_LIMIT_BYTES) if source is None else source
     specification = "{}" if inputs is None else inputs
     read_specification(specification)
     return program_row(
@@ -68,7 +71,7 @@ def program_from_file(path: Path, *, top: str, inputs: str | None = None) -> Pro
         stage="evaluation",
         size=CUSTOM_SIZE,
         parameters={},
-        source=source,
+        source=text,
         top=top,
         inputs=read_json_object(specification),
     )

@@ -279,3 +279,11 @@ def test_label_rejects_a_folder_without_programs(project: Path, tmp_path: Path) 
     found = _invoke("label", str(tmp_path))
     assert found.exit_code == 1
     assert "a folder must have C files, got none" in found.stderr
+
+
+def test_label_takes_local_headers_and_finds_the_function_of_the_file(project: Path, tmp_path: Path) -> None:
+    (tmp_path / "add.h").write_text("#define N 4\n")
+    (tmp_path / "add.c").write_text('#include "add.h"\n' + ADD.replace("4", "N"))
+    found = _invoke("label", str(tmp_path / "add.c"))
+    assert found.exit_code == 0, found.stderr
+    assert json.loads(found.stdout)["runs"][0]["outputs_equal"] is True
