@@ -253,7 +253,7 @@ def _simulate(request: RunRequest, *, cache: ContentCache, options: LabelOptions
             interface=request.interface,
             data=request.data,
             timing=timing,
-            banks=compiled.scheduled.graph.function.banks,
+            banks=compiled.banks,
             folder=folder,
             runtime_folder=cache.folder / "runtime",
             timeout_s=options.verilator_timeout_s,

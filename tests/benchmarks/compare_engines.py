@@ -15,6 +15,7 @@ import sys
 import tempfile
 from collections import Counter, defaultdict
 from pathlib import Path
+from random import Random
 
 from pipelines.cyclemodel import count_cycles
 from pipelines.hls import Directive, HlsError, HlsOptions, compile_program, innermost_loops, read_function
@@ -29,14 +30,38 @@ from random_programs import random_program
 CYCLE_LIMIT = 5_000_000
 
 
+def some_directives(source: str, random: Random) -> list[Directive]:
+    """Directives on the loops and arrays of a program; those that do not apply are outcomes of their own."""
+    function = read_function(source, top="fuzz")
+    inner = innermost_loops(function)
+    found = [Directive(kind="pipeline", loop=loop) for loop in inner if random.random() < 0.7]
+    found += [
+        Directive(kind="unroll", loop=loop, value=random.choice([2, 3, None]))
+        for loop in inner
+        if random.random() < 0.3
+    ]
+    for name, dimensions in (("A", 1), ("B", 1), ("M", 2)):
+        if random.random() < 0.4:
+            style = random.choice(["cyclic", "block", "complete"])
+            found.append(
+                Directive(
+                    kind="partition",
+                    variable=name,
+                    style=style,
+                    value=None if style == "complete" else random.choice([2, 3, 4]),
+                    dimension=random.randint(1, dimensions),
+                )
+            )
+    return found
+
+
 def options_of(source: str, seed: int) -> HlsOptions:
     """A configuration that depends on the seed."""
-    loops = innermost_loops(read_function(source, top="fuzz")) if seed % 3 else []
     return HlsOptions(
         memory_read_delay_cycles=1 + seed % 5,
         memory_write_delay_cycles=1 + seed % 3,
         clock_period_ns=3.0 + seed % 7,
-        directives=tuple(Directive(kind="pipeline", loop=loop) for loop in loops),
+        directives=tuple(some_directives(source, Random(seed))) if seed % 3 else (),
     )
 
 
@@ -59,7 +84,7 @@ def compare(seed: int, folder: Path, runtime: Path, times: dict[str, list[float]
         "interface": compiled.interface,
         "data": data,
         "timing": timing,
-        "banks": compiled.scheduled.graph.function.banks,
+        "banks": compiled.banks,
         "cycle_limit": CYCLE_LIMIT,
     }
     for name in ("verilator", "icarus"):

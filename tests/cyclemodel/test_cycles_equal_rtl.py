@@ -14,7 +14,7 @@ from random_programs import random_program
 from typed_programs import PROGRAMS
 
 from pipelines.cyclemodel import CycleResult, count_cycles
-from pipelines.hls import HlsOptions, compile_program
+from pipelines.hls import Directive, HlsOptions, compile_program
 from pipelines.interface import DataSet
 from pipelines.native import run_native
 from pipelines.programs import SUITES, draw_data, kernel_programs
@@ -35,6 +35,37 @@ int f(int n, int A[16], int B[16])
     return s;
 }
 """
+
+
+GEMM = """
+void gemm(int A[16][16], int B[16][16], int C[16][16])
+{
+    for (int i = 0; i < 16; i++)
+        for (int j = 0; j < 16; j++) {
+            int s = C[i][j];
+            for (int k = 0; k < 16; k++)
+                s += A[i][k] * B[k][j];
+            C[i][j] = s;
+        }
+}
+"""
+
+PIPELINE = Directive(kind="pipeline", loop="L2")
+DIRECTIVES = {
+    "cyclic banks": (
+        PIPELINE,
+        Directive(kind="unroll", loop="L2", value=4),
+        Directive(kind="partition", variable="A", style="cyclic", value=4, dimension=2),
+        Directive(kind="partition", variable="B", style="cyclic", value=4, dimension=1),
+    ),
+    "banks with a rest": (
+        PIPELINE,
+        Directive(kind="partition", variable="A", style="block", value=3, dimension=2),
+        Directive(kind="partition", variable="C", style="cyclic", value=3, dimension=0),
+    ),
+    "an epilogue": (Directive(kind="unroll", loop="L2", value=5),),
+    "cache": (Directive(kind="cache", loop="L0", variable="B"), PIPELINE),
+}
 
 
 def check(
@@ -64,7 +95,7 @@ def check(
             read_delay_cycles=options.memory_read_delay_cycles,
             write_delay_cycles=options.memory_write_delay_cycles,
         ),
-        banks=compiled.scheduled.graph.function.banks,
+        banks=compiled.banks,
         folder=folder / "rtl",
         runtime_folder=runtime,
     )
@@ -109,3 +140,10 @@ def test_programs_of_every_type(name: str, tmp_path: Path, model_runtime: Path) 
     inputs = '{"n": {"kind": "constant", "value": 20}}' if "int n" in source else "{}"
     options = options_for(source, "f", pipeline=name != "early exit", delay=2)
     check(source, "f", options, tmp_path, model_runtime, inputs=inputs)
+
+
+@pytest.mark.parametrize("name", list(DIRECTIVES))
+def test_designs_under_directives(name: str, tmp_path: Path, model_runtime: Path) -> None:
+    found = check(GEMM, "gemm", HlsOptions(directives=DIRECTIVES[name]), tmp_path, model_runtime)
+    fetched_once = 4 * 16**3 if name != "cache" else 4 * 16**2
+    assert (found.bytes_read["B"], found.bytes_written["C"]) == (fetched_once, 4 * 16**2)
