@@ -1,0 +1,241 @@
+"""Reductions: an accumulation in one variable becomes several that are joined by a balanced tree.
+
+Belongs here: partial accumulators for the copies of an unrolled loop, and interleaved ones for a pipelined
+loop. Does not: finding accumulators (`accumulation.py`), straight-line chains (`chains.py`).
+
+That reorders the operator's applications. Of integers the result is the same; of floating-point numbers it
+is not to the last bit, so it needs permission (`unsafe_math`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from pipelines.hls import ir
+from pipelines.hls.errors import NotApplicable
+from pipelines.hls.transforms.accumulation import (
+    Accumulator,
+    accumulators,
+    combine,
+    count_reads,
+    identity,
+    with_selected_extremes,
+)
+from pipelines.hls.transforms.copying import (
+    Body,
+    Copier,
+    FreshNames,
+    find_loop,
+    fresh_names,
+    leaves_outward,
+    replace_statement,
+)
+from pipelines.hls.transforms.counting import exact_trips
+from pipelines.hls.transforms.promote import promote_in_loop
+from pipelines.hls.transforms.unroll import unroll_loop
+
+MAXIMUM_COPIES = 1024
+"""Partial accumulators of one variable."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Prepared:
+    """A function whose loop accumulates in variables.
+
+    Attributes:
+        function: the source, with array elements promoted and conditional extremes as selections.
+    """
+
+    function: ir.Function
+    loop: ir.For | ir.While
+    chosen: tuple[Accumulator, ...]
+
+
+def _prepare(function: ir.Function, loop: str, variable: str, unsafe_math: bool) -> _Prepared:
+    """The loop's accumulators; `variable` is empty for all of them.
+
+    Raises: NotApplicable: the variable is none, or its numbers must not be reordered.
+    """
+    found = find_loop(function, loop)
+    if leaves_outward(found.body):
+        raise NotApplicable(f"loop {loop} is left early; its accumulations cannot be reordered")
+    registers: tuple[ir.Variable, ...] = ()
+    if variable in {a.name for a in function.arrays} or not variable:
+        function, registers = promote_in_loop(function, loop, variable)
+        found = find_loop(function, loop)
+    selected = replace(found, body=with_selected_extremes(found.body))
+    function = replace_statement(function, found, (selected,))
+    known = accumulators(selected.body)
+    if isinstance(selected, ir.While):
+        known = {n: a for n, a in known.items() if not count_reads(selected.condition, n)}
+    wanted = {variable, *(r.name for r in registers)} if variable else set(known)
+    chosen = tuple(a for name, a in known.items() if name in wanted)
+    if not chosen:
+        what = f"{variable} is no reduction" if variable else "there is no reduction"
+        raise NotApplicable(
+            f"{what} of loop {loop}: an accumulator is combined by one of"
+            " +, *, &, |, ^, min, max and read nowhere else in the loop"
+        )
+    for accumulator in chosen:
+        if accumulator.variable.type.floating and not unsafe_math:
+            raise NotApplicable(
+                f"{accumulator.variable.name} of loop {loop} is a floating-point reduction;"
+                " reordering it changes roundings and needs unsafe_math"
+            )
+    return _Prepared(function=function, loop=selected, chosen=chosen)
+
+
+def _partials(accumulator: Accumulator, copies: int, names: FreshNames) -> tuple[ir.Variable, ...]:
+    """The variables that share an accumulator's work, the first of which is itself."""
+    variable = accumulator.variable
+    others = (names.variable(f"{variable.name}_part", variable.type) for _ in range(copies - 1))
+    return (variable, *others)
+
+
+def _begin(accumulator: Accumulator, partials: tuple[ir.Variable, ...], line: int) -> Body:
+    start = identity(accumulator.operator, accumulator.variable.type)
+    return tuple(ir.Assign(variable=v, value=start, line=line) for v in partials[1:])
+
+
+def _join(accumulator: Accumulator, partials: tuple[ir.Variable, ...], names: FreshNames, line: int) -> Body:
+    """Statements that combine all partial values in the accumulator, each level of the tree in variables."""
+    variable = accumulator.variable
+    values = list(partials)
+    found: list[ir.Statement] = []
+    while len(values) > 1:
+        last = len(values) == 2
+        joined: list[ir.Variable] = []
+        for left, right in zip(values[::2], values[1::2], strict=False):
+            target = variable if last else names.variable(f"{variable.name}_joined", variable.type)
+            value = combine(accumulator.operator, ir.Read(variable=left), ir.Read(variable=right))
+            found.append(ir.Assign(variable=target, value=value, line=line))
+            joined.append(target)
+        values = [*joined, *values[2 * len(joined) :]]
+    return tuple(found)
+
+
+def reduce_tree(
+    function: ir.Function, loop: str, variable: str, factor: int | None, *, unsafe_math: bool = False
+) -> ir.Function:
+    """Unroll a loop so that the copies accumulate in variables of their own, joined by a tree after it.
+
+    Args:
+        variable: the accumulator, or an array with an element that the loop accumulates in; empty for
+            every accumulator.
+        factor: iterations in one; None for all of them.
+        unsafe_math: floating-point numbers may be reordered.
+    Returns: a function that is equivalent but for roundings.
+    Raises:  NotApplicable: no such loop or accumulator, floating-point numbers without `unsafe_math`, or
+             whatever keeps the loop from being unrolled.
+    """
+    prepared = _prepare(function, loop, variable, unsafe_math)
+    trips = exact_trips(prepared.loop) if isinstance(prepared.loop, ir.For) else None
+    copies = trips if factor is None or (trips is not None and factor > trips) else factor
+    if copies is None:
+        raise NotApplicable(f"the trip count of loop {loop} is not constant")
+    if not 1 <= copies <= MAXIMUM_COPIES:
+        raise NotApplicable(f"a reduction must have 1 to {MAXIMUM_COPIES} copies, got {copies}")
+    if copies == 1:
+        return function
+    names = fresh_names(prepared.function)
+    before: list[ir.Statement] = []
+    after: list[ir.Statement] = []
+    renames: dict[str, _Renaming] = {}
+    for accumulator in prepared.chosen:
+        name = accumulator.variable.name
+        partials = _partials(accumulator, copies, names)
+        ahead = _assignments_before(prepared.function.body, prepared.loop, name)
+        renames[name] = _Renaming(partials, accumulator.updates, ahead)
+        before += _begin(accumulator, partials, prepared.loop.line)
+        after += _join(accumulator, partials, names, prepared.loop.line)
+    held = replace_statement(prepared.function, prepared.loop, (*before, prepared.loop, *after))
+    unrolled = unroll_loop(held, loop, factor)
+    return replace(unrolled, body=_renamed(unrolled.body, renames))
+
+
+@dataclass(slots=True)
+class _Renaming:
+    """Deals the textual updates of one accumulator to the copies' variables.
+
+    Attributes:
+        ahead: assignments to the variable in the text before the loop; then each copy has `updates`.
+    """
+
+    partials: tuple[ir.Variable, ...]
+    updates: int
+    ahead: int
+    seen: int = 0
+
+    def next(self) -> ir.Variable | None:
+        """The variable of the next assignment in the text; None when it is outside the copies."""
+        position = self.seen - self.ahead
+        self.seen += 1
+        if not 0 <= position < self.updates * len(self.partials):
+            return None
+        return self.partials[position // self.updates]
+
+
+def _assignments_before(body: Body, loop: ir.Statement, name: str) -> int:
+    count = 0
+    for statement in ir.walk_statements(body):
+        if statement is loop:
+            return count
+        count += isinstance(statement, ir.Assign) and statement.variable.name == name
+    return count
+
+
+def _renamed(body: Body, renames: dict[str, _Renaming]) -> Body:
+    found: list[ir.Statement] = []
+    for statement in body:
+        if isinstance(statement, ir.Assign) and statement.variable.name in renames:
+            other = renames[statement.variable.name].next()
+            if other is not None:
+                copier = Copier()
+                copier.rename(statement.variable, other)
+                statement = copier.statement(statement)
+        inner = ir.child_bodies(statement)
+        if inner:
+            statement = ir.with_bodies(statement, tuple(_renamed(b, renames) for b in inner))
+        found.append(statement)
+    return tuple(found)
+
+
+def interleave_reduction(
+    function: ir.Function, loop: str, variable: str, copies: int, *, unsafe_math: bool = False
+) -> ir.Function:
+    """Let a loop's iterations accumulate in several variables in turn.
+
+    Each iteration adds to the variable whose turn it is, then all of them move on one place, so that a
+    value is needed again only `copies` iterations later: with as many copies as the operator has cycles, a
+    pipelined loop may start an iteration every cycle.
+
+    Args:    variable: as for `reduce_tree`; copies: how many variables, at least 2.
+    Returns: a function that is equivalent but for roundings.
+    Raises:  NotApplicable: as for `reduce_tree`.
+    """
+    if not 2 <= copies <= MAXIMUM_COPIES:
+        raise NotApplicable(f"a reduction must have 2 to {MAXIMUM_COPIES} copies, got {copies}")
+    prepared = _prepare(function, loop, variable, unsafe_math)
+    names = fresh_names(prepared.function)
+    line = prepared.loop.line
+    before: list[ir.Statement] = []
+    turn: list[ir.Statement] = []
+    after: list[ir.Statement] = []
+    for accumulator in prepared.chosen:
+        partials = _partials(accumulator, copies, names)
+        before += _begin(accumulator, partials, line)
+        turn += _rotation(partials, names, line)
+        after += _join(accumulator, partials, names, line)
+    rotated = replace(prepared.loop, body=(*prepared.loop.body, *turn))
+    return replace_statement(prepared.function, prepared.loop, (*before, rotated, *after))
+
+
+def _rotation(partials: tuple[ir.Variable, ...], names: FreshNames, line: int) -> Body:
+    """Each variable takes the value of the next, the last one that of the first."""
+    kept = names.variable(f"{partials[0].name}_turn", partials[0].type)
+    sources = (*partials[1:], kept)
+    moves = [
+        ir.Assign(variable=target, value=ir.Read(variable=source), line=line)
+        for target, source in zip(partials, sources, strict=True)
+    ]
+    return (ir.Assign(variable=kept, value=ir.Read(variable=partials[0]), line=line), *moves)
