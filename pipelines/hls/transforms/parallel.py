@@ -1,0 +1,251 @@
+"""Loops whose iterations are independent: the proof, and running several of them at once.
+
+Belongs here: dependences between iterations of a loop of the structured IR, by integer sets; `parallel`
+directives. Does not: distances of dependences in scheduled code (`hls/dependence.py`).
+
+Two accesses meet in different iterations when the set of (iteration, other iteration) in which their
+subscripts are equal is not empty. What is not affine counts as any value within its range.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import islpy
+
+from pipelines.hls import ir
+from pipelines.hls.errors import NotApplicable
+from pipelines.hls.transforms.accesses import Key, key_of, loads_of
+from pipelines.hls.transforms.accumulation import accumulators, with_selected_extremes
+from pipelines.hls.transforms.affine import Affine
+from pipelines.hls.transforms.copying import find_loop, leaves_outward
+from pipelines.hls.transforms.facts import Facts
+from pipelines.hls.transforms.liveness import exposed_reads
+from pipelines.hls.transforms.promote import promote_in_loop
+from pipelines.hls.transforms.reduction import reduce_tree
+from pipelines.hls.transforms.unroll import unroll_loop
+
+OPERATION_LIMIT = 1_000_000
+"""Steps isl may take for one pair of accesses (some tenths of a second); beyond them they count as
+dependent. A count, not a time, so that results are the same on every machine."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Access:
+    array: str
+    forms: tuple[Affine, ...]
+    place: Facts
+    line: int
+    is_store: bool
+
+
+def _collect(body: tuple[ir.Statement, ...], facts: Facts) -> Iterator[_Access]:
+    """The accesses of a body, in program order."""
+    place = facts.snapshot()
+    for statement in body:
+        for expression in ir.statement_expressions(statement):
+            for load in loads_of(expression):
+                yield _access(load, facts, place, load.line)
+        if isinstance(statement, ir.Store):
+            yield _access(statement, facts, place, statement.line)
+        for inner, inner_facts in facts.inside(statement):
+            yield from _collect(inner, inner_facts)
+        facts.after(statement)
+
+
+def _access(access: ir.Load | ir.Store, facts: Facts, place: Facts, line: int) -> _Access:
+    return _Access(
+        array=access.array.name,
+        forms=tuple(facts.read(i) for i in access.indices),
+        place=place,
+        line=line,
+        is_store=isinstance(access, ir.Store),
+    )
+
+
+def _facts_at(body: tuple[ir.Statement, ...], loop: ir.For, facts: Facts) -> Facts | None:
+    """What is known right before a loop; None when it is not in the body."""
+    for statement in body:
+        if statement is loop:
+            return facts
+        for inner, inner_facts in facts.inside(statement):
+            found = _facts_at(inner, loop, inner_facts)
+            if found is not None:
+                return found
+        facts.after(statement)
+    return None
+
+
+# ---- two accesses -----------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Writer:
+    """Writes the set of pairs of iterations in which two accesses meet; sides are 0 and 1.
+
+    Attributes:
+        changed: variables that change in the loop; the others have one value on both sides.
+        names: the isl variable of a leaf and a side.
+    """
+
+    changed: frozenset[str]
+    names: dict[tuple[str, int], str] = field(default_factory=dict[tuple[str, int], str])
+    conditions: list[str] = field(default_factory=list[str])
+
+    def leaf(self, leaf: str, side: int, place: Facts) -> str:
+        """The isl variable of a leaf, with what is known of it written down when it is new."""
+        if not place.mentions(Affine(((leaf, 1),)), self.changed):
+            side = 0
+        name = self.names.get((leaf, side))
+        if name is not None:
+            return name
+        name = self.names[leaf, side] = f"v{len(self.names)}"
+        low, high = place.numeric(leaf)
+        self.conditions.append(f"{low} <= {name} <= {high}")
+        fact = place.loops.get(leaf)
+        if fact is not None:
+            self.conditions += [f"{self.form(f, side, place)} <= {name}" for f in fact.lower]
+            self.conditions += [f"{name} <= {self.form(f, side, place)}" for f in fact.upper]
+            if fact.modulus > 1:
+                self.conditions.append(f"({name} - {fact.residue}) mod {fact.modulus} = 0")
+        else:
+            self.quotient(leaf, name, side, place)
+        return name
+
+    def quotient(self, leaf: str, name: str, side: int, place: Facts) -> None:
+        """What is known of a leaf that is a quotient or a remainder by a constant."""
+        match place.leaves.known[leaf].expression:
+            case ir.Binary(operator=operator, left=left, right=ir.Constant(value=value)) if value > 0:
+                pass
+            case _:
+                return
+        operand = place.read(left)
+        if not operand.exact or place.interval(operand)[0] < 0:
+            return
+        text = self.form(operand, side, place)
+        if operator == "div":
+            self.conditions.append(f"{name} = floor(({text})/{value})")
+        elif operator == "shr" and value < 63:
+            self.conditions.append(f"{name} = floor(({text})/{1 << value})")
+        elif operator == "rem" or (operator == "and" and value & (value + 1) == 0):
+            self.conditions.append(f"{name} = ({text}) mod {value if operator == 'rem' else value + 1}")
+
+    def form(self, form: Affine, side: int, place: Facts) -> str:
+        """A form on one side."""
+        terms = [f"{coefficient}*{self.leaf(leaf, side, place)}" for leaf, coefficient in form.terms]
+        return " + ".join([*terms, str(form.constant)])
+
+    def meeting(self, first: _Access, second: _Access, variable: str) -> str:
+        """The set; empty when the accesses never meet in different iterations."""
+        iterations = [self.leaf(variable, side, a.place) for side, a in enumerate((first, second))]
+        for left, right in zip(first.forms, second.forms, strict=True):
+            if left.exact and right.exact:
+                texts = self.form(left, 0, first.place), self.form(right, 1, second.place)
+                self.conditions.append(f"{texts[0]} = {texts[1]}")
+        inner = [name for name in self.names.values() if name not in iterations]
+        domain = " and ".join([f"{iterations[0]} != {iterations[1]}", *self.conditions])
+        hidden = f"exists ({', '.join(inner)} : {domain})" if inner else domain
+        return f"{{ [{', '.join(iterations)}] : {hidden} }}"
+
+
+def _is_empty(text: str) -> bool:
+    context = islpy.Context()
+    context.set_max_operations(OPERATION_LIMIT)
+    try:
+        return bool(islpy.Set.read_from_str(context, text).is_empty())
+    except islpy.Error:
+        return False
+
+
+def _may_meet(first: _Access, second: _Access, variable: str, changed: frozenset[str]) -> bool:
+    """Whether two accesses may touch one element in different iterations."""
+    for left, right in zip(first.forms, second.forms, strict=True):
+        moving = [leaf for leaf in left.leaves if first.place.mentions(Affine(((leaf, 1),)), changed)]
+        same = left.terms == right.terms and left.constant == right.constant
+        if same and left.exact and right.exact and moving == [variable]:
+            return False
+    return not _is_empty(_Writer(changed).meeting(first, second, variable))
+
+
+# ---- a loop -----------------------------------------------------------------------------------------
+
+
+def _carried_scalar(loop: ir.For) -> str | None:
+    body = with_selected_extremes(loop.body)
+    carried = exposed_reads(body) & ir.assigned_variables(body)
+    for name in sorted(carried - set(accumulators(body))):
+        line = next(
+            s.line
+            for s in ir.walk_statements(body)
+            if isinstance(s, ir.Assign | ir.For) and s.variable.name == name
+        )
+        return f"{name} carries a value from one iteration of loop {loop.name} to another (line {line})"
+    return None
+
+
+def _carried_element(function: ir.Function, loop: ir.For) -> str | None:
+    facts = _facts_at(function.body, loop, Facts())
+    if facts is None:
+        raise NotApplicable(f"no loop is named {loop.name}")
+    changed = ir.assigned_variables((loop,))
+    accesses = [a for body, inner in facts.inside(loop) for a in _collect(body, inner)]
+    by_array: dict[str, list[_Access]] = {}
+    for access in accesses:
+        by_array.setdefault(access.array, []).append(access)
+    for array, found in by_array.items():
+        asked: set[tuple[Key, int, Key, int]] = set()
+        for first in (a for a in found if a.is_store):
+            for second in found:
+                question = (key_of(first.forms), id(first.place), key_of(second.forms), id(second.place))
+                if question in asked:
+                    continue
+                asked.add(question)
+                if _may_meet(first, second, loop.variable.name, changed):
+                    does = "writes" if second.is_store else "reads"
+                    return (
+                        f"line {first.line} writes an element of {array} that line {second.line} {does}"
+                        f" in another iteration of loop {loop.name}, as far as can be told"
+                    )
+    return None
+
+
+def loop_carries_dependence(function: ir.Function, loop: str) -> str | None:
+    """Why the iterations of a loop may not run in any order, None when they may.
+
+    Accumulators of an associative operator, variables or elements that do not change in the loop, are no
+    obstacle; neither are variables that each iteration sets before it reads them.
+
+    Raises: NotApplicable: no such loop.
+    """
+    found = find_loop(function, loop)
+    if isinstance(found, ir.While):
+        return f"loop {loop} runs while a condition holds, which each iteration decides for the next"
+    if leaves_outward(found.body):
+        return f"loop {loop} is left early, which decides whether the next iteration runs"
+    promoted, _ = promote_in_loop(function, loop, "")
+    found = find_loop(promoted, loop)
+    assert isinstance(found, ir.For)
+    return _carried_scalar(found) or _carried_element(promoted, found)
+
+
+def parallelise(
+    function: ir.Function, loop: str, factor: int | None, *, variable: str = "", unsafe_math: bool = False
+) -> ir.Function:
+    """Unroll a loop whose iterations are independent.
+
+    Args:
+        factor: iterations at once; None for all of them.
+        variable: the accumulator of a reduction; empty when it is to be recognised.
+        unsafe_math: reductions of floating-point numbers may be reordered; otherwise their order is kept
+            and the copies wait for one another there.
+    Returns: an equivalent function, but for roundings with `unsafe_math`.
+    Raises:  NotApplicable: the iterations depend on one another, and how; or the loop cannot be unrolled.
+    """
+    reason = loop_carries_dependence(function, loop)
+    if reason is not None:
+        raise NotApplicable(reason)
+    try:
+        return reduce_tree(function, loop, variable, factor, unsafe_math=unsafe_math)
+    except NotApplicable:
+        return unroll_loop(function, loop, factor)
