@@ -182,7 +182,7 @@ class _Generator:
             f"({a} / ({b} + 1.5f))",
             f"({self.pick('float', 'double')}){self.integer(depth - 1)}",
             f"(float)({a})",
-            f"(-{a})",
+            f"(- {a})",
             f"({a} {self.pick('<', '>=', '==')} {b} ? {a} : {b})",
             f"sqrtf(fabsf((float)({a})))",
             f"fabs({a})",
@@ -240,10 +240,10 @@ class _Generator:
         return Piece(f"{place} = {self.value(kind, self.random.randint(1, 3))};")
 
     def body(self, depth: int, most: int) -> tuple[Piece, ...]:
-        return tuple(self.statement(depth) for _ in range(self.random.randint(1, most)))
+        return tuple(self.statement(depth) for _ in range(self.random.randint(1, min(most, 3 - depth // 2))))
 
     def branch(self, depth: int) -> Piece:
-        then = self.body(depth + 1, 3)
+        then = self.body(depth + 1, 2)
         if self.random.random() < 0.5:
             other = Piece("} else {", self.body(depth + 1, 2))
             then = (*then, replace(other, tail=""))
@@ -280,7 +280,7 @@ class _Generator:
     ) -> Piece:
         kept, self.breakable = self.breakable, not after
         self.loops.append(name)
-        inside = self.body(depth + 1, 3)
+        inside = self.body(depth + 1, 2)
         self.loops.pop()
         self.breakable = kept
         return Piece(header, (*inside, *after), tail)
@@ -318,7 +318,7 @@ def typed_program(seed: int) -> Program:
     """A program, the same for the same seed."""
     generator = _Generator(random=Random(seed))
     pieces = generator.declarations()
-    pieces += [generator.statement(0) for _ in range(generator.random.randint(2, 5))]
+    pieces += [generator.statement(0) for _ in range(generator.random.randint(1, 3))]
     pieces.append(Piece("return (int32_t)(x ^ y) + (int32_t)(z & 65535);"))
     return Program(tuple(pieces))
 
