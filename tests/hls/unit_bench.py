@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pipelines.hls.units.catalogue import FunctionalUnit, instance_text, module_texts
 from pipelines.interface import ScalarType
-from pipelines.rtlsim.verilator import _include_flags, _verilator_root, prepare_runtime
+from pipelines.rtlsim.verilator import SAFE_OPTIMISATION, _include_flags, _verilator_root, prepare_runtime
 from pipelines.tools import find_tool, run_tool
 
 NATIVE_FLAGS = ("-O1", "-ffp-contract=off", "-fno-builtin", "-w")
@@ -253,8 +253,18 @@ def build_bench(
     """
     runtime = prepare_runtime(runtime_folder)
     (folder / "bench.v").write_text(wrapper_text(checks))
-    argv = [find_tool("verilator_bin", "verilator"), "--cc", "--no-timing", "-O3", "--prefix", "Vbench"]
-    argv += ["--top-module", "bench", "--Mdir", "model", "--x-initial", "unique", "bench.v"]
+    argv = [find_tool("verilator_bin", "verilator"), "--cc", "--no-timing", *SAFE_OPTIMISATION]
+    argv += [
+        "--prefix",
+        "Vbench",
+        "--top-module",
+        "bench",
+        "--Mdir",
+        "model",
+        "--x-initial",
+        "unique",
+        "bench.v",
+    ]
     _must(argv, folder, 300, {"VERILATOR_ROOT": str(_verilator_root())})
     sources = sorted(p.name for p in (folder / "model").glob("*.cpp"))
     model = "\n".join(f'#include "model/{name}"' for name in sources)
