@@ -25,11 +25,13 @@ def remove_unneeded(function: ir.Function) -> ir.Function:
     while True:
         needed = _needed(function)
         body = _swept(function.body, needed)
-        if body is function.body:
-            break
+        emptied = body is not function.body and any(
+            isinstance(s, ir.For) and not s.body for s in ir.walk_statements(body)
+        )
         function = replace(function, body=body)
-    kept = tuple(a for a in function.arrays if a.external or a.name in needed)
-    return function if len(kept) == len(function.arrays) else replace(function, arrays=kept)
+        if not emptied:
+            break
+    return replace(function, arrays=tuple(a for a in function.arrays if a.external or a.name in needed))
 
 
 @dataclass(slots=True)
@@ -45,12 +47,19 @@ class _Marker:
 
     def need(self, expression: ir.Expression) -> None:
         """Mark everything an expression reads."""
-        if isinstance(expression, ir.Read):
-            self.need_name(expression.variable.name)
-        elif isinstance(expression, ir.Load):
-            self.need_name(expression.array.name)
-        for child in ir.child_expressions(expression):
-            self.need(child)
+        match expression:
+            case ir.Constant():
+                pass
+            case ir.Read():
+                self.need_name(expression.variable.name)
+            case ir.Binary():
+                self.need(expression.left)
+                self.need(expression.right)
+            case _:
+                if isinstance(expression, ir.Load):
+                    self.need_name(expression.array.name)
+                for child in ir.child_expressions(expression):
+                    self.need(child)
 
     def need_name(self, name: str) -> None:
         if name not in self.needed:
@@ -108,11 +117,11 @@ def _kept(statement: ir.Statement, needed: set[str]) -> Iterator[ir.Statement]:
             if statement.array.name in needed:
                 yield statement
         case ir.If() | ir.Block() | ir.For() | ir.While():
-            bodies = tuple(_swept(b, needed) for b in ir.child_bodies(statement))
-            if any(bodies) or isinstance(statement, ir.While):
-                same = all(a is b for a, b in zip(bodies, ir.child_bodies(statement), strict=True))
+            old = ir.child_bodies(statement)
+            bodies = tuple(_swept(b, needed) for b in old)
+            counts = isinstance(statement, ir.For) and statement.variable.name in needed
+            if any(bodies) or counts or isinstance(statement, ir.While):
+                same = all(a is b for a, b in zip(bodies, old, strict=True))
                 yield statement if same else ir.with_bodies(statement, bodies)
-            elif isinstance(statement, ir.For) and statement.variable.name in needed:
-                yield ir.with_bodies(statement, bodies)
         case _:
             yield statement

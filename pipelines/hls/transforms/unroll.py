@@ -77,7 +77,8 @@ def unroll_inner(function: ir.Function, loop: str) -> ir.Function:
     found = find_loop(function, loop)
     if not loops_inside(found.body):
         return function
-    body = _unroller(function).deep_copy(found.body, Copier())
+    unroller = replace(_unroller(function), context=f"loop {loop} contains loop ")
+    body = unroller.deep_copy(found.body, Copier())
     return replace_statement(function, found, (replace(found, body=body),))
 
 
@@ -87,10 +88,11 @@ def _unroller(function: ir.Function) -> _Unroller:
 
 @dataclass(slots=True)
 class _Unroller:
-    """Makes the copies; `statements` counts what they have."""
+    """Makes the copies; `statements` counts what they have; `context` is said before a loop's name."""
 
     names: FreshNames
     walk: Liveness
+    context: str = "loop "
     statements: int = 0
     private: dict[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
 
@@ -132,7 +134,7 @@ class _Unroller:
         header = parent.loop_header(loop)
         trips = exact_trips(header) if isinstance(header, ir.For) else None
         if trips is None or not isinstance(header, ir.For):
-            raise NotApplicable(f"the trip count of loop {loop.name} is not constant")
+            raise NotApplicable(f"{self.context}{loop.name}, whose trip count is not constant")
         self.start(loop, trips)
         found: list[ir.Statement] = []
         for number in range(trips):
@@ -146,7 +148,7 @@ class _Unroller:
         found: list[ir.Statement] = []
         for statement in body:
             if isinstance(statement, ir.While):
-                raise NotApplicable(f"inner loop {statement.name} runs while a condition holds")
+                raise NotApplicable(f"{self.context}{statement.name}, which runs while a condition holds")
             if isinstance(statement, ir.For):
                 found += self.fully(statement, copier, deeply=True)
             elif inner := ir.child_bodies(statement):
