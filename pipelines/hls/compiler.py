@@ -156,13 +156,19 @@ def _schedule(graph: Cdfg, model: TimingModel) -> tuple[BlockSchedule, ...]:
 
 
 def _pipeline_decisions(
-    pipelines: Mapping[str, ir.Directive], schedules: Sequence[BlockSchedule]
+    pipelines: Mapping[str, ir.Directive], graph: Cdfg, schedules: Sequence[BlockSchedule]
 ) -> list[Decision]:
+    """What became of every loop to be pipelined that is still one; an epilogue of one iteration is not."""
     bounds = {s.graph.block.loop: s.bound for s in schedules if s.interval_cycles is not None}
-    never = "no interval is feasible, or the loop never runs"
+    loops = {block.loop for block in graph.blocks if block.index in block.successors}
     return [
-        Decision(directive=directive, applied=loop in bounds, reason=bounds.get(loop, never))
+        Decision(
+            directive=directive,
+            applied=loop in bounds,
+            reason=bounds.get(loop, "no interval is feasible"),
+        )
         for loop, directive in pipelines.items()
+        if loop in loops
     ]
 
 
@@ -207,7 +213,7 @@ def compile_program(source: str, *, top: str, options: HlsOptions, file: str = "
     model = _timing_model(graph, options)
     schedules = _schedule(graph, model)
     design = ScheduledDesign(graph=graph, schedules=schedules, model=model, units=bind_units(schedules))
-    decisions = [*program.decisions, *_pipeline_decisions(program.pipelines, schedules)]
+    decisions = [*program.decisions, *_pipeline_decisions(program.pipelines, graph, schedules)]
     outcomes = [*directive_outcomes(directives, decisions), *_unknown_pragmas(source_function)]
     return CompiledDesign(
         verilog=write_verilog(design),

@@ -16,17 +16,21 @@ from pipelines.hls import ir
 from pipelines.hls.directives import DirectiveOutcome, directive_json
 from pipelines.hls.errors import NotApplicable
 from pipelines.hls.transforms.cache import CacheReport, cache_array
+from pipelines.hls.transforms.chains import balance_chains
 from pipelines.hls.transforms.dead import remove_dead_values
 from pipelines.hls.transforms.exits import exits_to_flags
 from pipelines.hls.transforms.flatten import flatten_nest
 from pipelines.hls.transforms.forward import forward_stores
 from pipelines.hls.transforms.ifconversion import convert_ifs
+from pipelines.hls.transforms.parallel import loop_carries_dependence
 from pipelines.hls.transforms.partition import partition_array
 from pipelines.hls.transforms.promote import promote_accumulators
+from pipelines.hls.transforms.reduction import reduce_tree
 from pipelines.hls.transforms.registers import arrays_to_registers
 from pipelines.hls.transforms.simplify import simplify
 from pipelines.hls.transforms.tile import tile_loop
 from pipelines.hls.transforms.unroll import unroll_inner, unroll_loop
+from pipelines.hls.units.catalogue import unit_for
 
 Loop = ir.For | ir.While
 
@@ -177,12 +181,24 @@ class _Planner:
         )
         return f"a buffer of {report.buffer_elements} elements, {moved}"
 
-    def unsupported(self, _: Loop, directive: ir.Directive) -> str:
-        raise NotApplicable(f"{directive.kind} is not supported")
+    def reduce(self, loop: Loop, directive: ir.Directive) -> str:
+        self.function = reduce_tree(
+            self.function,
+            loop.name,
+            directive.variable,
+            directive.value,
+            unsafe_math=self.options.unsafe_math,
+        )
+        return f"{directive.variable} accumulates in parallel parts that a tree joins"
 
     def unroll(self, loop: Loop, directive: ir.Directive) -> str:
+        said = "unrolled fully" if directive.value is None else f"unrolled by {directive.value}"
+        if directive.kind == "parallel":
+            waits = loop_carries_dependence(self.function, loop.name)
+            if waits is not None:
+                said += f", but its iterations wait for each other: {waits}"
         self.function = unroll_loop(self.function, loop.name, directive.value)
-        return "unrolled fully" if directive.value is None else f"unrolled by {directive.value}"
+        return said
 
     # ---- steps ------------------------------------------------------------------------------------
 
@@ -207,6 +223,26 @@ class _Planner:
                 if directive.kind == "pipeline":
                     return loop, directive
         return None
+
+    def part_sums(self) -> None:
+        """As many floating sums in a pipelined loop as the adder has cycles, so that none waits for it."""
+        if not self.options.unsafe_math:
+            return
+        for loop, _ in self.pipelined():
+            sums = [
+                s.variable.type
+                for s in ir.walk_statements(loop.body)
+                if isinstance(s, ir.Assign) and s.variable.type.floating
+            ]
+            unit = unit_for("add", sums[0], sums[0]) if sums else None
+            if unit is None:
+                continue
+            try:
+                self.function = reduce_tree(
+                    self.function, loop.name, "", unit.latency_cycles, unsafe_math=True
+                )
+            except NotApplicable:
+                continue  # no accumulator, or one that something else reads
 
     def partition(self) -> None:
         """What the buffers of caches need, then what was asked for."""
@@ -264,11 +300,13 @@ class _Planner:
         self.function = tidy(self.function)
         self.each(("tile",), self.tile)
         self.each(("cache",), self.cache)
-        self.each(("reduction",), self.unsupported)
+        self.each(("reduction",), self.reduce)
         self.each(("unroll", "parallel"), self.unroll)
         self.unroll_below_pipelines()
         self.function = promote_accumulators(tidy(self.function))
         self.function = forward_stores(self.function)
+        self.function = balance_chains(self.function, unsafe_math=self.options.unsafe_math)
+        self.part_sums()
         self.partition()
         threshold = self.options.register_threshold_elements
         self.function = arrays_to_registers(tidy(self.function), threshold)
