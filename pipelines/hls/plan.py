@@ -228,7 +228,10 @@ class _Planner:
         """As many floating sums in a pipelined loop as the adder has cycles, so that none waits for it."""
         if not self.options.unsafe_math:
             return
+        reduced = {d.directive.loop for d in self.decisions if d.applied and d.directive.kind == "reduction"}
         for loop, _ in self.pipelined():
+            if loop.name in reduced:
+                continue
             sums = [
                 s.variable.type
                 for s in ir.walk_statements(loop.body)
