@@ -81,7 +81,7 @@ class Effects:
                 )
                 return replace(value, indices=tuple(fixed))
             case _:
-                return session.saved(value, "before", line)
+                return session.saved(value, "previous", line)
 
     # ---- by kind of place -------------------------------------------------------------------------
 

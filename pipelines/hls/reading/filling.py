@@ -6,9 +6,10 @@ Belongs here: stores, loops and tables that fill an object. Does not: which valu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 
 from pycparser import c_ast
 
@@ -32,11 +33,38 @@ class Leaf:
     sizes: tuple[int, ...]
     kind: Scalar
 
+    @property
+    def count(self) -> int:
+        """Elements of the array; 1 for a variable."""
+        return prod(self.sizes)
+
     def paths(self) -> Iterator[Path]:
         """Path of every element, in C order."""
         for indices in product(*(range(size) for size in self.sizes)):
             remaining = iter(indices)
             yield tuple(next(remaining) if step is None else step for step in self.template)
+
+    def position(self, path: Path) -> int | None:
+        """Which element a path is, None when it is of another variable or array."""
+        if len(path) != len(self.template):
+            return None
+        position = 0
+        sizes = iter(self.sizes)
+        for step, own in zip(path, self.template, strict=True):
+            if own is None and isinstance(step, int):
+                position = position * next(sizes) + step
+            elif own != step:
+                return None
+        return position
+
+    def values(self, constants: Mapping[Path, ir.Constant]) -> list[ir.Constant]:
+        """Every element: the constants given, else zero."""
+        found = [ir.Constant(value=0, type=self.kind.type)] * self.count
+        for path, value in constants.items():
+            position = self.position(path)
+            if position is not None:
+                found[position] = value
+        return found
 
 
 def _leaves(kind: CType, template: Template, sizes: tuple[int, ...]) -> Iterator[Leaf]:
@@ -103,22 +131,20 @@ class Filler:
         node: c_ast.Node,
     ) -> None:
         session = self.expressions.session
-        zero = ir.Constant(value=0, type=leaf.kind.type)
-        paths = list(leaf.paths())
-        values = [constants.get(p, zero) for p in paths]
+        values = leaf.values(constants)
         with session.collect() as body:
-            if len(paths) <= MAXIMUM_COPIED_STATEMENTS:
-                for path, value in zip(paths, values, strict=True):
+            if leaf.count <= MAXIMUM_COPIED_STATEMENTS:
+                for path, value in zip(leaf.paths(), values, strict=True):
                     if not any(path[: len(c)] == c for c in computed):
                         self.expressions.places.store(self._part(place, path, node), value, node)
-            elif len(set(values)) == 1:
+            elif all(value == values[0] for value in values):
                 self._loop(place, leaf, lambda _: values[0], node)
             else:
                 self._copy_table(place, leaf, values, node)
         for statement in body:
             session.emit(statement, node)
         if leaf.sizes and not computed:
-            storage = self._part(place, paths[0], node).storage
+            storage = self._part(place, next(leaf.paths()), node).storage
             if isinstance(storage, Memory) and storage.packed is None:
                 session.fills[storage.array.name] = (tuple(v.value for v in values), body)
 
@@ -126,7 +152,7 @@ class Filler:
         session = self.expressions.session
         line = session.line_of(node)
         content = tuple(v.value for v in values)
-        table = session.new_array("initial", leaf.kind.type, leaf.sizes, initial=content)
+        table = session.new_array("initial_values", leaf.kind.type, leaf.sizes, initial=content)
         self._loop(place, leaf, lambda indices: ir.Load(array=table, indices=indices, line=line), node)
 
     def _loop(

@@ -8,7 +8,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pipelines.hls import ir
+from pipelines.hls.errors import HlsError
+from pipelines.hls.reading.leaves import nesting
 from pipelines.hls.reading.session import Session
+
+MAXIMUM_STATEMENT_DEPTH = 100
+MAXIMUM_EXPRESSION_DEPTH = 200
 
 
 def finish(function: ir.Function, session: Session, result: ir.Variable | None, line: int) -> ir.Function:
@@ -16,6 +21,7 @@ def finish(function: ir.Function, session: Session, result: ir.Variable | None, 
 
     Args: result: the variable that has the function's value; None for void.
     """
+    _check_depth(function.body, session)
     function = _with_tables(function, session)
     body = function.body
     if result is not None:
@@ -24,6 +30,26 @@ def finish(function: ir.Function, session: Session, result: ir.Variable | None, 
     used |= ir.stored_arrays(body)
     arrays = tuple(a for a in function.arrays if a.external or a.name in used)
     return replace(function, body=body, arrays=arrays)
+
+
+def _check_depth(body: tuple[ir.Statement, ...], session: Session) -> None:
+    """Refuse what the passes over the representation, which recurse, could not follow.
+
+    Raises: HlsError: statements or expressions nest too deep.
+    """
+    for statement in body:
+        if nesting(statement) > MAXIMUM_STATEMENT_DEPTH:
+            rule = f"statements must nest at most {MAXIMUM_STATEMENT_DEPTH} deep"
+            raise HlsError(rule, "more", file=session.file, line=statement.line)
+    for statement in ir.walk_statements(body):
+        for expression in ir.statement_expressions(statement):
+            if _depth(expression) > MAXIMUM_EXPRESSION_DEPTH:
+                rule = f"an expression must nest at most {MAXIMUM_EXPRESSION_DEPTH} deep"
+                raise HlsError(rule, "more", file=session.file, line=statement.line)
+
+
+def _depth(expression: ir.Expression) -> int:
+    return 1 + max((_depth(e) for e in ir.child_expressions(expression)), default=0)
 
 
 def _returning(body: tuple[ir.Statement, ...], result: ir.Variable, line: int) -> tuple[ir.Statement, ...]:

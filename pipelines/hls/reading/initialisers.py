@@ -126,7 +126,8 @@ class Initialisers:
 
     def _below(self, kind: CType, node: c_ast.Node, path: Path, cursor: _Cursor) -> Iterator[Initial]:
         """A part that a designator names; without braces its own parts may take what follows."""
-        if isinstance(kind, Scalar) or isinstance(node, c_ast.InitList):
+        whole = isinstance(kind, Scalar) or isinstance(node, c_ast.InitList)
+        if whole or self._characters(kind, node) is not None:
             yield from self._whole(kind, node, path)
             return
         cursor.items = [*cursor.items[: cursor.position], node, *cursor.items[cursor.position :]]

@@ -11,6 +11,9 @@ from dataclasses import replace
 
 from pipelines.hls import ir
 
+MAXIMUM_JOINED_DEPTH = 40
+"""A longer run of early exits stays a block that is left: conditions would nest too deep."""
+
 
 def make_block(label: str, body: Sequence[ir.Statement], line: int) -> tuple[ir.Statement, ...]:
     """A body in a block, or the body alone when nothing needs to leave it."""
@@ -35,20 +38,23 @@ def ends_elsewhere(body: tuple[ir.Statement, ...]) -> bool:
 
 
 def _without_leaves(body: tuple[ir.Statement, ...], label: str) -> tuple[ir.Statement, ...]:
-    """The body with what leaves `label` at its own end ended there instead.
-
-    Works from the last statement to the first, so that a long run of early returns needs no deep recursion
-    but that of the result.
-    """
+    """The body with what leaves `label` at its own end ended there instead, from the last statement back."""
     rest: tuple[ir.Statement, ...] = ()
+    depth = 0
     for statement in reversed(body):
         if isinstance(statement, ir.Leave):
-            rest = () if statement.label == label else (statement,)
-        elif isinstance(statement, ir.If) and _leaves((statement,), label):
+            rest, depth = (() if statement.label == label else (statement,)), 1
+        elif isinstance(statement, ir.If) and depth < MAXIMUM_JOINED_DEPTH and _leaves((statement,), label):
             rest = _joined(statement, rest, label)
+            depth = max((nesting(s) for s in rest[:1]), default=0)
         else:
-            rest = (statement, *rest)
+            rest, depth = (statement, *rest), max(depth, nesting(statement))
     return rest
+
+
+def nesting(statement: ir.Statement) -> int:
+    """How deep statements nest in one, itself included."""
+    return 1 + max((nesting(s) for body in ir.child_bodies(statement) for s in body), default=0)
 
 
 def _joined(statement: ir.If, rest: tuple[ir.Statement, ...], label: str) -> tuple[ir.Statement, ...]:

@@ -175,7 +175,7 @@ class Objects:
             tables: dict[Path, ir.Constant] = {
                 (i,): ir.Constant(value=v, type=CHAR.type) for i, v in enumerate(values)
             }
-            self.statics[values] = self.new_object(kind, "string", node, tables=tables)
+            self.statics[values] = self.new_object(kind, "text", node, tables=tables)
         place = self.statics[values]
         assert isinstance(place, Place)
         return place
@@ -253,8 +253,7 @@ class _Allocation:
         initial = None
         if self.tables is not None:
             leaf = Leaf(template=template, sizes=sizes, kind=kind)
-            zero = ir.Constant(value=0, type=kind.type)
-            initial = tuple(self.tables.get(path, zero).value for path in leaf.paths())
+            initial = tuple(value.value for value in leaf.values(self.tables))
         return Memory(array=self.session.new_array(name, kind.type, sizes, initial=initial))
 
 

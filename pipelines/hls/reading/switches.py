@@ -22,6 +22,8 @@ from pipelines.hls.reading.leaves import ends_elsewhere, make_block
 from pipelines.hls.reading.session import Session
 from pipelines.hls.reading.statements import Statements
 
+MAXIMUM_RUN = 24
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Part:
@@ -82,20 +84,26 @@ class Switches:
         return found
 
     def _chain(self, groups: list[list[_Part]], value: ir.Expression, line: int) -> tuple[ir.Statement, ...]:
-        """One condition a group; the one with default comes last, for it takes what the others leave."""
-        conditions = [self._one_of([l for p in g for l in p.labels], value) for g in groups]  # noqa: E741
+        """One condition a group; the one with default comes last, for it takes what the others leave.
+
+        Many groups are chained in runs, each behind a condition for all of it, so that they do not nest too
+        deep.
+        """
         everything = [label for g in groups for p in g for label in p.labels]
         rest: tuple[ir.Statement, ...] = ()
-        default = next((n for n, condition in enumerate(conditions) if condition is None), None)
-        if default is not None:
-            rest = self._group(groups[default], everything, value, line)
-        for number in reversed(range(len(groups))):
-            condition = conditions[number]
+        chosen: list[tuple[ir.Expression, tuple[ir.Statement, ...]]] = []
+        for group in groups:
+            condition = self._one_of([label for p in group for label in p.labels], value)
+            body = self._group(group, everything, value, line)
             if condition is None:
-                continue
-            body = self._group(groups[number], everything, value, line)
-            rest = _choose(condition, body, rest, line)
-        return rest
+                rest = body
+            else:
+                chosen.append((condition, body))
+        if len(chosen) <= MAXIMUM_RUN:
+            return _nested(chosen, rest, line)
+        runs = [chosen[n : n + MAXIMUM_RUN] for n in range(0, len(chosen), MAXIMUM_RUN)]
+        outer = [(_any([c for c, _ in run]), _nested(run[:-1], run[-1][1], line)) for run in runs]
+        return _nested(outer, rest, line)
 
     def _group(
         self, group: list[_Part], everything: Sequence[c_ast.Node | None], value: ir.Expression, line: int
@@ -115,17 +123,37 @@ class Switches:
 
     def _one_of(self, labels: Sequence[c_ast.Node | None], value: ir.Expression) -> ir.Expression | None:
         """Whether the value is one of some labels; None when default is among them."""
-        found: ir.Expression = ir.Constant(value=0)
         kind = ir.type_of(value)
+        tests: list[ir.Expression] = []
         for label in labels:
             if label is None:
                 return None
             constant = self.expressions.constant(label)
             if constant is None or constant.type.floating:
                 raise self.session.refuse(label, "a case must be an integer constant", "an expression")
-            equal = make_binary("eq", value, make_cast(constant, kind))
-            found = make_binary("or", equal, found) if found != ir.Constant(value=0) else equal
-        return found
+            tests.append(make_binary("eq", value, make_cast(constant, kind)))
+        return _any(tests)
+
+
+def _any(tests: list[ir.Expression]) -> ir.Expression:
+    """Whether one of some conditions holds, as a balanced tree."""
+    if not tests:
+        return ir.Constant(value=0)
+    if len(tests) == 1:
+        return tests[0]
+    middle = len(tests) // 2
+    return make_binary("or", _any(tests[:middle]), _any(tests[middle:]))
+
+
+def _nested(
+    choices: list[tuple[ir.Expression, tuple[ir.Statement, ...]]],
+    rest: tuple[ir.Statement, ...],
+    line: int,
+) -> tuple[ir.Statement, ...]:
+    """The body of the first condition that holds, else the rest."""
+    for condition, body in reversed(choices):
+        rest = _choose(condition, body, rest, line)
+    return rest
 
 
 def _groups(parts: list[_Part]) -> list[list[_Part]]:
