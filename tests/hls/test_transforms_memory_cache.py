@@ -154,7 +154,7 @@ def test_caches_keep_the_meaning_of_random_nests(seeds: list[int]) -> None:
     comparisons: list[Comparison] = []
     for seed in seeds:
         random = Random(seed)
-        before = read_function(random_nest(random, leaves=False), top="nest")
+        before = read_function(random_nest(random), top="nest")
         after = _cached_at_random(before, random)
         data = tuple(draw_arguments(before, k) for k in range(2))
         comparisons.append(Comparison(functions=(before, after), data_sets=data, label=f"seed {seed}"))

@@ -187,7 +187,7 @@ def test_partitions_keep_the_meaning_of_random_nests(seeds: list[int]) -> None:
     comparisons: list[Comparison] = []
     for seed in seeds:
         random = Random(seed)
-        before = after = read_function(random_nest(random, leaves=False), top="nest")
+        before = after = read_function(random_nest(random), top="nest")
         for name in random.sample("ABVKT", 3):
             after = partition_array(
                 after,

@@ -78,11 +78,11 @@ def test_registers_rejects_a_marked_array_that_is_too_large() -> None:
 
 
 @settings(max_examples=2, deadline=None, derandomize=True, phases=[Phase.generate])
-@given(st.lists(st.integers(0, 1 << 30), min_size=10))
+@given(st.lists(st.integers(0, 1 << 30), min_size=6))
 def test_registers_keep_the_meaning_of_random_nests(seeds: list[int]) -> None:
     comparisons: list[Comparison] = []
     for seed in seeds:
-        before = read_function(random_nest(Random(seed), leaves=False), top="nest")
+        before = read_function(random_nest(Random(seed)), top="nest")
         after = arrays_to_registers(partition_array(before, "T", "complete", None, 0))
         assert local_arrays(after) == []
         data = tuple(draw_arguments(before, k) for k in range(2))
