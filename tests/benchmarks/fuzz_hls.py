@@ -47,7 +47,7 @@ from pipelines.programs import draw_data
 from pipelines.rtlsim import MemoryTiming, simulate_with_icarus
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "hls"))
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+
 from batches import CYCLE_LIMIT, Hardware, Outcome, difference, run_natively, simulate_all
 from typed_programs import Program, smaller, typed_program
 
