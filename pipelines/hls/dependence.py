@@ -13,16 +13,20 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import gcd
 
 from pipelines.hls.cdfg import MEMORY_OPCODES, Block, Operation
 from pipelines.hls.polyhedra import question, smallest
 from pipelines.hls.subscripts import BlockForms, wrapped
 
-QUESTION_LIMIT = 1000
-"""Different questions asked of isl about one block (half a millisecond each); after that the answers are
-the conservative ones."""
+QUESTION_LIMIT = 100_000
+"""Characters of the questions asked of isl about one block (a simple one has 300 and takes half a
+millisecond); after that the answers are the conservative ones."""
+
+
+PREDICATED_PAIRS = 10_000
+"""Pairs of accesses of one array up to which predicates are looked at."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +106,7 @@ class AccessPairs:
     answers: dict[tuple[object, ...], int | None] = field(
         default_factory=dict[tuple[object, ...], int | None]
     )
-    asked: set[str] = field(default_factory=set[str])
+    asked: int = 0
 
     def __post_init__(self) -> None:
         self.forms = BlockForms(block=self.block)
@@ -116,17 +120,25 @@ class AccessPairs:
 
     def same_iteration(self, first: int, second: int) -> bool:
         """Whether two accesses of one array may touch one element in the same iteration."""
-        return self._answer(self.accesses[first], self.accesses[second], later=False) is not None
+        return self.meet_at_once(self.accesses[first], self.accesses[second])
 
     def distance(self, first: int, second: int) -> int | None:
         """Smallest number of iterations, 1 or more, after which `second` may touch what `first` did.
 
         Returns: None when it never does.
         """
-        if not self.repeats or (self.block.trip_count is not None and self.block.trip_count < 2):
-            return None
-        found = self._answer(self.accesses[first], self.accesses[second], later=True)
+        return self.meet_later(self.accesses[first], self.accesses[second])
+
+    def meet_at_once(self, first: _Access, second: _Access) -> bool:
+        """`same_iteration` of accesses."""
+        return self._answer(first, second, later=False) is not None
+
+    def meet_later(self, first: _Access, second: _Access) -> int | None:
+        """`distance` of accesses."""
         trips = self.block.trip_count
+        if not self.repeats or (trips is not None and trips < 2):
+            return None
+        found = self._answer(first, second, later=True)
         return None if found is not None and trips is not None and found >= trips else found
 
     def _answer(self, first: _Access, second: _Access, *, later: bool) -> int | None:
@@ -144,10 +156,10 @@ class AccessPairs:
         found = self._quick(first, second, later=later)
         if found is None or not self._worth_asking(first, second, later=later):
             return found
-        text = question(self.forms, first.operation, second.operation, later=later)
-        if text not in self.asked and len(self.asked) >= QUESTION_LIMIT:
+        if self.asked >= QUESTION_LIMIT:
             return found
-        self.asked.add(text)
+        text = question(self.forms, first.operation, second.operation, later=later)
+        self.asked += len(text)
         exact = smallest(text)
         return None if exact is None else max(found, exact)
 
@@ -301,12 +313,22 @@ def _pair_dependences(
             if not (one.stores or other.stores):
                 continue
             earlier, later = sorted((one, other), key=lambda a: a.operation.index)
-            if one is not other and pairs.same_iteration(earlier.operation.index, later.operation.index):
+            if one is not other and pairs.meet_at_once(earlier, later):
                 yield _dependence(earlier, later, 0)
             for source, target in ((one, other), (other, one)) if one is not other else ((one, one),):
-                distance = pairs.distance(source.operation.index, target.operation.index)
+                distance = pairs.meet_later(source, target)
                 if distance is not None:
                     yield _dependence(source, target, distance)
+
+
+def _simplified(accesses: Sequence[_Access]) -> Sequence[_Access]:
+    """Accesses of one array; when there are very many, as if each happened whatever its predicate."""
+    if len(accesses) * sum(a.stores for a in accesses) <= PREDICATED_PAIRS:
+        return accesses
+    return [
+        replace(a, operation=replace(a.operation, predicate=None), regular=None not in a.strides)
+        for a in accesses
+    ]
 
 
 def memory_dependences(block: Block) -> tuple[Dependence, ...]:
@@ -327,7 +349,7 @@ def memory_dependences(block: Block) -> tuple[Dependence, ...]:
     found: dict[Dependence, None] = {}
     for accesses in arrays.values():
         groups: dict[object, list[_Access]] = defaultdict(list)
-        for access in accesses:
+        for access in _simplified(accesses):
             groups[access.shape, access.regular or access.operation.predicate].append(access)
         ordered = list(groups.values())
         for number, group in enumerate(ordered):

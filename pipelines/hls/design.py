@@ -6,13 +6,14 @@ Belongs here: block schedules together, and which functional unit does which ope
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from math import ceil
 
 from pipelines.hls.cdfg import Block, Branch, Cdfg, Operation
-from pipelines.hls.operators import TimingModel, functional_unit
+from pipelines.hls.operators import TimingModel, unit_class
 from pipelines.hls.schedule import BlockSchedule, closing_values
+from pipelines.hls.schedule import live_operations as live_operations
 from pipelines.hls.units.catalogue import FunctionalUnit
 
 
@@ -58,23 +59,28 @@ def units_by_operation(design: ScheduledDesign) -> dict[tuple[int, int], BoundUn
 
 @dataclass(slots=True)
 class _Pool:
-    """Units of one type while they are bound: the slots each has taken in the present block."""
+    """Units of one class while they are bound: the slots each has taken in the present block."""
 
-    uses: list[list[UnitUse]]
-    taken: list[set[int]]
-    first_free: Counter[int]
+    units: list[FunctionalUnit] = field(default_factory=list[FunctionalUnit])
+    uses: list[list[UnitUse]] = field(default_factory=list[list[UnitUse]])
+    taken: list[set[int]] = field(default_factory=list[set[int]])
+    first_free: Counter[int] = field(default_factory=Counter[int])
 
-    def bind(self, use: UnitUse, slots: list[int], single: bool) -> None:
-        """Put a use on the first unit that is free in all its slots."""
+    def bind(self, use: UnitUse, unit: FunctionalUnit, slots: list[int]) -> None:
+        """Put a use on the first unit that is free in all its slots, and widen that unit if need be."""
+        single = len(slots) == 1
         number = self.first_free[slots[0]] if single else 0
         while number < len(self.uses) and self.taken[number].intersection(slots):
             number += 1
         if number == len(self.uses):
+            self.units.append(unit)
             self.uses.append([])
             self.taken.append(set())
+        self.units[number] = max(self.units[number], unit, key=_width)
         self.uses[number].append(use)
         self.taken[number].update(slots)
-        self.first_free[slots[0]] = number + 1
+        if single:
+            self.first_free[slots[0]] = number + 1
 
     def next_block(self) -> None:
         """Only one block runs at a time: all units are free again."""
@@ -82,51 +88,63 @@ class _Pool:
         self.first_free.clear()
 
 
+def _width(unit: FunctionalUnit) -> int:
+    return unit.ports[0][1]
+
+
+def _pool_key(unit: FunctionalUnit) -> tuple[object, ...]:
+    """What units must have in common to be one: multipliers of one class and latency may differ in width."""
+    if unit.module == "integer_multiply":
+        return unit_class(unit), unit.latency_cycles
+    return unit.kind, unit.parameters
+
+
 def bind_units(schedules: tuple[BlockSchedule, ...]) -> tuple[BoundUnit, ...]:
-    """Share functional units of one type between operations that never occupy one in the same cycle.
+    """Share functional units between operations that never occupy one in the same cycle.
 
     Only one block runs at a time, so blocks share all units; inside a block two operations clash when the
-    cycles in which they occupy a unit meet (modulo the interval when pipelined).
+    cycles in which they occupy a unit meet (modulo the interval when pipelined). Wide operations choose
+    first, so that the wide ones of different cycles meet on one unit; those that occupy a unit for several
+    cycles choose in order of time, which takes the fewest units (left-edge algorithm).
     """
-    pools: dict[FunctionalUnit, _Pool] = {}
+    pools: dict[tuple[object, ...], _Pool] = {}
     for block_index, schedule in enumerate(schedules):
         for pool in pools.values():
             pool.next_block()
-        operations = schedule.graph.operations
-        live = live_operations(schedule.graph.block)
-        for operation, start in zip(operations, schedule.starts, strict=True):
-            unit = functional_unit(operation, operations) if operation.index in live else None
-            if unit is None or unit.latency_cycles == 0:
-                continue
-            interval = schedule.interval_cycles
+        for operation, unit in _binding_order(schedule):
+            start, interval = schedule.starts[operation], schedule.interval_cycles
             slots = [start + k for k in range(unit.busy_cycles)]
             if interval is not None:
                 slots = [s % interval for s in slots]
-            pool = pools.setdefault(unit, _Pool(uses=[], taken=[], first_free=Counter()))
-            pool.bind(UnitUse(block=block_index, operation=operation.index), slots, unit.busy_cycles == 1)
-    return _named_units(pools)
+            pool = pools.setdefault(_pool_key(unit), _Pool())
+            pool.bind(UnitUse(block=block_index, operation=operation), unit, slots)
+    return _named_units(list(pools.values()))
 
 
-def _named_units(pools: Mapping[FunctionalUnit, _Pool]) -> tuple[BoundUnit, ...]:
+def _binding_order(schedule: BlockSchedule) -> list[tuple[int, FunctionalUnit]]:
+    """Operations on units with a register inside, in the order in which they choose."""
+    found = [
+        (index, unit)
+        for index, unit in enumerate(schedule.graph.units)
+        if unit is not None and unit.latency_cycles > 0
+    ]
+
+    def rank(item: tuple[int, FunctionalUnit]) -> tuple[int, int]:
+        index, unit = item
+        return (-_width(unit) if unit.busy_cycles == 1 else schedule.starts[index], index)
+
+    return sorted(found, key=rank)
+
+
+def _named_units(pools: Sequence[_Pool]) -> tuple[BoundUnit, ...]:
     """Units in order of type, numbered by kind."""
+    bound = [(unit, tuple(uses)) for pool in pools for unit, uses in zip(pool.units, pool.uses, strict=True)]
     numbers: Counter[str] = Counter()
     found: list[BoundUnit] = []
-    for unit, pool in sorted(pools.items(), key=lambda item: (item[0].kind, item[0].parameters)):
-        for uses in pool.uses:
-            found.append(BoundUnit(name=f"{unit.kind}{numbers[unit.kind]}", unit=unit, uses=tuple(uses)))
-            numbers[unit.kind] += 1
+    for unit, uses in sorted(bound, key=lambda item: (item[0].kind, item[0].parameters)):
+        found.append(BoundUnit(name=f"{unit.kind}{numbers[unit.kind]}", unit=unit, uses=uses))
+        numbers[unit.kind] += 1
     return tuple(found)
-
-
-def live_operations(block: Block) -> frozenset[int]:
-    """Operations whose value hardware needs; one that only names an element for dependence tests is not."""
-    needed = set(closing_values(block))
-    for operation in reversed(block.operations):
-        if operation.opcode in ("store", "write"):
-            needed.add(operation.index)
-        if operation.index in needed:
-            needed.update(operation.inputs)
-    return frozenset(needed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

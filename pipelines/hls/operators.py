@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,15 @@ from typing import Any
 from pipelines.hls.arithmetic import value_range
 from pipelines.hls.cdfg import Operation
 from pipelines.hls.errors import HlsError
-from pipelines.hls.units.catalogue import FunctionalUnit, constant_divider, unit_for
+from pipelines.hls.ir import Array
+from pipelines.hls.units.catalogue import (
+    FunctionalUnit,
+    constant_divider,
+    integer_divider,
+    integer_multiplier,
+    unit_for,
+)
+from pipelines.hls.units.timing import unit_timing
 from pipelines.interface import ScalarType
 
 LOCAL_READ_DELAY_CYCLES = 1
@@ -76,6 +84,15 @@ class OperatorLibrary:
         fitting = [w for w in sorted(widths) if w >= width_bits] or [max(widths)]
         return widths[fitting[0]][1] * width_bits / fitting[0]
 
+    def selection_ns(self, ways: int, width_bits: int) -> float:
+        """Delay of a selection among some sources; one of more than sixteen takes several levels."""
+        if ways <= 1:
+            return 0.0
+        fitting = next((n for n in _MULTIPLEXER_WAYS if n >= ways), _MULTIPLEXER_WAYS[-1])
+        return self.delay_ns(f"mux{fitting}", width_bits) + self.selection_ns(-(-ways // fitting), width_bits)
+
+
+_MULTIPLEXER_WAYS = (2, 4, 8, 16)
 
 DEFAULT_LIBRARY = "osu018"
 
@@ -103,11 +120,17 @@ class Timing:
         delay_ns: combinational delay from its inputs, to its output when the latency is 0, else to the
             register or port that takes them.
         busy_cycles: cycles during which its unit takes no other operation.
+        output_ns: when the value settles in the cycle it is ready in, if the latency is not 0.
     """
 
     latency_cycles: int
     delay_ns: float
     busy_cycles: int = 1
+    output_ns: float = 0.0
+
+
+FREE = Timing(latency_cycles=0, delay_ns=0.0)
+"""Of what needs no logic: constants, variables, moved bits."""
 
 
 @cache
@@ -148,6 +171,7 @@ class TimingModel:
         read_delay_cycles, write_delay_cycles: of external arrays.
         waited_arrays: arrays that are loaded somewhere, so that a store must be waited for.
         unwaited_stores: some external array is stored and never loaded; the last block waits for those.
+        unit_limits: most units of a class a design may have, by class; see `unit_class`.
     """
 
     library: OperatorLibrary
@@ -156,6 +180,7 @@ class TimingModel:
     write_delay_cycles: int
     waited_arrays: frozenset[str]
     unwaited_stores: bool = False
+    unit_limits: Mapping[str, int] = field(default_factory=dict[str, int])
 
     @property
     def budget_ns(self) -> float:
@@ -163,36 +188,68 @@ class TimingModel:
         overhead = self.library.clock_to_q_ns + self.library.setup_ns + self.library.delay_ns("mux2")
         return self.clock_period_ns - overhead
 
-    def of(self, operation: Operation, operations: tuple[Operation, ...]) -> Timing:
+    def of(self, operation: Operation, operations: Sequence[Operation]) -> Timing:
         """Timing of one operation of a block."""
-        steering = self.library.delay_ns("mux4")
         match operation.opcode:
-            case "const" | "read":
-                return Timing(latency_cycles=0, delay_ns=0.0)
+            case "const" | "read" | "bits":
+                return FREE
             case "write":
                 return Timing(latency_cycles=1, delay_ns=0.0)
-            case "load":
-                return Timing(latency_cycles=self._read_delay(operation), delay_ns=steering)
-            case "store":
-                return Timing(latency_cycles=self.store_visible_cycles(operation), delay_ns=steering)
-            case "bits":
-                return Timing(latency_cycles=0, delay_ns=0.0)
-            case _ if (unit := functional_unit(operation, operations)) is not None:
-                return self._on_unit(unit, steering)
-            case "mul":
-                return self._constant_product(operation, operations)
-            case "cast":
-                return Timing(latency_cycles=0, delay_ns=0.0)
-            case "neg" | "abs" if operation.type is not None and operation.type.floating:
-                return Timing(latency_cycles=0, delay_ns=0.0)
-            case "shl" | "shr" if operations[operation.operands[1]].opcode == "const":
-                return Timing(latency_cycles=0, delay_ns=0.0)
+            case "load" | "store":
+                return self._access(operation, operations)
+            case _ if (unit := self.unit_of(operation, operations)) is not None:
+                return self._on_unit(unit)
             case _:
-                width = 32 if operation.type is None else operation.type.width_bits
-                return Timing(
-                    latency_cycles=0,
-                    delay_ns=self.library.delay_ns(_TABLE_NAMES[operation.opcode], width),
-                )
+                return Timing(latency_cycles=0, delay_ns=self._logic_ns(operation, operations))
+
+    def unit_of(self, operation: Operation, operations: Sequence[Operation]) -> FunctionalUnit | None:
+        """The functional unit of an operation; where a limit holds, one for all operations of the class."""
+        unit = functional_unit(operation, operations)
+        if unit is None or unit_class(unit) not in self.unit_limits:
+            return unit
+        return widest_of_class(unit)
+
+    def _access(self, operation: Operation, operations: Sequence[Operation]) -> Timing:
+        steering = self.library.delay_ns("mux4")
+        array = operation.symbol
+        if isinstance(array, Array) and array.registers:
+            fixed = all(operations[i].opcode == "const" for i in operation.operands[:1])
+            ways = 1 if fixed else array.element_count
+            delay = self.library.selection_ns(ways, array.type.width_bits)
+            if operation.opcode == "load":
+                return Timing(latency_cycles=0, delay_ns=delay)
+            return Timing(latency_cycles=1, delay_ns=0.0 if fixed else self.library.delay_ns("eq"))
+        if operation.opcode == "load":
+            return Timing(latency_cycles=self._read_delay(operation), delay_ns=steering)
+        return Timing(latency_cycles=self.store_visible_cycles(operation), delay_ns=steering)
+
+    def _logic_ns(self, operation: Operation, operations: Sequence[Operation]) -> float:
+        """Delay of a combinational operation without a unit."""
+        kind = operation.type
+        if kind is None or (kind.floating and operation.opcode != "select"):
+            return 0.0
+        inputs = [operations[i] for i in operation.operands]
+        match operation.opcode:
+            case "cast":
+                return 0.0
+            case "shl" | "shr" if inputs[1].opcode == "const":
+                return 0.0
+            case "mul":
+                terms = max(1, signed_digit_count(constant_factor(operation, operations) or 0))
+                return (terms - 1).bit_length() * self.library.delay_ns("add", kind.width_bits)
+            case "lt" | "le" | "gt" | "ge" | "eq" | "ne":
+                common = covering_type([i.type or kind for i in inputs])
+                ordered = "lt" if common.signed else "ult"
+                name = "eq" if operation.opcode in ("eq", "ne") else ordered
+                return self.library.delay_ns(name, common.width_bits)
+            case "select":
+                tested = inputs[0].type.width_bits if inputs[0].type is not None else 1
+                reduced = self.library.delay_ns("eq", tested) if tested > 1 else 0.0
+                return reduced + self.library.delay_ns("mux2", kind.width_bits)
+            case "shr" if not (inputs[0].type or kind).signed:
+                return self.library.delay_ns("lshr", (inputs[0].type or kind).width_bits)
+            case _:
+                return self.library.delay_ns(_TABLE_NAMES[operation.opcode], kind.width_bits)
 
     def _read_delay(self, operation: Operation) -> int:
         external = getattr(operation.symbol, "external", True)
@@ -203,19 +260,17 @@ class TimingModel:
         external = getattr(operation.symbol, "external", True)
         return self.write_delay_cycles if external else LOCAL_WRITE_DELAY_CYCLES
 
-    def _on_unit(self, unit: FunctionalUnit, steering: float) -> Timing:
-        """Units begin with logic before their first register; combinational ones are chained."""
-        delay = self.library.delay_ns("mul" if unit.kind in ("mul", "divc") else "lt", unit.ports[0][1] // 2)
+    def _on_unit(self, unit: FunctionalUnit) -> Timing:
+        """A unit begins with logic before its first register; a combinational one is chained."""
+        measured = unit_timing(unit, self.library.liberty)
+        if unit.latency_cycles == 0:
+            return Timing(latency_cycles=0, delay_ns=measured.input_ns)
         return Timing(
             latency_cycles=unit.latency_cycles,
-            delay_ns=delay + (steering if unit.latency_cycles else 0.0),
+            delay_ns=self.library.delay_ns("mux4") + measured.input_ns,
             busy_cycles=unit.busy_cycles,
+            output_ns=measured.output_ns,
         )
-
-    def _constant_product(self, operation: Operation, operations: tuple[Operation, ...]) -> Timing:
-        terms = max(1, signed_digit_count(constant_factor(operation, operations) or 0))
-        levels = (terms - 1).bit_length()
-        return Timing(latency_cycles=0, delay_ns=levels * self.library.delay_ns("add"))
 
 
 def constant_factor(operation: Operation, operations: Sequence[Operation]) -> int | None:
@@ -288,7 +343,37 @@ def functional_unit(operation: Operation, operations: Sequence[Operation]) -> Fu
             return None
 
 
-def uses_unit(operation: Operation, operations: tuple[Operation, ...]) -> str | None:
-    """Kind of the shared functional unit an operation needs, None for one that needs none."""
-    unit = functional_unit(operation, operations)
-    return None if unit is None or unit.latency_cycles == 0 or operation.opcode == "divc" else unit.kind
+CLASS_WIDTHS_BITS = (8, 16, 32, 64)
+"""Widths by which classes of integer units are called."""
+
+
+def _class_width(unit: FunctionalUnit) -> int:
+    width = unit.ports[0][1]
+    return next((w for w in CLASS_WIDTHS_BITS if w >= width), CLASS_WIDTHS_BITS[-1])
+
+
+def unit_class(unit: FunctionalUnit) -> str:
+    """What limits call a unit: its kind, for integer units with the next of 8, 16, 32 and 64 bits.
+
+    For example `mul_32`, `div_32` (signed), `udiv_32`, `fadd`, `dmul`.
+    """
+    match unit.module:
+        case "integer_multiply":
+            return f"mul_{_class_width(unit)}"
+        case "integer_divide":
+            sign = "" if dict(unit.parameters)["SIGNED"] else "u"
+            return f"{sign}div_{_class_width(unit)}"
+        case _:
+            return unit.kind
+
+
+def widest_of_class(unit: FunctionalUnit) -> FunctionalUnit:
+    """The unit that does what every unit of its class does."""
+    width = _class_width(unit)
+    match unit.module:
+        case "integer_multiply":
+            return integer_multiplier(width)
+        case "integer_divide":
+            return integer_divider(ScalarType(width_bits=width, signed=bool(dict(unit.parameters)["SIGNED"])))
+        case _:
+            return unit

@@ -20,11 +20,11 @@ from pipelines.hls.cdfg import Branch, Operation
 from pipelines.hls.ir import COMPARISONS
 from pipelines.hls.subscripts import BlockForms, Form
 
-OPERATION_LIMIT = 1_000_000
-"""Steps isl may take for one question (some tenths of a second); beyond them the answer is the
+OPERATION_LIMIT = 200_000
+"""Steps isl may take for one question (some hundredths of a second); beyond them the answer is the
 conservative one. A count, not a time, so that results are the same on every machine."""
 
-FORMULA_LIMIT = 60
+FORMULA_LIMIT = 30
 """Operations of a predicate that are written down; what is beyond counts as any value."""
 
 ANYTHING = "0 = 0"

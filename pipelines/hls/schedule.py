@@ -14,7 +14,8 @@ from heapq import heapify, heappop, heappush
 
 from pipelines.hls.cdfg import Block, Branch, Finish, Operation
 from pipelines.hls.dependence import memory_dependences
-from pipelines.hls.operators import Timing, TimingModel, uses_unit
+from pipelines.hls.operators import FREE, Timing, TimingModel, unit_class
+from pipelines.hls.units.catalogue import FunctionalUnit
 
 Resource = tuple[str, str]
 """Something operations compete for: `("load", array)`, `("store", array)` or `("unit", class)`."""
@@ -40,7 +41,8 @@ class BlockGraph:
 
     Attributes:
         block: the block.
-        timings: of each operation.
+        live: operations whose value hardware needs, see `live_operations`; the others keep no rule.
+        timings, units: of each operation; None when it runs on no functional unit.
         edges: precedences, within an iteration (from a smaller index to a larger one) and between
             iterations.
         resources: resource of each operation, None when there is one for every operation.
@@ -48,7 +50,9 @@ class BlockGraph:
     """
 
     block: Block
+    live: frozenset[int]
     timings: tuple[Timing, ...]
+    units: tuple[FunctionalUnit | None, ...]
     edges: tuple[Edge, ...]
     resources: tuple[Resource | None, ...]
     capacities: Mapping[Resource, int] = field(default_factory=dict[Resource, int])
@@ -89,22 +93,34 @@ class BlockSchedule:
 
 
 def build_graph(block: Block, model: TimingModel) -> BlockGraph:
-    """Dependences, timings and resources of a block."""
-    operations = block.operations
-    timings = tuple(model.of(o, operations) for o in operations)
-    edges = [*_data_edges(operations, timings), *_memory_edges(block, model)]
-    edges += _variable_edges(block)
-    resources = tuple(_resource(o, operations) for o in operations)
-    return BlockGraph(block=block, timings=timings, edges=tuple(edges), resources=resources)
+    """Dependences, timings and resources of a block.
+
+    Operations that only name an element for dependence tests take no time and no unit, and wait for nothing.
+    """
+    operations, live = block.operations, live_operations(block)
+    timings = tuple(model.of(o, operations) if o.index in live else FREE for o in operations)
+    units = tuple(model.unit_of(o, operations) if o.index in live else None for o in operations)
+    edges = [*_data_edges(operations, timings), *_memory_edges(block, model), *_variable_edges(block)]
+    edges = [e for e in edges if e.target in live and e.source in live]
+    resources = tuple(_resource(o, unit, model) for o, unit in zip(operations, units, strict=True))
+    return BlockGraph(
+        block=block,
+        live=live,
+        timings=timings,
+        units=units,
+        edges=tuple(edges),
+        resources=resources,
+        capacities={("unit", name): count for name, count in sorted(model.unit_limits.items())},
+    )
 
 
-def _resource(operation: Operation, operations: tuple[Operation, ...]) -> Resource | None:
+def _resource(operation: Operation, unit: FunctionalUnit | None, model: TimingModel) -> Resource | None:
     if operation.opcode in ("load", "store"):
         in_registers = getattr(operation.symbol, "registers", False)
         return None if in_registers else (operation.opcode, operation.name)
-    if uses_unit(operation, operations) == "div":
-        return ("unit", "div")
-    return None
+    if unit is None or unit_class(unit) not in model.unit_limits:
+        return None
+    return ("unit", unit_class(unit))
 
 
 def _data_edges(operations: Sequence[Operation], timings: Sequence[Timing]) -> list[Edge]:
@@ -178,6 +194,17 @@ def closing_values(block: Block) -> tuple[int, ...]:
             return ()
 
 
+def live_operations(block: Block) -> frozenset[int]:
+    """Operations whose value hardware needs; one that only names an element for dependence tests is not."""
+    needed = set(closing_values(block))
+    for operation in reversed(block.operations):
+        if operation.opcode in ("store", "write"):
+            needed.add(operation.index)
+        if operation.index in needed:
+            needed.update(operation.inputs)
+    return frozenset(needed)
+
+
 @dataclass(slots=True)
 class _Occupancy:
     """The cycles in which a resource of one block is taken.
@@ -221,7 +248,7 @@ class _ListScheduler:
     """Places the operations of one block, one at a time.
 
     Attributes:
-        starts: start cycle of what is placed; -1 otherwise.
+        starts, ready: cycles in which what is placed starts and has its value; -1 otherwise.
         settled_ns: when, within the cycle it is ready in, a placed operation's value settles.
         earliest: first cycle that what is placed allows.
     """
@@ -229,6 +256,7 @@ class _ListScheduler:
     graph: BlockGraph
     budget_ns: float
     starts: list[int] = field(init=False)
+    ready: list[int] = field(init=False)
     settled_ns: list[float] = field(init=False)
     earliest: list[int] = field(init=False)
     occupied: dict[Resource, _Occupancy] = field(default_factory=dict[Resource, _Occupancy])
@@ -236,7 +264,7 @@ class _ListScheduler:
 
     def __post_init__(self) -> None:
         count = len(self.graph.operations)
-        self.starts, self.earliest = [-1] * count, [0] * count
+        self.starts, self.ready, self.earliest = [-1] * count, [-1] * count, [0] * count
         self.settled_ns = [0.0] * count
 
     def run(self) -> None:
@@ -262,7 +290,7 @@ class _ListScheduler:
         latest = 0.0
         for source in operation.inputs:
             settled = self.settled_ns[source]
-            if settled > latest and self.starts[source] == cycle:
+            if settled > latest and self.ready[source] == cycle:
                 latest = settled
         return latest
 
@@ -280,9 +308,8 @@ class _ListScheduler:
             if operation.opcode in ("load", "store"):
                 self.conflict_cycles += taken - cycle
             cycle, arrival = taken, arrival if taken == cycle else 0.0
-        self.starts[index] = cycle
-        if timing.latency_cycles == 0:
-            self.settled_ns[index] = arrival + timing.delay_ns
+        self.starts[index], self.ready[index] = cycle, cycle + timing.latency_cycles
+        self.settled_ns[index] = timing.output_ns if timing.latency_cycles else arrival + timing.delay_ns
 
 
 def successors(graph: BlockGraph) -> list[list[tuple[int, int]]]:

@@ -2,56 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import product
 from random import Random
 
 import pytest
+from schedule_blocks import A1, A2, LoopBuilder, lowered_loop
 
 from pipelines.hls.arithmetic import evaluate
-from pipelines.hls.cdfg import Block, Branch, Operation
+from pipelines.hls.cdfg import Block, Operation
 from pipelines.hls.dependence import AccessPairs, memory_dependences
 from pipelines.hls.ir import Array, NestLevel, Variable
 from pipelines.interface import INT32, ScalarType
 
-A1 = Array(name="A", type=INT32, shape=(64,), external=True)
-A2 = Array(name="M", type=INT32, shape=(64, 64), external=True)
 PARAMETER = ScalarType(width_bits=2, signed=False)
-OPPOSITE = {"lt": "ge", "eq": "ne", "le": "gt"}
-
-
-@dataclass
-class LoopBuilder:
-    """Operations of a loop block, written by hand."""
-
-    operations: list[Operation] = field(default_factory=list)
-
-    def add(self, opcode: str, *operands: int, **others: object) -> int:
-        kind = None if opcode in ("store", "write") else others.pop("type", INT32)
-        operation = Operation(
-            index=len(self.operations), opcode=opcode, operands=operands, type=kind, line=1, **others
-        )
-        self.operations.append(operation)
-        return operation.index
-
-    def constant(self, value: int) -> int:
-        return self.add("const", value=value)
-
-    def affine(self, terms: dict[int, int], constant: int) -> int:
-        total = self.constant(constant)
-        for leaf, coefficient in terms.items():
-            total = self.add("add", total, self.add("mul", leaf, self.constant(coefficient)))
-        return total
-
-    def block(self, condition: int, **others: object) -> Block:
-        return Block(
-            index=0,
-            operations=tuple(self.operations),
-            terminator=Branch(condition=condition, if_true=0, if_false=1),
-            loop="L0",
-            line=1,
-            **others,
-        )
 
 
 def run_operations(block: Block, reads: dict[str, int]) -> list[int]:
@@ -346,3 +310,39 @@ def test_a_flattened_accumulation_that_ends_with_its_store_carries_nothing() -> 
     assert pairs.distance(load, store) == 15
     assert not pairs.same_iteration(load, store)
     assert memory_dependences(block)
+
+
+@pytest.mark.parametrize(
+    ("statement", "distances"),
+    [
+        ("A[i] = A[i] + 1;", set()),
+        ("A[i + 1] = A[i];", {1}),
+        ("A[i + 3] = A[i];", {3}),
+        ("A[2 * i] = A[2 * i + 1];", set()),
+        ("A[0] = A[0] + i;", {1}),
+        ("A[B[i]] = A[i];", {1}),
+        ("A[B[i] & 7] = A[(B[i] & 7) + 8];", set()),
+        ("A[x % 4] = A[n % 4 + 4];", {1}),
+        ("M[i][2] = M[i][3];", set()),
+        ("M[i][n] = M[i + 1][n];", set()),
+        ("M[i + 1][n] = M[i][n];", {1}),
+        ("M[n][i + 2] = M[n][i];", {2}),
+        ("M[i + 1][i + 2] = M[i][i];", set()),
+        ("M[i][n] = M[n][i + 1];", set()),
+        ("M[i][n] = M[n][i - 1];", {1}),
+    ],
+)
+def test_distance_from_store_to_load(statement: str, distances: set[int]) -> None:
+    block = lowered_loop(f"for (int i = 0; i < 20; i++) {statement}")
+    opcodes = [o.opcode for o in block.operations]
+    found = {
+        d.distance
+        for d in memory_dependences(block)
+        if (opcodes[d.source], opcodes[d.target]) == ("store", "load") and d.distance
+    }
+    assert found == distances
+
+
+def test_distance_beyond_the_last_iteration_is_no_dependence() -> None:
+    block = lowered_loop("for (int i = 0; i < 3; i++) A[i + 3] = A[i];")
+    assert not [d for d in memory_dependences(block) if d.distance]

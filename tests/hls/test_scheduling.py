@@ -3,57 +3,49 @@
 from __future__ import annotations
 
 from itertools import product
+from random import Random
 
 import pytest
 from hls_support import options_for
+from schedule_blocks import (
+    A1,
+    A2,
+    HEADER,
+    LoopBuilder,
+    broken_by,
+    lowered_loop,
+    model_of,
+    smallest_interval,
+)
 
-from pipelines.hls import CompiledDesign, Directive, HlsOptions, compile_program
-from pipelines.hls.cdfg import Block, Branch
-from pipelines.hls.dependence import memory_dependences
-from pipelines.hls.modulo import check_modulo, recurrence_bound, resource_bound, solve_interval
+from pipelines.hls import CompiledDesign, compile_program
+from pipelines.hls.cdfg import Block
+from pipelines.hls.design import bind_units
+from pipelines.hls.difference import constraint_graph
+from pipelines.hls.iterative import iterative_schedule
+from pipelines.hls.lifetimes import shorten_lifetimes
+from pipelines.hls.modulo import check_modulo, modulo_schedule, resource_bound, solve_interval
 from pipelines.hls.operators import TimingModel
-from pipelines.hls.schedule import BlockGraph, BlockSchedule
+from pipelines.hls.recurrence import recurrence_bound
+from pipelines.hls.residues import ResidueSearch, Verdict, solve_program
+from pipelines.hls.schedule import BlockGraph, BlockSchedule, build_graph, list_schedule
+from pipelines.interface import INT32, ScalarType
 from pipelines.programs import SUITES, kernel_programs
 
-HEADER = "int f(int n, int x, int A[64], int B[64], int M[32][32])"
+
+def compiled_statements(text: str) -> CompiledDesign:
+    source = f"{HEADER} {{ {text} return x; }}"
+    return compile_program(source, top="f", options=options_for(source, "f", pipeline=False))
 
 
-def compiled_loop(loop: str, *, delay: int = 2, pipeline: bool = True) -> CompiledDesign:
-    source = f"{HEADER} {{ {loop} return x; }}"
-    return compile_program(source, top="f", options=options_for(source, "f", pipeline=pipeline, delay=delay))
-
-
-def loop_block(loop: str) -> Block:
-    blocks = compiled_loop(loop).scheduled.graph.blocks
-    return next(b for b in blocks if b.index in b.successors)
-
-
-def broken_by(schedule: BlockSchedule, model: TimingModel) -> list[str]:
-    """Every rule a schedule breaks, written independently of the scheduler."""
-    graph, starts, interval = schedule.graph, schedule.starts, schedule.interval_cycles
-    found = [
-        f"dependence {e}"
-        for e in graph.edges
-        if (interval or e.distance == 0)
-        and starts[e.target] + e.distance * (interval or 0) < starts[e.source] + e.latency_cycles
-    ]
-    slots: set[tuple[object, int]] = set()
-    settled: dict[int, float] = {}
-    for operation, timing, start in zip(graph.operations, graph.timings, starts, strict=True):
-        resource = graph.resources[operation.index]
-        for k in range(timing.busy_cycles if resource else 0):
-            slot = (resource, (start + k) % interval if interval else start + k)
-            found += [f"port {slot}"] if slot in slots else []
-            slots.add(slot)
-        chained = [
-            settled[i]
-            for i in operation.inputs
-            if starts[i] == start and graph.timings[i].latency_cycles == 0
-        ]
-        settled[operation.index] = max(chained, default=0.0) + timing.delay_ns
-        if max(chained, default=0.0) > 0 and settled[operation.index] > model.budget_ns + 1e-9:
-            found.append(f"clock at operation {operation.index}: {settled[operation.index]:.2f} ns")
+def pipelined(block: Block, model: TimingModel, requested: int = 1) -> BlockSchedule:
+    found = modulo_schedule(build_graph(block, model), model, requested)
+    assert found is not None
+    assert broken_by(found, model) == []
     return found
+
+
+# ---- whole kernels ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("pipeline", "delay", "period"), list(product((False, True), (1, 7), (3.5, 10.0))))
@@ -70,24 +62,63 @@ def test_intervals_of_kernels_are_proven_smallest() -> None:
         options = options_for(program.source, program.top, pipeline=True, delay=5)
         scheduled = compile_program(program.source, top=program.top, options=options).scheduled
         for schedule in (s for s in scheduled.schedules if s.interval_cycles):
-            bounds = resource_bound(schedule.graph)[0], recurrence_bound(schedule.graph, scheduled.model)
-            assert schedule.interval_cycles == max(bounds), program.name
+            assert "not proven" not in schedule.bound, program.name
 
 
-def smallest_interval(graph: BlockGraph, horizon: int) -> int:
-    """Smallest interval by trying every start of every operation."""
-    terminator = graph.block.terminator
-    assert isinstance(terminator, Branch)
-    free = [o.index for o in graph.operations if o.opcode != "const"]
-    for interval in range(1, horizon + 1):
-        for chosen in product(range(horizon), repeat=len(free)):
-            starts = [0] * len(graph.operations)
-            for index, start in zip(free, chosen, strict=True):
-                starts[index] = start
-            known = starts[terminator.condition] + graph.timings[terminator.condition].latency_cycles
-            if known < interval and not check_modulo(graph, starts, interval):
-                return interval
-    raise AssertionError("no interval within the horizon")
+# ---- random blocks ----------------------------------------------------------------------------------
+
+
+def random_block(seed: int, count: int, **others: object) -> Block:
+    """A loop of additions, products, quotients, selections, loads and stores, with two recurrences."""
+    random = Random(seed)
+    builder = LoopBuilder()
+    i, x = builder.read("i"), builder.read("x")
+    values = [i, x, builder.read("n")]
+    for _ in range(count):
+        recent = values[-6:]
+        match random.choice(("add", "add", "mul", "select", "load", "load", "store", "lt", "div")):
+            case "select":
+                values.append(builder.add("select", *(random.choice(recent) for _ in range(3))))
+            case "load":
+                place = builder.affine({i: 1}, random.randint(0, 3))
+                array = random.choice((A1, A2))
+                values.append(builder.load(array, *[place] * len(array.shape)))
+            case "store":
+                place = builder.affine({i: 1}, random.randint(0, 5))
+                when = random.choice((None, random.choice(recent)))
+                builder.store(A1, random.choice(recent), place, predicate=when)
+            case opcode:
+                values.append(builder.add(opcode, random.choice(recent), random.choice(recent)))
+    builder.write("x", values[-1])
+    step = builder.add("add", i, builder.constant(1))
+    builder.write("i", step)
+    return builder.block(builder.add("lt", step, builder.constant(32)), **others)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_schedule_of_a_random_block_breaks_a_rule(seed: int) -> None:
+    period, limits = (4.0, 10.0)[seed % 2], ({}, {"mul_32": 1, "div_32": 1})[seed % 3 == 0]
+    model = model_of(read=1 + seed % 3, write=1 + seed % 4, period=period, limits=limits)
+    plain = random_block(seed, 25, interval=None)
+    assert broken_by(list_schedule(build_graph(plain, model), model), model) == []
+    pipelined(random_block(seed, 25), model)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_schedule_of_a_large_block_breaks_a_rule(seed: int) -> None:
+    model = model_of(period=5.0, limits={"mul_32": 3})
+    schedule = pipelined(random_block(seed, 500), model)
+    assert len(schedule.starts) > 600
+
+
+# ---- the smallest interval --------------------------------------------------------------------------
+
+
+def least_interval(graph: BlockGraph, model: TimingModel) -> int:
+    """The larger of ResMII and RecMII."""
+    recurrence = recurrence_bound(constraint_graph(graph, model)).interval
+    assert recurrence is not None
+    return max(resource_bound(graph).interval, recurrence)
 
 
 @pytest.mark.parametrize(
@@ -97,73 +128,253 @@ def smallest_interval(graph: BlockGraph, horizon: int) -> int:
         ("do { x = A[x]; } while (x > 0);", 1, 2),
         ("do { x = A[x]; } while (x > 0);", 2, 3),
         ("do { A[3] = x; x = A[3]; } while (x > 0);", 1, 3),
+        ("do { A[x] = n; x = A[n]; } while (x > 0);", 1, 3),
     ],
 )
 def test_interval_equals_brute_force(loop: str, delay: int, interval: int) -> None:
-    compiled = compiled_loop(loop, delay=delay)
-    schedule = next(s for s in compiled.scheduled.schedules if s.interval_cycles)
+    model = model_of(read=delay, write=delay)
+    schedule = pipelined(lowered_loop(loop), model)
     assert schedule.interval_cycles == interval
-    assert smallest_interval(schedule.graph, interval + 1) == interval
-    model = compiled.scheduled.model
-    bound = max(resource_bound(schedule.graph)[0], recurrence_bound(schedule.graph, model))
-    assert bound <= interval
+    assert smallest_interval(schedule.graph, model, interval + 1) == interval
+    assert least_interval(schedule.graph, model) <= interval
     assert all(solve_interval(schedule.graph, model, smaller) is None for smaller in range(1, interval))
 
 
-@pytest.mark.parametrize(
-    ("statement", "distances"),
-    [
-        ("A[i] = A[i] + 1;", set()),
-        ("A[i + 1] = A[i];", {1}),
-        ("A[i + 3] = A[i];", {3}),
-        ("A[2 * i] = A[2 * i + 1];", set()),
-        ("A[0] = A[0] + i;", {1}),
-        ("A[B[i]] = A[i];", {1}),
-        ("M[i][2] = M[i][3];", set()),
-        ("M[i][n] = M[i + 1][n];", set()),
-        ("M[i + 1][n] = M[i][n];", {1}),
-        ("M[n][i + 2] = M[n][i];", {2}),
-        ("M[i + 1][i + 2] = M[i][i];", set()),
-    ],
-)
-def test_distance_from_store_to_load(statement: str, distances: set[int]) -> None:
-    block = loop_block(f"for (int i = 0; i < 20; i++) {statement}")
-    opcodes = [o.opcode for o in block.operations]
-    found = {
-        d.distance
-        for d in memory_dependences(block)
-        if (opcodes[d.source], opcodes[d.target]) == ("store", "load") and d.distance
-    }
-    assert found == distances
+def small_block(seed: int) -> Block:
+    """At most five operations that are not constants, one port or two, one recurrence."""
+    random = Random(seed)
+    builder = LoopBuilder()
+    x = builder.read("x")
+    first = builder.load(A1, x)
+    array = random.choice((A1, A2))
+    second = builder.load(array, *[random.choice((x, first))] * len(array.shape))
+    value = random.choice((x, first, second))
+    if random.random() < 0.5:
+        builder.store(A1, value, random.choice((x, first)))
+    builder.write("x", random.choice((first, second)))
+    return builder.block(builder.constant(1))
 
 
-def test_distance_beyond_the_last_iteration_is_no_dependence() -> None:
-    block = loop_block("for (int i = 0; i < 3; i++) A[i + 3] = A[i];")
-    assert not [d for d in memory_dependences(block) if d.distance]
+@pytest.mark.parametrize("seed", range(16))
+def test_interval_of_a_small_block_equals_brute_force(seed: int) -> None:
+    model = model_of(read=1, write=1)
+    graph = build_graph(small_block(seed), model)
+    schedule = modulo_schedule(graph, model, 1)
+    assert schedule is not None
+    assert broken_by(schedule, model) == []
+    assert schedule.interval_cycles == smallest_interval(graph, model, 5)
+
+
+def crowded_graph(loads: int, *, gap: int) -> BlockGraph:
+    """Loads of one array that must each start `gap` cycles after the one before, one port."""
+    builder = LoopBuilder()
+    i = builder.read("i")
+    previous = i
+    for _ in range(loads):
+        previous = builder.load(A1, previous)
+    builder.write("x", previous)
+    step = builder.add("add", i, builder.constant(1))
+    builder.write("i", step)
+    block = builder.block(builder.add("lt", step, builder.constant(9)))
+    return build_graph(block, model_of(read=gap))
+
+
+@pytest.mark.parametrize(("loads", "gap"), [(2, 2), (3, 3), (4, 2), (5, 4)])
+def test_search_program_and_heuristic_agree_with_one_another(loads: int, gap: int) -> None:
+    graph, model = crowded_graph(loads, gap=gap), model_of(read=gap)
+    constraints = constraint_graph(graph, model)
+    for interval in range(1, loads + 2):
+        searched = ResidueSearch(graph=graph, constraints=constraints, interval=interval).run()
+        programmed = solve_program(graph, constraints, interval)
+        placed = iterative_schedule(graph, constraints, interval)
+        feasible = interval >= loads
+        for found in (searched, programmed, placed):
+            if not feasible:
+                assert found in (Verdict.INFEASIBLE, None)
+            else:
+                assert isinstance(found, list)
+                assert not check_modulo(graph, found, interval)
+
+
+def test_an_interval_above_the_bounds_says_whether_it_is_proven() -> None:
+    """Two loads exactly two cycles apart on one port can never share an interval of two."""
+    builder = LoopBuilder()
+    x = builder.read("x")
+    first = builder.load(A1, x)
+    second = builder.load(A1, first)
+    builder.store(A2, second, x, x)
+    builder.write("x", second)
+    model = model_of(read=2, write=1)
+    schedule = pipelined(builder.block(builder.constant(1)), model)
+    assert schedule.bound.startswith("II 5: ResMII 2 (load A), RecMII 5 (variable x and array A")
+
+
+# ---- what bounds an interval ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("delay", [1, 2, 10])
 def test_accumulation_in_memory_costs_both_delays(delay: int) -> None:
-    compiled = compiled_loop("for (int i = 0; i < 9; i++) A[3] = A[3] + i;", delay=delay)
-    assert compiled.intervals == {"L0": 2 * delay}
+    model = model_of(read=delay, write=delay)
+    schedule = pipelined(lowered_loop("for (int i = 0; i < 9; i++) A[3] = A[3] + i;"), model)
+    assert schedule.interval_cycles == 2 * delay
+    assert "(array A, line 1)" in schedule.bound
+
+
+def test_the_port_that_sets_the_interval_is_named() -> None:
+    schedule = pipelined(
+        lowered_loop("for (int i = 0; i < 9; i++) B[i] = A[i] + A[i + 9] + A[i + 18];"), model_of()
+    )
+    assert schedule.interval_cycles == 3
+    assert "ResMII 3 (load A)" in schedule.bound
+
+
+def test_the_loop_condition_that_sets_the_interval_is_named() -> None:
+    schedule = pipelined(lowered_loop("do { x = A[x]; } while (x > 0);"), model_of(read=3))
+    assert schedule.interval_cycles == 4
+    assert "the loop's condition" in schedule.bound
 
 
 def test_a_requested_interval_is_a_lower_bound() -> None:
-    source = "void f(int A[64]) { for (int i = 0; i < 9; i++) A[i] = i; }"
-    options = HlsOptions(directives=(Directive(kind="pipeline", loop="L0", value=3),))
-    assert compile_program(source, top="f", options=options).intervals == {"L0": 3}
+    schedule = pipelined(lowered_loop("for (int i = 0; i < 9; i++) A[i] = i;"), model_of(), requested=3)
+    assert schedule.interval_cycles == 3
+    assert schedule.bound.endswith("requested 3")
+
+
+def test_a_divider_takes_no_operation_while_it_is_busy() -> None:
+    loop = lowered_loop("for (int i = 0; i < 9; i++) A[i] = x / (i + 1) + n / (i + 2);")
+    assert pipelined(loop, model_of()).interval_cycles == 34
+    assert pipelined(loop, model_of(limits={"div_32": 1})).interval_cycles == 68
+
+
+# ---- blocks that are not pipelined ------------------------------------------------------------------
 
 
 def test_loads_of_one_array_wait_for_its_port() -> None:
-    compiled = compiled_loop("x = A[0] + A[1] + A[2];", pipeline=False)
+    compiled = compiled_statements("x = A[0] + A[1] + A[2];")
     (schedule,) = compiled.scheduled.schedules
     loads = [schedule.starts[o.index] for o in schedule.graph.operations if o.opcode == "load"]
     assert sorted(loads) == [0, 1, 2]
     assert schedule.conflict_cycles == 3
 
 
+def test_variables_may_be_swapped() -> None:
+    model = model_of()
+    builder = LoopBuilder()
+    x, y = builder.read("x"), builder.read("y")
+    builder.write("x", y)
+    builder.write("y", x)
+    block = builder.block(builder.constant(1), interval=None)
+    assert list_schedule(build_graph(block, model), model).length_cycles == 1
+
+
+def test_values_that_only_name_elements_take_no_time() -> None:
+    model = model_of()
+    builder = LoopBuilder()
+    x = builder.read("x")
+    named = builder.add("div", x, builder.read("n"))
+    builder.add("store", x, x, symbol=A1, subscripts=(named,))
+    graph = build_graph(builder.block(builder.constant(1), interval=None), model)
+    assert list_schedule(graph, model).length_cycles == model.write_delay_cycles
+
+
+def test_a_block_of_twenty_thousand_operations_is_scheduled() -> None:
+    model = model_of(limits={"mul_32": 4})
+    graph = build_graph(random_block(1, 9000, interval=None), model)
+    schedule = list_schedule(graph, model)
+    assert len(schedule.starts) > 15000
+    assert broken_by(schedule, model) == []
+
+
+# ---- functional units -------------------------------------------------------------------------------
+
+
 def test_products_share_a_unit_across_states_but_not_within_one() -> None:
-    apart = compiled_loop("x = n * x; if (n) { x = x * A[0]; }", pipeline=False)
-    together = compiled_loop("x = (n * x) ^ (n * A[n]) ^ (x * x);", pipeline=False)
+    apart = compiled_statements("x = n * x; if (n) { x = x * A[0]; }")
+    together = compiled_statements("x = (n * x) ^ (n * A[n]) ^ (x * x);")
     assert len(apart.scheduled.units) == 1
     assert len(together.scheduled.units) == 2
+
+
+def products(count: int, kinds: tuple[ScalarType, ...] = (INT32,)) -> LoopBuilder:
+    builder = LoopBuilder()
+    x, y = builder.read("x"), builder.read("y")
+    for number in range(count):
+        builder.write(f"v{number}", builder.add("mul", x, y, type=kinds[number % len(kinds)]))
+    return builder
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3])
+def test_a_limit_holds_in_plain_and_in_pipelined_blocks(limit: int) -> None:
+    model = model_of(limits={"mul_32": limit})
+    narrow = ScalarType(width_bits=20)
+    for interval in (None, 1):
+        builder = products(6, (INT32, narrow))
+        block = builder.block(builder.counted(), interval=interval)
+        graph = build_graph(block, model)
+        schedule = list_schedule(graph, model) if interval is None else pipelined(block, model)
+        assert broken_by(schedule, model) == []
+        assert len(bind_units((schedule,))) == limit
+        if interval is not None:
+            assert schedule.interval_cycles == 6 // limit
+
+
+def test_units_of_one_class_take_the_widest_of_their_operations() -> None:
+    model = model_of(limits={})
+    builder = products(2, (ScalarType(width_bits=20), ScalarType(width_bits=24)))
+    block = builder.block(builder.counted(), interval=None)
+    schedule = list_schedule(build_graph(block, model), model)
+    assert sorted(u.unit.ports[0][1] for u in bind_units((schedule, schedule))) == [20, 24]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_unit_is_used_twice_at_once(seed: int) -> None:
+    model = model_of(limits={"mul_32": 2} if seed % 2 else {})
+    blocks = [random_block(seed + k, 40, interval=(None, 1)[k % 2]) for k in range(2)]
+    schedules = tuple(
+        list_schedule(build_graph(b, model), model) if b.interval is None else pipelined(b, model)
+        for b in blocks
+    )
+    for bound in bind_units(schedules):
+        taken: set[tuple[int, int]] = set()
+        for use in bound.uses:
+            schedule = schedules[use.block]
+            unit = schedule.graph.units[use.operation]
+            assert unit is not None
+            assert unit.latency_cycles == bound.unit.latency_cycles
+            assert unit.ports[0][1] <= bound.unit.ports[0][1]
+            for k in range(unit.busy_cycles):
+                cycle = schedule.starts[use.operation] + k
+                slot = (use.block, cycle % schedule.interval_cycles if schedule.interval_cycles else cycle)
+                assert slot not in taken
+                taken.add(slot)
+    everything = [index for s in schedules for index, u in enumerate(s.graph.units) if u and u.latency_cycles]
+    assert len(everything) == sum(len(u.uses) for u in bind_units(schedules))
+
+
+# ---- lifetimes --------------------------------------------------------------------------------------
+
+
+def waiting(graph: BlockGraph, starts: tuple[int, ...] | list[int]) -> int:
+    """Cycles that values wait in registers, constants excluded."""
+    last: dict[int, int] = {}
+    for operation in graph.operations:
+        for value in operation.inputs if operation.index in graph.live else ():
+            last[value] = max(last.get(value, 0), starts[operation.index])
+    return sum(
+        cycle - starts[value] - graph.timings[value].latency_cycles
+        for value, cycle in last.items()
+        if graph.operations[value].opcode != "const"
+    )
+
+
+@pytest.mark.parametrize("size", [20, 300])
+def test_lifetimes_become_shorter_and_the_schedule_stays_valid(size: int) -> None:
+    model = model_of()
+    graph = build_graph(random_block(7, size), model)
+    constraints = constraint_graph(graph, model)
+    interval = least_interval(graph, model)
+    starts = iterative_schedule(graph, constraints, interval)
+    assert starts is not None
+    shorter = shorten_lifetimes(graph, constraints, interval, starts)
+    assert not check_modulo(graph, shorter, interval)
+    assert waiting(graph, shorter) < waiting(graph, starts)
