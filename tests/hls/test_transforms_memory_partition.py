@@ -98,6 +98,14 @@ def test_a_direct_access_needs_no_division() -> None:
     assert used == {"shr", "add"}
 
 
+def test_a_direct_access_to_one_of_three_banks_needs_no_division() -> None:
+    before = read("int i; for (i = 10; i > 1; i -= 3) { A[i] = i; A[i - 1] += 2; } return i;")
+    after = partition_array(before, "A", "cyclic", 3)
+    used = {e.operator for e in ir.all_expressions(after.body) if isinstance(e, ir.Binary)}
+    assert used == {"mul", "add", "sub"}
+    check(before, after)
+
+
 def test_an_unknown_bank_is_selected() -> None:
     before = read("A[n & 7] += 5; return A[(n * n) & 3];")
     after = partition_array(before, "A", "cyclic", 2)

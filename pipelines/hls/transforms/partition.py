@@ -19,7 +19,8 @@ from pipelines.hls.arithmetic import make_binary
 from pipelines.hls.errors import NotApplicable
 from pipelines.hls.transforms.accesses import loaded_arrays, loads_of, replace_loads
 from pipelines.hls.transforms.affine import Affine
-from pipelines.hls.transforms.copying import FreshNames, fresh_names, map_own
+from pipelines.hls.transforms.copying import Copier, FreshNames, fresh_names, leaves_outward, map_own
+from pipelines.hls.transforms.counting import constant_like, exact_trips, value_at
 from pipelines.hls.transforms.facts import Facts
 from pipelines.hls.transforms.selection import both, choose, equals, is_power_of_two, quotient, remainder
 from pipelines.interface import Bank, BankDimension
@@ -297,6 +298,42 @@ def _check_bank_count(array: str, counts: Iterable[int]) -> None:
         raise NotApplicable(f"{array} would have {total} banks; at most {MAXIMUM_BANKS} are made")
 
 
+def _counting_from_zero(
+    body: tuple[ir.Statement, ...], arrays: frozenset[str], factor: int, names: FreshNames
+) -> tuple[ir.Statement, ...]:
+    """Loops around accesses to some arrays that step by a multiple of the factor count iterations instead.
+
+    Their variables are then multiples of the factor written as such, so that a place in a bank needs no
+    division. Powers of two need none anyway.
+    """
+
+    def visit(statement: ir.Statement) -> tuple[ir.Statement, ...]:
+        if not isinstance(statement, ir.For) or statement.step % factor or statement.nest:
+            return (statement,)
+        trips = exact_trips(statement)
+        if trips is None or leaves_outward(statement.body):
+            return (statement,)
+        if arrays.isdisjoint(loaded_arrays(statement.body) | ir.stored_arrays(statement.body)):
+            return (statement,)
+        variable, kind = statement.variable, statement.variable.type
+        counter = names.variable(f"{variable.name}_count", kind)
+        scaled = make_binary("mul", ir.Read(variable=counter), constant_like(statement, statement.step))
+        value = make_binary("add", scaled, value_at(statement, 0))
+        loop = replace(
+            statement,
+            variable=counter,
+            lower=constant_like(statement, 0),
+            comparison="lt",
+            upper=constant_like(statement, trips),
+            step=1,
+            body=Copier(values={variable.name: value}).body(statement.body),
+        )
+        last = ir.Assign(variable=variable, value=value_at(statement, trips), line=statement.line)
+        return (loop, last)
+
+    return ir.map_statements(body, visit)
+
+
 def _partition_dimension(
     function: ir.Function, array: str, style: str, factor: int | None, position: int
 ) -> ir.Function:
@@ -311,7 +348,11 @@ def _partition_dimension(
             deals[part.name], banks[part.name] = dealt
     if not deals:
         return function
-    body = _Partitioner(deals, names, []).body(function.body, Facts())
+    body = function.body
+    for count in sorted({len(d.banks) for d in deals.values() if d.style == "cyclic"}):
+        if not is_power_of_two(count):
+            body = _counting_from_zero(body, frozenset(deals), count, names)
+    body = _Partitioner(deals, names, []).body(body, Facts())
     arrays = tuple(b for a in function.arrays for b in (deals[a.name].banks if a.name in deals else (a,)))
     kept = tuple(b for b in function.banks if b.port not in banks)
     made = tuple(b for name in banks for b in banks[name])
