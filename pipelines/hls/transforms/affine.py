@@ -14,9 +14,6 @@ from pipelines.hls import ir
 from pipelines.hls.arithmetic import value_range
 
 Interval = tuple[int, int]
-MODULUS = 1 << 32
-MAXIMUM_ALTERNATIVES = 64
-"""Combinations of symbolic bounds that one question may try; beyond it the answer is a weaker bound."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -175,8 +175,22 @@ class Facts:
 
     def _arms(self, expression: ir.Expression, *, largest: bool) -> list[Affine]:
         """Exact forms of the operands of a minimum or maximum, each a bound."""
-        forms = [self.read(arm) for arm in minimum_arms(expression, largest=largest)]
-        return [f for f in forms if f.exact]
+        found: list[Affine] = []
+        for arm in minimum_arms(expression, largest=largest):
+            form = self.read(arm)
+            held = self._held_selection(form)
+            if held is not None and held != arm:
+                found += self._arms(held, largest=largest)
+            elif form.exact:
+                found.append(form)
+        return found
+
+    def _held_selection(self, form: Affine) -> ir.Select | None:
+        """The selection that a form stands for, for itself or as the value of a variable."""
+        if len(form.terms) != 1 or form.constant or form.terms[0][1] != 1:
+            return None
+        expression = self.leaves.known[form.terms[0][0]].expression
+        return expression if isinstance(expression, ir.Select) else None
 
     def _keeps_direction(self, loop: ir.For) -> bool:
         """Whether the variable cannot wrap around: always for a signed one, where that is undefined."""
@@ -415,7 +429,7 @@ def _truncated(value: int, divisor: int) -> int:
 
 
 def _looks_affine(expression: ir.Expression) -> bool:
-    """Whether an expression is made of constants, integer variables, sums and scalings only."""
+    """Whether an expression is made of constants, integer variables, sums, scalings and minima only."""
     match expression:
         case ir.Constant() | ir.Read():
             return not ir.type_of(expression).floating
@@ -425,5 +439,8 @@ def _looks_affine(expression: ir.Expression) -> bool:
             return _looks_affine(expression.operand)
         case ir.Binary(operator="add" | "sub" | "mul" | "shl"):
             return _looks_affine(expression.left) and _looks_affine(expression.right)
+        case ir.Select(condition=ir.Binary(left=left, right=right)):
+            parts = (left, right, expression.if_true, expression.if_false)
+            return all(_looks_affine(p) for p in parts)
         case _:
             return False
