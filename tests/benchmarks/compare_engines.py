@@ -1,10 +1,12 @@
 """Every engine on the same designs: native C, cycle model, Verilator and Icarus.
 
     python tests/benchmarks/compare_engines.py --from 0 --count 200
+    python tests/benchmarks/compare_engines.py --typed --engines model verilator
 
-Random programs under delays, a clock and directives that depend on the seed. Outputs must be equal in all
-four, cycles and accesses in the three that have them. Ends with counts and the median times; a difference is
-printed with its seed and makes the exit status 1. The same seeds give the same programs.
+Random programs under delays, a clock and directives that depend on the seed; with --typed of every type, else
+of int. Outputs must be equal in all engines, cycles and accesses in those that have them. Ends with counts
+and the median times; a difference is printed with its seed and makes the exit status 1. The same seeds give
+the same programs.
 """
 
 from __future__ import annotations
@@ -17,17 +19,28 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from random import Random
 
-from pipelines.cyclemodel import count_cycles
-from pipelines.hls import Directive, HlsError, HlsOptions, compile_program, innermost_loops, read_function
+from pipelines.cyclemodel import CycleResult, count_cycles
+from pipelines.hls import (
+    CompiledDesign,
+    Directive,
+    HlsError,
+    HlsOptions,
+    compile_program,
+    innermost_loops,
+    read_function,
+)
+from pipelines.interface import DataSet
 from pipelines.native import run_native
 from pipelines.programs import draw_data
-from pipelines.rtlsim import MemoryTiming, simulate_design, simulate_with_icarus
+from pipelines.rtlsim import MemoryTiming, SimulationResult, simulate_design, simulate_with_icarus
 from pipelines.values import same_values
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "hls"))
 from random_programs import random_program
+from typed_programs import typed_program
 
 CYCLE_LIMIT = 5_000_000
+ENGINES = ("model", "verilator", "icarus")
 
 
 def some_directives(source: str, random: Random) -> list[Directive]:
@@ -65,37 +78,55 @@ def options_of(source: str, seed: int) -> HlsOptions:
     )
 
 
-def compare(seed: int, folder: Path, runtime: Path, times: dict[str, list[float]]) -> str:
+def run_engines(
+    compiled: CompiledDesign,
+    options: HlsOptions,
+    data: DataSet,
+    engines: list[str],
+    folder: Path,
+    runtime: Path,
+) -> dict[str, CycleResult | SimulationResult]:
+    """What each engine gives."""
+    rtl = {
+        "verilog": compiled.verilog,
+        "module": compiled.module,
+        "interface": compiled.interface,
+        "data": data,
+        "timing": MemoryTiming(
+            read_delay_cycles=options.memory_read_delay_cycles,
+            write_delay_cycles=options.memory_write_delay_cycles,
+        ),
+        "banks": compiled.banks,
+        "cycle_limit": CYCLE_LIMIT,
+    }
+    found: dict[str, CycleResult | SimulationResult] = {}
+    for name in engines:
+        own = folder / name
+        own.mkdir()
+        if name == "model":
+            found[name] = count_cycles(compiled, data, folder=own, cycle_limit=CYCLE_LIMIT)
+        elif name == "verilator":
+            found[name] = simulate_design(**rtl, folder=own, runtime_folder=runtime)
+        else:
+            found[name] = simulate_with_icarus(**rtl, folder=own)
+    return found
+
+
+def compare(
+    seed: int, *, typed: bool, engines: list[str], folder: Path, runtime: Path, times: dict[str, list[float]]
+) -> str:
     """`equal`, or what differs."""
-    source = random_program(seed)
+    source = typed_program(seed).text if typed else random_program(seed)
     options = options_of(source, seed)
     compiled = compile_program(source, top="fuzz", options=options)
     data = draw_data(compiled.interface, "{}", seed=seed)
     native = run_native(source, compiled.interface, data, folder=folder / "native")
     if native.status != "ok":
         return f"native C: {native.status} {native.reason}"
-    timing = MemoryTiming(
-        read_delay_cycles=options.memory_read_delay_cycles,
-        write_delay_cycles=options.memory_write_delay_cycles,
-    )
-    rtl = {
-        "verilog": compiled.verilog,
-        "module": compiled.module,
-        "interface": compiled.interface,
-        "data": data,
-        "timing": timing,
-        "banks": compiled.banks,
-        "cycle_limit": CYCLE_LIMIT,
-    }
-    for name in ("verilator", "icarus"):
-        (folder / name).mkdir()
-    found = {
-        "model": count_cycles(compiled, data, folder=folder / "model", cycle_limit=CYCLE_LIMIT),
-        "verilator": simulate_design(**rtl, folder=folder / "verilator", runtime_folder=runtime),
-        "icarus": simulate_with_icarus(**rtl, folder=folder / "icarus"),
-    }
+    found = run_engines(compiled, options, data, engines, folder, runtime)
+    first = next(iter(found))
     for name, result in found.items():
-        run_wall_s = result.run_wall_s if name == "model" else result.simulate_wall_s
+        run_wall_s = result.run_wall_s if isinstance(result, CycleResult) else result.simulate_wall_s
         times[f"{name} build"].append(result.build_wall_s)
         times[f"{name} run"].append(run_wall_s)
         if result.status != "ok":
@@ -103,12 +134,10 @@ def compare(seed: int, folder: Path, runtime: Path, times: dict[str, list[float]
         differing = [n for n, v in native.outputs.items() if not same_values(v, result.outputs[n])]
         if differing or result.returned != native.returned:
             return f"{name} outputs: {', '.join(differing) or 'the result'} differs from native C"
-    first = found["verilator"]
-    for name, result in found.items():
-        if result.latency_cycles != first.latency_cycles:
-            return f"{name} cycles: {result.latency_cycles}, Verilator {first.latency_cycles}"
-        if (result.loads, result.stores) != (first.loads, first.stores):
-            return f"{name} accesses: differ from Verilator's"
+        if result.latency_cycles != found[first].latency_cycles:
+            return f"{name} cycles: {result.latency_cycles}, {first} {found[first].latency_cycles}"
+        if (result.loads, result.stores) != (found[first].loads, found[first].stores):
+            return f"{name} accesses: differ from those of {first}"
     return "equal"
 
 
@@ -118,6 +147,8 @@ def main() -> int:
     )
     parser.add_argument("--from", dest="first", type=int, default=0)
     parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--typed", action="store_true")
+    parser.add_argument("--engines", nargs="+", choices=ENGINES, default=list(ENGINES))
     chosen = parser.parse_args()
     counts: Counter[str] = Counter()
     times: dict[str, list[float]] = defaultdict(list)
@@ -125,7 +156,14 @@ def main() -> int:
         for seed in range(chosen.first, chosen.first + chosen.count):
             with tempfile.TemporaryDirectory(dir=base) as name:
                 try:
-                    verdict = compare(seed, Path(name), Path(base) / "runtime", times)
+                    verdict = compare(
+                        seed,
+                        typed=chosen.typed,
+                        engines=chosen.engines,
+                        folder=Path(name),
+                        runtime=Path(base) / "runtime",
+                        times=times,
+                    )
                 except HlsError as error:
                     verdict = f"refused: {error}"
             counts[verdict.split(":")[0]] += 1

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "hls"))
+from every_type import PROGRAMS
 from hls_support import options_for
 from random_programs import random_program
-from typed_programs import PROGRAMS
+from typed_programs import typed_program
 
 from pipelines.cyclemodel import CycleResult, count_cycles
 from pipelines.hls import Directive, HlsOptions, compile_program
@@ -109,7 +110,7 @@ def check(
     return found
 
 
-@pytest.mark.parametrize("name", sorted(KERNELS))
+@pytest.mark.parametrize("name", ["gemm", "trisolv", "jacobi-2d", "histogram", "collatz", "spmv-csr"])
 def test_kernel_takes_the_cycles_that_its_rtl_takes(name: str, tmp_path: Path, model_runtime: Path) -> None:
     program = KERNELS[name]
     number = sorted(KERNELS).index(name)
@@ -117,7 +118,7 @@ def test_kernel_takes_the_cycles_that_its_rtl_takes(name: str, tmp_path: Path, m
     check(program.source, program.top, options, tmp_path, model_runtime, inputs=program.inputs)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 def test_random_program_takes_the_cycles_that_its_rtl_takes(
     seed: int, tmp_path: Path, model_runtime: Path
 ) -> None:
@@ -126,7 +127,7 @@ def test_random_program_takes_the_cycles_that_its_rtl_takes(
     check(source, "fuzz", options, tmp_path, model_runtime, seed=seed)
 
 
-@pytest.mark.parametrize("count", [-3, 0, 1, 2, 9])
+@pytest.mark.parametrize("count", [-3, 1, 9])
 def test_loops_of_any_trip_count(count: int, tmp_path: Path, model_runtime: Path) -> None:
     inputs = f'{{"n": {{"kind": "constant", "value": {count}}}}}'
     options = options_for(TRIPS, "f", pipeline=True, delay=3)
@@ -147,3 +148,18 @@ def test_designs_under_directives(name: str, tmp_path: Path, model_runtime: Path
     found = check(GEMM, "gemm", HlsOptions(directives=DIRECTIVES[name]), tmp_path, model_runtime)
     fetched_once = 4 * 16**3 if name != "cache" else 4 * 16**2
     assert (found.bytes_read["B"], found.bytes_written["C"]) == (fetched_once, 4 * 16**2)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_programs_of_every_type_equal_native_c(seed: int, tmp_path: Path) -> None:
+    source = typed_program(seed).text
+    options = options_for(source, "fuzz", pipeline=seed % 3 != 0, delay=1 + seed % 4, period=4.0 + seed % 9)
+    compiled = compile_program(source, top="fuzz", options=options)
+    data = draw_data(compiled.interface, "{}", seed=seed)
+    native = run_native(source, compiled.interface, data, folder=tmp_path / "native")
+    assert native.status == "ok", native.reason
+    found = count_cycles(compiled, data, folder=tmp_path / "model")
+    assert found.status == "ok", found.reason
+    assert found.returned == native.returned
+    for name, expected in native.outputs.items():
+        np.testing.assert_array_equal(found.outputs[name], expected, err_msg=name)
