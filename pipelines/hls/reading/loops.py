@@ -13,7 +13,7 @@ from pycparser import c_ast
 from pipelines.hls import ir
 from pipelines.hls.arithmetic import negated
 from pipelines.hls.reading.countdown import countdown, counted_down
-from pipelines.hls.reading.counting import Counted, counted_loop
+from pipelines.hls.reading.counting import counted_loop
 from pipelines.hls.reading.expressions import Expressions
 from pipelines.hls.reading.facts import block_items
 from pipelines.hls.reading.leaves import make_block
@@ -21,6 +21,26 @@ from pipelines.hls.reading.session import Session
 from pipelines.hls.reading.statements import Statements
 
 Body = tuple[ir.Statement, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Heading:
+    """What is known of a loop before its body is read.
+
+    Attributes:
+        inner: the body without the pragmas that belong to the loop.
+        leaving, continuing: labels of the blocks around the loop and around its body.
+        mark: position in the current body where the loop's own statements begin.
+    """
+
+    node: c_ast.Node
+    inner: c_ast.Node
+    name: str
+    directives: tuple[ir.Directive, ...]
+    leaving: str
+    continuing: str
+    line: int
+    mark: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,165 +56,141 @@ class Loops:
         name = self.session.frame.loop_names[id(node)]
         leading = _leading_pragmas(node.stmt)
         with self.session.scope():
-            directives = self.statements.loop_directives([*pragmas, *leading], name)
-            inner = _without(node.stmt, leading)
-            labels = (self.session.unique(f"{name}_break"), self.session.unique(f"{name}_continue"))
-            with self.session.collect() as found:
-                match node:
-                    case c_ast.For():
-                        self._for(node, inner, name, directives, labels)
-                    case c_ast.While():
-                        with self.session.collect() as before:
-                            condition = self.expressions.condition(node.cond)
-                        self._while(node, before, condition, inner, None, name, directives, labels)
-                    case _:
-                        self._do(node, inner, name, directives, labels)
-            for statement in make_block(labels[0], found, self.session.line_of(node)):
-                self.session.emit(statement, node)
+            heading = _Heading(
+                node=node,
+                inner=_without(node.stmt, leading),
+                name=name,
+                directives=self.statements.loop_directives([*pragmas, *leading], name),
+                leaving=self.session.unique(f"{name}_break"),
+                continuing=self.session.unique(f"{name}_continue"),
+                line=self.session.line_of(node),
+                mark=len(self.session.buffer),
+            )
+            if isinstance(node, c_ast.DoWhile):
+                self._tested_last(heading)
+            else:
+                self._tested_first(heading)
+        found = self.session.buffer[heading.mark :]
+        del self.session.buffer[heading.mark :]
+        for statement in make_block(heading.leaving, found, heading.line):
+            self.session.emit(statement, node)
 
-    def _body(self, node: c_ast.Node, labels: tuple[str, str]) -> Body:
+    def _body(self, heading: _Heading) -> Body:
         """The body of a loop, in a block that continue leaves."""
         frame = self.session.frame
-        frame.break_labels.append(labels[0])
-        frame.continue_labels.append(labels[1])
+        frame.break_labels.append(heading.leaving)
+        frame.continue_labels.append(heading.continuing)
         try:
-            found = self.statements.body(node)
+            found = self.statements.body(heading.inner)
         finally:
             frame.break_labels.pop()
             frame.continue_labels.pop()
-        return make_block(labels[1], found, self.session.line_of(node))
+        return make_block(heading.continuing, found, heading.line)
 
-    def _for(
-        self,
-        node: c_ast.For,
-        inner: c_ast.Node,
-        name: str,
-        directives: tuple[ir.Directive, ...],
-        labels: tuple[str, str],
-    ) -> None:
-        if node.init is not None:
-            self.statements.statement(node.init)
-        with self.session.collect() as before:
+    # ---- for and while ----------------------------------------------------------------------------
+
+    def _tested_first(self, heading: _Heading) -> None:
+        node = heading.node
+        following = None
+        if isinstance(node, c_ast.For):
+            following = node.next
+            if node.init is not None:
+                self.statements.statement(node.init)
+        with self.session.collect() as effects:
             always = ir.Constant(value=1)
             condition = always if node.cond is None else self.expressions.condition(node.cond)
-        if before:
-            self._while(node, before, condition, inner, node.next, name, directives, labels)
+        if not effects and condition == ir.Constant(value=0):
             return
-        body = self._body(inner, labels)
-        after = self._after(node.next)
-        line = self.session.line_of(node)
+        body = self._body(heading)
+        with self.session.collect() as after:
+            if following is not None:
+                self.expressions.discard(following)
+        if effects:
+            loop = _conditional(heading, condition, (*body, *after))
+            self._with_effects(heading, loop, effects)
+        elif not self._counted(heading, condition, body, tuple(after)):
+            self.session.emit(_conditional(heading, condition, (*body, *after)), node)
+
+    def _counted(self, heading: _Heading, condition: ir.Expression, body: Body, after: Body) -> bool:
+        """Emit a counted loop; a step at the end of the body is as good as one in the heading."""
+        if not after:
+            body, after = body[:-1], body[-1:]
         counted = counted_loop(self.session.buffer, condition, body, after)
-        if counted is not None:
-            self._emit_counted(node, name, counted, body, directives)
-            return
-        loop = ir.While(
-            name=name, condition=condition, body=(*body, *after), line=line, directives=directives
-        )
-        self.session.emit(loop, node)
-
-    def _after(self, node: c_ast.Node | None) -> Body:
-        with self.session.collect() as found:
-            if node is not None:
-                self.expressions.discard(node)
-        return tuple(found)
-
-    def _emit_counted(
-        self, node: c_ast.For, name: str, counted: Counted, body: Body, directives: tuple[ir.Directive, ...]
-    ) -> None:
-        line = self.session.line_of(node)
-        if counted.start_position is not None:
+        if counted is None:
+            return False
+        if counted.start_position is not None and counted.start_position >= heading.mark:
             del self.session.buffer[counted.start_position]
         upper = counted.upper
         if counted.upper_is_costly:
-            upper = self.session.saved(upper, f"{counted.variable.name}_end", line)
+            upper = self.session.saved(upper, f"{counted.variable.name}_end", heading.line)
         loop = ir.For(
-            name=name,
+            name=heading.name,
             variable=counted.variable,
             lower=counted.lower,
             comparison=counted.comparison,
             upper=upper,
             step=counted.step,
             body=body,
-            line=line,
-            directives=directives,
+            line=heading.line,
+            directives=heading.directives,
         )
-        self.session.emit(loop, node)
+        self.session.emit(loop, heading.node)
+        return True
 
-    def _while(
-        self,
-        node: c_ast.Node,
-        before: list[ir.Statement],
-        value: ir.Expression,
-        inner: c_ast.Node,
-        following: c_ast.Node | None,
-        name: str,
-        directives: tuple[ir.Directive, ...],
-        labels: tuple[str, str],
-    ) -> None:
-        """A loop that tests first; a condition with side effects is tested inside."""
-        line = self.session.line_of(node)
-        if not before and value == ir.Constant(value=0):
-            return
-        body = (*self._body(inner, labels), *self._after(following))
-        loop = ir.While(name=name, condition=value, body=body, line=line, directives=directives)
-        if not before:
-            self.session.emit(loop, node)
-            return
-        found = countdown(self.session.buffer, before, value, body)
+    def _with_effects(self, heading: _Heading, loop: ir.While, effects: list[ir.Statement]) -> None:
+        """A loop whose condition has side effects."""
+        found = countdown(self.session.buffer, effects, loop.condition, loop.body)
         if found is not None:
             counter = ir.Variable(
                 name=self.session.unique(f"{found.variable.name}_left"), type=found.variable.type
             )
-            for statement in counted_down(found, name, counter, loop):
-                self.session.emit(statement, node)
-        elif any(isinstance(s, ir.Block | ir.Loop) for s in ir.walk_statements(tuple(before))):
-            self.session.emit(_tested_inside(loop, before, labels[0]), node)
+            for statement in counted_down(found, heading.name, counter, loop):
+                self.session.emit(statement, heading.node)
+        elif any(isinstance(s, ir.Block | ir.Loop) for s in ir.walk_statements(tuple(effects))):
+            self.session.emit(_tested_inside(loop, effects, heading.leaving), heading.node)
         else:
-            self._tested_before(loop, before, node)
+            self._tested_before(loop, effects, heading.node)
 
-    def _tested_before(self, loop: ir.While, before: list[ir.Statement], node: c_ast.Node) -> None:
+    def _tested_before(self, loop: ir.While, effects: list[ir.Statement], node: c_ast.Node) -> None:
         """The condition's side effects before the loop and again at the end of its body."""
-        for statement in before:
+        for statement in effects:
             self.session.emit(statement, node)
         held = self.session.saved(loop.condition, "condition", loop.line)
         again = ir.Assign(variable=held.variable, value=loop.condition, line=loop.line)
-        self.session.emit(replace(loop, condition=held, body=(*loop.body, *before, again)), node)
+        self.session.emit(replace(loop, condition=held, body=(*loop.body, *effects, again)), node)
 
-    def _do(
-        self,
-        node: c_ast.DoWhile,
-        inner: c_ast.Node,
-        name: str,
-        directives: tuple[ir.Directive, ...],
-        labels: tuple[str, str],
-    ) -> None:
-        """A loop that tests last; `do … while (0)` is its body."""
-        line = self.session.line_of(node)
-        body = self._body(inner, labels)
-        with self.session.collect() as before:
-            value = self.expressions.condition(node.cond)
-            if before and not isinstance(value, ir.Constant):
-                value = self.session.saved(value, "condition", line)
+    # ---- do ---------------------------------------------------------------------------------------
+
+    def _tested_last(self, heading: _Heading) -> None:
+        """`do … while`; with a condition that never holds it is its body."""
+        body = self._body(heading)
+        with self.session.collect() as effects:
+            value = self.expressions.condition(heading.node.cond)
+            if effects and not isinstance(value, ir.Constant):
+                value = self.session.saved(value, "condition", heading.line)
         if value == ir.Constant(value=0):
-            for statement in (*body, *before):
-                self.session.emit(statement, node)
+            for statement in (*body, *effects):
+                self.session.emit(statement, heading.node)
             return
-        loop = ir.While(
-            name=name,
-            condition=value,
-            body=(*body, *before),
-            line=line,
-            directives=directives,
-            test_first=False,
-        )
-        self.session.emit(loop, node)
+        loop = _conditional(heading, value, (*body, *effects))
+        self.session.emit(replace(loop, test_first=False), heading.node)
 
 
-def _tested_inside(loop: ir.While, before: list[ir.Statement], label: str) -> ir.While:
+def _conditional(heading: _Heading, condition: ir.Expression, body: Body) -> ir.While:
+    return ir.While(
+        name=heading.name,
+        condition=condition,
+        body=body,
+        line=heading.line,
+        directives=heading.directives,
+    )
+
+
+def _tested_inside(loop: ir.While, effects: list[ir.Statement], label: str) -> ir.While:
     """The condition at the beginning of an endless loop's body, which it leaves."""
     leave = (ir.Leave(label=label, line=loop.line),)
     test = ir.If(condition=negated(loop.condition), then=leave, otherwise=(), line=loop.line)
-    return replace(loop, condition=ir.Constant(value=1), body=(*before, test, *loop.body))
+    return replace(loop, condition=ir.Constant(value=1), body=(*effects, test, *loop.body))
 
 
 def _leading_pragmas(node: c_ast.Node) -> list[c_ast.Pragma]:
