@@ -60,14 +60,19 @@ def demanded_bits(block: Block) -> list[int]:
     for operation in reversed(operations):
         if operation.predicate is not None:
             want(operation.predicate, 64)
-        for source, bits in zip(operation.operands, _wanted_of(operation, wanted, block), strict=True):
+        for source, bits in zip(
+            operation.operands, used_bits(operation, wanted[operation.index], block), strict=True
+        ):
             want(source, bits)
     return wanted
 
 
-def _wanted_of(operation: Operation, wanted: list[int], block: Block) -> list[int]:
-    """Low bits that an operation uses of each operand."""
-    count, own = len(operation.operands), wanted[operation.index]
+def used_bits(operation: Operation, own: int, block: Block) -> list[int]:
+    """How many low bits an operation uses of each operand when `own` low bits of its value are used.
+
+    A number beyond an operand's width means all of it.
+    """
+    count = len(operation.operands)
     match operation.opcode:
         case "write" if isinstance(operation.symbol, Variable):
             return [operation.symbol.type.width_bits]

@@ -66,13 +66,21 @@ class _Rewriter:
     seen: dict[tuple[object, ...], int] = field(default_factory=dict[tuple[object, ...], int])
 
     def rewrite(self, operation: Operation) -> None:
-        own = self.ranges[operation.index]
+        operands = tuple(self.number[i] for i in operation.operands)
+        own = self.sharpened(operation, operands)
         if own is not None and own[0] == own[1] and operation.opcode not in _NEVER_CONSTANT:
             self.number[operation.index] = self.constant(own[0], operation)
             return
-        operands = tuple(self.number[i] for i in operation.operands)
         same = self.unchanged(operation, operands)
-        self.number[operation.index] = self.renewed(operation, operands) if same is None else same
+        self.number[operation.index] = self.renewed(operation, operands, own) if same is None else same
+
+    def sharpened(self, operation: Operation, operands: tuple[int, ...]) -> Range | None:
+        """Range of an operation, with what was learnt of its operands while they were written anew."""
+        own = self.ranges[operation.index]
+        if own is None or operation.opcode in ("read", "load"):
+            return own
+        again = operation_range(operation, [self.known[i] for i in operands])
+        return own if again is None else meet(own, again) or own
 
     # ---- new operations ---------------------------------------------------------------------------
 
@@ -107,9 +115,8 @@ class _Rewriter:
         operation = replace(near, opcode=opcode, operands=operands, value=value)
         return self.add(operation, operation_range(operation, [self.known[i] for i in operands]))
 
-    def renewed(self, operation: Operation, operands: tuple[int, ...]) -> int:
+    def renewed(self, operation: Operation, operands: tuple[int, ...], own: Range | None) -> int:
         """The operation on the new values, or a cheaper one that gives the same."""
-        own = self.ranges[operation.index]
         cheaper = self.cheaper(operation, operands)
         if cheaper is not None:
             return cheaper

@@ -4,8 +4,8 @@ Belongs here: the fixed point over blocks. Does not: single operations (`interva
 with the answer (`narrowing.py`).
 
 A variable has a range where each block begins, joined over the blocks before it, each with what its branch
-condition says. Ranges that keep growing round a loop jump to the next bound that a condition has set for
-that variable, then to the ends of its type; two more passes without jumps take back what was too much.
+condition says. Ranges that a loop's own iterations make grow jump to the next bound that a condition has set
+for that variable, then to the ends of its type; two more passes without jumps take back what was too much.
 
 Source: Cousot and Cousot 1977, "Abstract interpretation: a unified lattice model for static analysis of
         programs" (widening and narrowing of intervals). Differs in jumping to the bounds of conditions.
@@ -64,7 +64,7 @@ class _Analysis:
     graph: Cdfg
     types: dict[str, Range] = field(init=False)
     live: list[list[str]] = field(init=False)
-    heads: frozenset[int] = field(init=False)
+    back: frozenset[tuple[int, int]] = field(init=False)
     before: list[list[int]] = field(init=False)
     entries: list[Environment | None] = field(init=False)
     edges: dict[tuple[int, int], Environment] = field(default_factory=dict[tuple[int, int], Environment])
@@ -86,7 +86,7 @@ class _Analysis:
         for block in blocks:
             for successor in dict.fromkeys(block.successors):
                 self.before[successor].append(block.index)
-        self.heads = _loop_heads(self.graph)
+        self.back = _back_edges(self.graph)
         self.entries = [None] * len(blocks)
         self.values = [[None] * len(b.operations) for b in blocks]
         self.visits = [0] * len(blocks)
@@ -99,18 +99,17 @@ class _Analysis:
         names = {p.name for p in self.graph.function.parameters if isinstance(p, Variable)}
         return {name: self.types[name] for name in self.live[0] if name in names}
 
-    def entry(self, index: int) -> Environment | None:
-        """What the blocks before one say; None when control cannot come there."""
-        found: Environment | None = self.start() if index == 0 else None
+    def entry(self, index: int, *, back: bool | None = None) -> Environment | None:
+        """What the blocks before one say; None when control cannot come from them.
+
+        Args:    back: only edges that close a loop, or only the others; None for all.
+        """
+        found: Environment | None = self.start() if index == 0 and not back else None
         for earlier in self.before[index]:
             edge = self.edges.get((earlier, index))
-            if edge is None:
+            if edge is None or (back is not None and back != ((earlier, index) in self.back)):
                 continue
-            if found is None:
-                found = dict(edge)
-                continue
-            for name, own in edge.items():
-                found[name] = join(found[name], own) if name in found else own
+            found = dict(edge) if found is None else _joined(found, edge)
         if found is not None:
             for name, limit in self.nests[index].items():
                 if name in found:
@@ -213,18 +212,20 @@ class _Analysis:
 
     # ---- fixed point ------------------------------------------------------------------------------
 
-    def widened(self, index: int, old: Environment, new: Environment) -> Environment:
-        """Let the ranges that still grow jump."""
-        found = dict(new)
-        for name, (low, high) in new.items():
-            if name in old and (low, high) != old[name]:
+    def widened(self, index: int, base: Environment, again: Environment) -> Environment:
+        """Let the ranges grow that the loop's own iterations make grow."""
+        found = dict(base)
+        for name, own in again.items():
+            grown = join(base[name], own) if name in base else own
+            if name in base and grown != base[name] and self.visits[index] >= FREE_VISITS:
                 self.jumps[index, name] += 1
-                low, high = self.jumped(name, old[name], (low, high), self.jumps[index, name])
+                grown = self.jumped(name, base[name], grown, self.jumps[index, name])
             limit = self.nests[index].get(name)
-            found[name] = (low, high) if limit is None else meet((low, high), limit) or limit
+            found[name] = grown if limit is None else meet(grown, limit) or limit
         return found
 
     def jumped(self, name: str, old: Range, new: Range, count: int) -> Range:
+        """A range that grew, taken on to the next known bounds of the variable."""
         (low, high), (first, last) = new, self.types[name]
         limited = count <= LIMITED_JUMPS
         if low < old[0]:
@@ -235,17 +236,24 @@ class _Analysis:
             high = min([*bounds, last - 1 if last > high and limited else last])
         return low, high
 
+    def arrived(self, index: int) -> Environment | None:
+        """What is known where a block begins, never less than before."""
+        old, outer, again = (
+            self.entries[index],
+            self.entry(index, back=False),
+            self.entry(index, back=True),
+        )
+        known = [e for e in (old, outer) if e is not None]
+        if not known:
+            return again
+        base = known[0] if len(known) == 1 else _joined(known[0], known[1])
+        return base if again is None else self.widened(index, base, again)
+
     def visit(self, index: int) -> list[int]:
         """Take what has come to a block through it; returns the blocks after it that must look again."""
-        block, old, new = self.graph.blocks[index], self.entries[index], self.entry(index)
-        if new is None:
-            return []
-        if old is not None:
-            new = {n: join(own, old[n]) if n in old else own for n, own in new.items()}
-            if index in self.heads and self.visits[index] >= FREE_VISITS:
-                new = self.widened(index, old, new)
+        block, old, new = self.graph.blocks[index], self.entries[index], self.arrived(index)
         self.visits[index] += 1
-        if old is not None and old == new:
+        if new is None or old == new:
             return []
         self.entries[index] = new
         self.evaluate(block, new, fresh=old is None)
@@ -292,9 +300,17 @@ def _nest_ranges(block: Block) -> Environment:
     return found
 
 
-def _loop_heads(graph: Cdfg) -> frozenset[int]:
-    """Blocks that some path comes back to: targets of edges to a block on the path of a depth-first walk."""
-    heads: set[int] = set()
+def _joined(first: Environment, second: Environment) -> Environment:
+    """Ranges of both; a variable that one lacks is undefined there."""
+    found = dict(first)
+    for name, own in second.items():
+        found[name] = join(found[name], own) if name in found else own
+    return found
+
+
+def _back_edges(graph: Cdfg) -> frozenset[tuple[int, int]]:
+    """Edges to a block on the path of a depth-first walk: every cycle has one."""
+    found: set[tuple[int, int]] = set()
     state = [0] * len(graph.blocks)  # 0 not seen, 1 on the path, 2 done
     stack: list[tuple[int, int]] = [(0, 0)]
     state[0] = 1
@@ -307,11 +323,11 @@ def _loop_heads(graph: Cdfg) -> frozenset[int]:
         stack.append((index, way + 1))
         successor = successors[way]
         if state[successor] == 1:
-            heads.add(successor)
+            found.add((index, successor))
         elif state[successor] == 0:
             state[successor] = 1
             stack.append((successor, 0))
-    return frozenset(heads)
+    return frozenset(found)
 
 
 def analyse_ranges(graph: Cdfg) -> GraphRanges:

@@ -7,16 +7,16 @@ multiplexers and their area) and the counts beside them. Does not: measured labe
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pipelines.hls.cdfg import Operation
 from pipelines.hls.design import (
     Places,
     ScheduledDesign,
-    held_values,
     live_operations,
     symbol_places,
 )
+from pipelines.hls.holding import hold_values
 from pipelines.hls.operators import (
     OperatorLibrary,
     constant_factor,
@@ -27,6 +27,17 @@ from pipelines.hls.operators import (
 from pipelines.hls.units.catalogue import FunctionalUnit
 from pipelines.hls.units.timing import unit_timing
 from pipelines.hls.verilog_memory import address_bits
+
+# Shares of the area of an operator of two unknown operands, of a 2-to-1 multiplexer, and gates a bit.
+# Synthesis of single operators of 8 and 32 bits and of memories of 8 x 8 to 64 x 32 bits with osu018.
+CONSTANT_SUM = 0.42
+CONSTANT_COMPARISON = 0.3
+CONSTANT_SELECTION = 0.45
+LATER_SOURCE = 0.7
+MEMORY_SELECTIONS = 1.7
+TABLE_GATES = 0.15
+STATE_GATES = 2.0
+ONE_HOT_STATES = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,64 +70,138 @@ def state_count(design: ScheduledDesign) -> int:
     return 2 + sum(1 if s.interval_cycles is not None else s.length_cycles for s in design.schedules)
 
 
-def _multiplexers(design: ScheduledDesign, places: Places) -> Counter[int]:
-    """2-to-1 multiplexers by width."""
-    found: Counter[int] = Counter()
+@dataclass(slots=True)
+class _Selections:
+    """2-to-1 multiplexers of a design.
+
+    Attributes:
+        count: by width; area_um2: less where an input is a constant or the register has an enable anyway.
+    """
+
+    library: OperatorLibrary
+    count: Counter[int] = field(default_factory=Counter[int])
+    area_um2: float = 0.0
+
+    def add(self, width_bits: int, number: int = 1, share: float = 1.0) -> None:
+        """Some multiplexers of a width."""
+        if number > 0:
+            self.count[width_bits] += number
+            self.area_um2 += number * share * self.library.area_um2("mux2", width_bits)
+
+
+def _selections(design: ScheduledDesign, places: Places) -> _Selections:
+    found = _Selections(library=design.model.library)
     for bound in design.units:
         for _, width in bound.unit.ports:
-            found[width] += len(bound.uses) - 1
+            found.add(width, len(bound.uses) - 1)
     for array in design.graph.function.arrays:
         loads, stores = (len(places.get((opcode, array.name), ())) for opcode in ("load", "store"))
-        found[address_bits(array)] += max(0, loads - 1) + max(0, stores - 1)
-        found[array.type.width_bits] += max(0, stores - 1)
-    parameters = {p.name for p in design.graph.function.parameters}
-    for variable in design.graph.variables:
-        writers = len(places.get(("write", variable.name), ())) + int(variable.name in parameters)
-        found[variable.type.width_bits] += max(0, writers - 1)
+        found.add(address_bits(array), max(0, loads - 1) + max(0, stores - 1))
+        found.add(array.type.width_bits, stores - 1)
+    _variable_selections(found, design, places)
     for block in design.graph.blocks:
         for operation in block.operations:
             if operation.opcode == "select" and operation.type is not None:
-                found[operation.type.width_bits] += 1
+                fixed = any(block.operations[i].opcode == "const" for i in operation.operands[1:])
+                found.add(operation.type.width_bits, share=CONSTANT_SELECTION if fixed else 1.0)
     return found
 
 
-def _register_bits(design: ScheduledDesign, places: Places) -> int:
-    """Registers of controller, variables, held values and local memories; those inside units excluded."""
-    states = state_count(design)
-    total = max(1, (states - 1).bit_length()) + sum(v.type.width_bits for v in design.graph.variables)
-    for block, schedule in zip(design.graph.blocks, design.schedules, strict=True):
-        for held in held_values(schedule).values():
-            kind = block.operations[held.operation].type
-            total += held.registers * (kind.width_bits if kind is not None else 0)
+def _variable_selections(found: _Selections, design: ScheduledDesign, places: Places) -> None:
+    """The selection among a variable's sources; the register's enable is not counted."""
+    parameters = {p.name for p in design.graph.function.parameters}
+    for variable in design.graph.variables:
+        writers = places.get(("write", variable.name), [])
+        fixed = [
+            design.graph.blocks[block].operations[write.operands[0]].opcode == "const"
+            for block, write in writers
+        ]
+        sources = [*fixed, False] if variable.name in parameters else fixed
+        for constant in sorted(sources)[1:]:
+            share = LATER_SOURCE * (CONSTANT_SELECTION if constant else 1.0)
+            found.add(variable.type.width_bits, share=share)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Storage:
+    """Bits that a design keeps outside its functional units.
+
+    Attributes:
+        free: registers that take a new value every cycle; held: those with an enable.
+        cells: of local memories; constants: of tables.
+    """
+
+    free: int
+    held: int
+    cells: int
+    constants: int
+
+    def area_um2(self, library: OperatorLibrary) -> float:
+        """Registers, the selection that keeps a value, and memories made of both."""
+        register, keep = library.area_um2("register", 1), library.area_um2("mux2", 8) / 8
+        return (
+            self.free * register
+            + self.held * (register + keep)
+            + self.cells * (register + MEMORY_SELECTIONS * keep)
+            + self.constants * TABLE_GATES * library.area_um2("and", 1)
+        )
+
+
+def _state_bits(states: int) -> int:
+    """Registers of the controller after synthesis: yosys gives each of fewer than 32 states its own."""
+    return states if states < ONE_HOT_STATES else (states - 1).bit_length()
+
+
+def _storage(design: ScheduledDesign, places: Places) -> _Storage:
+    free = _state_bits(state_count(design))
+    held = sum(v.type.width_bits for v in design.graph.variables)
+    if design.graph.function.returns is not None:
+        held += design.graph.function.returns.width_bits
+    types = {v.name: v.type for v in design.graph.variables}
+    for schedule in design.schedules:
+        found = hold_values(schedule, types).held.values()
+        held += sum(value.registers * value.width_bits for value in found)
         if schedule.interval_cycles is not None:
-            total += schedule.length_cycles + (schedule.interval_cycles - 1).bit_length()
+            free += schedule.length_cycles + (schedule.interval_cycles - 1).bit_length()
+    cells, constants = 0, 0
     for array in design.graph.function.arrays:
         if not array.external and ("load", array.name) in places:
-            cells = array.element_count if ("store", array.name) in places else 0
-            total += array.type.width_bits * (cells + 1)
-    return total
+            bits = array.type.width_bits * array.element_count
+            held += array.type.width_bits
+            cells += bits if ("store", array.name) in places else 0
+            constants += 0 if ("store", array.name) in places else bits
+    return _Storage(free=free, held=held, cells=cells, constants=constants)
 
 
 def _operator_area(
     library: OperatorLibrary, operation: Operation, operations: tuple[Operation, ...]
 ) -> float:
     """Estimated area of a combinational operation, in um2."""
-    kinds = [operations[i].type for i in operation.operands]
+    inputs = [operations[i] for i in operation.operands]
     width = operation.type.width_bits if operation.type is not None else 0
+    constant = any(o.opcode == "const" for o in inputs)
     match operation.opcode:
         case "bits" | "cast" | "abs":
             return 0.0
-        case "shl" | "shr" if operations[operation.operands[1]].opcode == "const":
+        case "shl" | "shr" if inputs[1].opcode == "const":
             return 0.0
         case "mul":
             factor = constant_factor(operation, operations)
             terms = 0 if factor is None else max(0, signed_digit_count(factor) - 1)
             return terms * library.area_um2("add", width)
         case "lt" | "le" | "gt" | "ge" | "eq" | "ne":
+            kinds = [o.type for o in inputs if o.type is not None]
+            if constant and inputs[-1].value == 0 and operation.opcode in ("lt", "ge"):
+                return 0.0
             name = "eq" if operation.opcode in ("eq", "ne") else "lt"
-            return library.area_um2(name, covering_type(k for k in kinds if k is not None).width_bits)
-        case "neg" | "sub":
-            return library.area_um2("sub", width)
+            share = CONSTANT_COMPARISON if constant else 1.0
+            return share * library.area_um2(name, covering_type(kinds).width_bits)
+        case "neg":
+            return CONSTANT_SUM * library.area_um2("sub", width)
+        case "add" | "sub":
+            return (CONSTANT_SUM if constant else 1.0) * library.area_um2(operation.opcode, width)
+        case "and" | "or" | "xor" if constant:
+            return 0.0
         case "not":
             return library.area_um2("xor", width)
         case other:
@@ -152,21 +237,24 @@ def report_design(design: ScheduledDesign) -> RtlReport:
     """
     library = design.model.library
     places = symbol_places(design)
-    multiplexers = _multiplexers(design, places)
-    multiplexer_area = sum(n * library.area_um2("mux2", w) for w, n in multiplexers.items())
-    registers = _register_bits(design, places)
+    selections = _selections(design, places)
+    storage = _storage(design, places)
     operators, operator_area, units = _operators(design)
     units += [bound.unit for bound in design.units]
     figures = [unit_timing(unit, library.liberty) for unit in units]
-    area = multiplexer_area + library.area_um2("register", 1) * registers + operator_area
+    area = selections.area_um2 + storage.area_um2(library) + operator_area
     area += sum(figure.area_um2 for figure in figures)
+    area += STATE_GATES * library.area_um2("and", 1) * state_count(design)
     return RtlReport(
         state_count=state_count(design),
         module_count=1 + len(units),
         functional_unit_count=operators + len(units),
-        multiplexer_count=sum(multiplexers.values()),
-        multiplexer_area_um2=round(multiplexer_area, 3),
+        multiplexer_count=sum(selections.count.values()),
+        multiplexer_area_um2=round(selections.area_um2, 3),
         estimated_area_um2=round(area, 3),
-        register_bits=registers + sum(figure.flip_flop_count for figure in figures),
+        register_bits=storage.free
+        + storage.held
+        + storage.cells
+        + sum(figure.flip_flop_count for figure in figures),
         memory_port_conflict_count=sum(s.conflict_cycles for s in design.schedules),
     )

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from pipelines.hls.arithmetic import wrap
 from pipelines.hls.cdfg import Block, Operation
-from pipelines.hls.design import BoundUnit, HeldValue, held_values, live_operations
+from pipelines.hls.design import BoundUnit
+from pipelines.hls.holding import Holding, base_of, hold_values, is_low_part, write_starts
 from pipelines.hls.ir import Array
 from pipelines.hls.operators import functional_unit
 from pipelines.hls.schedule import BlockSchedule
@@ -35,20 +37,21 @@ class BlockWriter:
     schedule: BlockSchedule
     shared: Mapping[tuple[int, int], BoundUnit]
     variable_types: Mapping[str, ScalarType]
-    live: frozenset[int] = field(init=False)
-    held: dict[int, HeldValue] = field(init=False)
+    holding: Holding = field(init=False)
     write_starts: dict[str, int] = field(init=False)
     names: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.live = live_operations(self.block)
-        self.held = held_values(self.schedule)
-        self.write_starts = {
-            o.name: self.schedule.starts[o.index] for o in self.block.operations if o.opcode == "write"
-        }
+        self.holding = hold_values(self.schedule, self.variable_types)
+        self.write_starts = write_starts(self.schedule)
         self.names = _value_names(self.block)
 
     # ---- names ------------------------------------------------------------------------------------
+
+    @property
+    def live(self) -> frozenset[int]:
+        """Operations whose value hardware needs."""
+        return self.holding.live
 
     @property
     def interval(self) -> int | None:
@@ -90,22 +93,27 @@ class BlockWriter:
 
     def net(self, index: int, cycle: int) -> Net:
         """The value as seen in a cycle at or after the one it is made in; not of a constant."""
+        base, kind = base_of(self.block, index), self.type(index)
+        if base != index:
+            found = self.net(base, cycle)
+            return _net(found.name, found.net_bits, kind)
         operation = self.block.operations[index]
         age = cycle - self.schedule.ready(index)
-        if age == 0:
-            return self.fresh(index)
-        steps = 1 if self.interval is None else -(-age // self.interval)
         stays = operation.opcode == "read" and self.interval is None
-        if stays and cycle <= self.write_starts.get(operation.name, cycle):
+        if age == 0 or (stays and cycle <= self.write_starts.get(operation.name, cycle)):
             return self.fresh(index)
-        kind = self.type(index)
-        return _net(f"{self.names[index]}_q{steps}", kind.width_bits, kind)
+        variable, written = self.holding.in_variable.get(index, ("", cycle))
+        if cycle > written:
+            return _net(f"v_{variable}", self.variable_types[variable].width_bits, kind)
+        steps = 1 if self.interval is None else -(-age // self.interval)
+        return _net(f"{self.names[index]}_q{steps}", self.holding.held[index].width_bits, kind)
 
     def operand(self, index: int, cycle: int) -> Operand:
         """The value in a cycle, as an operand."""
-        operation = self.block.operations[index]
-        if operation.opcode == "const":
-            return Operand(type=self.type(index), constant=operation.value or 0)
+        base = self.block.operations[base_of(self.block, index)]
+        if base.opcode == "const":
+            kind, value = self.type(index), base.value or 0
+            return Operand(type=kind, constant=value if kind.floating else wrap(value, kind))
         net = self.net(index, cycle)
         return Operand(type=net.type, net=net)
 
@@ -132,6 +140,8 @@ class BlockWriter:
         for operation in self.block.operations:
             shared = (self.block.index, operation.index) in self.shared
             if operation.opcode in _NOT_COMPUTED or shared or operation.index not in self.live:
+                continue
+            if is_low_part(operation, self.block):
                 continue
             unit = self.unit(operation)
             if unit is None:
@@ -166,8 +176,8 @@ class BlockWriter:
     def registers(self) -> Section:
         """Registers of held values, then the block's writes of variables."""
         section = Section()
-        for held in self.held.values():
-            name, width = self.names[held.operation], self.type(held.operation).width_bits
+        for held in self.holding.held.values():
+            name, width = self.names[held.operation], held.width_bits
             for k in range(1, held.registers + 1):
                 source = self.fresh(held.operation).resized(width) if k == 1 else f"{name}_q{k - 1}"
                 cycle = held.ready + (k - 1) * (self.interval or 0)

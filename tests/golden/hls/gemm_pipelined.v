@@ -85,12 +85,12 @@ module gemm_hw (
   wire [31:0] mul0_a;
   wire [31:0] mul0_b;
   wire [31:0] mul0_y;
+  reg b4_lt_10_q1;
   reg b3_more;
-  reg [4:1] b3_stages;
   wire [4:0] b3_valid;
+  reg [4:1] b3_stages;
   wire b3_goes_on;
   wire b3_leave;
-  reg b4_lt_10_q1;
   assign done = state == S_DONE;
   assign in_b0_0 = state == S_b0_0;
   assign in_b1_0 = state == S_b1_0;
@@ -129,8 +129,6 @@ module gemm_hw (
   assign b3_goes_on = b3_more && !(b3_valid[0] && !b3_lt_16);
   assign b3_leave = !b3_goes_on && !(|b3_valid[3:0]);
   always @(posedge clk) begin
-    b3_more <= (state != S_b3) || b3_goes_on;
-    b3_stages <= rst ? 4'd0 : b3_valid[3:0];
     if (in_b0_0) v_i <= 4'd0;
     if (in_b1_0) v_j <= 4'd0;
     if (in_b2_2) v_s <= m_C_rdata;
@@ -140,6 +138,8 @@ module gemm_hw (
     if (in_b4_0) b4_lt_10_q1 <= b4_lt_10;
     if (in_b4_0) v_j <= b4_j_8[3:0];
     if (in_b5_0) v_i <= b5_i_2[3:0];
+    b3_more <= (state != S_b3) || b3_goes_on;
+    b3_stages <= rst ? 4'd0 : b3_valid[3:0];
     if (rst) state <= S_IDLE;
     else case (state)
       S_IDLE: if (start) state <= S_b0_0;
