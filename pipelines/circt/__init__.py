@@ -1,0 +1,25 @@
+"""CIRCT: a second backend that shares only the C front end and the structured IR with the engine.
+
+Belongs here: the structured IR as MLIR text, the passes of the `circt` wheel, and a module around what they
+give that has the ports of the engine's own designs. Outside this package only the names below are used.
+"""
+
+from pipelines.circt.compilation import (
+    FLOWS,
+    CirctError,
+    CirctResult,
+    compile_with_circt,
+    is_installed,
+    simulate_circt_design,
+    tool_version,
+)
+
+__all__ = [
+    "FLOWS",
+    "CirctError",
+    "CirctResult",
+    "compile_with_circt",
+    "is_installed",
+    "simulate_circt_design",
+    "tool_version",
+]

@@ -1,0 +1,164 @@
+"""The module around a Calyx design: the ports and the protocol of the engine's own designs.
+
+Belongs here: its Verilog. Does not: the design inside.
+
+A Calyx group holds its enable until it sees done. An access is passed to the memory once, in the first cycle
+of its enable; done comes with the data, or when the next access may follow a write. A cycle after a read the
+enable may still be there, because the group ends only when its register has the data. Data stays until the
+next read: a memory with one load gets no register in the design.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pipelines.circt.memories import address_bits, memory_lines, range_text
+from pipelines.hls import ir
+from pipelines.rtlsim.harness import MemoryTiming
+from pipelines.rtlsim.ports import Port
+
+LOCAL_TIMING = MemoryTiming(read_delay_cycles=1, write_delay_cycles=1)
+
+ACCESS_MODULE = """\
+module calyx_access #(parameter WIDTH = 32, READ = 1, WRITE = 1) (
+    input clk, input rst,
+    input read_en, output read_done, output [WIDTH-1:0] read_data, input write_en, output write_done,
+    output re, input [WIDTH-1:0] rdata, output we
+);
+  // An access starts in the first cycle of its enable and is counted down to its done.
+  reg [15:0] left;
+  reg reading, rest;
+  reg [WIDTH-1:0] held;
+  assign re = left == 0 && !rest && read_en;
+  assign we = left == 0 && write_en;
+  assign read_done = left == 1 && reading;
+  assign write_done = left == 1 && !reading;
+  assign read_data = read_done ? rdata : held;
+  always @(posedge clk) begin
+    rest <= read_done;
+    if (read_done) held <= rdata;
+    if (rst) begin
+      left <= 0;
+      reading <= 0;
+      rest <= 0;
+    end else if (re || we) begin
+      left <= re ? READ : WRITE;
+      reading <= re;
+    end else if (left != 0) left <= left - 1;
+  end
+endmodule
+"""
+
+
+def wrapper_name(top: str) -> str:
+    """Name of the module around a design."""
+    return f"{top}_hw"
+
+
+def port_lines(
+    function: ir.Function, read: Sequence[ir.Array], written: Sequence[ir.Array], *, scalars: bool = True
+) -> list[str]:
+    """Ports of the wrapper, one a line, in the engine's own names."""
+    lines = ["input clk", "input rst", "input start", "output done"]
+    for parameter in function.parameters if scalars else ():
+        if isinstance(parameter, ir.Variable):
+            lines.append(f"input {range_text(parameter.type.width_bits)}s_{parameter.name}")
+    if function.returns is not None:
+        lines.append(f"output {range_text(function.returns.width_bits)}result")
+    for array in function.arrays:
+        address, data = range_text(address_bits(array)), range_text(array.type.width_bits)
+        name = f"m_{array.name}"
+        if array.external and array in read:
+            lines += [f"output {name}_re", f"output {address}{name}_raddr", f"input {data}{name}_rdata"]
+        if array.external and array in written:
+            lines += [f"output {name}_we", f"output {address}{name}_waddr", f"output {data}{name}_wdata"]
+    return lines
+
+
+@dataclass(slots=True, kw_only=True)
+class _Wrapper:
+    """The text of one wrapper; `ports` are those of the design inside."""
+
+    function: ir.Function
+    ports: Mapping[str, Port]
+    timing: MemoryTiming
+
+    def has(self, number: int, part: str) -> bool:
+        return f"mem_{number}_{part}" in self.ports
+
+    def array_lines(self, number: int, array: ir.Array) -> list[str]:
+        """Signals of one array, what counts its accesses, and its memory when it is local."""
+        name, memory = array.name, f"mem_{number}"
+        address, data = range_text(address_bits(array)), range_text(array.type.width_bits)
+        timing = self.timing if array.external else LOCAL_TIMING
+        reads, writes = self.has(number, "read_en"), self.has(number, "write_en")
+        lines = [f"  wire {memory}_read_en, {memory}_write_en, {memory}_read_done, {memory}_write_done;"]
+        lines.append(f"  wire {address}{memory}_addr0;")
+        lines.append(f"  wire {data}{memory}_read_data;")
+        lines += [] if reads else [f"  assign {memory}_read_en = 1'b0;"]
+        lines += [] if writes else [f"  assign {memory}_write_en = 1'b0;"]
+        if not array.external:
+            lines += [f"  wire m_{name}_re, m_{name}_we;", f"  wire {data}m_{name}_rdata, m_{name}_wdata;"]
+            lines.append(f"  wire {address}m_{name}_raddr, m_{name}_waddr;")
+        if array.external or reads or writes:
+            connected = f".re({f'm_{name}_re' if reads or not array.external else ''}), "
+            connected += f".rdata({f'm_{name}_rdata' if reads or not array.external else ''}), "
+            connected += f".we({f'm_{name}_we' if writes or not array.external else ''})"
+            delays = f".READ({timing.read_delay_cycles}), .WRITE({max(1, timing.write_delay_cycles - 1)})"
+            width = array.type.width_bits
+            lines.append(f"  calyx_access #(.WIDTH({width}), {delays}) access_{name} (")
+            lines.append("    .clk(clk), .rst(core_reset),")
+            for part in ("read_en", "read_done", "read_data", "write_en", "write_done"):
+                lines.append(f"    .{part}({memory}_{part}),")
+            lines.append(f"    {connected}")
+            lines.append("  );")
+        if reads or not array.external:
+            lines.append(f"  assign m_{name}_raddr = {memory}_addr0;")
+        if writes or not array.external:
+            lines.append(f"  assign m_{name}_waddr = {memory}_addr0;")
+        if not array.external:
+            lines += [] if writes else [f"  assign m_{name}_wdata = 0;"]
+            lines += memory_lines(array)
+        return lines
+
+    def connections(self) -> list[str]:
+        """The design's ports and what they are connected to."""
+        known = {"clk": "clk", "reset": "core_reset", "go": "start || running", "done": "core_done"}
+        scalars = [p for p in self.function.parameters if isinstance(p, ir.Variable)]
+        known |= {f"in{k}": f"s_{p.name}" for k, p in enumerate(scalars)}
+        known["out0"] = "result"
+        for number, array in enumerate(self.function.arrays):
+            memory = f"mem_{number}"
+            known |= {f"{memory}_write_data": f"m_{array.name}_wdata"}
+        return [f".{name}({known.get(name, name)})" for name in self.ports]
+
+    def text(self) -> str:
+        top, arrays = self.function.name, self.function.arrays
+        read = [a for k, a in enumerate(arrays) if self.has(k, "read_en")]
+        written = [a for k, a in enumerate(arrays) if self.has(k, "write_en")]
+        ports = port_lines(self.function, read, written)
+        lines = [f"module {wrapper_name(top)} (", "  " + ",\n  ".join(ports), ");"]
+        lines += [
+            "  // The design stays in its last state; it is reset in the cycle after done.",
+            "  reg running, finished;",
+            "  wire core_done;",
+            "  wire core_reset = rst || finished;",
+            "  assign done = core_done && running;",
+            "  always @(posedge clk) begin",
+            "    finished <= done && !rst;",
+            "    running <= (start || running) && !done && !rst;",
+            "  end",
+        ]
+        for number, array in enumerate(arrays):
+            lines += self.array_lines(number, array)
+        lines += [f"  {top} core (", "    " + ",\n    ".join(self.connections()), "  );", "endmodule"]
+        return "\n".join([*lines, ""])
+
+
+def calyx_wrapper(function: ir.Function, ports: Mapping[str, Port], timing: MemoryTiming) -> str:
+    """Verilog of the module around a Calyx design, and of what it instantiates.
+
+    Args:    function: the one that was written as MLIR; ports: of the design; timing: of external memories.
+    """
+    return f"{ACCESS_MODULE}\n{_Wrapper(function=function, ports=ports, timing=timing).text()}"
