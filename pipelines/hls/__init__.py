@@ -27,6 +27,7 @@ from pipelines.hls.frontend import interface_of, read_function, read_interface
 from pipelines.hls.functions import default_top, defined_functions
 from pipelines.hls.ir import Directive, Function
 from pipelines.hls.operators import delay_library
+from pipelines.hls.plan import TransformOptions
 from pipelines.hls.report import RtlReport
 from pipelines.hls.rows import design_id, design_row, options_of, outcome_rows
 from pipelines.hls.schedule import BlockSchedule
@@ -42,6 +43,7 @@ __all__ = [
     "HlsOptions",
     "RtlReport",
     "ScheduledDesign",
+    "TransformOptions",
     "bundle_source",
     "cdfg",
     "compile_program",

@@ -37,6 +37,8 @@ from pipelines.interface import Bank, Interface, whole_bank
 
 TOOL = "simfoundry-hls"
 
+_OWN_SUFFIXES = (".py", ".json", ".h", ".v")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HlsOptions:
@@ -99,8 +101,9 @@ def tool_version() -> str:
     """Version of this engine: a hash of its own files, so that a change never meets old results."""
     digest = hashlib.sha256()
     folder = Path(__file__).parent
-    for path in sorted([*folder.glob("*.py"), *folder.glob("*.json"), *folder.glob("include/*.h")]):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    for path in sorted(p for p in folder.rglob("*") if p.suffix in _OWN_SUFFIXES):
+        name = path.relative_to(folder).as_posix()
+        digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:12]
 
 
@@ -237,6 +240,7 @@ def _timing_model(graph: Cdfg, options: HlsOptions) -> TimingModel:
         clock_period_ns=options.clock_period_ns,
         read_delay_cycles=options.memory_read_delay_cycles,
         write_delay_cycles=options.memory_write_delay_cycles,
+        unit_limits=dict(options.unit_limits),
         waited_arrays=graph.loaded_arrays,
         unwaited_stores=any(
             a.external and a.name in graph.stored_arrays and a.name not in graph.loaded_arrays

@@ -6,9 +6,14 @@ compiler.
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
+from typing import Any
+
 from pipelines.hls.compiler import TOOL, CompiledDesign, HlsOptions, tool_version
 from pipelines.hls.directives import directives_json, parse_directives
 from pipelines.hls.operators import delay_library
+from pipelines.hls.plan import TransformOptions
 from pipelines.identity import canonical_json, content_hash, text_sha256
 from pipelines.schemas import OK, DesignRow, DirectiveOutcomeRow, ProgramRow
 
@@ -21,18 +26,28 @@ def design_id(program: ProgramRow, options: HlsOptions) -> str:
         "memory_write_delay_cycles": options.memory_write_delay_cycles,
         "clock_period_ns": options.clock_period_ns,
         "liberty": options.liberty,
+        "engine_options": engine_options_json(options),
     }
     return content_hash(program.program_id, configuration, TOOL, tool_version())
 
 
+def engine_options_json(options: HlsOptions) -> str:
+    """What the engine may do, as canonical JSON."""
+    return canonical_json({**asdict(options.transforms), "unit_limits": dict(options.unit_limits)})
+
+
 def options_of(row: DesignRow) -> HlsOptions:
     """The configuration a design row was made with."""
+    engine: dict[str, Any] = json.loads(row.engine_options)
+    limits: dict[str, int] = engine.pop("unit_limits")
     return HlsOptions(
         memory_read_delay_cycles=row.memory_read_delay_cycles,
         memory_write_delay_cycles=row.memory_write_delay_cycles,
         directives=parse_directives(row.directives),
         clock_period_ns=row.clock_period_ns,
         liberty=row.liberty,
+        transforms=TransformOptions(**engine),
+        unit_limits=tuple(sorted(limits.items())),
     )
 
 
@@ -59,6 +74,7 @@ def design_row(
         clock_period_ns=options.clock_period_ns,
         liberty=options.liberty,
         delay_library=delay_library(options.liberty),
+        engine_options=engine_options_json(options),
         tool=TOOL,
         tool_version=tool_version(),
         status=status,

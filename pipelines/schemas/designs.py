@@ -22,6 +22,9 @@ class DesignRow:
     clock_period_ns: float = column("Clock period the schedule was made for.", unit="ns")
     liberty: str = column("Name of the standard-cell library the design is for.")
     delay_library: str = column("Library whose measured operator delays made the schedule.")
+    engine_options: str = column(
+        "JSON object: what the engine may do (reassociate floats, arrays as registers, unit limits)."
+    )
     tool: str = column("High-level synthesis tool.")
     tool_version: str = column("Version of the tool.")
     status: str = column("Outcome of high-level synthesis.", choices=STATUSES)
