@@ -564,6 +564,32 @@ int f(int n, unsigned char b, int A[32], int R[40])
 }
 """
 
+FLAT = r"""
+static int sum(const int *a, int n) { int s = 0; while (n > 0) s += a[--n]; return s; }
+static int corner(int (*m)[4], int rows) { return m[0][0] + m[rows - 1][3]; }
+int f(int n, int A[3][8], unsigned B[24], int T[2][3][4], float F[4][4])
+{
+    int *p = (int *)A, *q;
+    int (*rows)[8] = (int (*)[8])B;
+    unsigned *bits = (unsigned *)F;
+    int total = 0;
+    for (int i = 0; i < 24; i++)
+        p[i] += i;
+    *p++ = n;
+    p += 9;
+    *p = 5;
+    q = (int *)A + 20;
+    total += sum((int *)T, 24) + sum(&T[1][0][0], 4) + sum((int *)T[1], 12) + (q - p);
+    total += corner((int (*)[4])A, 6) + corner((int (*)[4])(A + 1), 2);
+    rows[n & 1][3] = 9;
+    rows++;
+    (*rows)[7] ^= 1;
+    for (int i = 0; i < 16; i++)
+        bits[i] ^= 0x80000000u;
+    return total + (p < q) + sizeof(*rows);
+}
+"""
+
 PROGRAMS = {
     "integers": INTEGERS,
     "floats": FLOATS,
@@ -575,6 +601,7 @@ PROGRAMS = {
     "packed": PACKED,
     "memory": MEMORY,
     "countdown": COUNTDOWN,
+    "flat": FLAT,
 }
 
 

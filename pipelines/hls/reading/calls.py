@@ -43,12 +43,13 @@ _BIT_CASTS: dict[str, tuple[ScalarType, ScalarType]] = {
     "simfoundry_double_of_bits": (UINT64, DOUBLE),
 }
 
-_REFUSED = {
-    "malloc": "dynamic allocation (write an array of constant size)",
-    "calloc": "dynamic allocation (write an array of constant size)",
-    "realloc": "dynamic allocation (write an array of constant size)",
-    "free": "dynamic allocation (write an array of constant size)",
-}
+_REFUSED = (
+    (("malloc", "calloc", "realloc", "free"), "dynamic allocation (write an array of constant size)"),
+    (("printf", "fprintf", "puts", "putchar"), "output (write to an array argument)"),
+    (("exit", "abort"), "the end of the program (write return)"),
+    (("rand", "srand"), "random numbers (write an array argument)"),
+    (("asm", "__asm__", "__asm"), "inline assembly (write C)"),
+)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -99,7 +100,7 @@ class Calls:
         if definition is None and name in MEMORY_CALLS:
             return self.memory.call(name, arguments, node)
         if definition is None:
-            got = _REFUSED.get(name, f"a call of {name}")
+            got = next((got for names, got in _REFUSED if name in names), f"a call of {name}")
             raise self.session.refuse(node, "a called function must be defined in the file", got)
         if any(frame.name == name for frame in self.session.frames):
             rule = "a function must not call itself (write a loop and an array as its stack)"

@@ -16,7 +16,7 @@ from pycparser import c_ast
 
 from pipelines.hls import ir
 from pipelines.hls.arithmetic import make_binary, make_bit_cast, make_cast
-from pipelines.hls.reading.ctypes import ArrayOf, CType, Pointer, Scalar, Struct, spelled
+from pipelines.hls.reading.ctypes import ArrayOf, CType, Scalar, Struct, spelled
 from pipelines.hls.reading.session import Session
 from pipelines.interface import INT32, ScalarType
 
@@ -77,12 +77,15 @@ class Place:
 
     Attributes:
         element: the last step was an index, so that a pointer to it can move.
+        flat: a cast changed the array's shape: the last index counts numbers over all dimensions that the
+            indices before it leave.
     """
 
     kind: CType
     storage: Storage
     indices: tuple[ir.Expression, ...] = ()
     element: bool = False
+    flat: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -93,12 +96,14 @@ class Address:
         kind: type of what it points to.
         storage: None for a null pointer.
         moving: the last index may move: the pointer is into an array.
+        flat: as for a place.
     """
 
     kind: CType
     storage: Storage | None
     indices: tuple[ir.Expression, ...] = ()
     moving: bool = False
+    flat: bool = False
 
 
 def as_index(value: ir.Expression) -> ir.Expression:
@@ -134,8 +139,14 @@ class Places:
         """`place[index]` of an array."""
         if not isinstance(place.kind, ArrayOf):
             raise self.session.refuse(node, "only an array or a pointer can be indexed", spelled(place.kind))
-        indices = (*place.indices, as_index(index))
-        return replace(place, kind=place.kind.element, indices=indices, element=True)
+        inner = place.kind.element
+        if place.flat:
+            *outer, last = place.indices
+            steps = make_binary("mul", as_index(index), ir.Constant(value=number_count(inner)))
+            indices = (*outer, make_binary("add", last, steps))
+        else:
+            indices = (*place.indices, as_index(index))
+        return replace(place, kind=inner, indices=indices, element=True)
 
     def member(self, place: Place, name: str, node: c_ast.Node) -> Place:
         """`place.name`."""
@@ -150,21 +161,31 @@ class Places:
     def decayed(self, place: Place) -> Address:
         """The address of the first element of an array."""
         assert isinstance(place.kind, ArrayOf)
-        zero = ir.Constant(value=0)
+        indices = place.indices if place.flat else (*place.indices, ir.Constant(value=0))
         return Address(
-            kind=place.kind.element, storage=place.storage, indices=(*place.indices, zero), moving=True
+            kind=place.kind.element, storage=place.storage, indices=indices, moving=True, flat=place.flat
         )
 
     def address_of(self, place: Place) -> Address:
         """`&place`; the address of an array element can move."""
-        return Address(kind=place.kind, storage=place.storage, indices=place.indices, moving=place.element)
+        return Address(
+            kind=place.kind,
+            storage=place.storage,
+            indices=place.indices,
+            moving=place.element,
+            flat=place.flat,
+        )
 
     def target(self, address: Address, node: c_ast.Node) -> Place:
         """`*address`."""
         if address.storage is None:
             raise self.session.refuse(node, "a pointer must point to an object", "a null pointer")
         return Place(
-            kind=address.kind, storage=address.storage, indices=address.indices, element=address.moving
+            kind=address.kind,
+            storage=address.storage,
+            indices=address.indices,
+            element=address.moving,
+            flat=address.flat,
         )
 
     def moved(
@@ -180,7 +201,30 @@ class Places:
                 "pointer arithmetic",
             )
         *outer, last = address.indices
-        return replace(address, indices=(*outer, make_binary(operator, last, as_index(offset))))
+        steps = as_index(offset)
+        if address.flat:
+            steps = make_binary("mul", steps, ir.Constant(value=number_count(address.kind)))
+        return replace(address, indices=(*outer, make_binary(operator, last, steps)))
+
+    def flattened(self, address: Address, kind: CType) -> Address | None:
+        """A pointer into an array, seen as elements of another shape; None when numbers of another width.
+
+        The last index of the result counts numbers; it becomes indices again where an element is used.
+        """
+        memory = address.storage
+        if not isinstance(memory, Memory) or memory.packed is not None or memory.single:
+            return None
+        numbers = _number(address.kind), _number(kind)
+        if None in numbers or numbers[0] != numbers[1]:
+            return None
+        if address.flat:
+            return replace(address, kind=kind)
+        outer, last = address.indices, ir.Constant(value=0)
+        position: ir.Expression = last
+        if address.moving:
+            outer, stride = address.indices[:-1], ir.Constant(value=number_count(address.kind))
+            position = make_binary("mul", address.indices[-1], stride)
+        return replace(address, kind=kind, indices=(*outer, position), moving=True, flat=True)
 
     # ---- values -----------------------------------------------------------------------------------
 
@@ -239,6 +283,8 @@ class Places:
         if memory.packed is not None:
             indices = _packed_indices(indices, memory.packed)
         array = memory.array
+        if place.flat:
+            indices = _unflattened(indices, array.shape)
         if len(indices) != len(array.shape):
             rule = f"{array.name} must be indexed in {len(array.shape)} dimensions"
             raise self.session.refuse(node, rule, str(len(indices)))
@@ -263,6 +309,28 @@ def _packed_indices(
     return (*indices[:outer], position)
 
 
+def _unflattened(indices: tuple[ir.Expression, ...], shape: tuple[int, ...]) -> tuple[ir.Expression, ...]:
+    """Indices whose last counts numbers over the rest of the dimensions, as one index a dimension."""
+    *outer, position = indices
+    found: list[ir.Expression] = []
+    for size in reversed(shape[len(outer) + 1 :]):
+        found.insert(0, make_binary("rem", position, ir.Constant(value=size)))
+        position = make_binary("div", position, ir.Constant(value=size))
+    return (*outer, position, *found)
+
+
+def number_count(kind: CType) -> int:
+    """Numbers in a number or an array of them."""
+    return number_count(kind.element) * (kind.size or 0) if isinstance(kind, ArrayOf) else 1
+
+
+def _number(kind: CType) -> int | None:
+    """Width of the numbers an array is made of, None when it is made of something else."""
+    while isinstance(kind, ArrayOf):
+        kind = kind.element
+    return kind.type.width_bits if isinstance(kind, Scalar) else None
+
+
 def _viewed(value: ir.Expression, kind: ScalarType) -> ir.Expression:
     """The same bits as another type of the same width."""
     source = ir.type_of(value)
@@ -273,9 +341,5 @@ def _viewed(value: ir.Expression, kind: ScalarType) -> ir.Expression:
 
 def same_object(first: Address, second: Address) -> bool:
     """Whether two pointers are into one object, with as many indices."""
-    return first.storage is second.storage and len(first.indices) == len(second.indices)
-
-
-def pointer_to(kind: CType) -> Pointer:
-    """The type of a pointer."""
-    return Pointer(target=kind)
+    alike = len(first.indices) == len(second.indices) and first.flat == second.flat
+    return alike and first.storage is second.storage

@@ -12,7 +12,7 @@ from pycparser import c_ast
 from pipelines.hls import ir
 from pipelines.hls.arithmetic import make_binary, make_cast
 from pipelines.hls.reading.ctypes import ArrayOf, CType, Pointer, Scalar, Void, spelled
-from pipelines.hls.reading.places import Address, Memory, Place, Places, same_object
+from pipelines.hls.reading.places import Address, Place, Places, number_count, same_object
 from pipelines.hls.reading.session import Session
 from pipelines.hls.reading.values import Result
 from pipelines.interface import INT64
@@ -61,7 +61,11 @@ class Pointers:
             zero = ir.Constant(value=0)
             return make_binary(operator, zero, zero)
         value = make_binary(operator, left.indices[-1], right.indices[-1])
-        return make_cast(value, INT64) if operator == "sub" else value
+        if operator != "sub":
+            return value
+        if left.flat:
+            value = make_binary("div", value, ir.Constant(value=number_count(left.kind)))
+        return make_cast(value, INT64)
 
     def pointed(self, value: Result, kind: Pointer, node: c_ast.Node) -> Address:
         """A value as a pointer of a type: the same object, seen as elements of the same width."""
@@ -72,9 +76,9 @@ class Pointers:
         target = kind.target
         if value.storage is None or isinstance(target, Void) or _compatible(value.kind, target):
             return value if isinstance(target, Void) else replace(value, kind=_sized(value.kind, target))
-        if isinstance(value.kind, ArrayOf) and isinstance(value.storage, Memory):
-            inner = self.places.decayed(self.places.target(value, node))
-            return self.pointed(inner, kind, node)
+        flat = self.places.flattened(value, target)
+        if flat is not None:
+            return flat
         rule = f"a pointer must keep the type of its array, {spelled(value.kind)}"
         raise self.session.refuse(node, rule, spelled(kind))
 
