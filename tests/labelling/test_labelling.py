@@ -42,6 +42,17 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> ContentCache:
     return ContentCache(folder=tmp_path_factory.mktemp("cache"))
 
 
+@pytest.fixture
+def fresh(tmp_path: Path, store: ContentCache) -> ContentCache:
+    """A cache without results, but with the compiled Verilator runtime."""
+    folder = tmp_path / "cache"
+    folder.mkdir()
+    runtime = store.folder / "runtime"
+    runtime.mkdir(exist_ok=True)
+    (folder / "runtime").symlink_to(runtime)
+    return ContentCache(folder=folder)
+
+
 @pytest.fixture(scope="module")
 def target() -> Target:
     return Target(liberty=find_liberty(None), clock_period_ns=10.0)
@@ -112,10 +123,14 @@ def changed_result(monkeypatch: pytest.MonkeyPatch, engine: str, **changes: obje
     ("engine", "subject"), [("count_cycles", "the scheduled design"), ("simulate_design", "hardware")]
 )
 def test_a_result_that_differs_from_native_c_is_never_ok(
-    engine: str, subject: str, tmp_path: Path, target: Target, monkeypatch: pytest.MonkeyPatch
+    engine: str,
+    subject: str,
+    tmp_path: Path,
+    target: Target,
+    fresh: ContentCache,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     changed_result(monkeypatch, engine, returned=12345)
-    fresh = ContentCache(folder=tmp_path / "cache")
     made = label(program(tmp_path), target, fresh, audit_fraction=1.0)
     (run,) = made.runs
     assert (made.label.status, run.status, run.outputs_equal) == ("tool_error", "tool_error", False)
@@ -142,10 +157,14 @@ def test_an_audited_run_names_both_engines(tmp_path: Path, target: Target, store
     ],
 )
 def test_a_count_that_simulation_does_not_confirm_is_a_tool_error(
-    changes: dict[str, object], reason: str, tmp_path: Path, target: Target, monkeypatch: pytest.MonkeyPatch
+    changes: dict[str, object],
+    reason: str,
+    tmp_path: Path,
+    target: Target,
+    fresh: ContentCache,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     changed_result(monkeypatch, "count_cycles", **changes)
-    fresh = ContentCache(folder=tmp_path / "cache")
     made = label(program(tmp_path), target, fresh, audit_fraction=1.0)
     (run,) = made.runs
     assert (made.label.status, run.status, run.latency_cycles) == ("tool_error", "tool_error", None)
@@ -162,52 +181,48 @@ def test_the_audited_sample_grows_with_its_fraction() -> None:
 
 
 def test_changed_verilog_is_not_labelled_under_the_old_row(
-    tmp_path: Path, target: Target, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, target: Target, fresh: ContentCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = ContentCache(folder=tmp_path / "cache")
     row = program(tmp_path)
-    made = attempts.attempt_hls(row, HlsOptions(), store)
+    made = attempts.attempt_hls(row, HlsOptions(), fresh)
     other = replace(made.design, rtl_sha256="0" * 64)
     (found,) = label_designs(
-        [row], [other], target=target, cache=store, options=LabelOptions(workers=1)
+        [row], [other], target=target, cache=fresh, options=LabelOptions(workers=1)
     ).labels
     assert found.status == "tool_error"
     assert "must compile to the Verilog" in (found.reason or "")
 
 
 def test_a_missing_tool_is_a_row_and_is_tried_again(
-    tmp_path: Path, target: Target, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, target: Target, fresh: ContentCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from pipelines.tools import ToolMissing
-
-    store = ContentCache(folder=tmp_path / "cache")
 
     def missing(*_: object, **__: object) -> None:
         raise ToolMissing("verilator_bin must be on the PATH, got nothing")
 
     with monkeypatch.context() as patch:
         patch.setattr(counting, "simulate_design", missing)
-        made = label(program(tmp_path), target, store, audit_fraction=1.0)
+        made = label(program(tmp_path), target, fresh, audit_fraction=1.0)
     assert (made.label.status, made.label.reason) == (
         "tool_error",
         "verilator_bin must be on the PATH, got nothing",
     )
-    assert label(program(tmp_path), target, store, audit_fraction=1.0).label.status == "ok"
+    assert label(program(tmp_path), target, fresh, audit_fraction=1.0).label.status == "ok"
 
 
 def test_a_failing_tool_is_tried_again_a_mismatch_is_not(
-    tmp_path: Path, target: Target, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, target: Target, fresh: ContentCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = ContentCache(folder=tmp_path / "cache")
     with monkeypatch.context() as patch:
         crashes = changed_result(patch, "simulate_design", status="tool_error", reason="g++: killed")
         for _ in range(2):
-            made = label(program(tmp_path), target, store, audit_fraction=1.0)
+            made = label(program(tmp_path), target, fresh, audit_fraction=1.0)
             assert made.label.reason == "audit: g++: killed"
     assert len(crashes) == 2
     mismatches = changed_result(monkeypatch, "simulate_design", returned=12345)
     for _ in range(2):
-        made = label(program(tmp_path), target, store, audit_fraction=1.0)
+        made = label(program(tmp_path), target, fresh, audit_fraction=1.0)
         assert made.label.status == "tool_error"
     assert len(mismatches) == 1
 
