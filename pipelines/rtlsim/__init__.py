@@ -12,6 +12,7 @@ from pipelines.rtlsim.exchange import (
 )
 from pipelines.rtlsim.harness import MemoryTiming, element_lines
 from pipelines.rtlsim.icarus import icarus_version, simulate_with_icarus
+from pipelines.rtlsim.ports import Port, module_ports
 from pipelines.rtlsim.result import SimulationResult
 from pipelines.rtlsim.verilator import (
     ENGINE,
@@ -23,6 +24,7 @@ from pipelines.rtlsim.verilator import (
 __all__ = [
     "ENGINE",
     "MemoryTiming",
+    "Port",
     "SimulationResult",
     "SimulatorError",
     "banks_of",
@@ -31,6 +33,7 @@ __all__ = [
     "encode_input",
     "engine_version",
     "icarus_version",
+    "module_ports",
     "simulate_design",
     "simulate_with_icarus",
     "value_of_bits",
