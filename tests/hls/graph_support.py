@@ -60,10 +60,16 @@ def _cast(value: int, source: ScalarType, kind: ScalarType) -> int:
 
 
 class Interpreter:
-    """Runs a graph on data; `watch` sees every value."""
+    """Runs a graph on data; `watch` sees every value, `undefined` gives those of variables never written."""
 
-    def __init__(self, graph: Cdfg, data: DataSet, watch: Watch | None = None) -> None:
-        self.graph, self.watch = graph, watch
+    def __init__(
+        self,
+        graph: Cdfg,
+        data: DataSet,
+        watch: Watch | None = None,
+        undefined: Callable[[Block, Operation], int] = lambda _block, _operation: 0,
+    ) -> None:
+        self.graph, self.watch, self.undefined = graph, watch, undefined
         self.variables: dict[str, int] = {}
         self.memory: dict[str, list[int]] = {}
         for parameter in graph.function.parameters:
@@ -119,7 +125,9 @@ class Interpreter:
             case "const":
                 return operation.value or 0
             case "read":
-                return self.variables.get(operation.name, 0)
+                if operation.name not in self.variables:
+                    return self.undefined(block, operation)
+                return self.variables[operation.name]
             case "load":
                 return self.memory[operation.name][operands[0]]
             case "store":
