@@ -62,6 +62,21 @@ CASES = {
         "int s = 0; for (int i = 0; i < 20; i++) for (int k = 0; k < 5; k++) s += V[4 * i + k]; return s;",
         ("V", "L1", 32, 400, 0),
     ),
+    "a window backwards": (
+        "int s = 0; for (int i = 0; i < 20; i++) for (int k = 0; k < 5; k++) s += V[4 * i + 6 - k];"
+        " return s;",
+        ("V", "L1", 32, 400, 0),
+    ),
+    "a row before the first": (
+        "for (int i = 0; i < 20; i++) for (int j = 1; j < 24; j++) if (i > 0) B[i - 1][j] += A[i][j];"
+        " return 0;",
+        ("B", "L1", 48, 1748, 1748),
+    ),
+    "a row after the last": (
+        "for (int i = 0; i < 20; i++) for (int j = 1; j < 24; j++) if (i < 19) B[i + 1][j] += A[i][j];"
+        " return 0;",
+        ("B", "L1", 48, 1748, 1748),
+    ),
     "a part that is read and written": (
         "for (int i = 2; i < 30; i++) V[i] += V[i + 1] * 3; return 0;",
         ("V", "L0", 32, 116, 116),

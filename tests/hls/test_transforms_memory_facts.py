@@ -46,6 +46,7 @@ RANGES = {
     "for (int i = 0; i < 20; i++) A[i >> 2] = 0;": (0, 4),
     "for (unsigned i = 2; i < 9; i++) A[i - 1] = 0;": (1, 7),
     "for (unsigned char i = 2; i < 9; i++) A[i] = 0;": (2, 8),
+    "for (unsigned i = 5; i < u; i += 8) A[i] = 0;": (0, (1 << 32) - 1),
     "A[n > 5 ? 5 : n] = 0;": (-(1 << 31), 5),
 }
 
@@ -102,6 +103,8 @@ def test_a_changed_variable_is_another_one() -> None:
     (first, _), (second, _) = indices("int t = 3; A[t] = 0; t = K[0]; A[t] = 0;")
     assert first == Affine((), 3)
     assert second.terms
+    ((inside, _),) = indices("int t = 3; for (int i = 0; i < 8; i++) { A[t] = 0; t = K[i]; }")
+    assert inside == Affine((("t", 1),))
 
 
 def test_flat_indices_have_coordinates() -> None:

@@ -32,6 +32,7 @@ CASES = {
     "an accumulation": ("for (int i = 0; i < 8; i++) { A[i] += B[0]; A[i] += B[1]; A[i] += B[2]; }", (1, 1)),
     "an overwritten store": ("A[2] = n; A[3] = 4; A[2] = 5;", (0, 2)),
     "a store that is read": ("A[2] = n; B[0] = A[n & 7]; A[2] = 5;", (1, 2)),
+    "a store that is read under a condition": ("A[2] = n; if (n > 2) B[0] = A[n & 7]; A[2] = 5;", (1, 2)),
     "a loaded value": ("B[0] = A[1]; A[2] = 3; B[1] = A[1];", (1, 1)),
     "an unknown store between": ("A[1] = n; A[n & 7] = 3; B[1] = A[1];", (1, 2)),
     "a changed index": ("int i = n & 3; A[i] = 5; i = i + 1; B[0] = A[i]; B[1] = A[i - 1];", (2, 1)),

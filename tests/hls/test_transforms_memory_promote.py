@@ -114,6 +114,17 @@ def test_promotion_rejects(name: str) -> None:
     )
 
 
+def test_a_loop_that_does_not_run_touches_nothing() -> None:
+    before = read(
+        "for (int k = n; k < 8; k++) C[n][2] += A[k][0]; int k = n; while (k < 8) { C[k][n]++; k = 8; }"
+    )
+    after = promote_accumulators(before)
+    assert loops_storing(after, "C") == ["L1"]
+    kind = before.parameters[0].type.dtype.type
+    data = [{**draw_arguments(before, 1), "n": kind(value)} for value in (3, 8, 1000)]
+    assert_same_meaning(before, after, data)
+
+
 def test_a_condition_that_reads_the_element_reads_the_register() -> None:
     before = read("while (C[1][2] > 3) { C[1][2] -= 2; }")
     after = promote_accumulators(before)
