@@ -13,10 +13,11 @@ from pathlib import Path
 
 from pipelines.circt.calyx_wrapper import calyx_wrapper, wrapper_name
 from pipelines.circt.errors import NotLowered
-from pipelines.circt.flows import FlowFailed, Session, calyx_verilog
+from pipelines.circt.flows import FlowFailed, Session, calyx_verilog, handshake_verilog
+from pipelines.circt.handshake_wrapper import handshake_wrapper
 from pipelines.circt.preparation import prepare
 from pipelines.circt.verilog_text import exported_verilog
-from pipelines.circt.writer import StructuredWriter, mlir_text
+from pipelines.circt.writer import BranchingWriter, StructuredWriter, mlir_text
 from pipelines.hls import ir
 from pipelines.hls.errors import HlsError
 from pipelines.hls.frontend import interface_of, read_function
@@ -97,13 +98,19 @@ class _Attempt:
     def verilog(self, source: str, top: str, file: str) -> str:
         self.interface = interface_of(read_function(source, top=top, file=file))
         function = prepare(source, top=top, file=file)
-        return self.calyx(function)
+        return self.calyx(function) if self.flow == "calyx" else self.handshake(function)
 
     def calyx(self, function: ir.Function) -> str:
         self.mlir = mlir_text(function, style=StructuredWriter)
         core = exported_verilog(calyx_verilog(self.mlir, function.name, self.session))
         ports = module_ports(core, function.name)
         return f"{core}\n{calyx_wrapper(function, ports, self.timing)}"
+
+    def handshake(self, function: ir.Function) -> str:
+        self.mlir = mlir_text(function, style=BranchingWriter)
+        core = exported_verilog(handshake_verilog(self.mlir, self.session))
+        ports = module_ports(core, function.name)
+        return f"{core}\n{handshake_wrapper(function, ports, self.timing)}"
 
     def result(self, status: str, reason: str | None, verilog: str | None, top: str) -> CirctResult:
         return CirctResult(

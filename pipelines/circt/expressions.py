@@ -67,9 +67,16 @@ def memory_type(array: ir.Array) -> str:
 
 @dataclass(slots=True)
 class Values:
-    """Lines of operations, with a new name for each value; `values` has the present one of each variable."""
+    """Lines of operations, with a new name for each value.
+
+    Attributes:
+        memories: name of the value of each array's memory, by the array's name.
+        signed_division: whether the flow divides signed numbers rightly.
+        values: the present value of each variable.
+    """
 
     memories: Mapping[str, str]
+    signed_division: bool = True
     values: dict[str, str] = field(default_factory=dict[str, str])
     lines: list[str] = field(default_factory=list[str])
     count: int = 0
@@ -151,8 +158,26 @@ class Values:
         if operator in ir.COMPARISONS:
             return self.new(f"arith.extui {self.comparison(expression)} : i1 to {type_text(kind)}")
         name = _SAME.get(operator) or _BY_SIGN[operator][0 if kind.signed else 1]
-        operands = f"{self.value(expression.left)}, {self.value(expression.right)}"
-        return self.new(f"arith.{name} {operands} : {type_text(kind)}")
+        left, right = self.value(expression.left), self.value(expression.right)
+        if name in ("divsi", "remsi") and not self.signed_division:
+            return self.division(operator, left, right, kind)
+        return self.new(f"arith.{name} {left}, {right} : {type_text(kind)}")
+
+    def division(self, operator: str, left: str, right: str, kind: ScalarType) -> str:
+        """A signed quotient or remainder by the division of magnitudes, truncated toward zero."""
+        text, zero = type_text(kind), self.constant(0, kind)
+
+        def negated_if(bit: str, value: str) -> str:
+            opposite = self.new(f"arith.subi {zero}, {value} : {text}")
+            return self.new(f"arith.select {bit}, {opposite}, {value} : {text}")
+
+        signs = [self.new(f"arith.cmpi slt, {v}, {zero} : {text}") for v in (left, right)]
+        magnitudes = [negated_if(bit, v) for bit, v in zip(signs, (left, right), strict=True)]
+        found = self.new(f"arith.{operator}ui {', '.join(magnitudes)} : {text}")
+        sign = signs[0]
+        if operator == "div":
+            sign = self.new(f"arith.xori {signs[0]}, {signs[1]} : i1")
+        return negated_if(sign, found)
 
     def unary(self, expression: ir.Unary) -> str:
         """`neg` and `not` of an integer."""

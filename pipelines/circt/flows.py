@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pipelines.circt import calyx_text
+from pipelines.circt import calyx_text, handshake_text
 from pipelines.tools import ToolRun, run_tool
 
 _WORKER = Path(__file__).with_name("worker.py")
@@ -28,6 +28,15 @@ _TO_STATES = (
 _TO_VERILOG = (
     "builtin.module(canonicalize,convert-fsm-to-sv,canonicalize,cse,lower-seq-to-sv,canonicalize,cse,"
     "hw.module(hw-cleanup,prettify-verilog))"
+)
+_TO_HANDSHAKE = "builtin.module(lower-cf-to-handshake{disable-task-pipelining})"
+_FROM_HANDSHAKE = (
+    "builtin.module(handshake.func(handshake-materialize-forks-sinks),canonicalize)",
+    "builtin.module(handshake.func(handshake-remove-block-structure,"
+    "handshake-insert-buffers{strategy=cycles buffer-size=2}))",
+    "builtin.module(lower-handshake-to-hw,canonicalize)",
+    "builtin.module(lower-esi-types,lower-esi-ports,lower-esi-to-hw,canonicalize,cse)",
+    "builtin.module(hw.module(lower-seq-hlmem,lower-seq-fifo),lower-seq-to-sv,canonicalize,cse)",
 )
 
 
@@ -98,3 +107,16 @@ def calyx_verilog(mlir: str, top: str, session: Session) -> str:
         {"passes": _TO_VERILOG},
     ]
     return session.stage("fsm_to_verilog", calyx_text.connect_clocks(machine), steps, verilog=True)
+
+
+def handshake_verilog(mlir: str, session: Session) -> str:
+    """CF to Handshake to SystemVerilog.
+
+    Args:    mlir: of `BranchingWriter`.
+    Returns: what the wheel exports.
+    Raises:  FlowFailed: a stage failed.
+    """
+    handshake = session.stage("cf_to_handshake", mlir, [{"passes": _TO_HANDSHAKE}])
+    steps = [{"passes": pipeline} for pipeline in _FROM_HANDSHAKE]
+    text = handshake_text.memory_channels(handshake)
+    return session.stage("handshake_to_verilog", text, steps, verilog=True)

@@ -18,6 +18,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from pipelines.circt.expressions import Values, memory_type, type_text
 from pipelines.hls import ir
@@ -52,6 +53,7 @@ class Writer(ABC):
     out: Values
     walk: Liveness
     variables: dict[str, ir.Variable]
+    signed_division: ClassVar[bool] = True
 
     @abstractmethod
     def loop(self, runs: str, carried: _Carried, body: Callable[[], str]) -> None:
@@ -168,6 +170,7 @@ class Writer(ABC):
         return f"func.func @{self.function.name}({', '.join(parameters)}){result} {{"
 
 
+@dataclass(slots=True)
 class StructuredWriter(Writer):
     """Loops as `scf.while`; conditions as loops that run at most once; memories allocated."""
 
@@ -219,10 +222,12 @@ class StructuredWriter(Writer):
         return "\n".join([*_indented(self.out.lines), "}", ""])
 
 
+@dataclass(slots=True)
 class BranchingWriter(Writer):
     """Loops and conditions as blocks with arguments; memories are arguments."""
 
     blocks: int = 0
+    signed_division: ClassVar[bool] = False  # the lowering from Handshake makes it an unsigned one
 
     def block(self, stem: str) -> str:
         """A label no block has yet."""
@@ -241,21 +246,25 @@ class BranchingWriter(Writer):
         return names
 
     def loop(self, runs: str, carried: _Carried, body: Callable[[], str]) -> None:
-        """See `Writer.loop`: the test of the bit is at the end of the block before and of the body."""
-        out, types = self.out, carried.types
-        inside, after = self.block("body"), self.block("after")
+        """See `Writer.loop`: a head that tests the bit, because a block that branches to itself is lowered
+        wrongly."""
+        out, types = self.out, ["i1", *carried.types]
+        head, inside, after = (self.block(stem) for stem in ("head", "body", "after"))
 
-        def leave(bit: str) -> str:
-            values = self.inputs(carried)
-            out.line(
-                f"cf.cond_br {bit}, {self.jump(inside, values, types)}, {self.jump(after, values, types)}"
-            )
+        def again(bit: str) -> str:
+            out.line(f"cf.br {self.jump(head, [bit, *self.inputs(carried)], types)}")
             return bit
 
-        leave(runs)
-        names = self.begin(inside, carried)
-        self.scoped(carried, names, lambda: leave(body()))
-        self.bind(carried, self.begin(after, carried))
+        again(runs)
+        bit = out.fresh()
+        names = [out.fresh() for _ in carried.variables]
+        declared = ", ".join(f"{n}: {t}" for n, t in zip([bit, *names], types, strict=True))
+        out.line(f"{head}({declared}):")
+        out.line(f"cf.cond_br {bit}, {inside}, {after}")
+        out.line(f"{inside}:")
+        self.scoped(carried, names, lambda: again(body()))
+        out.line(f"{after}:")
+        self.bind(carried, names)
 
     def branch(self, condition: str, carried: _Carried, then: Emit, otherwise: Emit | None) -> None:
         """See `Writer.branch`."""
@@ -309,7 +318,7 @@ def mlir_text(function: ir.Function, *, style: type[Writer]) -> str:
     Raises:  NotLowered: a floating type.
     """
     memories = {a.name: f"%m_{a.name}" for a in function.arrays}
-    out = Values(memories)
+    out = Values(memories, style.signed_division)
     for parameter in function.parameters:
         if isinstance(parameter, ir.Variable):
             out.values[parameter.name] = f"%s_{parameter.name}"
