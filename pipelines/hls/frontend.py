@@ -63,8 +63,8 @@ def _read(tree: c_ast.FileAST, top: str, file: str) -> ir.Function:
         arrays=tuple(session.arrays),
         returns=None if result is None else result.type,
         body=(*session.prologue, *make_block(session.frame.exit_label, body, line)),
-        directives=tuple(session.directives),
-        ignored_pragmas=tuple(session.ignored),
+        directives=tuple(dict.fromkeys(session.directives)),
+        ignored_pragmas=tuple(dict.fromkeys(session.ignored)),
     )
     return finish(function, session, result, line)
 

@@ -64,11 +64,13 @@ def preprocess(source: str, *, file: str) -> str:
     """
     if not source.strip():
         raise HlsError("a program must have a function", "an empty file", file=file)
-    if len(source.encode()) > SOURCE_LIMIT_BYTES:
+    try:
+        size_bytes = len(source.encode())
+    except UnicodeEncodeError:
+        raise HlsError("a program must be Unicode text", "half a character", file=file) from None
+    if size_bytes > SOURCE_LIMIT_BYTES:
         raise HlsError(
-            f"a program must be at most {SOURCE_LIMIT_BYTES} bytes",
-            f"{len(source.encode())} bytes",
-            file=file,
+            f"a program must be at most {SOURCE_LIMIT_BYTES} bytes", f"{size_bytes} bytes", file=file
         )
     run = _run_gcc(source)
     if run.timed_out or run.returncode != 0:

@@ -63,21 +63,24 @@ class Objects:
                 raise self.session.refuse(node, "an extern name must be defined in the file", repr(node.name))
             self.session.declare(node.name, found, node)
             return
-        self.session.declare(node.name, self._local(node), node)
+        self._local(node)
 
-    def _local(self, node: c_ast.Decl) -> Value | Place:
+    def _local(self, node: c_ast.Decl) -> None:
+        """Declare an object of a function; its own initialiser may name it."""
         kind = self._kind(node)
-        constant = self._constant(node, kind)
-        if constant is not None:
-            return constant
-        if "static" in node.storage:
-            return self._static(node, kind)
-        place = self.new_object(kind, node.name, node, exposed=node.name in self.session.frame.exposed)
+        known = self._constant(node, kind)
+        if known is None and "static" in node.storage:
+            known = self._static(node, kind)
+        if known is not None:
+            self.session.declare(node.name, known, node)
+            return
+        frame = self.session.frame
+        place = self.new_object(kind, node.name, node, exposed=node.name in frame.exposed)
         if isinstance(place.storage, PointerSlot):
-            place.storage.fixed = node.name not in self.session.frame.changed | self.session.frame.exposed
+            place.storage.fixed = node.name not in frame.changed | frame.exposed
+        self.session.declare(node.name, place, node)
         if node.init is not None:
             self.initialise(place, node.init, node)
-        return place
 
     def _kind(self, node: c_ast.Decl) -> CType:
         kind = self.expressions.types.read(node.type, node)

@@ -241,14 +241,13 @@ class Places:
 
     def store(self, place: Place, value: ir.Expression, node: c_ast.Node) -> None:
         """Give a scalar place a value of its type."""
-        kind = self.scalar_kind(place, node)
+        self.scalar_kind(place, node)
         line = self.session.line_of(node)
         if isinstance(place.storage, Cell):
             variable = place.storage.variable
             own = _viewed(value, variable.type)
             self.session.emit(ir.Assign(variable=variable, value=own, line=line), node)
             return
-        del kind
         array, indices = self.array_element(place, node)
         own = _viewed(value, array.type)
         self.session.emit(ir.Store(array=array, indices=indices, value=own, line=line), node)

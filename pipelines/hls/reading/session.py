@@ -54,7 +54,7 @@ class Frame:
         loop_names: name of each loop by the identity of its node.
         break_labels, continue_labels: of the statements around, innermost last.
         call_line: line of the call in the top function's text; None for the top function itself.
-        repeated: the body may run more than once in a call of the design.
+        returns_value: a `return` with a value was read.
     """
 
     name: str
@@ -69,7 +69,6 @@ class Frame:
     tags: list[dict[str, CType]] = field(default_factory=lambda: [{}])
     break_labels: list[str] = field(default_factory=list[str])
     continue_labels: list[str] = field(default_factory=list[str])
-    repeated: int = 0
     returns_value: bool = False
 
 
