@@ -111,7 +111,8 @@ def load_labelled_designs(data_dir: Path, selection: Selection) -> tuple[Labelle
     hardware is wrong, so its area and latency mean nothing. Failures stay in their own tables.
 
     Args:    data_dir: folder that holds `tables/`.
-    Returns: designs sorted by id.
+    Returns: designs sorted by program and configuration, so that a new version of a tool, which gives
+             other ids, leaves the order as it is.
     Raises:  DatasetError: a table is missing, the split is unknown or leaks, a labelled program has
              no place in it, train or test is empty, or labels of several tools or liberties are mixed.
              SchemaError: a table file is damaged.
@@ -129,7 +130,7 @@ def load_labelled_designs(data_dir: Path, selection: Selection) -> tuple[Labelle
         for d in tables["designs"]
         if d.status == OK and d.design_id in labels and d.design_id in latency
     ]
-    designs = tuple(sorted(found, key=lambda d: d.design_id))
+    designs = tuple(sorted(found, key=_stable_place))
     _refuse_leaks(designs, programs)
     _refuse_empty_parts(designs, selection.split)
     return designs
@@ -238,6 +239,18 @@ def _labelled(
             "flip_flop_count": float(label.flip_flop_count or 0),
             "latency_cycles": latency[design.design_id],
         },
+    )
+
+
+def _stable_place(design: LabelledDesign) -> tuple[str, int, int, float, str, str]:
+    query = design.query
+    return (
+        design.program_id,
+        query.memory_read_delay_cycles,
+        query.memory_write_delay_cycles,
+        query.clock_period_ns,
+        query.directives,
+        design.design_id,
     )
 
 

@@ -70,7 +70,7 @@ def run_natively(
 
     Args:    sanitize: stop at undefined behaviour, which is then the problem.
     """
-    flags = ["-std=c11", "-w", "-ffp-contract=off", "-fno-builtin", "-O0" if sanitize else "-O1"]
+    flags = ["-std=c11", "-w", "-ffp-contract=off", "-fno-builtin", "-fno-math-errno", "-O1"]
     flags += ["-ftrivial-auto-var-init=zero", "-isystem", str(INCLUDE)]
     flags += ["-fsanitize=undefined", "-fno-sanitize-recover=all"] if sanitize else []
     sources: list[str] = []

@@ -110,6 +110,7 @@ def _design(nest: Nest, design_id: str, delay: int, pipelined: bool) -> DesignRo
         "clock_period_ns": 10.0,
         "liberty": "osu018",
         "delay_library": "osu018",
+        "engine_options": "{}",
         "tool": "hls",
         "tool_version": "1",
         "status": "ok",
