@@ -230,13 +230,16 @@ def constraints_of(
     condition: int,
     holds: bool,
     limits: Limits | None = None,
+    known: Constraints | None = None,
 ) -> Constraints | None:
     """Ranges of values when a condition is known to hold, or not to.
 
-    Args:    limits: takes what the condition would say about values of which nothing else is known.
+    Args:    limits: takes what the condition would say about values of which nothing else is known;
+             known: what is known already.
     Returns: only values with a narrower range; None when the condition cannot be so.
     """
     facts = _Facts(operations=operations, ranges=ranges, limits={} if limits is None else limits)
+    facts.found.update(known or {})
     return facts.found if facts.constrain(condition, holds, _DEPTH) else None
 
 
@@ -317,15 +320,36 @@ def refined_select(
     operation: Operation,
     operations: Sequence[Operation],
     ranges: Sequence[Range | None],
+    known: Constraints | None = None,
+    depth: int = 3,
 ) -> Range | None:
     """Range of an integer selection when its condition says something about the values it selects."""
     condition, *values = operation.operands
     found: Range | None = None
     for value, holds in zip(values, (True, False), strict=True):
-        constraints = constraints_of(operations, ranges, condition, holds)
-        own = ranges[value]
-        if constraints is None or own is None:
+        constraints = constraints_of(operations, ranges, condition, holds, known=known)
+        if constraints is None:
             continue
-        own = constraints.get(value, own)
-        found = own if found is None else join(found, own)
+        own = range_under(operations, ranges, value, constraints, depth)
+        if own is not None:
+            found = own if found is None else join(found, own)
     return found
+
+
+def range_under(
+    operations: Sequence[Operation],
+    ranges: Sequence[Range | None],
+    index: int,
+    constraints: Constraints,
+    depth: int = 3,
+) -> Range | None:
+    """A value's range when some values are known better: it is made again from its operands, so deep."""
+    own, operation = constraints.get(index, ranges[index]), operations[index]
+    if own is None or depth == 0 or not constraints or operation.opcode in ("const", "read", "load"):
+        return own
+    if operation.opcode == "select":
+        again = refined_select(operation, operations, ranges, constraints, depth - 1)
+    else:
+        parts = [range_under(operations, ranges, i, constraints, depth - 1) for i in operation.operands]
+        again = operation_range(operation, parts)
+    return own if again is None else meet(own, again) or own

@@ -131,8 +131,11 @@ class _Lowering:
             value=make_binary("add", read, ir.Constant(value=loop.step, type=loop.variable.type)),
             line=loop.line,
         )
-        again = make_binary(loop.comparison, read, upper)
         trips = loop.trip_count
+        comparison = loop.comparison
+        if comparison == "ne" and trips is not None:
+            comparison = "lt" if loop.step > 0 else "gt"  # the bound is met exactly; this says it is one
+        again = make_binary(comparison, read, upper)
         if trips == 0:
             return block
         return self.rotated(

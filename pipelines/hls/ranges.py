@@ -22,7 +22,6 @@ from pipelines.hls.arithmetic import value_range
 from pipelines.hls.cdfg import Block, Branch, Cdfg, Operation
 from pipelines.hls.cleanup import live_in
 from pipelines.hls.intervals import (
-    BOOLEAN,
     Constraints,
     Limits,
     Range,
@@ -30,12 +29,16 @@ from pipelines.hls.intervals import (
     join,
     meet,
     operation_range,
+    range_under,
     refined_select,
 )
 from pipelines.hls.ir import Variable
 
 Ranges = list[Range | None]
 Environment = dict[str, Range]
+
+_FIXED = ("load", "store", "write")
+"""Operations whose range depends on no other."""
 
 FREE_VISITS = 2
 """Visits of a loop's first block before ranges that still grow jump."""
@@ -125,12 +128,11 @@ class _Analysis:
             index, opcode = operation.index, operation.opcode
             if opcode == "read":
                 found = entry.get(operation.name, (0, 0)) if operation.name in self.types else None
-            elif opcode in ("write", "store") or not (fresh or any(changed[i] for i in operation.operands)):
-                continue
-            else:
-                found = self.evaluated(operation, operations, ranges)
-            if fresh or found != ranges[index] or found == BOOLEAN:  # a selection looks behind its condition
+                changed[index] = fresh or found != ranges[index]
                 ranges[index] = found
+            elif fresh or (opcode not in _FIXED and any(changed[i] for i in operation.operands)):
+                # whatever depends on it looks again, as a selection looks at more than ranges
+                ranges[index] = self.evaluated(operation, operations, ranges)
                 changed[index] = True
 
     def evaluated(
@@ -183,24 +185,12 @@ class _Analysis:
                 if name in entry:
                     found[name] = entry[name]
                 continue
-            own = self.under(block, source, constraints)
+            own = range_under(block.operations, ranges, source, constraints)
             if own is not None:
                 found[name] = meet(own, self.types[name]) or self.types[name]
                 self.note_bounds(name, ranges[source], found[name])
                 self.note_bounds(name, self.types[name], limits.get(source, self.types[name]))
         return found
-
-    def under(self, block: Block, index: int, constraints: Constraints) -> Range | None:
-        """Range of a value under constraints on it or on its operands."""
-        own = self.values[block.index][index]
-        if index in constraints:
-            return constraints[index]
-        operation = block.operations[index]
-        if own is None or not any(i in constraints for i in operation.operands):
-            return own
-        ranges = self.values[block.index]
-        again = operation_range(operation, [constraints.get(i, ranges[i]) for i in operation.operands])
-        return own if again is None else meet(own, again) or own
 
     def note_bounds(self, name: str, free: Range | None, bound: Range) -> None:
         """Remember where a condition has cut a variable's range."""
