@@ -102,6 +102,22 @@ def test_tiling_rejects_factors_and_loops_it_cannot_use() -> None:
         ):
             tile_loop(program("0", "< 32", "1"), "L0", factor)
     with pytest.raises(NotApplicable, match="only counted loops are tiled"):
-        tile_loop(read_function("int f(int x) { while (x > 3) x -= 3; return x; }", top="f"), "L0", 2)
+        tile_loop(read_function("int f(int x) { while (x > 3) x = x / 2; return x; }", top="f"), "L0", 2)
     with pytest.raises(NotApplicable, match="ends on != at a bound that is not constant"):
         tile_loop(program("2", "!= n", "1"), "L0", 4)
+
+
+def test_unsigned_loops_that_count_down_keep_the_meaning() -> None:
+    source = """
+    int f(int A[32], unsigned n) {
+        int s = 0;
+        for (unsigned i = n & 31; i > 0; i--) s = s * 3 + A[i];
+        for (unsigned j = 31; j > 1; j -= 2) s = s * 5 + A[j];
+        return s;
+    }
+    """
+    before = read_function(source, top="f")
+    after = tile_loop(tile_loop(before, "L0", 4), "L1", 3)
+    check_valid(after)
+    data = tuple(draw_arguments(before, seed) for seed in range(4))
+    assert_all_same_meaning([Comparison(functions=(before, after), data_sets=data)])

@@ -241,7 +241,7 @@ def fold_binary(
     """A binary expression, made simpler where a rule allows it; `known` are ranges of variables."""
     kind = ir.type_of(left)
     made = make_binary(operator, left, right)
-    if kind.floating or not isinstance(made, ir.Binary):
+    if kind.floating or made is left or made is right or not isinstance(made, ir.Binary):
         return made
     if operator in ir.COMPARISONS:
         return _fold_comparison(made, known)

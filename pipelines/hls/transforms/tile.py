@@ -72,7 +72,8 @@ def _full_tiles(loop: ir.For, factor: int, upper: ir.Expression, names: FreshNam
     """
     name, kind = loop.variable.name, loop.variable.type
     start, inside = names.variable(f"{name}_tile", kind), names.variable(f"{name}_in", kind)
-    value = make_binary("add", ir.Read(variable=start), ir.Read(variable=inside))
+    operator = "add" if loop.step > 0 else "sub"  # counting up, because an unsigned one has nothing below 0
+    value = make_binary(operator, ir.Read(variable=start), ir.Read(variable=inside))
     body = Copier(values={name: value}).body(loop.body)
     if assigned:
         body = (ir.Assign(variable=loop.variable, value=value, line=loop.line), *body)
@@ -80,8 +81,9 @@ def _full_tiles(loop: ir.For, factor: int, upper: ir.Expression, names: FreshNam
         loop,
         variable=inside,
         lower=constant_like(loop, 0),
-        comparison="lt" if loop.step > 0 else "gt",
-        upper=constant_like(loop, loop.step * factor),
+        comparison="lt",
+        upper=constant_like(loop, abs(loop.step) * factor),
+        step=abs(loop.step),
         body=body,
         nest=(),
     )
