@@ -1,0 +1,176 @@
+"""The Verilog of designs as other tools see it: no warning of Verilator, Icarus Verilog or Yosys."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from pipelines.hls import CompiledDesign, Directive, HlsOptions, compile_program
+
+PROGRAMS = {
+    "integers": """
+    static const unsigned char BOX[16] = {3, 7, 1, 255, 0, 12, 9, 8, 77, 5, 6, 2, 10, 11, 13, 200};
+    long long f(unsigned char K[16], short A[16], unsigned int n)
+    {
+        int seen[16] = {0};
+        long long total = 0;
+        for (int i = 0; i < 16; i++) {
+            K[i] = BOX[K[i] & 15] ^ (unsigned char)(i * 3);
+            seen[K[i] & 15]++;
+            if (A[i] < -100) break;
+            switch (A[i] & 3) {
+                case 0: total += A[i]; break;
+                case 1: total -= A[i] / 3;
+                case 2: total ^= seen[i] >> (n & 7); break;
+                default: total += (long long)A[i] * n;
+            }
+        }
+        return total % 10 ? total / (n | 1) : -total;
+    }
+    """,
+    "floating": """
+    float f(float A[8], double B[8], short S[8], unsigned char U[8], float alpha, int n)
+    {
+        float s = 0.0f;
+        double t = 0;
+        for (int i = 0; i < 8; i++) {
+            if (A[i] > 0.5f && A[i] != alpha) s += A[i] * alpha; else s -= -A[i];
+            t = t + B[i] * (double)S[i];
+            B[i] = t - (double)A[i];
+            A[i] = (float)U[i] / (float)(i + n);
+            S[i] = (short)B[i];
+        }
+        return s + (float)t;
+    }
+    """,
+    "loops": """
+    int f(int n, int A[6][10], int B[10])
+    {
+        int s = 0;
+        for (int i = 0; i < n && i < 6; i++)
+            for (int j = 0; j < 10; j++) {
+                if (A[i][j] == B[j]) continue;
+                s += A[i][j] * B[j];
+                A[i][j] = s >> 3;
+            }
+        while (s > 3) s = s & 1 ? s * 3 + 1 : s >> 1;
+        return s;
+    }
+    """,
+}
+OWN_FILE = "-Wno-DECLFILENAME"  # all modules of a design are in one file
+
+
+def design_of(name: str, *, pipeline: bool) -> CompiledDesign:
+    loops = ("L0",) if name != "loops" else ("L1",)
+    chosen = tuple(Directive(kind="pipeline", loop=loop) for loop in loops if pipeline)
+    return compile_program(PROGRAMS[name], top="f", options=HlsOptions(directives=chosen))
+
+
+def said_by(arguments: list[str], folder: Path) -> str:
+    """What a tool prints; the test is skipped when it is not installed."""
+    if shutil.which(arguments[0]) is None:
+        pytest.skip(f"{arguments[0]} is not installed")
+    run = subprocess.run(arguments, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+    return run.stdout + run.stderr
+
+
+@pytest.fixture(
+    params=[(n, p) for n in sorted(PROGRAMS) for p in (False, True)], ids=lambda p: f"{p[0]}-{p[1]}"
+)
+def design(request: pytest.FixtureRequest, tmp_path: Path) -> CompiledDesign:
+    name, pipeline = request.param
+    compiled = design_of(name, pipeline=pipeline)
+    (tmp_path / "design.v").write_text(compiled.verilog)
+    return compiled
+
+
+def test_verilator_has_nothing_to_warn_of_but_unused_inputs(design: CompiledDesign, tmp_path: Path) -> None:
+    said = said_by(
+        ["verilator", "--lint-only", "-Wall", OWN_FILE, "--top-module", design.module, "design.v"], tmp_path
+    )
+    unused = [line for line in said.splitlines() if line.startswith("%Warning-UNUSEDSIGNAL")]
+    others = [line for line in said.splitlines() if line.startswith("%") and line not in unused]
+    # Inputs that a program does not look at, and results of units wider than the numbers they give.
+    own = [line for line in unused if not any(f"'{p}" in line for p in ("s_", "m_")) and "_y'" not in line]
+    assert [line for line in others if "Exiting due to" not in line] == []
+    assert own == []
+
+
+def test_icarus_has_nothing_to_warn_of(design: CompiledDesign, tmp_path: Path) -> None:
+    said = said_by(
+        ["iverilog", "-g2005", "-Wall", "-s", design.module, "-o", "design.vvp", "design.v"], tmp_path
+    )
+    assert said == ""
+
+
+def test_yosys_has_nothing_to_warn_of(design: CompiledDesign, tmp_path: Path) -> None:
+    script = f"read_verilog design.v; hierarchy -check -top {design.module}; proc; opt; check -assert"
+    assert said_by(["yosys", "-q", "-p", script], tmp_path) == ""
+
+
+def test_every_state_says_where_it_comes_from(design: CompiledDesign) -> None:
+    states = [line for line in design.verilog.splitlines() if " localparam " in line and " S_" in line]
+    assert len(states) == design.report.state_count
+    assert all("// " in line for line in states)
+
+
+AGAIN = """
+int f(int x)
+{
+    int t[40] = {3, 1, 4, 1, 5};
+    short z[64] = {0};
+    for (int i = 0; i < 40; i++) { t[i] += x * i; z[(x + i) & 63] += t[i]; }
+    return t[x & 31] * 100 + z[(x * 7) & 63];
+}
+"""
+
+BENCH = """
+module bench;
+  reg clk = 0, rst = 1, start = 0;
+  reg [31:0] x = 32'd9;
+  wire done;
+  wire [31:0] result;
+  f_hw dut (.clk(clk), .rst(rst), .start(start), .done(done), .s_x(x), .result(result));
+  always #5 clk = !clk;
+  integer k;
+  initial begin
+    repeat (2) @(negedge clk);
+    rst = 0;
+    for (k = 0; k < 3; k = k + 1) begin
+      x = k == 1 ? 32'd5 : 32'd9;
+      start = 1; @(negedge clk); start = 0;
+      while (!done) @(negedge clk);
+      @(negedge clk);
+      $display("%0d", $signed(result));
+    end
+    $finish;
+  end
+endmodule
+"""
+
+
+def reference(x: int) -> int:
+    t, z = [3, 1, 4, 1, 5] + [0] * 35, [0] * 64
+    for i in range(40):
+        t[i] += x * i
+        z[(x + i) & 63] += t[i]
+    return t[x & 31] * 100 + z[(x * 7) & 63]
+
+
+def test_design_that_is_started_again_begins_anew(tmp_path: Path) -> None:
+    compiled = compile_program(AGAIN, top="f", options=HlsOptions())
+    (tmp_path / "design.v").write_text(compiled.verilog)
+    (tmp_path / "bench.v").write_text(BENCH)
+    assert (
+        said_by(["iverilog", "-g2005", "-s", "bench", "-o", "b.vvp", "bench.v", "design.v"], tmp_path) == ""
+    )
+    said = said_by(["vvp", "-n", "b.vvp"], tmp_path)
+    assert [int(line) for line in said.split() if line.lstrip("-").isdigit()] == [
+        reference(9),
+        reference(5),
+        reference(9),
+    ]
