@@ -7,7 +7,6 @@ the outputs.
 from __future__ import annotations
 
 import hashlib
-import math
 import os
 import struct
 from collections import Counter
@@ -148,7 +147,7 @@ def run_model(
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "input.bin").write_bytes(b"".join(encode_input(interface, d) for d in data_sets))
     argv = [os.fspath(model.executable), str(cycle_limit), str(len(data_sets))]
-    run = run_tool(argv, folder=folder, timeout_s=timeout_s, cpu_s=math.ceil(timeout_s))
+    run = run_tool(argv, folder=folder, timeout_s=timeout_s)
     if run.returncode != 0:
         return [failed_count("the cycle model", run, model.build_wall_s, run.wall_s) for _ in data_sets]
     content = (folder / "output.bin").read_bytes()
@@ -177,12 +176,11 @@ def decode_result(model: CycleModel, content: bytes, run_wall_s: float) -> Cycle
     code, what, line, latency, result = head
     status = _STATUS_OF[code]
     if status != OK:
-        outside = f"the design touches an element outside array {program.arrays[what]} (line {line})"
+        reason = "the cycle model ran past its cycle limit"
+        if status == TOOL_ERROR:
+            reason = f"the design touches an element outside array {program.arrays[what]} (line {line})"
         return CycleResult(
-            status=status,
-            reason=outside if status == TOOL_ERROR else "the cycle model ran past its cycle limit",
-            build_wall_s=model.build_wall_s,
-            run_wall_s=run_wall_s,
+            status=status, reason=reason, build_wall_s=model.build_wall_s, run_wall_s=run_wall_s
         )
     counters = np.frombuffer(content, "<u8", program.block_count + program.counter_count, _HEAD.size)
     visits = [int(n) for n in counters[: program.block_count]]

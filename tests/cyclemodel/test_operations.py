@@ -294,3 +294,19 @@ def test_the_model_rejects_a_condition_that_is_known_too_late() -> None:
         match=r"^the condition of a pipelined loop must be known in its first 2 cycles, got 2$",
     ):
         write_program(loop(2, 2), interface)
+
+
+@pytest.mark.parametrize("address", [3, -1])
+def test_an_element_outside_its_array_is_a_tool_error(address: int, tmp_path: Path) -> None:
+    array = ir.Array(name="A", type=types.INT32, shape=(3,), external=True)
+    operations = (
+        Operation(index=0, opcode="const", operands=(), type=types.INT32, line=4, value=address),
+        Operation(index=1, opcode="store", operands=(0, 0), type=None, line=5, symbol=array),
+    )
+    argument = Argument(name="A", type=types.INT32, shape=(3,), read=False, written=True)
+    design = design_of(operations, Finish(value=None), (array,))
+    found = run_design(design, (argument,), {"A": np.zeros(3, np.int32)}, tmp_path)
+    assert (found.status, found.reason) == (
+        "tool_error",
+        "the design touches an element outside array A (line 5)",
+    )

@@ -1,0 +1,112 @@
+"""Runs of the cycle model: batches, limits, and failures as a status."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pipelines.cyclemodel import build_model, count_cycles, count_cycles_of, runner
+from pipelines.hls import CompiledDesign, Directive, HlsOptions, compile_program
+from pipelines.interface import DataSet
+from pipelines.rtlsim import MemoryTiming, simulate_design
+from pipelines.tools import ToolMissing
+
+SUM = """
+int total(int n, short A[8], short B[8])
+{
+    int s = 0;
+    for (int i = 0; i < n; i++) {
+        s += A[i];
+        if (A[i] > 4)
+            B[i] = s;
+    }
+    return s;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def compiled() -> CompiledDesign:
+    options = HlsOptions(directives=(Directive(kind="pipeline", loop="L0"),))
+    return compile_program(SUM, top="total", options=options)
+
+
+def data(count: int) -> DataSet:
+    return {"n": np.array(count, np.int32), "A": np.arange(8, dtype=np.int16), "B": np.zeros(8, np.int16)}
+
+
+def test_a_batch_gives_what_single_runs_give(compiled: CompiledDesign, tmp_path: Path) -> None:
+    counts = (0, 8, 3, 8)
+    batch = count_cycles_of(compiled, [data(n) for n in counts], folder=tmp_path / "batch")
+    assert [r.returned for r in batch] == [0, 28, 3, 28]
+    for count, result in zip(counts, batch, strict=True):
+        single = count_cycles(compiled, data(count), folder=tmp_path / "single")
+        assert (single.latency_cycles, single.block_visits) == (result.latency_cycles, result.block_visits)
+        np.testing.assert_array_equal(single.outputs["B"], result.outputs["B"])
+
+
+def test_accesses_are_counted_when_they_happen(compiled: CompiledDesign, tmp_path: Path) -> None:
+    result = count_cycles(compiled, data(8), folder=tmp_path)
+    assert result.iterations == {"L0": 8}
+    assert (result.loads, result.stores) == ({"A": 8, "B": 0}, {"A": 0, "B": 3})
+    assert (result.bytes_read, result.bytes_written) == ({"A": 16, "B": 0}, {"A": 0, "B": 6})
+
+
+def test_a_build_is_found_again(compiled: CompiledDesign, tmp_path: Path) -> None:
+    first = count_cycles(compiled, data(8), folder=tmp_path / "a", build_folder=tmp_path / "builds")
+    again = count_cycles(compiled, data(8), folder=tmp_path / "b", build_folder=tmp_path / "builds")
+    assert first.build_wall_s > 0
+    assert again.build_wall_s == 0
+    assert again.latency_cycles == first.latency_cycles
+    assert [p.name.split("-")[0] for p in (tmp_path / "builds").iterdir()] == ["model"]
+
+
+def test_the_cycle_limit_is_that_of_the_simulator(compiled: CompiledDesign, tmp_path: Path) -> None:
+    latency = count_cycles(compiled, data(8), folder=tmp_path).latency_cycles
+    assert latency is not None
+    for limit, status in ((latency, "ok"), (latency - 1, "timeout")):
+        found = count_cycles(compiled, data(8), folder=tmp_path, cycle_limit=limit)
+        (tmp_path / f"rtl{limit}").mkdir()
+        simulated = simulate_design(
+            compiled.verilog,
+            module=compiled.module,
+            interface=compiled.interface,
+            data=data(8),
+            timing=MemoryTiming(read_delay_cycles=2, write_delay_cycles=2),
+            folder=tmp_path / f"rtl{limit}",
+            runtime_folder=tmp_path / "runtime",
+            cycle_limit=limit,
+        )
+        assert (found.status, simulated.status) == (status, status)
+
+
+def test_an_endless_design_is_a_timeout(tmp_path: Path) -> None:
+    source = "int f(int x) { while (x != 7) x = x | 1; return x; }"
+    endless = compile_program(source, top="f", options=HlsOptions())
+    result = count_cycles(endless, {"x": np.array(2, np.int32)}, folder=tmp_path, cycle_limit=10_000)
+    assert (result.status, result.reason) == ("timeout", "the cycle model ran past its cycle limit")
+
+
+def test_counting_rejects_data_that_lack_an_argument(compiled: CompiledDesign, tmp_path: Path) -> None:
+    with pytest.raises(KeyError, match="B"):
+        count_cycles(compiled, {k: v for k, v in data(1).items() if k != "B"}, folder=tmp_path)
+
+
+def test_counting_rejects_a_machine_without_gcc(
+    compiled: CompiledDesign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runner.engine_version.cache_clear()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ToolMissing, match=r"^gcc must be on the PATH, got nothing"):
+        build_model(compiled, folder=tmp_path)
+
+
+def test_a_compiler_that_fails_is_a_tool_error(
+    compiled: CompiledDesign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "COMPILER_FLAGS", ("-std=c11", "-no-such-option"))
+    result = count_cycles(compiled, data(1), folder=tmp_path)
+    assert result.status == "tool_error"
+    assert (result.reason or "").startswith("gcc: ")
