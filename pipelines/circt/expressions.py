@@ -71,12 +71,12 @@ class Values:
 
     Attributes:
         memories: name of the value of each array's memory, by the array's name.
-        signed_division: whether the flow divides signed numbers rightly.
+        swapped_quotients: the flow takes `divsi` for the unsigned quotient and `divui` for the signed one.
         values: the present value of each variable.
     """
 
     memories: Mapping[str, str]
-    signed_division: bool = True
+    swapped_quotients: bool = False
     values: dict[str, str] = field(default_factory=dict[str, str])
     lines: list[str] = field(default_factory=list[str])
     count: int = 0
@@ -159,25 +159,9 @@ class Values:
             return self.new(f"arith.extui {self.comparison(expression)} : i1 to {type_text(kind)}")
         name = _SAME.get(operator) or _BY_SIGN[operator][0 if kind.signed else 1]
         left, right = self.value(expression.left), self.value(expression.right)
-        if name in ("divsi", "remsi") and not self.signed_division:
-            return self.division(operator, left, right, kind)
+        if self.swapped_quotients:
+            name = {"divsi": "divui", "divui": "divsi"}.get(name, name)
         return self.new(f"arith.{name} {left}, {right} : {type_text(kind)}")
-
-    def division(self, operator: str, left: str, right: str, kind: ScalarType) -> str:
-        """A signed quotient or remainder by the division of magnitudes, truncated toward zero."""
-        text, zero = type_text(kind), self.constant(0, kind)
-
-        def negated_if(bit: str, value: str) -> str:
-            opposite = self.new(f"arith.subi {zero}, {value} : {text}")
-            return self.new(f"arith.select {bit}, {opposite}, {value} : {text}")
-
-        signs = [self.new(f"arith.cmpi slt, {v}, {zero} : {text}") for v in (left, right)]
-        magnitudes = [negated_if(bit, v) for bit, v in zip(signs, (left, right), strict=True)]
-        found = self.new(f"arith.{operator}ui {', '.join(magnitudes)} : {text}")
-        sign = signs[0]
-        if operator == "div":
-            sign = self.new(f"arith.xori {signs[0]}, {signs[1]} : i1")
-        return negated_if(sign, found)
 
     def unary(self, expression: ir.Unary) -> str:
         """`neg` and `not` of an integer."""

@@ -17,7 +17,9 @@ _MEMORY = re.compile(
     r"\((?P<argument>%\w+) : memref<(?P<size>\d+)x(?P<type>i\d+)>\) \((?P<operands>[^)]*)\).*\n",
     re.MULTILINE,
 )
-_HEAD = re.compile(r"handshake\.func @(?P<top>\w+)\((?P<arguments>.*), \.\.\.\) -> (?P<results>.*) attributes .*")
+_HEAD = re.compile(
+    r"handshake\.func @(?P<top>\w+)\((?P<arguments>.*), \.\.\.\) -> (?P<results>.*) attributes .*"
+)
 _RETURN = re.compile(r"^ *return (?P<values>.*) : (?P<types>.*)\n", re.MULTILINE)
 
 
@@ -93,7 +95,9 @@ def _head_text(head: re.Match[str], kept: list[tuple[str, str]], channels: _Chan
     outputs = [f"out{k}" for k in range(len(given))] + [name for name, _, _ in channels.outputs]
     quoted = [", ".join(f'"{n}"' for n in found) for found in (names, outputs)]
     attributes = f"attributes {{argNames = [{quoted[0]}], resNames = [{quoted[1]}]}}"
-    return f"handshake.func @{head['top']}({', '.join(inputs)}, ...) -> ({', '.join(results)}) {attributes} {{"
+    return (
+        f"handshake.func @{head['top']}({', '.join(inputs)}, ...) -> ({', '.join(results)}) {attributes} {{"
+    )
 
 
 def _return_text(found: re.Match[str], channels: _Channels) -> str:

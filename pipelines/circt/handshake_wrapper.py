@@ -101,7 +101,9 @@ class _Wrapper:
         names = [n.removesuffix("_valid") for n in results]
         for name in names:
             lines += [f"  reg got_{name};", f"  assign {name}_ready = !got_{name};"]
-            lines.append(f"  always @(posedge clk) got_{name} <= ({name}_valid || got_{name}) && !core_reset;")
+            lines.append(
+                f"  always @(posedge clk) got_{name} <= ({name}_valid || got_{name}) && !core_reset;"
+            )
         lines.append("  assign done = " + " && ".join(f"({n}_valid || got_{n})" for n in names) + ";")
         returns = self.function.returns
         if returns is not None:
@@ -179,7 +181,10 @@ class _Wrapper:
         top, arrays = self.function.name, self.function.arrays
         read = [a for k, a in enumerate(arrays) if self.accesses(k, "ld")]
         written = [a for k, a in enumerate(arrays) if self.accesses(k, "st")]
-        lines = [f"module {wrapper_name(top)} (", "  " + ",\n  ".join(port_lines(self.function, read, written))]
+        lines = [
+            f"module {wrapper_name(top)} (",
+            "  " + ",\n  ".join(port_lines(self.function, read, written)),
+        ]
         lines += [
             ");",
             "  reg finished;",

@@ -8,8 +8,8 @@ at the end of its body. `scf.while` then has only a test of that bit in its cond
 lowering to Calyx can evaluate there.
 
 `StructuredWriter` writes for Calyx: memories are allocated in the function (so that they become sequential
-ones with an enable each), a condition is a loop that runs at most once, because the lowering to Calyx ends
-the process on `scf.if`. `BranchingWriter` writes for Handshake: blocks with arguments; memories are
+ones with an enable each), a condition is a loop that runs at most once, because the lowering to Calyx does
+not take `scf.if`. `BranchingWriter` writes for Handshake: blocks with arguments; memories are
 arguments.
 """
 
@@ -53,7 +53,7 @@ class Writer(ABC):
     out: Values
     walk: Liveness
     variables: dict[str, ir.Variable]
-    signed_division: ClassVar[bool] = True
+    swapped_quotients: ClassVar[bool] = False
 
     @abstractmethod
     def loop(self, runs: str, carried: _Carried, body: Callable[[], str]) -> None:
@@ -227,7 +227,7 @@ class BranchingWriter(Writer):
     """Loops and conditions as blocks with arguments; memories are arguments."""
 
     blocks: int = 0
-    signed_division: ClassVar[bool] = False  # the lowering from Handshake makes it an unsigned one
+    swapped_quotients: ClassVar[bool] = True  # the wheel's lowering from Handshake has them exchanged
 
     def block(self, stem: str) -> str:
         """A label no block has yet."""
@@ -318,7 +318,7 @@ def mlir_text(function: ir.Function, *, style: type[Writer]) -> str:
     Raises:  NotLowered: a floating type.
     """
     memories = {a.name: f"%m_{a.name}" for a in function.arrays}
-    out = Values(memories, style.signed_division)
+    out = Values(memories, style.swapped_quotients)
     for parameter in function.parameters:
         if isinstance(parameter, ir.Variable):
             out.values[parameter.name] = f"%s_{parameter.name}"
