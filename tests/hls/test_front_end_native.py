@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from native_pairs import check_front_end
+from sequenced_programs import sequenced_program
 
 INTEGERS = r"""
 #include <stdint.h>
@@ -558,6 +559,15 @@ int f(int n, unsigned char b, int A[32], int R[40])
         s += i;
     for (i = 4; i > 0; --i)
         s ^= i << 4;
+    i = A[0] & 3;
+    A[0] = 6;
+    for (; i < 8; i++)
+        s += i;
+    for (i = 0; i < (unsigned)n - 100; i++) {
+        if (i == 5)
+            break;
+        s += 7;
+    }
     while (i++ < 6)
         s += i;
     return s + k + i;
@@ -608,3 +618,8 @@ PROGRAMS = {
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_program_read_by_the_front_end_equals_gcc(name: str, tmp_path: Path) -> None:
     check_front_end(PROGRAMS[name], "f", tmp_path, runs=20)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_side_effects_in_random_expressions_equal_gcc(seed: int, tmp_path: Path) -> None:
+    check_front_end(sequenced_program(seed), "f", tmp_path, runs=8)
