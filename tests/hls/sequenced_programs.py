@@ -1,7 +1,8 @@
 """Random C in which side effects stand inside expressions, each order of evaluation defined by C.
 
 The operands of an operator that does not order them use different variables; those of `&&`, `||`, `,` and
-`?:` may share. Functions only add to the file's array, so that their order does not matter. Signed overflow wraps (the tests compile with -fwrapv) and subscripts are masked.
+`?:` may share. Functions only add to the file's array, so that their order does not matter. Signed overflow
+wraps (the tests compile with -fwrapv) and subscripts are masked.
 """
 
 from __future__ import annotations
