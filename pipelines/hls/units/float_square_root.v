@@ -79,11 +79,10 @@ module float_square_root #(
     end
   endgenerate
 
-  // ---- rounding; the root of a representable number is never subnormal nor too large --------------------
+  // ---- rounding; a root is never subnormal, too large, or halfway between two numbers -----------------
   wire [FRACTION:0] root = row[ROWS].root[FRACTION:0]; // its hidden bit left out
-  wire unused = ^{doubled_field[0], row[ROWS].root[ROWS:ROWS-1], row[ROWS].operand};
-  wire up = root[0] && (root[1] || row[ROWS].rest != 0);
-  wire [WIDTH-2:0] rounded = {row[ROWS].root_field, root[FRACTION:1]} + {{(WIDTH-2){1'b0}}, up};
+  wire unused = ^{doubled_field[0], row[ROWS].root[ROWS:ROWS-1], row[ROWS].rest, row[ROWS].operand};
+  wire [WIDTH-2:0] rounded = {row[ROWS].root_field, root[FRACTION:1]} + {{(WIDTH-2){1'b0}}, root[0]};
   always @(posedge clk)
     y <= row[ROWS].ones ? {row[ROWS].sign, ONES, row[ROWS].payload}
       : row[ROWS].none ? {row[ROWS].sign, {(WIDTH-1){1'b0}}} : {1'b0, rounded};
