@@ -68,10 +68,7 @@ class _Pool:
 
     def bind(self, use: UnitUse, unit: FunctionalUnit, slots: list[int]) -> None:
         """Put a use on the first unit that is free in all its slots, and widen that unit if need be."""
-        single = len(slots) == 1
-        number = self.first_free[slots[0]] if single else 0
-        while number < len(self.uses) and self.taken[number].intersection(slots):
-            number += 1
+        number = self.free_number(slots)
         if number == len(self.uses):
             self.units.append(unit)
             self.uses.append([])
@@ -79,8 +76,15 @@ class _Pool:
         self.units[number] = max(self.units[number], unit, key=_width)
         self.uses[number].append(use)
         self.taken[number].update(slots)
-        if single:
+        if len(slots) == 1:
             self.first_free[slots[0]] = number + 1
+
+    def free_number(self, slots: Sequence[int]) -> int:
+        """The first unit that is free in all slots, the number of units when there is none."""
+        number = self.first_free[slots[0]] if len(slots) == 1 else 0
+        while number < len(self.uses) and self.taken[number].intersection(slots):
+            number += 1
+        return number
 
     def next_block(self) -> None:
         """Only one block runs at a time: all units are free again."""

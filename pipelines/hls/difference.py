@@ -17,7 +17,10 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
 from pipelines.hls.operators import TimingModel
-from pipelines.hls.schedule import BlockGraph, closing_values
+from pipelines.hls.schedule import BlockGraph, closing_values, forwardable
+
+ITERATIONS_CROSSED = 2
+"""Iterations a combinational path is followed through by way of forwarded variables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,49 +33,72 @@ class Constraint:
     distance: int
 
 
-def _chain_constraints(graph: BlockGraph, budget_ns: float) -> Iterator[Constraint]:
-    """One cycle of distance between the ends of every combinational path that is too long."""
-    following: list[list[int]] = [[] for _ in graph.operations]
-    for operation in graph.operations:
-        if operation.index in graph.live:
-            for source in dict.fromkeys(operation.inputs):
-                following[source].append(operation.index)
-    tails = _longest_tails(graph, following)
-    for start, timing in enumerate(graph.timings):
-        own = timing.delay_ns if timing.latency_cycles == 0 else timing.output_ns
-        if own > 0 and tails[start] > budget_ns:
-            yield from _too_long_from(start, own, graph, following, budget_ns)
+@dataclass(slots=True)
+class _Chains:
+    """Combinational paths of a block, through variables that are read as they are written too.
 
+    Attributes:
+        following: for each operation (user of its value, iterations later).
+        tails: longest path that begins with each operation's value, its own delay included.
+    """
 
-def _longest_tails(graph: BlockGraph, following: Sequence[Sequence[int]]) -> list[float]:
-    """Longest combinational path that begins with each operation's value, its own delay included."""
-    tails = [t.delay_ns if t.latency_cycles == 0 else t.output_ns for t in graph.timings]
-    reach = [0.0] * len(tails)
-    for index in reversed(range(len(tails))):
-        beyond = max((reach[t] for t in following[index]), default=0.0)
-        tails[index] += beyond
-        timing = graph.timings[index]
-        reach[index] = timing.delay_ns if timing.latency_cycles else tails[index]
-    return tails
+    graph: BlockGraph
+    budget_ns: float
+    following: list[list[tuple[int, int]]] = field(init=False)
+    tails: list[float] = field(init=False)
 
+    def __post_init__(self) -> None:
+        self.following = [[] for _ in self.graph.operations]
+        for operation in self.graph.operations:
+            if operation.index in self.graph.live and operation.opcode != "write":
+                for source in dict.fromkeys(operation.inputs):
+                    self.following[source].append((operation.index, 0))
+        for read, write in forwardable(self.graph).items():
+            if read in self.graph.forwarded:
+                self.following[self.graph.operations[write].operands[0]].append((read, 1))
+        self.tails = [self.made_ns(i) for i in range(len(self.following))]
+        for _ in range(1 + ITERATIONS_CROSSED * bool(self.graph.forwarded)):
+            self.tails = self._longer_tails(self.tails)
 
-def _too_long_from(
-    start: int, own: float, graph: BlockGraph, following: Sequence[Sequence[int]], budget_ns: float
-) -> Iterator[Constraint]:
-    """Constraints on what cannot settle in the cycle in which the value of `start` is made."""
-    latency = graph.timings[start].latency_cycles
-    reached = {start: own}
-    queue = [start]
-    while queue:
-        index = heappop(queue)
-        for target in following[index]:
-            delay = reached[index] + graph.timings[target].delay_ns
-            if delay > budget_ns:
-                yield Constraint(start, target, latency + 1, 0)
-            elif graph.timings[target].latency_cycles == 0 and delay > reached.get(target, -1.0):
-                if target not in reached:
-                    heappush(queue, target)
-                reached[target] = delay
+    def made_ns(self, index: int) -> float:
+        """When an operation that nothing is chained to has its value, within its cycle."""
+        timing = self.graph.timings[index]
+        return timing.output_ns if timing.latency_cycles else timing.delay_ns
+
+    def _longer_tails(self, before: Sequence[float]) -> list[float]:
+        """Tails within an iteration, going on with those of `before` in the next one."""
+        tails = [0.0] * len(before)
+        for index in reversed(range(len(before))):
+            beyond = 0.0
+            for target, distance in self.following[index]:
+                timing = self.graph.timings[target]
+                tail = before[target] if distance else tails[target]
+                beyond = max(beyond, timing.delay_ns if timing.latency_cycles else tail)
+            tails[index] = self.made_ns(index) + beyond
+        return tails
+
+    def constraints(self) -> Iterator[Constraint]:
+        """One cycle of distance between the ends of every combinational path that is too long."""
+        for start in range(len(self.tails)):
+            if self.made_ns(start) > 0 and self.tails[start] > self.budget_ns:
+                yield from self._too_long_from(start)
+
+    def _too_long_from(self, start: int) -> Iterator[Constraint]:
+        """Constraints on what cannot settle in the cycle in which the value of `start` is made."""
+        latency = self.graph.timings[start].latency_cycles
+        reached = {(0, start): self.made_ns(start)}
+        queue = [(0, start)]
+        while queue:
+            crossed, index = place = heappop(queue)
+            for target, distance in self.following[index]:
+                there = (crossed + distance, target)
+                delay = reached[place] + self.graph.timings[target].delay_ns
+                if delay > self.budget_ns:
+                    yield Constraint(start, target, latency + 1, there[0])
+                elif self.graph.timings[target].latency_cycles == 0 and there[0] <= ITERATIONS_CROSSED:
+                    if there not in reached:
+                        heappush(queue, there)
+                    reached[there] = max(delay, reached.get(there, 0.0))
 
 
 @dataclass(slots=True)
@@ -84,24 +110,26 @@ class ConstraintGraph:
         constraints: no two between the same nodes at one distance.
         outgoing: for each node (target, latency, distance).
         incoming: for each node (source, latency, distance).
+        total_latency: sum of the latencies that are not negative.
     """
 
     count: int
     constraints: tuple[Constraint, ...]
     outgoing: list[list[tuple[int, int, int]]] = field(init=False)
     incoming: list[list[tuple[int, int, int]]] = field(init=False)
+    total_latency: int = field(init=False)
 
     def __post_init__(self) -> None:
         self.outgoing = [[] for _ in range(self.count + 1)]
         self.incoming = [[] for _ in range(self.count + 1)]
+        self.total_latency = sum(max(0, c.latency) for c in self.constraints)
         for c in self.constraints:
             self.outgoing[c.source].append((c.target, c.latency, c.distance))
             self.incoming[c.target].append((c.source, c.latency, c.distance))
 
     def horizon(self, interval: int, fixed: int) -> int:
         """A cycle that no least solution reaches: every path takes each constraint once at most."""
-        latencies = sum(max(0, c.latency) for c in self.constraints)
-        return latencies + interval * (fixed + 2)
+        return self.total_latency + interval * (fixed + 2)
 
     def earliest(
         self,
@@ -190,6 +218,11 @@ class Budget:
     def exhausted(self) -> bool:
         """Nothing is left."""
         return self.left < 0
+
+
+def _chain_constraints(graph: BlockGraph, budget_ns: float) -> Iterator[Constraint]:
+    """Constraints that keep combinational paths within the clock."""
+    return _Chains(graph=graph, budget_ns=budget_ns).constraints()
 
 
 def constraint_graph(graph: BlockGraph, model: TimingModel) -> ConstraintGraph:

@@ -23,7 +23,14 @@ from pipelines.hls.lifetimes import keeps, shorten_lifetimes
 from pipelines.hls.operators import TimingModel
 from pipelines.hls.recurrence import Recurrence, describe_recurrence, recurrence_bound
 from pipelines.hls.residues import ResidueSearch, Verdict, contended, solve_program
-from pipelines.hls.schedule import BlockGraph, BlockSchedule, Resource, block_length
+from pipelines.hls.schedule import (
+    BlockGraph,
+    BlockSchedule,
+    Resource,
+    block_length,
+    forward,
+    forwardable,
+)
 
 MAXIMUM_INTERVAL_CYCLES = 4096
 
@@ -142,29 +149,79 @@ def modulo_schedule(graph: BlockGraph, model: TimingModel, requested: int) -> Bl
     Args:    requested: the interval asked for; 1 asks for the smallest.
     Returns: the schedule, or None when no interval up to MAXIMUM_INTERVAL_CYCLES is feasible.
     """
-    constraints = constraint_graph(graph, model)
-    resource, recurrence = resource_bound(graph), recurrence_bound(constraints)
+    resource = resource_bound(graph)
+    first, all_forwarded = _variants(graph, model, max(requested, resource.interval))
+    recurrence = first.recurrence
     if recurrence.interval is None:
         return None
     least = max(requested, resource.interval, recurrence.interval)
-    solver = _Solver(graph=graph, constraints=constraints)
+    solvers = [_Solver(graph=first.graph, constraints=first.constraints)]
+    unproven: list[int] = []
     interval = least
     while interval <= MAXIMUM_INTERVAL_CYCLES:
-        starts = solver.solve(interval)
-        if starts is not None:
-            alone = constraints.earliest(interval)
-            return BlockSchedule(
-                graph=graph,
-                starts=starts,
-                length_cycles=block_length(graph, starts, model),
-                interval_cycles=interval,
-                conflict_cycles=0 if alone is None else _conflicts(graph, starts, alone),
-                bound=_explain(graph, interval, requested, resource, recurrence, solver.unproven),
-            )
+        for number in range(2 if first.graph.forwarded != all_forwarded.forwarded else 1):
+            if number == len(solvers):
+                constraints = constraint_graph(all_forwarded, model)
+                solvers.append(_Solver(graph=all_forwarded, constraints=constraints))
+            starts = solvers[number].solve(interval)
+            if starts is not None:
+                unproven += [i for s in solvers for i in s.unproven if i < interval]
+                bound = _explain(graph, interval, requested, resource, recurrence, unproven)
+                return _schedule(solvers[number], model, starts, interval, bound)
         step = 1 if interval - least < PATIENCE else max(1, interval // 16)
-        solver.unproven += [interval + 1] if step > 1 else []
+        unproven += [interval + 1] if step > 1 else []
         interval += step
     return None
+
+
+def _schedule(
+    solver: _Solver, model: TimingModel, starts: tuple[int, ...], interval: int, bound: str
+) -> BlockSchedule:
+    alone = solver.constraints.earliest(interval)
+    return BlockSchedule(
+        graph=solver.graph,
+        starts=starts,
+        length_cycles=block_length(solver.graph, starts, model),
+        interval_cycles=interval,
+        conflict_cycles=0 if alone is None else _conflicts(solver.graph, starts, alone),
+        bound=bound,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Variant:
+    """A block in which some variables may be read as they are written."""
+
+    graph: BlockGraph
+    constraints: ConstraintGraph
+    recurrence: Recurrence
+
+
+def _variant(graph: BlockGraph, model: TimingModel) -> _Variant:
+    constraints = constraint_graph(graph, model)
+    return _Variant(graph=graph, constraints=constraints, recurrence=recurrence_bound(constraints))
+
+
+def _variants(graph: BlockGraph, model: TimingModel, enough: int) -> tuple[_Variant, BlockGraph]:
+    """The block with the smallest RecMII that few forwarded variables give, and with all of them forwarded.
+
+    Variables of the critical recurrence are forwarded while that lowers RecMII. The second variant is for
+    blocks in which ports and recurrences together ask for more than either; a forwarded variable costs a
+    selection, so it comes second.
+
+    Args:    enough: interval below which other bounds do not go.
+    """
+    candidates = forwardable(graph)
+    best = tried = _variant(graph, model)
+    while True:
+        interval = tried.recurrence.interval
+        critical = {r for r in tried.recurrence.cycle if r in candidates} - tried.graph.forwarded
+        if interval is None or interval <= enough or not critical:
+            break
+        tried = _variant(forward(graph, tried.graph.forwarded | critical, model), model)
+        if (tried.recurrence.interval or interval) < (best.recurrence.interval or 0):
+            best = tried
+    return best, forward(graph, candidates.keys(), model)
 
 
 def _explain(

@@ -9,13 +9,15 @@ All cycles are counted from the start of the block (or of the iteration).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
 from heapq import heapify, heappop, heappush
 
 from pipelines.hls.cdfg import Block, Branch, Finish, Operation
 from pipelines.hls.dependence import memory_dependences
 from pipelines.hls.operators import FREE, Timing, TimingModel, unit_class
 from pipelines.hls.units.catalogue import FunctionalUnit
+from pipelines.interface import INT32
 
 Resource = tuple[str, str]
 """Something operations compete for: `("load", array)`, `("store", array)` or `("unit", class)`."""
@@ -47,6 +49,8 @@ class BlockGraph:
             iterations.
         resources: resource of each operation, None when there is one for every operation.
         capacities: instances of a resource, where there is more than one.
+        forwarded: reads that may take their variable's value in the very cycle in which the iteration before
+            writes it, not from the register.
     """
 
     block: Block
@@ -56,6 +60,7 @@ class BlockGraph:
     edges: tuple[Edge, ...]
     resources: tuple[Resource | None, ...]
     capacities: Mapping[Resource, int] = field(default_factory=dict[Resource, int])
+    forwarded: frozenset[int] = frozenset()
 
     @property
     def operations(self) -> tuple[Operation, ...]:
@@ -91,6 +96,20 @@ class BlockSchedule:
         """First cycle in which the value of an operation can be used."""
         return self.starts[index] + self.graph.timings[index].latency_cycles
 
+    @property
+    def forwards(self) -> dict[int, int]:
+        """Reads that start in the cycle in which the iteration before writes their variable, with that write.
+
+        Hardware takes the value written instead of the register's when the write happens in that cycle, which
+        it does for every iteration but the first.
+        """
+        interval, operations = self.interval_cycles, self.graph.operations
+        if interval is None:
+            return {}
+        written = {o.name: o.index for o in operations if o.opcode == "write"}
+        pairs = {read: written[operations[read].name] for read in sorted(self.graph.forwarded)}
+        return {r: w for r, w in pairs.items() if self.starts[r] + interval == self.starts[w]}
+
 
 def build_graph(block: Block, model: TimingModel) -> BlockGraph:
     """Dependences, timings and resources of a block.
@@ -102,7 +121,10 @@ def build_graph(block: Block, model: TimingModel) -> BlockGraph:
     units = tuple(model.unit_of(o, operations) if o.index in live else None for o in operations)
     edges = [*_data_edges(operations, timings), *_memory_edges(block, model), *_variable_edges(block)]
     edges = [e for e in edges if e.target in live and e.source in live]
-    resources = tuple(_resource(o, unit, model) for o, unit in zip(operations, units, strict=True))
+    resources = tuple(
+        _resource(o, unit, model) if o.index in live else None
+        for o, unit in zip(operations, units, strict=True)
+    )
     return BlockGraph(
         block=block,
         live=live,
@@ -121,6 +143,27 @@ def _resource(operation: Operation, unit: FunctionalUnit | None, model: TimingMo
     if unit is None or unit_class(unit) not in model.unit_limits:
         return None
     return ("unit", unit_class(unit))
+
+
+def forwardable(graph: BlockGraph) -> dict[int, int]:
+    """Reads of variables that the block also writes, with the write."""
+    operations = graph.operations
+    reads = {o.name: o.index for o in operations if o.opcode == "read"}
+    return {reads[o.name]: o.index for o in operations if o.opcode == "write" and o.name in reads}
+
+
+def forward(graph: BlockGraph, reads: AbstractSet[int], model: TimingModel) -> BlockGraph:
+    """The graph in which some of the `forwardable` reads may take values as they are written."""
+    writes = {write: read for read, write in forwardable(graph).items() if read in reads}
+    edges = tuple(
+        replace(e, latency_cycles=0) if e.distance == 1 and writes.get(e.source) == e.target else e
+        for e in graph.edges
+    )
+    timings = list(graph.timings)
+    for read in writes.values():
+        width = (graph.operations[read].type or INT32).width_bits
+        timings[read] = Timing(latency_cycles=0, delay_ns=model.library.selection_ns(2, width))
+    return replace(graph, edges=edges, timings=tuple(timings), forwarded=frozenset(writes.values()))
 
 
 def _data_edges(operations: Sequence[Operation], timings: Sequence[Timing]) -> list[Edge]:

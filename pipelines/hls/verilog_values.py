@@ -39,11 +39,13 @@ class BlockWriter:
     variable_types: Mapping[str, ScalarType]
     holding: Holding = field(init=False)
     write_starts: dict[str, int] = field(init=False)
+    forwards: dict[int, int] = field(init=False)
     names: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
         self.holding = hold_values(self.schedule, self.variable_types)
         self.write_starts = write_starts(self.schedule)
+        self.forwards = self.schedule.forwards
         self.names = _value_names(self.block)
 
     # ---- names ------------------------------------------------------------------------------------
@@ -80,7 +82,8 @@ class BlockWriter:
         match operation.opcode:
             case "read":
                 width = self.variable_types[operation.name].width_bits
-                return _net(f"v_{operation.name}", width, kind)
+                name = self.names[index] if index in self.forwards else f"v_{operation.name}"
+                return _net(name, width, kind)
             case "load" if isinstance(operation.symbol, Array):
                 return _net(f"m_{operation.name}_rdata", operation.symbol.type.width_bits, kind)
             case _:
@@ -148,7 +151,15 @@ class BlockWriter:
                 self._plain(section, operation)
             else:
                 self._on_own_unit(section, operation, unit)
+        for read, write in self.forwards.items():
+            self._forwarded(section, read, self.block.operations[write])
         return section
+
+    def _forwarded(self, section: Section, read: int, write: Operation) -> None:
+        """A variable in the cycle in which the iteration before writes it."""
+        cycle, width = self.write_starts[write.name], self.variable_types[write.name].width_bits
+        written = self.resized(write.operands[0], cycle, width)
+        section.wire(self.names[read], width, f"{self.active(cycle)} ? {written} : v_{write.name}")
 
     def _plain(self, section: Section, operation: Operation) -> None:
         cycle = self.schedule.starts[operation.index]

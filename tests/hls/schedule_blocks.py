@@ -117,12 +117,30 @@ def broken_by(schedule: BlockSchedule, model: TimingModel) -> list[str]:
         for k in range(timing.busy_cycles if resource else 0):
             slots[resource, (start + k) % interval if interval else start + k] += 1
         chained = [settled[i] for i in operation.inputs if schedule.ready(i) == start]
+        write = schedule.forwards.get(operation.index)
+        if write is not None:
+            chained.append(written_ns(schedule, graph.operations[write].operands[0], starts[write]))
         arrival = max(chained, default=0.0)
         settled[operation.index] = timing.output_ns if timing.latency_cycles else arrival + timing.delay_ns
         if arrival > 0 and arrival + timing.delay_ns > model.budget_ns + 1e-9:
             found.append(f"clock at operation {operation.index}: {arrival + timing.delay_ns:.2f} ns")
     found += [f"port {slot}" for slot, count in slots.items() if count > graph.capacity(slot[0])]
     return found + broken_by_interval(schedule)
+
+
+def written_ns(schedule: BlockSchedule, index: int, cycle: int) -> float:
+    """When a value settles in a cycle, all forwarded variables in its way being followed back."""
+    timing, operation = schedule.graph.timings[index], schedule.graph.operations[index]
+    if schedule.ready(index) != cycle:
+        return 0.0
+    if timing.latency_cycles:
+        return timing.output_ns
+    before = [written_ns(schedule, i, cycle) for i in operation.inputs]
+    write = schedule.forwards.get(index)
+    if write is not None:
+        source = schedule.graph.operations[write].operands[0]
+        before.append(written_ns(schedule, source, schedule.starts[write]))
+    return max(before, default=0.0) + timing.delay_ns
 
 
 def broken_by_interval(schedule: BlockSchedule) -> list[str]:
