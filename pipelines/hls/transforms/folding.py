@@ -30,21 +30,49 @@ _NEGATED = {"lt": "ge", "le": "gt", "gt": "le", "ge": "lt", "eq": "ne", "ne": "e
 _ZERO = ir.Constant(value=0)
 
 
-def is_bit(expression: ir.Expression) -> bool:
-    """Whether a value is certainly 0 or 1."""
+def is_bit(expression: ir.Expression, known: Mapping[str, Interval]) -> bool:
+    """Whether a value is certainly 0 or 1; `known` are ranges of variables."""
     match expression:
         case ir.Binary():
             if expression.operator in ir.COMPARISONS:
                 return True
             return expression.operator in ("and", "or", "xor") and all(
-                is_bit(e) for e in (expression.left, expression.right)
+                is_bit(e, known) for e in (expression.left, expression.right)
             )
         case ir.Constant():
             return not expression.type.floating and expression.value in (0, 1)
+        case ir.Read():
+            low, high = known.get(expression.variable.name, (0, 2))
+            return low >= 0 and high <= 1
         case ir.Select():
-            return is_bit(expression.if_true) and is_bit(expression.if_false)
+            return is_bit(expression.if_true, known) and is_bit(expression.if_false, known)
         case _:
             return False
+
+
+def bit_variables(function: ir.Function) -> dict[str, Interval]:
+    """Range (0, 1) of each variable to which nothing but bits is ever assigned."""
+    values: dict[str, list[ir.Expression]] = {}
+    excluded = {p.name for p in function.parameters}
+    for statement in ir.walk_statements(function.body):
+        if isinstance(statement, ir.Assign):
+            values.setdefault(statement.variable.name, []).append(statement.value)
+        elif isinstance(statement, ir.For):
+            excluded.add(statement.variable.name)
+    found = {name: (0, 1) for name in values if name not in excluded}
+    users: dict[str, set[str]] = {}
+    for name in found:
+        for value in values[name]:
+            for part in ir.walk_expressions(value):
+                if isinstance(part, ir.Read):
+                    users.setdefault(part.variable.name, set()).add(name)
+    pending = list(found)
+    while pending:
+        name = pending.pop()
+        if name in found and not all(is_bit(value, found) for value in values[name]):
+            del found[name]
+            pending.extend(sorted(users.get(name, ())))
+    return found
 
 
 def is_same(left: ir.Expression, right: ir.Expression) -> bool:
@@ -246,7 +274,7 @@ def fold_binary(
     if operator in ir.COMPARISONS:
         return _fold_comparison(made, known)
     if isinstance(made.right, ir.Constant):
-        return _fold_with_constant(made, made.right)
+        return _fold_with_constant(made, made.right, known)
     if is_same(made.left, made.right):
         if operator in ("sub", "xor"):
             return ir.Constant(value=0, type=kind)
@@ -255,7 +283,7 @@ def fold_binary(
     return made
 
 
-def _fold_with_constant(made: ir.Binary, right: ir.Constant) -> ir.Expression:
+def _fold_with_constant(made: ir.Binary, right: ir.Constant, known: Mapping[str, Interval]) -> ir.Expression:
     """Rules for `x operator constant`."""
     kind, left, operator = made.type, made.left, made.operator
     zero = ir.Constant(value=0, type=kind)
@@ -273,9 +301,9 @@ def _fold_with_constant(made: ir.Binary, right: ir.Constant) -> ir.Expression:
             return zero
         case "mul" | "and" | "or" | "xor" if inner is not None and inner.operator == operator:
             return make_binary(operator, inner.left, make_binary(operator, constant, right))
-        case "and" if right.value == wrap(-1, kind) or (right.value == 1 and is_bit(left)):
+        case "and" if right.value == wrap(-1, kind) or (right.value == 1 and is_bit(left, known)):
             return left
-        case "or" if right.value == 1 and is_bit(left):
+        case "or" if right.value == 1 and is_bit(left, known):
             return right
         case "rem" if right.value == 1:
             return zero
@@ -303,7 +331,12 @@ def _fold_comparison(made: ir.Binary, known: Mapping[str, Interval]) -> ir.Expre
         answer = decided(operator, first, second)
         if answer is not None:
             return ir.Constant(value=int(answer))
-    if isinstance(right, ir.Constant) and right.type == INT32 and operator in ("eq", "ne") and is_bit(left):
+    if (
+        isinstance(right, ir.Constant)
+        and right.type == INT32
+        and operator in ("eq", "ne")
+        and is_bit(left, known)
+    ):
         if right.value in (0, 1):
             return left if (operator == "ne") == (right.value == 0) else negate(left)
         return ir.Constant(value=int(operator == "ne"))
@@ -346,8 +379,13 @@ def fold_unary(operator: str, operand: ir.Expression) -> ir.Expression:
     return make_unary(operator, operand)
 
 
-def fold_select(condition: ir.Expression, if_true: ir.Expression, if_false: ir.Expression) -> ir.Expression:
-    """A selection, made simpler where a rule allows it."""
+def fold_select(
+    condition: ir.Expression,
+    if_true: ir.Expression,
+    if_false: ir.Expression,
+    known: Mapping[str, Interval],
+) -> ir.Expression:
+    """A selection, made simpler where a rule allows it; `known` are ranges of variables."""
     if isinstance(condition, ir.Binary) and condition.right == _ZERO and condition.operator in ("eq", "ne"):
         if condition.operator == "eq":
             if_true, if_false = if_false, if_true
@@ -359,7 +397,7 @@ def fold_select(condition: ir.Expression, if_true: ir.Expression, if_false: ir.E
     if is_same(if_true, if_false):
         return if_true
     made = make_select(condition, if_true, if_false)
-    if isinstance(made, ir.Select) and made.type == INT32 and is_bit(condition):
+    if isinstance(made, ir.Select) and made.type == INT32 and is_bit(condition, known):
         values = tuple(v.value if isinstance(v, ir.Constant) else None for v in (if_true, if_false))
         if values == (1, 0):
             return condition

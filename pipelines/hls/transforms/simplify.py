@@ -19,6 +19,7 @@ from pipelines.hls.transforms.copying import Body, map_own
 from pipelines.hls.transforms.counting import exact_trips, value_at
 from pipelines.hls.transforms.folding import (
     Interval,
+    bit_variables,
     canonical_sum,
     fold_binary,
     fold_cast,
@@ -36,7 +37,7 @@ def simplify(function: ir.Function) -> ir.Function:
     Returns: an equivalent function. Loops that run once or never are gone; local arrays that nothing loads
              are gone with their stores; an index is one sum in canonical order.
     """
-    walk = _Forward(tables=_tables(function))
+    walk = _Forward(tables=_tables(function), ranges=bit_variables(function))
     body, _ = walk.body(function.body)
     return remove_unneeded(replace(function, body=body))
 
@@ -132,7 +133,7 @@ _NOTHING: _State = (None, 0)
 
 @dataclass(slots=True)
 class _Forward:
-    """The forward walk; `ranges` are those of the variables of the loops around."""
+    """The forward walk; `ranges` are those of bits and of the variables of the loops around."""
 
     tables: frozenset[str]
     known: _Known = field(default_factory=_Known)
@@ -161,7 +162,7 @@ class _Forward:
                 return expression if _is_shallow_copy(made, expression) else made
             case ir.Select():
                 parts = (expression.condition, expression.if_true, expression.if_false)
-                made = fold_select(*(self.expression(p) for p in parts))
+                made = fold_select(*(self.expression(p) for p in parts), known=self.ranges)
                 return expression if _is_shallow_copy(made, expression) else made
 
     def load(self, load: ir.Load) -> ir.Expression:
