@@ -23,8 +23,8 @@ from pipelines.hls.errors import HlsError
 from pipelines.hls.frontend import interface_of, read_function
 from pipelines.interface import DataSet, Interface
 from pipelines.rtlsim import MemoryTiming, SimulationResult, simulate_design
-from pipelines.rtlsim.ports import module_ports
-from pipelines.schemas.status import OK, REJECTED
+from pipelines.rtlsim.ports import Port, module_ports
+from pipelines.schemas.status import OK, REJECTED, TOOL_ERROR
 from pipelines.tools import ToolMissing
 
 FLOWS = ("calyx", "handshake")
@@ -85,6 +85,16 @@ def tool_version() -> str:
     return f"{version('circt')}+{digest.hexdigest()[:8]}"
 
 
+def _ports(verilog: str, module: str) -> dict[str, Port]:
+    """Ports of the module that CIRCT made; it renames one whose name is a word of SystemVerilog."""
+    ports = module_ports(verilog, module)
+    if not ports:
+        raise FlowFailed(
+            TOOL_ERROR, f"CIRCT must export a module {module}, got none with ports of plain types"
+        )
+    return ports
+
+
 @dataclass(slots=True, kw_only=True)
 class _Attempt:
     """One compilation and what is known so far."""
@@ -103,14 +113,12 @@ class _Attempt:
     def calyx(self, function: ir.Function) -> str:
         self.mlir = mlir_text(function, style=StructuredWriter)
         core = exported_verilog(calyx_verilog(self.mlir, function.name, self.session))
-        ports = module_ports(core, function.name)
-        return f"{core}\n{calyx_wrapper(function, ports, self.timing)}"
+        return f"{core}\n{calyx_wrapper(function, _ports(core, function.name), self.timing)}"
 
     def handshake(self, function: ir.Function) -> str:
         self.mlir = mlir_text(function, style=BranchingWriter)
         core = exported_verilog(handshake_verilog(self.mlir, self.session))
-        ports = module_ports(core, function.name)
-        return f"{core}\n{handshake_wrapper(function, ports, self.timing)}"
+        return f"{core}\n{handshake_wrapper(function, _ports(core, function.name), self.timing)}"
 
     def result(self, status: str, reason: str | None, verilog: str | None, top: str) -> CirctResult:
         return CirctResult(

@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 
 _MEMORY = re.compile(
-    r"^ *(?P<name>%\w+)(?::\d+)? = extmemory\[ld = (?P<loads>\d+), st = (?P<stores>\d+)\] "
+    r"^ *(?:(?P<name>%\w+)(?::\d+)? = )?extmemory\[ld = (?P<loads>\d+), st = (?P<stores>\d+)\] "
     r"\((?P<argument>%\w+) : memref<(?P<size>\d+)x(?P<type>i\d+)>\) \((?P<operands>[^)]*)\).*\n",
     re.MULTILINE,
 )

@@ -82,11 +82,13 @@ def test_connect_clocks_reaches_every_register() -> None:
 
 HANDSHAKE = """\
 module {
-  handshake.func @f(%arg0: memref<16xi32>, %arg1: i32, %arg2: memref<4xi8>, %arg3: none, ...) -> (i32, none) \
+  handshake.func @f(%arg0: memref<16xi32>, %arg1: i32, %arg2: memref<4xi8>, \
+%arg4: memref<2xi8>, %arg3: none, ...) -> (i32, none) \
 attributes {argNames = ["in0", "in1", "in2", "in3"], resNames = ["out0", "out1"]} {
     %0 = extmemory[ld = 0, st = 1] (%arg2 : memref<4xi8>) (%d, %a) {id = 1 : i32} : (i8, index) -> none
     %1:3 = extmemory[ld = 1, st = 1] (%arg0 : memref<16xi32>) (%dataResult_0, %addressResult, \
 %addressResults) {id = 0 : i32} : (i32, index, index) -> (i32, none, none)
+    extmemory[ld = 0, st = 0] (%arg4 : memref<2xi8>) () {id = 2 : i32} : () -> ()
     %3 = join %2, %1#2, %1#1, %0 : none, none, none, none
     %dataResult, %addressResults = load [%4] %1#0, %2 : index, i32
     return %5, %3 : i32, none
