@@ -17,7 +17,6 @@ from typing import Any
 from pipelines.hls.arithmetic import value_range
 from pipelines.hls.cdfg import Operation
 from pipelines.hls.errors import HlsError
-from pipelines.hls.ir import Array
 from pipelines.hls.units.catalogue import (
     FunctionalUnit,
     constant_divider,
@@ -182,6 +181,13 @@ class TimingModel:
     unwaited_stores: bool = False
     unit_limits: Mapping[str, int] = field(default_factory=dict[str, int])
 
+    def __post_init__(self) -> None:
+        for name, count in self.unit_limits.items():
+            if name not in LIMITED_CLASSES:
+                raise HlsError(f"a unit limit must be of one of {', '.join(LIMITED_CLASSES)}", repr(name))
+            if count < 1:
+                raise HlsError(f"the limit of {name} must be at least 1", str(count))
+
     @property
     def budget_ns(self) -> float:
         """Time for logic between two registers: the period less the flip-flop and one selection."""
@@ -195,8 +201,12 @@ class TimingModel:
                 return FREE
             case "write":
                 return Timing(latency_cycles=1, delay_ns=0.0)
-            case "load" | "store":
-                return self._access(operation, operations)
+            case "load":
+                delay = self._read_delay(operation)
+                return Timing(latency_cycles=delay, delay_ns=self.library.delay_ns("mux4"))
+            case "store":
+                delay = self.store_visible_cycles(operation)
+                return Timing(latency_cycles=delay, delay_ns=self.library.delay_ns("mux4"))
             case _ if (unit := self.unit_of(operation, operations)) is not None:
                 return self._on_unit(unit)
             case _:
@@ -208,20 +218,6 @@ class TimingModel:
         if unit is None or unit_class(unit) not in self.unit_limits:
             return unit
         return widest_of_class(unit)
-
-    def _access(self, operation: Operation, operations: Sequence[Operation]) -> Timing:
-        steering = self.library.delay_ns("mux4")
-        array = operation.symbol
-        if isinstance(array, Array) and array.registers:
-            fixed = all(operations[i].opcode == "const" for i in operation.operands[:1])
-            ways = 1 if fixed else array.element_count
-            delay = self.library.selection_ns(ways, array.type.width_bits)
-            if operation.opcode == "load":
-                return Timing(latency_cycles=0, delay_ns=delay)
-            return Timing(latency_cycles=1, delay_ns=0.0 if fixed else self.library.delay_ns("eq"))
-        if operation.opcode == "load":
-            return Timing(latency_cycles=self._read_delay(operation), delay_ns=steering)
-        return Timing(latency_cycles=self.store_visible_cycles(operation), delay_ns=steering)
 
     def _logic_ns(self, operation: Operation, operations: Sequence[Operation]) -> float:
         """Delay of a combinational operation without a unit."""
@@ -345,6 +341,13 @@ def functional_unit(operation: Operation, operations: Sequence[Operation]) -> Fu
 
 CLASS_WIDTHS_BITS = (8, 16, 32, 64)
 """Widths by which classes of integer units are called."""
+
+
+LIMITED_CLASSES = (
+    *(f"{kind}_{width}" for kind in ("mul", "div", "udiv") for width in CLASS_WIDTHS_BITS),
+    *(f"{letter}{kind}" for letter in "fd" for kind in ("add", "mul", "div", "sqrt")),
+)
+"""Classes of units that may be limited; see `unit_class`."""
 
 
 def _class_width(unit: FunctionalUnit) -> int:

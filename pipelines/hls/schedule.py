@@ -138,8 +138,7 @@ def build_graph(block: Block, model: TimingModel) -> BlockGraph:
 
 def _resource(operation: Operation, unit: FunctionalUnit | None, model: TimingModel) -> Resource | None:
     if operation.opcode in ("load", "store"):
-        in_registers = getattr(operation.symbol, "registers", False)
-        return None if in_registers else (operation.opcode, operation.name)
+        return operation.opcode, operation.name
     if unit is None or unit_class(unit) not in model.unit_limits:
         return None
     return ("unit", unit_class(unit))

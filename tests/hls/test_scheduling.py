@@ -22,6 +22,7 @@ from pipelines.hls import CompiledDesign, compile_program
 from pipelines.hls.cdfg import Block
 from pipelines.hls.design import bind_units
 from pipelines.hls.difference import constraint_graph
+from pipelines.hls.errors import HlsError
 from pipelines.hls.ir import Array
 from pipelines.hls.iterative import iterative_schedule
 from pipelines.hls.lifetimes import shorten_lifetimes
@@ -347,6 +348,18 @@ def test_a_limit_holds_in_plain_and_in_pipelined_blocks(limit: int) -> None:
         assert len(bind_units((schedule,))) == limit
         if interval is not None:
             assert schedule.interval_cycles == 6 // limit
+
+
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [
+        ({"adder": 1}, r"a unit limit must be of one of mul_8, .*, dsqrt, got 'adder'"),
+        ({"fadd": 0}, r"the limit of fadd must be at least 1, got 0"),
+    ],
+)
+def test_a_limit_rejects_what_is_no_class_or_no_number(limits: dict[str, int], message: str) -> None:
+    with pytest.raises(HlsError, match=f"^{message}$"):
+        model_of(limits=limits)
 
 
 def test_units_of_one_class_take_the_widest_of_their_operations() -> None:
