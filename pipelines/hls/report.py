@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from pipelines.hls.cdfg import Operation
+from pipelines.hls.critical_path import critical_path_ns
 from pipelines.hls.design import (
     Places,
     ScheduledDesign,
@@ -56,6 +57,7 @@ class RtlReport:
         multiplexer_area_um2, estimated_area_um2: from operators measured alone.
         register_bits: datapath, pipeline and controller registers.
         memory_port_conflict_count: cycles by which accesses waited for a port.
+        critical_path_ns: longest path, estimated.
     """
 
     state_count: int
@@ -66,6 +68,7 @@ class RtlReport:
     estimated_area_um2: float
     register_bits: int
     memory_port_conflict_count: int
+    critical_path_ns: float
 
 
 def state_count(design: ScheduledDesign) -> int:
@@ -259,4 +262,5 @@ def report_design(design: ScheduledDesign) -> RtlReport:
         + storage.cells
         + sum(figure.flip_flop_count for figure in figures),
         memory_port_conflict_count=sum(s.conflict_cycles for s in design.schedules),
+        critical_path_ns=round(critical_path_ns(design), 3),
     )

@@ -108,7 +108,7 @@ def _expect(run: ToolRun, what: str) -> None:
 
 def _translate(module: str, folder: Path, timeout_s: float) -> ToolRun:
     argv = [find_tool("verilator_bin", "verilator"), "--cc", "--no-timing", *SAFE_OPTIMISATION]
-    argv += ["-Wno-fatal", "-Wno-WIDTH", "--prefix", MODEL_CLASS, "--top-module", module, "--Mdir", "model"]
+    argv += ["-Wno-fatal", "--prefix", MODEL_CLASS, "--top-module", module, "--Mdir", "model"]
     argv += ["--x-initial", "unique", "--x-assign", "unique", "design.v"]
     return run_tool(
         argv,

@@ -1,0 +1,214 @@
+"""The longest path of a scheduled design, estimated before synthesis.
+
+Belongs here: arrival times within a cycle and what stands before each register. Does not: the choice of
+cycles (`schedule.py`), which keeps a coarser rule, or measured delays (`operators.py`, `units/timing.py`).
+
+A path begins at a register, at a unit's output or at an input, goes through chained operations and the
+selection before a register, a unit or a port, and ends there. Input data is there when the cycle begins; a
+path to an output ends at the output. Sums of sums that nothing else uses are one sum of several operands:
+each further operand costs a carry-save adder, and the carry runs once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from pipelines.hls.cdfg import Block, Operation
+from pipelines.hls.design import BoundUnit, Places, ScheduledDesign, symbol_places, units_by_operation
+from pipelines.hls.holding import Holding, base_of, hold_values
+from pipelines.hls.ir import Array, Variable
+from pipelines.hls.operators import OperatorLibrary, constant_factor, signed_digit_count
+from pipelines.hls.schedule import BlockSchedule, closing_values
+from pipelines.hls.units.timing import unit_timing
+
+# Measured with osu018 at 32 bits: a + b takes 1.71 ns, a + b + c 2.07, four operands 2.35, eight 2.69; a
+# signed comparison takes 0.87 ns, with a constant 0.49.
+CARRY_SAVE_NS = 0.33
+CONSTANT_COMPARISON = 0.55
+
+# The low bits of a sum are there long before its high ones, and what follows begins with them: a + b and a
+# signed comparison take 2.32 ns, with a selection 2.69; a + b, a mask and another sum 2.85.
+AFTER_A_SUM = 0.6
+
+_SUMS = ("add", "sub", "neg", "mul")
+_COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
+
+
+@dataclass(slots=True)
+class _Paths:
+    """Ends of all paths of a block.
+
+    Attributes:
+        arrivals: when each value settles in the cycle it is made in.
+        unsummed: when the operands of a sum are there, before its carry runs.
+        users: operations that use each value.
+        staggered: values whose low bits settle before their high ones.
+        forwarded: when reads that take a value as it is written have it.
+    """
+
+    design: ScheduledDesign
+    schedule: BlockSchedule
+    holding: Holding
+    shared: dict[tuple[int, int], BoundUnit]
+    places: Places
+    arrivals: list[float] = field(default_factory=list[float])
+    unsummed: dict[int, float] = field(default_factory=dict[int, float])
+    users: Counter[int] = field(init=False)
+    staggered: set[int] = field(default_factory=set[int])
+    forwarded: dict[int, float] = field(default_factory=dict[int, float])
+
+    def __post_init__(self) -> None:
+        live = [o for o in self.block.operations if o.index in self.holding.live]
+        self.users = Counter(i for o in live for i in o.inputs)
+        self.users.update(closing_values(self.block))
+
+    @property
+    def library(self) -> OperatorLibrary:
+        return self.design.model.library
+
+    @property
+    def block(self) -> Block:
+        return self.schedule.graph.block
+
+    def arrival(self, value: int, cycle: int) -> float:
+        """When a value settles in a cycle: a register's when it is older than that."""
+        if self.block.operations[value].opcode == "const":
+            return 0.0
+        return self.arrivals[value] if self.schedule.ready(value) == cycle else self.library.clock_to_q_ns
+
+    def inputs_ns(self, operation: Operation) -> float:
+        cycle = self.schedule.starts[operation.index]
+        return max((self.arrival(i, cycle) for i in operation.inputs), default=0.0)
+
+    def made_ns(self, operation: Operation) -> float:
+        """When an operation's value settles."""
+        timing = self.schedule.graph.timings[operation.index]
+        if operation.index in self.forwarded:
+            return self.forwarded[operation.index]
+        if timing.latency_cycles == 0 and operation.opcode not in ("read", "const"):
+            kind = operation.type
+            if operation.opcode in _SUMS and kind is not None and not kind.floating:
+                return self.summed_ns(operation, kind.width_bits)
+            after = self.after_ns(operation, timing.delay_ns * self.share(operation))
+            if operation.opcode not in _COMPARISONS and self.is_staggered(operation):
+                self.staggered.add(operation.index)
+            return self.inputs_ns(operation) + after
+        if operation.opcode == "load" and isinstance(operation.symbol, Array) and operation.symbol.external:
+            return 0.0
+        return self.library.clock_to_q_ns + timing.output_ns
+
+    def is_staggered(self, operation: Operation) -> bool:
+        """Whether an operand's low bits settle early in the cycle in which it is used."""
+        cycle = self.schedule.starts[operation.index]
+        return any(i in self.staggered and self.schedule.ready(i) == cycle for i in operation.inputs)
+
+    def after_ns(self, operation: Operation, delay_ns: float) -> float:
+        """What an operation adds to the time when its operands have settled."""
+        return delay_ns * (AFTER_A_SUM if self.is_staggered(operation) else 1.0)
+
+    def share(self, operation: Operation) -> float:
+        """What is left of a delay when an operand is constant."""
+        constant = any(self.block.operations[i].opcode == "const" for i in operation.operands)
+        return CONSTANT_COMPARISON if constant and operation.opcode in _COMPARISONS else 1.0
+
+    def summed_ns(self, operation: Operation, width_bits: int) -> float:
+        """When a sum settles; a product with a constant is a sum of shifted operands."""
+        cycle = self.schedule.starts[operation.index]
+        levels = 0
+        if operation.opcode == "mul":
+            factor = constant_factor(operation, self.block.operations) or 0
+            terms = signed_digit_count(factor)
+            if terms < 2:
+                return self.inputs_ns(operation)
+            levels = (terms - 1).bit_length() - 1
+        carry = self.library.delay_ns("add", width_bits)
+        begin, settled = 0.0, 0.0
+        for source in operation.operands:
+            here = self.schedule.ready(source) == cycle
+            if here and source in self.unsummed and self.users[source] == 1:
+                arrived, run = self.unsummed[source] + CARRY_SAVE_NS, carry
+            else:
+                arrived = self.arrival(source, cycle)
+                run = carry * (AFTER_A_SUM if here and source in self.staggered else 1.0)
+            begin, settled = max(begin, arrived), max(settled, arrived + run)
+        self.unsummed[operation.index] = begin + levels * CARRY_SAVE_NS
+        self.staggered.add(operation.index)
+        return settled + levels * CARRY_SAVE_NS
+
+    def selected_ns(self, settled: float, ways: int, width_bits: int) -> float:
+        """After a selection, whose condition comes from the controller."""
+        begin = max(settled, self.library.clock_to_q_ns) if ways > 1 else settled
+        return begin + self.library.selection_ns(ways, width_bits)
+
+    def ends(self) -> Iterator[float]:
+        """When each path of the block is over, set-up times included."""
+        forwards = self.schedule.forwards
+        if forwards:  # what an iteration writes and the next one reads in the same cycle goes on in it
+            for operation in self.block.operations:
+                self.arrivals.append(self.made_ns(operation))
+            self.forwarded = {read: self.written_ns(write) for read, write in forwards.items()}
+            self.arrivals = []
+        for operation in self.block.operations:
+            self.arrivals.append(self.made_ns(operation))
+            if operation.index in self.holding.live:
+                yield from self.operation_ends(operation)
+        keep = self.library.delay_ns("mux2", 8) + self.library.setup_ns
+        for value in self.holding.held:
+            yield self.arrivals[value] + keep
+        for value in closing_values(self.block):
+            yield self.arrivals[base_of(self.block, value)] + keep
+
+    def written_ns(self, write: int) -> float:
+        """When a variable's new value is there for one who reads it as it is written."""
+        operation = self.block.operations[write]
+        kind = self.block.operations[operation.operands[0]].type
+        width = kind.width_bits if kind is not None else 1
+        return self.inputs_ns(operation) + self.library.selection_ns(2, width)
+
+    def operation_ends(self, operation: Operation) -> Iterator[float]:
+        settled, symbol = self.inputs_ns(operation), operation.symbol
+        ways = len(self.places.get((operation.opcode, operation.name), ()))
+        bound = self.shared.get((self.block.index, operation.index))
+        if bound is not None:
+            before = self.selected_ns(settled, len(bound.uses), bound.unit.ports[0][1])
+            inside = unit_timing(bound.unit, self.library.liberty).input_ns
+            if bound.unit.module == "integer_divide":  # begins with a carry, too: the operands' magnitudes
+                inside = self.after_ns(operation, inside)
+            yield before + inside + self.library.setup_ns
+        elif operation.opcode == "write" and isinstance(symbol, Variable):
+            width = symbol.type.width_bits if ways > 1 else 8
+            kept = self.library.selection_ns(max(2, ways), width)
+            yield max(settled, self.library.clock_to_q_ns) + kept + self.library.setup_ns
+        elif operation.opcode in ("load", "store") and isinstance(symbol, Array):
+            yield self.access_ends(operation, symbol, settled, ways)
+
+    def access_ends(self, operation: Operation, array: Array, settled: float, ways: int) -> float:
+        """A port of an external array is an output; a local one has its cells behind it."""
+        width = array.type.width_bits
+        selected = self.selected_ns(settled, ways, width)
+        if array.external:
+            return selected
+        if operation.opcode == "load":
+            selected += self.library.selection_ns(array.element_count, width)
+        else:
+            selected += self.library.delay_ns("eq", 8)
+        return selected + self.library.delay_ns("mux2", width) + self.library.setup_ns
+
+
+def critical_path_ns(design: ScheduledDesign) -> float:
+    """Estimated longest path of a design in its library, in ns.
+
+    Source: static timing over operators measured alone, but for sums of sums.
+    """
+    shared, places = units_by_operation(design), symbol_places(design)
+    types = {v.name: v.type for v in design.graph.variables}
+    longest = 0.0
+    for schedule in design.schedules:
+        holding = hold_values(schedule, types)
+        paths = _Paths(design=design, schedule=schedule, holding=holding, shared=shared, places=places)
+        longest = max([longest, *paths.ends()])
+    for bound in design.units:
+        longest = max(longest, unit_timing(bound.unit, design.model.library.liberty).stage_ns)
+    return longest
