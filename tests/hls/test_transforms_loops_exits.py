@@ -219,6 +219,68 @@ def test_variable_nobody_reads_later_needs_no_selection() -> None:
     assert not any(isinstance(e, ir.Select) for e in ir.all_expressions(after.body))
 
 
+def loads(function: ir.Function, array: str) -> list[ir.Load]:
+    expressions = ir.all_expressions(function.body)
+    return [e for e in expressions if isinstance(e, ir.Load) and e.array.name == array]
+
+
+def test_element_of_the_condition_is_loaded_once() -> None:
+    after = assert_same_after(
+        """
+        int f(int A[16], int B[16]) {
+            int m = -99, w = 0;
+            for (int i = 0; i < 16; i++)
+                if (A[i] > m) { m = A[i]; w = i; B[i] = A[i] * m; } else w += A[i];
+            return m * 100 + w;
+        }
+        """,
+        "L0",
+    )
+    assert [load.predicate for load in loads(after, "A")] == [None]
+
+
+def test_element_that_both_branches_load_is_loaded_once_without_the_condition() -> None:
+    after = assert_same_after(
+        """
+        int f(int A[16], int B[16], int x) {
+            int s = 0;
+            for (int i = 0; i < 16; i++) {
+                if (x > i) { if (s & 1) s += B[i] * 3; else s -= B[i]; }
+                if (s & 2) s += A[i]; else s ^= A[i];
+            }
+            return s;
+        }
+        """,
+        "L0",
+    )
+    assert [load.predicate for load in loads(after, "A")] == [None]
+    (load,) = loads(after, "B")
+    assert isinstance(load.predicate, ir.Read)
+
+
+def test_loads_that_may_differ_stay_apart() -> None:
+    after = assert_same_after(
+        """
+        int f(int A[16], int B[16], int x) {
+            int s = 0;
+            for (int i = 1; i < 16; i++) {
+                if (A[i] > 3) { s += B[A[i] & 15]; A[i] = s & 7; s ^= B[A[i] & 15]; }
+                if (x & 1) s += A[i]; else if (x & 2) s -= A[i];
+                A[i - 1] = s;
+                if (s & 1) s += A[i];
+                x = x * 5 + 1;
+                A[B[i] & 15] = x;
+                if (s & 1) s += A[i];
+            }
+            return s;
+        }
+        """,
+        "L0",
+    )
+    assert len(loads(after, "B")) == 3
+    assert len(loads(after, "A")) >= 4
+
+
 @pytest.mark.parametrize(
     ("statement", "cheap"),
     [
