@@ -35,7 +35,7 @@ module quotient_digit #(
   assign plus = {from_2, from_1 & ~from_2};
   assign minus = {~from_minus_1, from_minus_1 & ~from_0};
 
-  // the low bits of 4 * remainder - digit * divisor; the two highest of the sum always agree with its sign
+  // 4 * remainder - digit * divisor; the bits above those of a remainder only repeat its sign
   wire [WIDTH-1:0] sum4 = {sum[WIDTH-3:0], 2'b00};
   wire [WIDTH-1:0] carry4 = {carry[WIDTH-3:0], 2'b00};
   wire [WIDTH-1:0] twice = {divisor[WIDTH-2:0], 1'b0};
