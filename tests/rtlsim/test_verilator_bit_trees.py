@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from pipelines.interface import INT32, INT64, Argument, Interface
 from pipelines.rtlsim import MemoryTiming, simulate_design
 
-# x[38] ^ x[31] ^ x[38] is x[31]; with the optimisation on, Verilator finds otherwise for some x.
+# x[38] ^ x[31] ^ x[38] is x[31]; with the optimisation on, Verilator finds otherwise for -1.
 TREE = """
 module tree_hw (input clk, input rst, input start, output reg done, input signed [63:0] s_x,
   output reg signed [31:0] result);
@@ -23,8 +22,7 @@ endmodule
 """
 
 
-@pytest.mark.parametrize("x", [0, 1 << 31, 1 << 38, (1 << 38) | (1 << 31), -1])
-def test_exclusive_or_of_single_bits_is_exact(tmp_path: Path, x: int) -> None:
+def test_exclusive_or_of_single_bits_is_exact(tmp_path: Path) -> None:
     found = simulate_design(
         TREE,
         module="tree_hw",
@@ -33,7 +31,7 @@ def test_exclusive_or_of_single_bits_is_exact(tmp_path: Path, x: int) -> None:
             arguments=(Argument(name="x", type=INT64, shape=(), read=True, written=False),),
             returns=INT32,
         ),
-        data={"x": np.array(x, np.int64)},
+        data={"x": np.array(-1, np.int64)},
         timing=MemoryTiming(read_delay_cycles=1, write_delay_cycles=1),
         folder=tmp_path,
         runtime_folder=tmp_path / "runtime",
