@@ -7,7 +7,7 @@ rewriting loops (`reduction.py`) or straight-line code (`chains.py`).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pipelines.hls import ir
@@ -176,13 +176,6 @@ def _unguarded(expression: ir.Expression) -> ir.Expression:
     return replace(expression, predicate=None) if isinstance(expression, ir.Load) else expression
 
 
-def assignments_to(body: tuple[ir.Statement, ...], name: str) -> Iterator[ir.Assign]:
-    """The assignments to a variable, in textual order."""
-    for statement in ir.walk_statements(body):
-        if isinstance(statement, ir.Assign) and statement.variable.name == name:
-            yield statement
-
-
 def accumulators(body: tuple[ir.Statement, ...]) -> dict[str, Accumulator]:
     """The accumulators of a loop's body by name: assigned by updates of one operator, read by them only."""
     reads: Counter[str] = Counter()
@@ -192,13 +185,18 @@ def accumulators(body: tuple[ir.Statement, ...]) -> dict[str, Accumulator]:
             loops.add(statement.variable.name)
         for expression in ir.statement_expressions(statement):
             reads.update(p.variable.name for p in ir.walk_expressions(expression) if isinstance(p, ir.Read))
+    updates: dict[str, list[ir.Assign]] = {}
+    for statement in ir.walk_statements(body):
+        if isinstance(statement, ir.Assign) and statement.variable.name not in loops:
+            updates.setdefault(statement.variable.name, []).append(statement)
     found: dict[str, Accumulator] = {}
-    assigned = {s.variable.name: s.variable for s in ir.walk_statements(body) if isinstance(s, ir.Assign)}
-    for name in sorted(set(assigned) - loops):
-        updates = list(assignments_to(body, name))
-        operators = {operator_of_update(u.value, assigned[name]) for u in updates} - {"keep"}
-        own_reads = sum(count_reads(u.value, name) for u in updates)
+    for name in sorted(updates):
+        variable = updates[name][0].variable
+        own_reads = sum(count_reads(u.value, name) for u in updates[name]) if reads[name] else 0
+        if not own_reads or own_reads != reads[name]:
+            continue
+        operators = {operator_of_update(u.value, variable) for u in updates[name]} - {"keep"}
         operator = operators.pop() if len(operators) == 1 else None
-        if operator is not None and own_reads == reads[name]:
-            found[name] = Accumulator(variable=assigned[name], operator=operator, updates=len(updates))
+        if operator is not None:
+            found[name] = Accumulator(variable=variable, operator=operator, updates=len(updates[name]))
     return found

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import product
 
 import islpy
 
@@ -29,6 +30,9 @@ from pipelines.hls.transforms.unroll import unroll_loop
 OPERATION_LIMIT = 1_000_000
 """Steps isl may take for one pair of accesses (some tenths of a second); beyond them they count as
 dependent. A count, not a time, so that results are the same on every machine."""
+
+QUESTION_LIMIT = 2000
+"""Pairs of accesses of one loop that isl is asked about; beyond it they count as dependent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,14 +162,50 @@ def _is_empty(text: str) -> bool:
         return False
 
 
-def _may_meet(first: _Access, second: _Access, variable: str, changed: frozenset[str]) -> bool:
-    """Whether two accesses may touch one element in different iterations."""
-    for left, right in zip(first.forms, second.forms, strict=True):
-        moving = [leaf for leaf in left.leaves if first.place.mentions(Affine(((leaf, 1),)), changed)]
-        same = left.terms == right.terms and left.constant == right.constant
-        if same and left.exact and right.exact and moving == [variable]:
+@dataclass(slots=True)
+class _Pairs:
+    """Answers whether two accesses may touch one element in different iterations.
+
+    Attributes:
+        asked: questions to isl so far.
+    """
+
+    loop: ir.For
+    changed: frozenset[str]
+    asked: int = 0
+
+    def may_meet(self, first: _Access, second: _Access) -> bool:
+        """By their distance where subscripts differ by a constant, else by isl."""
+        distances = [self.distance(a, b, first.place) for a, b in zip(first.forms, second.forms, strict=True)]
+        known = {d for d in distances if d is not None}
+        if "never" in known or 0 in known or len(known - {"any"}) > 1:
             return False
-    return not _is_empty(_Writer(changed).meeting(first, second, variable))
+        if None not in distances:
+            return True
+        self.asked += 1
+        if self.asked > QUESTION_LIMIT:
+            return True
+        return not _is_empty(_Writer(self.changed).meeting(first, second, self.loop.variable.name))
+
+    def distance(self, first: Affine, second: Affine, place: Facts) -> int | str | None:
+        """Iterations between two equal values of two subscripts of equal terms: `any`, `never` or a number.
+
+        Returns: None when the terms differ, or move in another way than with the loop's variable.
+        """
+        if first.terms != second.terms or not (first.exact and second.exact):
+            return None
+        moving = [(t, c) for t, c in first.terms if place.mentions(Affine(((t, 1),)), self.changed)]
+        change = second.constant - first.constant
+        if not moving:
+            return "never" if change else "any"
+        if len(moving) > 1 or moving[0][0] != self.loop.variable.name:
+            return None
+        stride = moving[0][1] * self.loop.step
+        if change % stride:
+            return "never"
+        trips = self.loop.trip_count
+        distance = change // stride
+        return "never" if trips is not None and abs(distance) >= trips else distance
 
 
 # ---- a loop -----------------------------------------------------------------------------------------
@@ -189,24 +229,21 @@ def _carried_element(function: ir.Function, loop: ir.For) -> str | None:
     if facts is None:
         raise NotApplicable(f"no loop is named {loop.name}")
     changed = ir.assigned_variables((loop,))
-    accesses = [a for body, inner in facts.inside(loop) for a in _collect(body, inner)]
-    by_array: dict[str, list[_Access]] = {}
-    for access in accesses:
-        by_array.setdefault(access.array, []).append(access)
-    for array, found in by_array.items():
-        asked: set[tuple[Key, int, Key, int]] = set()
-        for first in (a for a in found if a.is_store):
-            for second in found:
-                question = (key_of(first.forms), id(first.place), key_of(second.forms), id(second.place))
-                if question in asked:
-                    continue
-                asked.add(question)
-                if _may_meet(first, second, loop.variable.name, changed):
-                    does = "writes" if second.is_store else "reads"
-                    return (
-                        f"line {first.line} writes an element of {array} that line {second.line} {does}"
-                        f" in another iteration of loop {loop.name}, as far as can be told"
-                    )
+    pairs = _Pairs(loop, changed)
+    by_array: dict[str, dict[tuple[Key, int, bool], _Access]] = {}
+    for body, inner in facts.inside(loop):
+        for access in _collect(body, inner):
+            identity = (key_of(access.forms), id(access.place), access.is_store)
+            by_array.setdefault(access.array, {}).setdefault(identity, access)
+    for array, distinct in by_array.items():
+        for first, second in product(distinct.values(), repeat=2):
+            if not first.is_store or not pairs.may_meet(first, second):
+                continue
+            does = "writes" if second.is_store else "reads"
+            return (
+                f"line {first.line} writes an element of {array} that line {second.line} {does}"
+                f" in another iteration of loop {loop.name}, as far as can be told"
+            )
     return None
 
 
