@@ -1,0 +1,142 @@
+"""Figures of high-level synthesis: gemm under its directives, and the time of large unrolled programs.
+
+    python tests/benchmarks/hls_figures.py
+
+gemm 16 x 16 x 16 in int with memory delay 2: cycles in Verilator and in the cycle model (which must agree,
+and equal native C), and the best of five times from C to Verilog. Then every PolyBench program at size
+small with its innermost loops unrolled by 32: the time from C to Verilog, largest first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from pipelines.cyclemodel import count_cycles
+from pipelines.hls import (
+    CompiledDesign,
+    Directive,
+    HlsOptions,
+    compile_program,
+    innermost_loops,
+    read_function,
+)
+from pipelines.native import run_native
+from pipelines.programs import draw_data
+from pipelines.programs.polybench_catalogue import POLYBENCH_KERNELS, polybench_program
+from pipelines.rtlsim import MemoryTiming, simulate_design
+
+ACCUMULATOR = """
+void gemm(int A[16][16], int B[16][16], int C[16][16])
+{
+    for (int i = 0; i < 16; i++)
+        for (int j = 0; j < 16; j++) {
+            int sum = 0;
+            for (int k = 0; k < 16; k++)
+                sum += A[i][k] * B[k][j];
+            C[i][j] = sum;
+        }
+}
+"""
+IN_MEMORY = ACCUMULATOR.replace("int sum = 0;", "C[i][j] = 0;").replace("sum +=", "C[i][j] +=")
+IN_MEMORY = IN_MEMORY.replace("            C[i][j] = sum;\n", "")
+
+PIPELINE = Directive(kind="pipeline", loop="L2")
+FLATTEN = Directive(kind="flatten", loop="L2")
+UNROLL = (
+    Directive(kind="unroll", loop="L2", value=4),
+    Directive(kind="partition", variable="A", style="cyclic", value=4, dimension=2),
+    Directive(kind="partition", variable="B", style="cyclic", value=4, dimension=1),
+)
+SETTINGS = {
+    "plain": (),
+    "pipelined": (PIPELINE,),
+    "pipelined, nest flattened": (PIPELINE, FLATTEN),
+    "and unrolled by 4, arrays in 4 banks": (PIPELINE, FLATTEN, *UNROLL),
+}
+
+
+def best_time(source: str, top: str, options: HlsOptions, rounds: int) -> tuple[CompiledDesign, float]:
+    """The design, and the best of some times from C to Verilog in seconds."""
+    times: list[float] = []
+    while True:
+        start = time.perf_counter()
+        compiled = compile_program(source, top=top, options=options)
+        times.append(time.perf_counter() - start)
+        if len(times) == rounds:
+            return compiled, min(times)
+
+
+def cycles_of(source: str, compiled: CompiledDesign, folder: Path) -> str:
+    """Cycles that both engines agree on, or what differs."""
+    data = draw_data(compiled.interface, "{}", seed=0)
+    for name in ("native", "model", "rtl"):
+        (folder / name).mkdir(parents=True)
+    native = run_native(source, compiled.interface, data, folder=folder / "native")
+    model = count_cycles(compiled, data, folder=folder / "model")
+    rtl = simulate_design(
+        compiled.verilog,
+        module=compiled.module,
+        interface=compiled.interface,
+        data=data,
+        timing=MemoryTiming(read_delay_cycles=2, write_delay_cycles=2),
+        folder=folder / "rtl",
+        runtime_folder=folder.parent / "runtime",
+        banks=compiled.banks,
+    )
+    for found in (model, rtl):
+        if found.status != "ok":
+            return f"{found.status}: {found.reason}"
+        if any(found.outputs[n].tobytes() != v.tobytes() for n, v in native.outputs.items()):
+            return "outputs differ from native C"
+    if model.latency_cycles != rtl.latency_cycles:
+        return f"cycles differ: {model.latency_cycles} and {rtl.latency_cycles}"
+    return str(rtl.latency_cycles)
+
+
+def gemm(base: Path) -> bool:
+    """Print the table of gemm; whether all designs are right."""
+    right = True
+    for name, source in (("local accumulator", ACCUMULATOR), ("C[i][j] += in memory", IN_MEMORY)):
+        print(name)
+        for number, (setting, directives) in enumerate(SETTINGS.items()):
+            compiled, seconds = best_time(source, "gemm", HlsOptions(directives=directives), 5)
+            cycles = cycles_of(source, compiled, base / f"{name[0]}{number}")
+            interval = compiled.intervals.get("L2", "")
+            print(f"  {setting:<38} II {interval:<3} {cycles:>8} cycles  C to Verilog {seconds:.3f} s")
+            right = right and cycles.isdigit()
+    return right
+
+
+def unrolled(factor: int) -> None:
+    """Print the time of each PolyBench program with its innermost loops unrolled, largest first."""
+    rows: list[tuple[float, str]] = []
+    for kernel in POLYBENCH_KERNELS:
+        program = polybench_program(kernel.name, size="small", data_type="float")
+        loops = innermost_loops(read_function(program.source, top=program.top))
+        directives = tuple(Directive(kind="unroll", loop=loop, value=factor) for loop in loops)
+        compiled, seconds = best_time(program.source, program.top, HlsOptions(directives=directives), 2)
+        operations = sum(len(b.operations) for b in compiled.scheduled.graph.blocks)
+        rows.append((seconds, f"{kernel.name:<16} {operations:>6} operations  {seconds:.2f} s"))
+    for _, text in sorted(rows, reverse=True):
+        print(f"  {text}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--factor", type=int, default=32)
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        right = gemm(Path(name))
+    print(f"PolyBench small, float, innermost loops unrolled by {chosen.factor}")
+    unrolled(chosen.factor)
+    return int(not right)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
