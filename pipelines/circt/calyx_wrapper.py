@@ -15,8 +15,7 @@ from dataclasses import dataclass
 
 from pipelines.circt.memories import address_bits, memory_lines, range_text
 from pipelines.hls import ir
-from pipelines.rtlsim.harness import MemoryTiming
-from pipelines.rtlsim.ports import Port
+from pipelines.rtlsim import MemoryTiming, Port
 
 LOCAL_TIMING = MemoryTiming(read_delay_cycles=1, write_delay_cycles=1)
 

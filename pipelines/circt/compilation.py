@@ -18,12 +18,9 @@ from pipelines.circt.handshake_wrapper import handshake_wrapper
 from pipelines.circt.preparation import prepare
 from pipelines.circt.verilog_text import exported_verilog
 from pipelines.circt.writer import BranchingWriter, StructuredWriter, mlir_text
-from pipelines.hls import ir
-from pipelines.hls.errors import HlsError
-from pipelines.hls.frontend import interface_of, read_function
+from pipelines.hls import HlsError, interface_of, ir, read_function
 from pipelines.interface import DataSet, Interface
-from pipelines.rtlsim import MemoryTiming, SimulationResult, simulate_design
-from pipelines.rtlsim.ports import Port, module_ports
+from pipelines.rtlsim import MemoryTiming, Port, SimulationResult, module_ports, simulate_design
 from pipelines.schemas.status import OK, REJECTED, TOOL_ERROR
 from pipelines.tools import ToolMissing
 

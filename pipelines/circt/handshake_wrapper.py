@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from pipelines.circt.calyx_wrapper import LOCAL_TIMING, port_lines, wrapper_name
 from pipelines.circt.memories import address_bits, memory_lines, range_text
 from pipelines.hls import ir
-from pipelines.rtlsim.harness import MemoryTiming
-from pipelines.rtlsim.ports import Port
+from pipelines.rtlsim import MemoryTiming, Port
 
 CHANNEL_MODULES = """\
 module handshake_load #(parameter WIDTH = 32, READ = 1) (

@@ -13,12 +13,19 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import reduce
 
-from pipelines.hls import ir
-from pipelines.hls.arithmetic import make_binary, truth_value
-from pipelines.hls.frontend import read_function
-from pipelines.hls.initial_values import store_initial_values
-from pipelines.hls.plan import TransformOptions, tidy, transform
-from pipelines.hls.transforms.copying import FreshNames, fresh_names, leaves_outward
+from pipelines.hls import (
+    FreshNames,
+    TransformOptions,
+    fresh_names,
+    ir,
+    leaves_outward,
+    make_binary,
+    read_function,
+    store_initial_values,
+    tidy,
+    transform,
+    truth_value,
+)
 
 Body = tuple[ir.Statement, ...]
 

@@ -21,9 +21,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pipelines.circt.expressions import Values, memory_type, type_text
-from pipelines.hls import ir
-from pipelines.hls.arithmetic import make_binary
-from pipelines.hls.transforms.liveness import Liveness, live_after
+from pipelines.hls import Liveness, ir, live_after, make_binary
 
 Body = tuple[ir.Statement, ...]
 Emit = Callable[[], None]

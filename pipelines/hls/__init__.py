@@ -5,6 +5,7 @@ this package only the names below are used.
 """
 
 from pipelines.hls import cdfg, ir
+from pipelines.hls.arithmetic import make_binary, truth_value
 from pipelines.hls.bundle import bundle_source
 from pipelines.hls.compiler import (
     TOOL,
@@ -25,12 +26,15 @@ from pipelines.hls.directives import (
 from pipelines.hls.errors import HlsError
 from pipelines.hls.frontend import interface_of, read_function, read_interface
 from pipelines.hls.functions import default_top, defined_functions
+from pipelines.hls.initial_values import store_initial_values
 from pipelines.hls.ir import Directive, Function
 from pipelines.hls.operators import delay_library
-from pipelines.hls.plan import TransformOptions
+from pipelines.hls.plan import TransformOptions, tidy, transform
 from pipelines.hls.report import RtlReport
 from pipelines.hls.rows import design_id, design_row, options_of, outcome_rows
 from pipelines.hls.schedule import BlockSchedule
+from pipelines.hls.transforms.copying import FreshNames, fresh_names, leaves_outward
+from pipelines.hls.transforms.liveness import Liveness, live_after
 
 __all__ = [
     "TOOL",
@@ -38,9 +42,11 @@ __all__ = [
     "CompiledDesign",
     "Directive",
     "DirectiveOutcome",
+    "FreshNames",
     "Function",
     "HlsError",
     "HlsOptions",
+    "Liveness",
     "RtlReport",
     "ScheduledDesign",
     "TransformOptions",
@@ -54,14 +60,22 @@ __all__ = [
     "design_row",
     "directive_json",
     "directives_json",
+    "fresh_names",
     "innermost_loops",
     "interface_of",
     "ir",
+    "leaves_outward",
+    "live_after",
+    "make_binary",
     "options_of",
     "outcome_rows",
     "parse_directives",
     "read_function",
     "read_interface",
     "read_program",
+    "store_initial_values",
+    "tidy",
     "tool_version",
+    "transform",
+    "truth_value",
 ]

@@ -30,7 +30,9 @@ from pipelines.synthesis import (
 from pipelines.synthesis.netlist import parse_netlist
 from pipelines.synthesis.recipe import NETLIST_FILE
 from pipelines.synthesis.timing import analyse_timing
-from tests.benchmarks.characterise_units import characterise_units, units_table
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from characterise_units import characterise_units, units_table
 
 WIDTHS = (8, 16, 32, 64)
 BINARY = {

@@ -51,6 +51,7 @@ class Choices:
         return found
 
     def choose(self, node: c_ast.TernaryOp) -> Result:
+        """The value of `?:`: a selection, or a condition when a side changes something."""
         condition = self.expressions.condition(node.cond)
         if isinstance(condition, ir.Constant):
             return self._chosen(node, bool(condition.value))

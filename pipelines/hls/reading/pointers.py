@@ -38,6 +38,7 @@ class Pointers:
         raise self.session.refuse(node, "only an array or a pointer can be indexed", "another value")
 
     def combine(self, operator: str, left: Result, right: Result, node: c_ast.Node) -> Result:
+        """A binary operator of which at least one operand is a pointer."""
         if isinstance(left, Address) and isinstance(right, Address):
             return self._pair(operator, left, right, node)
         pointer, other = (left, right) if isinstance(left, Address) else (right, left)

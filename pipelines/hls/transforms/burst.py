@@ -159,6 +159,7 @@ class Transfer:
         body: tuple[ir.Statement, ...],
         directives: tuple[ir.Directive, ...],
     ) -> ir.For:
+        """A loop of `trips` iterations from 0 that counts in a variable."""
         return ir.For(
             name=name,
             body=body,
@@ -273,6 +274,7 @@ class Transfer:
         return ir.Read(variable=variable)
 
     def held(self, stem: str, value: ir.Expression) -> ir.Expression:
+        """A value computed once before the loops, as a read of a new variable."""
         variable = self.names.variable(f"{self.layout.array.name}_{stem}")
         self.before.append(ir.Assign(variable=variable, value=value, line=self.line))
         return ir.Read(variable=variable)
