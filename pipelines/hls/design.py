@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from math import ceil
 
 from pipelines.hls.cdfg import Block, Branch, Cdfg, Operation
-from pipelines.hls.operators import TimingModel, unit_class
-from pipelines.hls.schedule import BlockSchedule, closing_values
+from pipelines.hls.operators import TimingModel, sharing_key
+from pipelines.hls.schedule import BlockSchedule, closing_values, instance_number
 from pipelines.hls.schedule import live_operations as live_operations
 from pipelines.hls.units.catalogue import FunctionalUnit
 
@@ -66,10 +66,11 @@ class _Pool:
     taken: list[set[int]] = field(default_factory=list[set[int]])
     first_free: Counter[int] = field(default_factory=Counter[int])
 
-    def bind(self, use: UnitUse, unit: FunctionalUnit, slots: list[int]) -> None:
-        """Put a use on the first unit that is free in all its slots, and widen that unit if need be."""
-        number = self.free_number(slots)
-        if number == len(self.uses):
+    def bind(self, use: UnitUse, unit: FunctionalUnit, slots: list[int], number: int | None) -> None:
+        """Put a use on a unit, the first that is free in all its slots when no number is given; widen that
+        unit if need be."""
+        number = self.free_number(slots) if number is None else number
+        while number >= len(self.uses):
             self.units.append(unit)
             self.uses.append([])
             self.taken.append(set())
@@ -96,13 +97,6 @@ def _width(unit: FunctionalUnit) -> int:
     return unit.ports[0][1]
 
 
-def _pool_key(unit: FunctionalUnit) -> tuple[object, ...]:
-    """What units must have in common to be one: multipliers of one class and latency may differ in width."""
-    if unit.module == "integer_multiply":
-        return unit_class(unit), unit.latency_cycles
-    return unit.kind, unit.parameters
-
-
 def bind_units(schedules: tuple[BlockSchedule, ...]) -> tuple[BoundUnit, ...]:
     """Share functional units between operations that never occupy one in the same cycle.
 
@@ -111,7 +105,7 @@ def bind_units(schedules: tuple[BlockSchedule, ...]) -> tuple[BoundUnit, ...]:
     first, so that the wide ones of different cycles meet on one unit; those that occupy a unit for several
     cycles choose in order of time, which takes the fewest units (left-edge algorithm).
     """
-    pools: dict[tuple[object, ...], _Pool] = {}
+    pools: dict[str, _Pool] = {}
     for block_index, schedule in enumerate(schedules):
         for pool in pools.values():
             pool.next_block()
@@ -120,8 +114,9 @@ def bind_units(schedules: tuple[BlockSchedule, ...]) -> tuple[BoundUnit, ...]:
             slots = [start + k for k in range(unit.busy_cycles)]
             if interval is not None:
                 slots = [s % interval for s in slots]
-            pool = pools.setdefault(_pool_key(unit), _Pool())
-            pool.bind(UnitUse(block=block_index, operation=operation), unit, slots)
+            pool = pools.setdefault(sharing_key(unit), _Pool())
+            use = UnitUse(block=block_index, operation=operation)
+            pool.bind(use, unit, slots, instance_number(schedule.graph.resources[operation]))
     return _named_units(list(pools.values()))
 
 
@@ -142,7 +137,8 @@ def _binding_order(schedule: BlockSchedule) -> list[tuple[int, FunctionalUnit]]:
 
 def _named_units(pools: Sequence[_Pool]) -> tuple[BoundUnit, ...]:
     """Units in order of type, numbered by kind."""
-    bound = [(unit, tuple(uses)) for pool in pools for unit, uses in zip(pool.units, pool.uses, strict=True)]
+    every = [item for pool in pools for item in zip(pool.units, pool.uses, strict=True)]
+    bound = [(unit, tuple(uses)) for unit, uses in every if uses]
     numbers: Counter[str] = Counter()
     found: list[BoundUnit] = []
     for unit, uses in sorted(bound, key=lambda item: (item[0].kind, item[0].parameters)):

@@ -15,12 +15,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pipelines.hls.difference import ConstraintGraph, constraint_graph
 from pipelines.hls.iterative import iterative_schedule
 from pipelines.hls.lifetimes import keeps, shorten_lifetimes
-from pipelines.hls.operators import TimingModel
+from pipelines.hls.operators import TimingModel, sharing_key
 from pipelines.hls.recurrence import Recurrence, describe_recurrence, recurrence_bound
 from pipelines.hls.residues import ResidueSearch, Verdict, contended, solve_program
 from pipelines.hls.schedule import (
@@ -36,6 +36,9 @@ MAXIMUM_INTERVAL_CYCLES = 4096
 
 EXACT_OPERATIONS = 600
 """Largest block that is searched exactly."""
+
+SHARED_OPERATIONS = 2000
+"""Largest block that is scheduled a second time so that it needs fewer units."""
 
 PATIENCE = 6
 """Intervals tried one by one above the bound; then steps grow with the interval."""
@@ -167,7 +170,8 @@ def modulo_schedule(graph: BlockGraph, model: TimingModel, requested: int) -> Bl
             if starts is not None:
                 unproven += [i for s in solvers for i in s.unproven if i < interval]
                 bound = _explain(graph, interval, requested, resource, recurrence, unproven)
-                return _schedule(solvers[number], model, starts, interval, bound)
+                found = _schedule(solvers[number], model, starts, interval, bound)
+                return _with_fewer_units(found, solvers[number].constraints, model)
         step = 1 if interval - least < PATIENCE else max(1, interval // 16)
         unproven += [interval + 1] if step > 1 else []
         interval += step
@@ -186,6 +190,39 @@ def _schedule(
         conflict_cycles=0 if alone is None else _conflicts(solver.graph, starts, alone),
         bound=bound,
     )
+
+
+def _with_fewer_units(
+    found: BlockSchedule, constraints: ConstraintGraph, model: TimingModel
+) -> BlockSchedule:
+    """A schedule with the same interval whose operations spread over it, so that they share units.
+
+    Taken when an iteration lasts at most one interval longer.
+    """
+    interval, graph = found.interval_cycles or 1, found.graph
+    if interval == 1 or len(graph.operations) > SHARED_OPERATIONS:
+        return found
+    limited = _limited_to_need(graph, interval)
+    solver = _Solver(graph=limited, constraints=constraints)
+    starts = solver.solve(interval) if limited is not graph else None
+    if starts is None:
+        return found
+    shared = _schedule(solver, model, starts, interval, found.bound)
+    return shared if shared.length_cycles <= found.length_cycles + interval else found
+
+
+def _limited_to_need(graph: BlockGraph, interval: int) -> BlockGraph:
+    """The graph in which units are as few as the interval allows, of kinds that more than one could be of."""
+    resources, capacities = list(graph.resources), dict(graph.capacities)
+    busy: dict[Resource, int] = defaultdict(int)
+    for index, unit in enumerate(graph.units):
+        if unit is not None and unit.latency_cycles > 0 and resources[index] is None:
+            resources[index] = ("unit", sharing_key(unit))
+    for resource, timing, before in zip(resources, graph.timings, graph.resources, strict=True):
+        if resource is not None and before is None:
+            busy[resource] += timing.busy_cycles
+    capacities |= {resource: -(-cycles // interval) for resource, cycles in sorted(busy.items())}
+    return replace(graph, resources=tuple(resources), capacities=capacities) if busy else graph
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

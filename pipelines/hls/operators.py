@@ -370,6 +370,13 @@ def unit_class(unit: FunctionalUnit) -> str:
             return unit.kind
 
 
+def sharing_key(unit: FunctionalUnit) -> str:
+    """What units must have in common to be one: multipliers of one class may differ in width."""
+    if unit.module == "integer_multiply":
+        return f"{unit_class(unit)} of {unit.latency_cycles}"
+    return " ".join([unit.kind, *(f"{name}={value}" for name, value in unit.parameters)])
+
+
 def widest_of_class(unit: FunctionalUnit) -> FunctionalUnit:
     """The unit that does what every unit of its class does."""
     width = _class_width(unit)

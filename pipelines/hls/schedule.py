@@ -8,19 +8,24 @@ All cycles are counted from the start of the block (or of the iteration).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from heapq import heapify, heappop, heappush
 
-from pipelines.hls.cdfg import Block, Branch, Finish, Operation
+from pipelines.hls.cdfg import MEMORY_OPCODES, Block, Branch, Finish, Operation
 from pipelines.hls.dependence import memory_dependences
 from pipelines.hls.operators import FREE, Timing, TimingModel, unit_class
 from pipelines.hls.units.catalogue import FunctionalUnit
 from pipelines.interface import INT32
 
 Resource = tuple[str, str]
-"""Something operations compete for: `("load", array)`, `("store", array)` or `("unit", class)`."""
+"""Something operations compete for: `("load", array)`, `("store", array)`, `("unit", class)` or, for one unit
+of several, `("unit", class#number)`."""
+
+INSTANCE = "#"
+"""Between the class and the number of a unit that is a resource of its own."""
 
 NANOSECONDS_A_CYCLE = 1000
 """Scale at which delays count in priorities: far less than a cycle, so that they only break ties."""
@@ -121,10 +126,7 @@ def build_graph(block: Block, model: TimingModel) -> BlockGraph:
     units = tuple(model.unit_of(o, operations) if o.index in live else None for o in operations)
     edges = [*_data_edges(operations, timings), *_memory_edges(block, model), *_variable_edges(block)]
     edges = [e for e in edges if e.target in live and e.source in live]
-    resources = tuple(
-        _resource(o, unit, model) if o.index in live else None
-        for o, unit in zip(operations, units, strict=True)
-    )
+    resources = _resources(block, units, live, model)
     return BlockGraph(
         block=block,
         live=live,
@@ -136,12 +138,36 @@ def build_graph(block: Block, model: TimingModel) -> BlockGraph:
     )
 
 
-def _resource(operation: Operation, unit: FunctionalUnit | None, model: TimingModel) -> Resource | None:
-    if operation.opcode in ("load", "store"):
-        return operation.opcode, operation.name
-    if unit is None or unit_class(unit) not in model.unit_limits:
+def _resources(
+    block: Block, units: Sequence[FunctionalUnit | None], live: AbstractSet[int], model: TimingModel
+) -> tuple[Resource | None, ...]:
+    """Ports, and units of limited classes.
+
+    A unit that is busy for several cycles of a pipelined loop is one of its own: in turn each operation gets
+    the next. Only then do the operations fit on as many units as there are (arcs of a circle may not).
+    """
+    found: list[Resource | None] = []
+    uses: Counter[str] = Counter()
+    for operation, unit in zip(block.operations, units, strict=True):
+        resource: Resource | None = None
+        if operation.index in live and operation.opcode in MEMORY_OPCODES:
+            resource = (operation.opcode, operation.name)
+        elif unit is not None and unit_class(unit) in model.unit_limits:
+            name = unit_class(unit)
+            if block.interval is not None and unit.busy_cycles > 1:
+                resource = ("unit", f"{name}{INSTANCE}{uses[name] % model.unit_limits[name]}")
+                uses[name] += 1
+            else:
+                resource = ("unit", name)
+        found.append(resource)
+    return tuple(found)
+
+
+def instance_number(resource: Resource | None) -> int | None:
+    """Which of the units of its class a resource is, None when it is any of them."""
+    if resource is None or INSTANCE not in resource[1]:
         return None
-    return ("unit", unit_class(unit))
+    return int(resource[1].split(INSTANCE)[1])
 
 
 def forwardable(graph: BlockGraph) -> dict[int, int]:

@@ -132,6 +132,10 @@ def nothing(*_: object, **__: object) -> tuple[object, ...]:
     return ()
 
 
+def unlimited(block: Block, *_: object) -> tuple[None, ...]:
+    return (None,) * len(block.operations)
+
+
 def sooner(edges: list[schedule.Edge]) -> list[schedule.Edge]:
     return [replace(e, latency_cycles=max(0, e.latency_cycles - 1)) for e in edges]
 
@@ -150,7 +154,7 @@ MUTATIONS: dict[str, tuple[object, str, object]] = {
         altered(schedule.memory_dependences, farther),
     ),
     "variables order nothing": (schedule, "_variable_edges", nothing),
-    "ports and units have no limit": (schedule, "_resource", lambda *_: None),
+    "ports and units have no limit": (schedule, "_resources", unlimited),
     "a plain block ignores what is taken": (schedule._Occupancy, "take", lambda _, cycle, __: cycle),
     "a plain block ignores the clock": (schedule._ListScheduler, "_arrival_ns", lambda *_: 0.0),
     "a pipelined block ignores the clock": (difference, "_chain_constraints", nothing),

@@ -278,6 +278,25 @@ def test_a_divider_takes_no_operation_while_it_is_busy() -> None:
     assert pipelined(loop, model_of(limits={"div_32": 1})).interval_cycles == 68
 
 
+@pytest.mark.parametrize("limit", [2, 3])
+def test_limited_dividers_of_a_pipelined_loop_are_as_many_as_allowed(limit: int) -> None:
+    terms = " + ".join(f"x / (i + {k})" for k in range(1, 8))
+    model = model_of(limits={"div_32": limit})
+    schedule = pipelined(lowered_loop(f"for (int i = 0; i < 9; i++) A[i] = {terms};"), model)
+    assert schedule.interval_cycles == -(-7 // limit) * 34
+    assert len([u for u in bind_units((schedule,)) if u.unit.kind == "div"]) == limit
+
+
+def test_operations_spread_over_the_interval_to_share_a_unit() -> None:
+    builder = products(4, (FLOAT,))
+    i = builder.read("i")
+    for k in range(4):
+        builder.store(A1, i, builder.affine({i: 1}, k))
+    schedule = pipelined(builder.block(builder.counted("k")), model_of())
+    assert schedule.interval_cycles == 4
+    assert [len(u.uses) for u in bind_units((schedule,))] == [4]
+
+
 # ---- blocks that are not pipelined ------------------------------------------------------------------
 
 
@@ -329,9 +348,10 @@ def test_products_share_a_unit_across_states_but_not_within_one() -> None:
 
 def products(count: int, kinds: tuple[ScalarType, ...] = (INT32,)) -> LoopBuilder:
     builder = LoopBuilder()
-    x, y = builder.read("x"), builder.read("y")
+    x, y = (builder.read(name, kinds[0]) for name in "xy")
     for number in range(count):
-        builder.write(f"v{number}", builder.add("mul", x, y, type=kinds[number % len(kinds)]))
+        kind = kinds[number % len(kinds)]
+        builder.write(f"v{number}", builder.add("mul", x, y, type=kind), kind)
     return builder
 
 
