@@ -9,7 +9,9 @@ from transform_support import assert_same_meaning, draw_arguments
 from pipelines.hls import ir, read_function
 from pipelines.hls.transforms.copying import loops_inside
 from pipelines.hls.transforms.ctext import c_function
+from pipelines.hls.transforms.flatten import flatten_nest
 from pipelines.hls.transforms.folding import canonical_sum, interval_of
+from pipelines.hls.transforms.ifconversion import convert_ifs
 from pipelines.hls.transforms.simplify import simplify
 from pipelines.hls.transforms.unroll import unroll_loop
 from pipelines.interface import INT64, UINT8
@@ -126,6 +128,40 @@ def c_function_of_index(index: ir.Expression) -> str:
     assert isinstance(index.left.right, ir.Constant)
     assert isinstance(index.right, ir.Constant)
     return f"{index.left.right.value}*{index.left.left.variable.name}+{index.right.value}"
+
+
+def test_element_that_is_certainly_there_is_fetched_without_a_condition() -> None:
+    after = simplified(
+        """
+        int f(int A[16], int B[16], int x) {
+            int s = 0;
+            for (int i = 0; i < 15; i++)
+                s += (x > i && A[i + 1] > 3) + (x > i && B[i + 2] > 3) + (i > 0 && A[i - 1] < x);
+            return s;
+        }
+        """
+    )
+    loads = [e for e in ir.all_expressions(after.body) if isinstance(e, ir.Load)]
+    guarded = {(load.array.name, load.predicate is not None) for load in loads}
+    assert guarded == {("A", False), ("B", True), ("A", True)}
+
+
+def test_ranges_of_a_flattened_nest_hold_until_its_variables_step() -> None:
+    source = """
+    int f(int A[4][6], int x) {
+        int s = 0;
+        for (int i = 0; i < 4; i++) {
+            if (x & 1) s += A[i][0];
+            for (int j = 0; j < 6; j++)
+                s = s * 3 + (x > j && A[i][j] > 2);
+        }
+        return s;
+    }
+    """
+    before = read_function(source, top="f")
+    after = simplify(convert_ifs(flatten_nest(before, "L1"), frozenset(("L1",))))
+    assert_same_meaning(before, after, [draw_arguments(before, seed) for seed in range(3)])
+    assert all(e.predicate is None for e in ir.all_expressions(after.body) if isinstance(e, ir.Load))
 
 
 def test_equal_sums_are_equal_expressions() -> None:

@@ -133,11 +133,17 @@ _NOTHING: _State = (None, 0)
 
 @dataclass(slots=True)
 class _Forward:
-    """The forward walk; `ranges` are those of bits and of the variables of the loops around."""
+    """The forward walk.
+
+    Attributes:
+        ranges: of bits and of the variables of the loops around.
+        stepping: variables of flattened nests, whose range holds until they step.
+    """
 
     tables: frozenset[str]
     known: _Known = field(default_factory=_Known)
     ranges: dict[str, Interval] = field(default_factory=dict[str, Interval])
+    stepping: set[str] = field(default_factory=set[str])
 
     # ---- expressions ------------------------------------------------------------------------------
 
@@ -172,6 +178,8 @@ class _Forward:
                 return ir.Constant(value=0, type=load.array.type)
             predicate = None
         indices = tuple(self.index(i) for i in load.indices)
+        if predicate is not None and self.is_inside(load.array, indices):
+            predicate = None  # an element that is there may be fetched for nothing
         if load.array.name in self.tables and predicate is None:
             element = _table_element(load.array, indices)
             if element is not None:
@@ -179,6 +187,14 @@ class _Forward:
         if predicate is load.predicate and all(a is b for a, b in zip(indices, load.indices, strict=True)):
             return load
         return ir.Load(array=load.array, indices=indices, line=load.line, predicate=predicate)
+
+    def is_inside(self, array: ir.Array, indices: tuple[ir.Expression, ...]) -> bool:
+        """Whether indices are certainly those of an element."""
+        ranges = [interval_of(i, self.ranges) for i in indices]
+        return all(
+            found is not None and found[0] >= 0 and found[1] < size
+            for found, size in zip(ranges, array.shape, strict=True)
+        )
 
     def index(self, expression: ir.Expression) -> ir.Expression:
         """An index in canonical form."""
@@ -201,6 +217,8 @@ class _Forward:
                 mapped = map_own(statement, self.expression)
                 assert isinstance(mapped, ir.Assign)
                 self.known.assign(statement.variable.name, mapped.value)
+                if statement.variable.name in self.stepping:
+                    self.ranges.pop(statement.variable.name, None)
                 if not _assigns_itself(mapped):
                     found.append(mapped)
             case ir.Store():
@@ -293,12 +311,27 @@ class _Forward:
         name = loop.variable.name
         if interval is not None:
             self.ranges[name] = interval
+        self.enter_nest(loop)
         body, _ = self.branch(loop.body)
+        self.leave_nest(loop)
         self.ranges.pop(name, None)
         if trips is not None:
             self.known.assign(name, value_at(loop, trips))
         found.append(replace(loop, body=body))
         return True
+
+    def enter_nest(self, loop: ir.For | ir.While) -> None:
+        """Know the ranges of a flattened nest's variables at the start of an iteration."""
+        for level in loop.nest:
+            last = level.lower + (level.trip_count - 1) * level.step
+            self.ranges[level.variable.name] = (min(level.lower, last), max(level.lower, last))
+            self.stepping.add(level.variable.name)
+
+    def leave_nest(self, loop: ir.For | ir.While) -> None:
+        """Forget the ranges of a flattened nest's variables."""
+        for level in loop.nest:
+            self.ranges.pop(level.variable.name, None)
+            self.stepping.discard(level.variable.name)
 
     def loop_interval(self, loop: ir.For, trips: int | None) -> Interval | None:
         """Range of a loop's variable in its body, when it does not wrap."""
@@ -322,7 +355,9 @@ class _Forward:
         self.known.forget(ir.assigned_variables(loop.body))
         condition = self.expression(loop.condition)
         self.known.open()
+        self.enter_nest(loop)
         body, goes_on = self.body(loop.body)
+        self.leave_nest(loop)
         if not loop.test_first:
             condition = self.expression(loop.condition)
         changes = self.known.close()
