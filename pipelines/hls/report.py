@@ -7,11 +7,13 @@ multiplexers and their area) and the counts beside them. Does not: measured labe
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pipelines.hls.cdfg import Operation
 from pipelines.hls.critical_path import critical_path_ns
 from pipelines.hls.design import (
+    BoundUnit,
     Places,
     ScheduledDesign,
     live_operations,
@@ -27,13 +29,19 @@ from pipelines.hls.operators import (
 )
 from pipelines.hls.units.catalogue import FunctionalUnit
 from pipelines.hls.units.timing import unit_timing
-from pipelines.hls.verilog_memory import address_bits
+from pipelines.hls.verilog import block_writers
+from pipelines.hls.verilog_memory import address_bits, address_sources, data_sources
+from pipelines.hls.verilog_text import literal_value
+from pipelines.hls.verilog_units import Sources, operand_sources
+from pipelines.hls.verilog_values import BlockWriter
 
 # Shares of the area of an operator of two unknown operands, of a 2-to-1 multiplexer, and gates a bit; from
 # synthesis of single operators of 8 and 32 bits and of tables of 8 x 8 to 64 x 32 bits with osu018.
 CONSTANT_SUM = 0.42
 CONSTANT_COMPARISON = 0.3
 CONSTANT_SELECTION = 0.45
+CONSTANT_FACTOR = 0.7
+POWER_FACTOR = 0.1
 LATER_SOURCE = 0.7
 TABLE_GATES = 0.15
 ONE_HOT_STATES = 32
@@ -94,16 +102,26 @@ class _Selections:
             self.count[width_bits] += number
             self.area_um2 += number * share * self.library.area_um2("mux2", width_bits)
 
+    def among(self, sources: Sources, width_bits: int) -> None:
+        """A selection among sources; equal ones are one, and a constant costs little."""
+        values = dict.fromkeys(value for _, value in sources)
+        constants = sum(literal_value(value) is not None for value in values)
+        most = len(values) - 1
+        self.add(width_bits, min(most, len(values) - constants), LATER_SOURCE)
+        self.add(width_bits, most - (len(values) - constants), LATER_SOURCE * CONSTANT_SELECTION)
 
-def _selections(design: ScheduledDesign, places: Places) -> _Selections:
+
+def _selections(design: ScheduledDesign, places: Places, writers: Sequence[BlockWriter]) -> _Selections:
     found = _Selections(library=design.model.library)
     for bound in design.units:
-        for _, width in bound.unit.ports:
-            found.add(width, len(bound.uses) - 1)
+        for sources, (_, width) in zip(operand_sources(bound, writers), bound.unit.ports, strict=True):
+            found.among(sources, width)
     for array in design.graph.function.arrays:
-        loads, stores = (len(places.get((opcode, array.name), ())) for opcode in ("load", "store"))
-        found.add(address_bits(array), max(0, loads - 1) + max(0, stores - 1))
-        found.add(array.type.width_bits, stores - 1)
+        for opcode in ("load", "store"):
+            users = places.get((opcode, array.name), [])
+            found.among(address_sources(array, users, writers), address_bits(array))
+        stores = places.get(("store", array.name), [])
+        found.among(data_sources(array, stores, writers), array.type.width_bits)
     _variable_selections(found, design, places)
     for block in design.graph.blocks:
         for operation in block.operations:
@@ -235,6 +253,21 @@ def _operators(design: ScheduledDesign) -> tuple[int, float, list[FunctionalUnit
     return count, area, units
 
 
+def _unit_share(bound: BoundUnit, writers: Sequence[BlockWriter]) -> float:
+    """What is left of a floating multiplier when one of its operands is always constant."""
+    if bound.unit.module != "float_multiply":
+        return 1.0
+    fraction = (1 << dict(bound.unit.parameters)["FRACTION"]) - 1
+    share = 1.0
+    for sources in operand_sources(bound, writers):
+        values = [literal_value(value) for _, value in sources]
+        constants = [value for value in values if value is not None]
+        if len(constants) == len(values):
+            power = all(value & fraction == 0 for value in constants)
+            share = min(share, POWER_FACTOR if power else CONSTANT_FACTOR)
+    return share
+
+
 def report_design(design: ScheduledDesign) -> RtlReport:
     """Count and estimate a design.
 
@@ -243,13 +276,15 @@ def report_design(design: ScheduledDesign) -> RtlReport:
     """
     library = design.model.library
     places = symbol_places(design)
-    selections = _selections(design, places)
+    writers = block_writers(design)
+    selections = _selections(design, places, writers)
     storage = _storage(design, places)
     operators, operator_area, units = _operators(design)
+    shares = [1.0] * len(units) + [_unit_share(bound, writers) for bound in design.units]
     units += [bound.unit for bound in design.units]
     figures = [unit_timing(unit, library.liberty) for unit in units]
     area = LOGIC_SHARE * (selections.area_um2 + operator_area) + storage.area_um2(library)
-    area += sum(figure.area_um2 for figure in figures)
+    area += sum(share * figure.area_um2 for share, figure in zip(shares, figures, strict=True))
     return RtlReport(
         state_count=state_count(design),
         module_count=1 + len(units),

@@ -241,15 +241,20 @@ def _own_units(design: ScheduledDesign) -> list[FunctionalUnit]:
     return list(found)
 
 
+def block_writers(design: ScheduledDesign) -> list[BlockWriter]:
+    """A writer for each block of a design."""
+    shared = units_by_operation(design)
+    types = {v.name: v.type for v in design.graph.variables}
+    return [
+        BlockWriter(block=b, schedule=s, shared=shared, variable_types=types)
+        for b, s in zip(design.graph.blocks, design.schedules, strict=True)
+    ]
+
+
 def write_verilog(design: ScheduledDesign) -> str:
     """Verilog-2005 of a design: its functional units' modules and the top module.
 
     Returns: text with named states, each with a comment on the C lines it works on.
     """
-    shared = units_by_operation(design)
-    types = {v.name: v.type for v in design.graph.variables}
-    writers = [
-        BlockWriter(block=b, schedule=s, shared=shared, variable_types=types)
-        for b, s in zip(design.graph.blocks, design.schedules, strict=True)
-    ]
-    return module_texts(_own_units(design)) + _ModuleWriter(design=design, writers=writers).text()
+    top = _ModuleWriter(design=design, writers=block_writers(design)).text()
+    return module_texts(_own_units(design)) + top

@@ -74,6 +74,31 @@ def _table(section: Section, array: Array) -> None:
     section.on_clock("endcase")
 
 
+def address_sources(
+    array: Array, users: list[tuple[int, Operation]], writers: Sequence[BlockWriter]
+) -> list[tuple[str, str]]:
+    """(condition, address) of each access of one kind to an array."""
+    return _operands(0, address_bits(array), users, writers)
+
+
+def data_sources(
+    array: Array, users: list[tuple[int, Operation]], writers: Sequence[BlockWriter]
+) -> list[tuple[str, str]]:
+    """(condition, value) of each store to an array."""
+    return _operands(1, array.type.width_bits, users, writers)
+
+
+def _operands(
+    number: int, width_bits: int, users: list[tuple[int, Operation]], writers: Sequence[BlockWriter]
+) -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    for block, operation in users:
+        writer = writers[block]
+        start = writer.schedule.starts[operation.index]
+        found.append((writer.active(start), writer.resized(operation.operands[number], start, width_bits)))
+    return found
+
+
 def _port(
     section: Section,
     array: Array,
@@ -83,20 +108,11 @@ def _port(
 ) -> None:
     """Enable, address and data to store, each selected among the operations that use the port."""
     name, width, bits = f"m_{array.name}_{letter}", array.type.width_bits, address_bits(array)
-    enables: list[str] = []
-    addresses: list[tuple[str, str]] = []
-    values: list[tuple[str, str]] = []
-    for block, operation in users:
-        writer = writers[block]
-        start = writer.schedule.starts[operation.index]
-        when = writer.active(start)
-        enables.append(writer.guarded(operation))
-        addresses.append((when, writer.resized(operation.operands[0], start, bits)))
-        if operation.opcode == "store":
-            values.append((when, writer.resized(operation.operands[1], start, width)))
-    signals = [("e", 1, any_of(enables)), ("addr", bits, steer(addresses, bits))]
-    if values:
-        signals.append(("data", width, steer(values, width)))
+    enables = [writers[block].guarded(operation) for block, operation in users]
+    addresses = steer(address_sources(array, users, writers), bits)
+    signals = [("e", 1, any_of(enables)), ("addr", bits, addresses)]
+    if letter == "w":
+        signals.append(("data", width, steer(data_sources(array, users, writers), width)))
     for suffix, size, expression in signals:
         if array.external:
             section.assignments.append(f"  assign {name}{suffix} = {expression};")

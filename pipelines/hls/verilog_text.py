@@ -16,6 +16,7 @@ from pipelines.interface import ScalarType
 
 BIT = ScalarType(width_bits=1, signed=False)
 _LARGEST_DECIMAL = 1 << 16
+_LITERAL = re.compile(r"\d+'([dh])([0-9a-f]+)")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -23,6 +24,12 @@ def literal(value: int, width_bits: int) -> str:
     """The low bits of an integer as an unsigned number of a width."""
     value &= (1 << width_bits) - 1
     return f"{width_bits}'d{value}" if value < _LARGEST_DECIMAL else f"{width_bits}'h{value:x}"
+
+
+def literal_value(text: str) -> int | None:
+    """The number that `literal` wrote, None for any other expression."""
+    found = _LITERAL.fullmatch(text)
+    return None if found is None else int(found[2], 10 if found[1] == "d" else 16)
 
 
 def signed_literal(value: int, width_bits: int) -> str:
