@@ -33,7 +33,8 @@ class Operation:
         predicate: index of the value that must not be zero for a load or store to happen.
         type: type of the value; None for store and write. Before narrowing it is the C type and a
             comparison is an INT32; after narrowing an integer type is the smallest that holds every value
-            the operation can give, so that the value as a number is the same.
+            the operation can give, so that the value as a number is the same; where nothing uses more than
+            some low bits, it is an unsigned type of those.
         symbol: the variable of read and write, the array of load and store.
         value: the constant of const (bits when floating), the divisor of divc.
         subscripts: for load and store, the index value of each dimension.
