@@ -22,7 +22,7 @@ def assigned(body: str) -> list[str]:
     [
         ("int x = 1;\nx = 2;\nreturn x;", ["x = 2;"]),
         ("int x = 1;\nif (n)\nx = 2;\nreturn x;", ["int x = 1;", "x = 2;"]),
-        ("int x = 1;\nwhile (n > x)\nx++;\nx = 3;\nreturn 1;", ["int x = 1;", "x++;"]),
+        ("int x = 1;\nwhile (A[x])\nx += 2;\nx = 3;\nreturn 1;", ["int x = 1;", "x += 2;"]),
         ("int x = 1;\nwhile (n) {\nA[0] = x;\nx = 2;\n}\nreturn 1;", ["int x = 1;", "x = 2;"]),
         ("int x = 1;\nwhile (A[0]) {\nx = 5;\nA[0] = x;\n}\nreturn 1;", ["x = 5;"]),
     ],

@@ -182,7 +182,8 @@ def test_predictor_says_what_lies_outside_training(outcome: TrainOutcome) -> Non
     assert (near.confidence, near.outside_training) == (1.0, ())
     assert far.outside_training == ("clock_period_ns",)
     assert far.confidence < 1
-    assert far.values == near.values  # training saw one clock, so the clock has no say
+    # Training saw one clock, so the clock has no say; rows of a batch may differ in their last bits.
+    assert far.values == pytest.approx(near.values, rel=1e-6)
 
 
 def test_features_of_training_and_of_prediction_are_one_function(lasting_data_dir: Path) -> None:
