@@ -28,9 +28,25 @@ from pipelines.hls.units.timing import unit_timing
 CARRY_SAVE_NS = 0.33
 CONSTANT_COMPARISON = 0.55
 
+# a + 1 takes 1.12 ns, a + 5 1.21, a + b[9:0] 1.36, a + b[15:0] 1.52; 4 a - a 1.69 ns, and 4 a - a + 1 1.71: a
+# constant rides along.
+CONSTANT_SUM = 0.69
+
+# s ? a : b takes 0.53 ns, most of it to bring s to 32 bits; when s is there early, (s ? a + b : c) takes no
+# longer than a + b, nor does a selection among four.
+LATE_SELECTION_NS = 0.06
+
 # The low bits of a sum are there long before its high ones, and what follows begins with them: a + b and a
 # signed comparison take 2.32 ns, with a selection 2.69; a + b, a mask and another sum 2.85.
 AFTER_A_SUM = 0.6
+
+# ((a + b) >> 1) + c takes 2.86 ns, its magnitude 3.13; the magnitude is most of a divider's first stage.
+MAGNITUDE_AFTER_A_SUM = 0.2
+
+# In a design a register drives several gates, where the one measured drives one; and the selection before a
+# unit melts into the unit. Both fitted to the sixteen kernels with osu018 (tests/benchmarks/critical_path.py).
+FANOUT_NS = 0.15
+UNIT_SELECTION = 0.8
 
 _SUMS = ("add", "sub", "neg", "mul")
 _COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
@@ -42,7 +58,7 @@ class _Paths:
 
     Attributes:
         arrivals: when each value settles in the cycle it is made in.
-        unsummed: when the operands of a sum are there, before its carry runs.
+        unsummed: when the operands of a sum are there, before its carry runs, and how long that takes.
         users: operations that use each value.
         staggered: values whose low bits settle before their high ones.
         forwarded: when reads that take a value as it is written have it.
@@ -54,7 +70,7 @@ class _Paths:
     shared: dict[tuple[int, int], BoundUnit]
     places: Places
     arrivals: list[float] = field(default_factory=list[float])
-    unsummed: dict[int, float] = field(default_factory=dict[int, float])
+    unsummed: dict[int, tuple[float, float]] = field(default_factory=dict[int, tuple[float, float]])
     users: Counter[int] = field(init=False)
     staggered: set[int] = field(default_factory=set[int])
     forwarded: dict[int, float] = field(default_factory=dict[int, float])
@@ -76,7 +92,12 @@ class _Paths:
         """When a value settles in a cycle: a register's when it is older than that."""
         if self.block.operations[value].opcode == "const":
             return 0.0
-        return self.arrivals[value] if self.schedule.ready(value) == cycle else self.library.clock_to_q_ns
+        return self.arrivals[value] if self.schedule.ready(value) == cycle else self.register_ns
+
+    @property
+    def register_ns(self) -> float:
+        """When a register's value is there."""
+        return self.library.clock_to_q_ns + FANOUT_NS
 
     def inputs_ns(self, operation: Operation) -> float:
         cycle = self.schedule.starts[operation.index]
@@ -91,13 +112,28 @@ class _Paths:
             kind = operation.type
             if operation.opcode in _SUMS and kind is not None and not kind.floating:
                 return self.summed_ns(operation, kind.width_bits)
+            if operation.opcode == "select":
+                return self.chosen_ns(operation, timing.delay_ns)
             after = self.after_ns(operation, timing.delay_ns * self.share(operation))
             if operation.opcode not in _COMPARISONS and self.is_staggered(operation):
                 self.staggered.add(operation.index)
             return self.inputs_ns(operation) + after
         if operation.opcode == "load" and isinstance(operation.symbol, Array) and operation.symbol.external:
             return 0.0
-        return self.library.clock_to_q_ns + timing.output_ns
+        return (
+            self.register_ns if operation.opcode == "read" else self.library.clock_to_q_ns + timing.output_ns
+        )
+
+    def chosen_ns(self, operation: Operation, delay_ns: float) -> float:
+        """When a selection settles: its condition has to reach every bit, a value just passes."""
+        cycle = self.schedule.starts[operation.index]
+        condition, *values = operation.operands
+        value_here = max(self.arrival(v, cycle) for v in values)
+        condition_here = self.arrival(condition, cycle)
+        after = delay_ns * (AFTER_A_SUM if condition in self.staggered else 1.0)
+        if any(v in self.staggered and self.schedule.ready(v) == cycle for v in values):
+            self.staggered.add(operation.index)
+        return max(condition_here + after, value_here + LATE_SELECTION_NS)
 
     def is_staggered(self, operation: Operation) -> bool:
         """Whether an operand's low bits settle early in the cycle in which it is used."""
@@ -123,24 +159,38 @@ class _Paths:
             if terms < 2:
                 return self.inputs_ns(operation)
             levels = (terms - 1).bit_length() - 1
-        carry = self.library.delay_ns("add", width_bits)
-        begin, settled = 0.0, 0.0
+        whole = self.library.delay_ns("add", width_bits)
+        constant = any(self.block.operations[i].opcode == "const" for i in operation.operands)
+        last = (0.0, 0.0)
         for source in operation.operands:
+            if self.block.operations[source].opcode == "const":
+                continue
             here = self.schedule.ready(source) == cycle
             if here and source in self.unsummed and self.users[source] == 1:
-                arrived, run = self.unsummed[source] + CARRY_SAVE_NS, carry
+                begin, carry = self.unsummed[source]
+                begin += 0.0 if constant and not levels else CARRY_SAVE_NS
             else:
-                arrived = self.arrival(source, cycle)
-                run = carry * (AFTER_A_SUM if here and source in self.staggered else 1.0)
-            begin, settled = max(begin, arrived), max(settled, arrived + run)
-        self.unsummed[operation.index] = begin + levels * CARRY_SAVE_NS
+                begin, carry = self.arrival(source, cycle), whole * self.carry_share(operation)
+                carry *= AFTER_A_SUM if here and source in self.staggered else 1.0
+            last = max(last, (begin, carry), key=sum)
         self.staggered.add(operation.index)
-        return settled + levels * CARRY_SAVE_NS
+        self.unsummed[operation.index] = (last[0] + levels * CARRY_SAVE_NS, last[1])
+        return sum(self.unsummed[operation.index])
+
+    def carry_share(self, operation: Operation) -> float:
+        """What is left of the carry of a sum when one operand is narrow or constant."""
+        if operation.type is None or len(operation.operands) < 2 or operation.opcode == "mul":
+            return 1.0
+        sources = [self.block.operations[i] for i in operation.operands]
+        widths = [0 if s.opcode == "const" or s.type is None else s.type.width_bits for s in sources]
+        return CONSTANT_SUM + (1 - CONSTANT_SUM) * min(1.0, min(widths) / operation.type.width_bits)
 
     def selected_ns(self, settled: float, ways: int, width_bits: int) -> float:
         """After a selection, whose condition comes from the controller."""
-        begin = max(settled, self.library.clock_to_q_ns) if ways > 1 else settled
-        return begin + self.library.selection_ns(ways, width_bits)
+        if ways < 2:
+            return settled
+        controlled = self.library.clock_to_q_ns + self.library.selection_ns(ways, width_bits)
+        return max(controlled, settled + LATE_SELECTION_NS * (ways - 1).bit_length())
 
     def ends(self) -> Iterator[float]:
         """When each path of the block is over, set-up times included."""
@@ -156,7 +206,7 @@ class _Paths:
                 yield from self.operation_ends(operation)
         keep = self.library.delay_ns("mux2", 8) + self.library.setup_ns
         for value in self.holding.held:
-            yield self.arrivals[value] + keep
+            yield self.selected_ns(self.arrivals[value], 2, 8) + self.library.setup_ns
         for value in closing_values(self.block):
             yield self.arrivals[base_of(self.block, value)] + keep
 
@@ -172,15 +222,15 @@ class _Paths:
         ways = len(self.places.get((operation.opcode, operation.name), ()))
         bound = self.shared.get((self.block.index, operation.index))
         if bound is not None:
-            before = self.selected_ns(settled, len(bound.uses), bound.unit.ports[0][1])
+            selected = self.selected_ns(settled, len(bound.uses), bound.unit.ports[0][1])
+            before = settled + UNIT_SELECTION * (selected - settled)
             inside = unit_timing(bound.unit, self.library.liberty).input_ns
-            if bound.unit.module == "integer_divide":  # begins with a carry, too: the operands' magnitudes
-                inside = self.after_ns(operation, inside)
+            if bound.unit.module == "integer_divide" and self.is_staggered(operation):
+                inside *= MAGNITUDE_AFTER_A_SUM
             yield before + inside + self.library.setup_ns
         elif operation.opcode == "write" and isinstance(symbol, Variable):
             width = symbol.type.width_bits if ways > 1 else 8
-            kept = self.library.selection_ns(max(2, ways), width)
-            yield max(settled, self.library.clock_to_q_ns) + kept + self.library.setup_ns
+            yield self.selected_ns(settled, max(2, ways), width) + self.library.setup_ns
         elif operation.opcode in ("load", "store") and isinstance(symbol, Array):
             yield self.access_ends(operation, symbol, settled, ways)
 

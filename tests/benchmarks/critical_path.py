@@ -1,0 +1,115 @@
+"""The estimated longest path of designs against logic synthesis.
+
+    python -m tests.benchmarks.critical_path [--suite kernels|polybench] [--only gemm,lu] [--keep FILE]
+
+The sixteen kernels (or PolyBench at its mini size, with int and with float) under three settings: plain,
+innermost loops pipelined, and those scheduled for 5 ns instead of 10 ns. One line a design, then the median
+and the largest deviation. `--keep` appends one JSON line a design, and skips those that are in the file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipelines.hls import (
+    CompiledDesign,
+    Directive,
+    HlsOptions,
+    compile_program,
+    innermost_loops,
+    read_function,
+)
+from pipelines.programs import SUITES, kernel_programs
+from pipelines.programs.polybench_catalogue import polybench_programs
+from pipelines.schemas import ProgramRow
+from pipelines.synthesis import Target, find_liberty, synthesize_design
+
+SETTINGS = {"plain": (False, 10.0), "pipelined": (True, 10.0), "fast": (True, 5.0)}
+BOUND = 0.15
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """One program under one setting."""
+
+    program: ProgramRow
+    setting: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.program.name} {self.setting}"
+
+    def compiled(self) -> CompiledDesign:
+        source, top = self.program.source, self.program.top
+        pipelined, period = SETTINGS[self.setting]
+        loops = innermost_loops(read_function(source, top=top)) if pipelined else []
+        directives = tuple(Directive(kind="pipeline", loop=loop) for loop in loops)
+        return compile_program(
+            source, top=top, options=HlsOptions(clock_period_ns=period, directives=directives)
+        )
+
+
+def cases(suite: str, only: Sequence[str]) -> Iterator[Case]:
+    """Every program of a suite under every setting; with `only` those with these names."""
+    programs = (
+        kernel_programs(suites=SUITES, sizes=("small",))
+        if suite == "kernels"
+        else polybench_programs(sizes=("mini",), data_types=("int", "float"))
+    )
+    for program in programs:
+        if not only or any(f"{program.name}-".startswith(f"{name}-") for name in only):
+            yield from (Case(program=program, setting=setting) for setting in SETTINGS)
+
+
+def measured_ns(compiled: CompiledDesign, target: Target) -> float:
+    """Longest path after synthesis."""
+    with tempfile.TemporaryDirectory() as folder:
+        result = synthesize_design(compiled.verilog, top=compiled.module, target=target, folder=Path(folder))
+    if result.delay_ns is None:
+        raise RuntimeError(f"synthesis must succeed, got {result.status}: {result.reason}")
+    return result.delay_ns
+
+
+def main() -> int:
+    """Print the table; 1 when a design is further off than the bound."""
+    parser = argparse.ArgumentParser(description="Estimated against synthesised critical paths.")
+    parser.add_argument("--suite", choices=("kernels", "polybench"), default="kernels")
+    parser.add_argument("--only", default="", help="names of programs, with commas between")
+    parser.add_argument("--keep", type=Path)
+    options = parser.parse_args()
+    known: dict[str, float] = {}
+    if options.keep is not None and options.keep.is_file():
+        for line in options.keep.read_text().splitlines():
+            row = json.loads(line)
+            known[row["name"]] = row["measured_ns"]
+    target = Target(liberty=find_liberty("osu018"), clock_period_ns=10.0)
+    deviations: list[float] = []
+    for case in cases(options.suite, list(filter(None, options.only.split(",")))):
+        compiled = case.compiled()
+        estimate, measured = compiled.report.critical_path_ns, known.get(case.name)
+        if measured is None:
+            measured = measured_ns(compiled, target)
+            if options.keep is not None:
+                row = {"name": case.name, "estimated_ns": estimate, "measured_ns": measured}
+                with options.keep.open("a") as file:
+                    file.write(json.dumps(row) + "\n")
+        deviations.append(estimate / measured - 1)
+        sys.stdout.write(f"{case.name:40}{estimate:7.2f}{measured:7.2f} ns{deviations[-1]:+8.1%}\n")
+        sys.stdout.flush()
+    far = [d for d in deviations if abs(d) > BOUND]
+    sys.stdout.write(
+        f"{len(deviations)} designs: median {statistics.median(map(abs, deviations)):.1%}, "
+        f"largest {max(map(abs, deviations)):.1%}, {len(far)} beyond {BOUND:.0%}\n"
+    )
+    return int(bool(far))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
