@@ -245,7 +245,8 @@ def test_element_that_both_branches_load_is_loaded_once_without_the_condition() 
         int f(int A[16], int B[16], int x) {
             int s = 0;
             for (int i = 0; i < 16; i++) {
-                if (x > i) { if (s & 1) s += B[i] * 3; else s -= B[i]; }
+                int k = A[i] & 31;
+                if (k < 16) { if (s & 1) s += B[k] * 3; else s -= B[k]; }
                 if (s & 2) s += A[i]; else s ^= A[i];
             }
             return s;
@@ -256,6 +257,54 @@ def test_element_that_both_branches_load_is_loaded_once_without_the_condition() 
     assert [load.predicate for load in loads(after, "A")] == [None]
     (load,) = loads(after, "B")
     assert isinstance(load.predicate, ir.Read)
+
+
+def stores(function: ir.Function, array: str) -> list[ir.Store]:
+    statements = ir.walk_statements(function.body)
+    return [s for s in statements if isinstance(s, ir.Store) and s.array.name == array]
+
+
+def test_accesses_of_opposite_branches_share_a_port() -> None:
+    after = assert_same_after(
+        """
+        int f(int A[32], int B[16], int C[16]) {
+            int i = 0, j = 0;
+            for (int k = 0; k < 16; k++) {
+                if (j > 9 || (i < 9 && A[i] <= A[16 + j])) { B[k] = A[i] * 3; i++; }
+                else if (A[k] > 4) { B[15 - k] = A[16 + j]; j++; C[k] = i; }
+                else { B[j] = j; C[k] -= 1; }
+            }
+            return i;
+        }
+        """,
+        "L0",
+        count=12,
+    )
+    assert len(stores(after, "B")) == 1
+    (store,) = stores(after, "C")
+    assert store.predicate is not None
+    assert len(loads(after, "A")) <= 4
+
+
+def test_stores_that_are_read_between_stay_apart() -> None:
+    after = assert_same_after(
+        """
+        int f(int A[16], int x) {
+            int s = 0;
+            for (int k = 1; k < 16; k++) {
+                int p = (A[k] & 3) > 1;
+                if (p) A[k] = s;
+                s += A[k - 1] + A[x & 15];
+                if (!p) A[k] = -s;
+                if (p) A[k - 1] = 3; else A[k] = 4;
+                x = x * 3 + 1;
+            }
+            return s;
+        }
+        """,
+        "L0",
+    )
+    assert len(stores(after, "A")) == 4
 
 
 def test_loads_that_may_differ_stay_apart() -> None:

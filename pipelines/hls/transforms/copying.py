@@ -99,6 +99,36 @@ def _substitute_load(load: ir.Load, values: Mapping[str, ir.Expression]) -> ir.L
     return ir.Load(array=load.array, indices=indices, line=load.line, predicate=predicate)
 
 
+def map_loads(expression: ir.Expression, visit: Callable[[ir.Load], ir.Expression]) -> ir.Expression:
+    """The expression with each load replaced by what `visit` makes of it, the loads inside it first.
+
+    Returns: the very same object when nothing changes.
+    """
+    match expression:
+        case ir.Constant() | ir.Read():
+            return expression
+        case ir.Load():
+            predicate = None if expression.predicate is None else map_loads(expression.predicate, visit)
+            indices = tuple(map_loads(i, visit) for i in expression.indices)
+            same = all(a is b for a, b in zip(indices, expression.indices, strict=True))
+            if same and predicate is expression.predicate:
+                return visit(expression)
+            return visit(replace(expression, indices=indices, predicate=predicate))
+        case ir.Binary():
+            left, right = map_loads(expression.left, visit), map_loads(expression.right, visit)
+            same = left is expression.left and right is expression.right
+            return expression if same else replace(expression, left=left, right=right)
+        case ir.Cast() | ir.Unary():
+            operand = map_loads(expression.operand, visit)
+            return expression if operand is expression.operand else with_operand(expression, operand)
+        case ir.Select():
+            parts = (expression.condition, expression.if_true, expression.if_false)
+            condition, if_true, if_false = mapped = tuple(map_loads(p, visit) for p in parts)
+            if all(a is b for a, b in zip(mapped, parts, strict=True)):
+                return expression
+            return replace(expression, condition=condition, if_true=if_true, if_false=if_false)
+
+
 def map_own(statement: ir.Statement, visit: Callable[[ir.Expression], ir.Expression]) -> ir.Statement:
     """As `ir.map_own_expressions`, but the very same statement when no expression changes."""
     expressions = ir.statement_expressions(statement)

@@ -16,6 +16,7 @@ from pipelines.hls import ir
 from pipelines.hls.arithmetic import make_binary, make_select, truth_value
 from pipelines.hls.transforms.copying import Body, Copier, FreshNames, fresh_names, with_operand
 from pipelines.hls.transforms.liveness import live_after
+from pipelines.hls.transforms.merging import merge_accesses
 from pipelines.hls.transforms.sharing import share_loads
 
 SMALL_BRANCH_ASSIGNMENTS = 3
@@ -29,7 +30,7 @@ def convert_ifs(function: ir.Function, loops: frozenset[str]) -> ir.Function:
     Args:    loops: names of loops in whose bodies every condition goes that holds assignments, stores and
              such conditions only; elsewhere small and cheap ones go.
     Returns: an equivalent function. In the bodies of the loops named, loads of one element that only differ
-             in their predicates are one load.
+             in their predicates are one load, and accesses of opposite branches share a port.
     Source:  Allen, Kennedy, Porterfield, Warren 1983, "Conversion of control dependence to data
              dependence", for structured conditions only.
     """
@@ -157,7 +158,7 @@ class _Converter:
                     wanted = statement.name in self.loops
                     inner = self.body(statement.body, everywhere=wanted)
                     if wanted and all(isinstance(s, ir.Assign | ir.Store) for s in inner):
-                        inner = share_loads(inner, self.names)
+                        inner = merge_accesses(share_loads(inner, self.names), self.names)
                     found.append(replace(statement, body=inner))
                 case ir.If() | ir.Block():
                     bodies = tuple(self.body(b, everywhere=everywhere) for b in ir.child_bodies(statement))
