@@ -20,7 +20,12 @@ _SAME_WITH_ZERO = ("add", "sub", "or", "xor", "shl", "shr")
 
 @dataclass(slots=True)
 class BlockBuilder:
-    """A block that is being filled; `known` maps an operation's identity to its index."""
+    """A block that is being filled.
+
+    Attributes:
+        known: index of the operation that does the same; values: of variables in this block so far;
+        written: variable, value and line of the last assignment to each.
+    """
 
     index: int
     loop: str | None
@@ -28,7 +33,9 @@ class BlockBuilder:
     operations: list[Operation] = field(default_factory=list[Operation])
     known: dict[tuple[object, ...], int] = field(default_factory=dict[tuple[object, ...], int])
     values: dict[str, int] = field(default_factory=dict[str, int])
-    written: dict[str, tuple[Variable, int]] = field(default_factory=dict[str, tuple[Variable, int]])
+    written: dict[str, tuple[Variable, int, int]] = field(
+        default_factory=dict[str, tuple[Variable, int, int]]
+    )
     memory_epoch: dict[str, int] = field(default_factory=dict[str, int])
     terminator: Terminator | None = None
     interval: int | None = None
@@ -172,8 +179,8 @@ class BlockBuilder:
 
     def finish(self) -> Block:
         """The block, with a write of each variable it gave a value."""
-        for variable, value in self.written.values():
-            self.add("write", (value,), None, self.line, symbol=variable)
+        for variable, value, line in self.written.values():
+            self.add("write", (value,), None, line, symbol=variable)
         assert self.terminator is not None
         return Block(
             index=self.index,

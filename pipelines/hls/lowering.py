@@ -88,7 +88,7 @@ class _Lowering:
     def assign(self, block: BlockBuilder, variable: ir.Variable, value: ir.Expression, line: int) -> None:
         index = self.value(block, value, line)
         block.values[variable.name] = index
-        block.written[variable.name] = (variable, index)
+        block.written[variable.name] = (variable, index, line)
 
     def store(self, block: BlockBuilder, store: ir.Store) -> None:
         subscripts = tuple(self.value(block, i, store.line) for i in store.indices)

@@ -112,7 +112,7 @@ class _ModuleWriter:
             for cycle in range(writer.schedule.length_cycles):
                 name = f"{writer.block.name}_{cycle}"
                 if f"in_{name}" in awaited:
-                    section.wire(f"in_{name}", 1, f"state == S_{name}")
+                    section.value(f"in_{name}", 1, f"state == S_{name}")
         return section
 
     def result_section(self) -> Section:
@@ -171,6 +171,7 @@ class _ModuleWriter:
         ]
         parts.append(f"  reg [{bits - 1}:0] state;")
         parts += body.declarations
+        parts += body.values
         parts.append("  assign done = state == S_DONE;")
         parts += body.assignments
         parts += ["  always @(posedge clk) begin", *body.updates]
@@ -214,8 +215,8 @@ def pipeline_section(writer: BlockWriter, body: Section) -> Section:
         drained = f" && !(|{name}_valid[{depth - 2}:0])"
     else:
         section.wire(f"{name}_valid", 1, issue)
-    section.wire(f"{name}_goes_on", 1, f"{name}_more && !({writer.active(known)} && !{again})")
-    section.wire(f"{name}_leave", 1, f"!{name}_goes_on{drained}")
+    section.value(f"{name}_goes_on", 1, f"{name}_more && !({writer.active(known)} && !{again})")
+    section.value(f"{name}_leave", 1, f"!{name}_goes_on{drained}")
     return section
 
 

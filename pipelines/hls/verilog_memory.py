@@ -117,4 +117,4 @@ def _port(
         if array.external:
             section.assignments.append(f"  assign {name}{suffix} = {expression};")
         else:
-            section.wire(f"{name}{suffix}", size, expression)
+            section.value(f"{name}{suffix}", size, expression)

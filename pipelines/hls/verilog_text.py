@@ -87,9 +87,15 @@ class Net:
 
 @dataclass(slots=True)
 class Section:
-    """Text of one part of a module, in the order in which a module needs it."""
+    """Text of one part of a module, in the order in which a module needs it.
+
+    Attributes:
+        declarations: of registers and of wires that are driven elsewhere; values: wires with what drives
+            them, each after those it looks at; assignments: everything else outside the clocked process.
+    """
 
     declarations: list[str] = field(default_factory=list[str])
+    values: list[str] = field(default_factory=list[str])
     assignments: list[str] = field(default_factory=list[str])
     updates: list[str] = field(default_factory=list[str])
 
@@ -98,6 +104,10 @@ class Section:
         self.declarations.append(f"  wire {range_text(width_bits)}{name};")
         if expression is not None:
             self.assignments.append(f"  assign {name} = {expression};")
+
+    def value(self, name: str, width_bits: int, expression: str) -> None:
+        """A wire with what drives it, which is declared already."""
+        self.values.append(f"  wire {range_text(width_bits)}{name} = {expression};")
 
     def register(self, name: str, width_bits: int) -> None:
         """A register."""
@@ -108,17 +118,18 @@ class Section:
         self.updates.append(f"    {text}")
 
     def words(self) -> frozenset[str]:
-        """Every name that an assignment or a clocked statement mentions."""
-        texts = (*self.assignments, *self.updates)
+        """Every name that a value, an assignment or a clocked statement mentions."""
+        texts = (*self.values, *self.assignments, *self.updates)
         return frozenset(word for text in texts for word in _WORD.findall(text))
 
     def mentions(self, name: str) -> bool:
-        """Whether an assignment or a clocked statement has a text in it."""
-        return any(name in text for text in (*self.assignments, *self.updates))
+        """Whether a value, an assignment or a clocked statement has a text in it."""
+        return any(name in text for text in (*self.values, *self.assignments, *self.updates))
 
     def add(self, other: Section) -> None:
         """Append another section."""
         self.declarations += other.declarations
+        self.values += other.values
         self.assignments += other.assignments
         self.updates += other.updates
 

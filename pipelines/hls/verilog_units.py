@@ -41,14 +41,15 @@ def _modes(bound: BoundUnit, writers: Sequence[BlockWriter]) -> dict[int, list[s
 def unit_section(bound: BoundUnit, writers: Sequence[BlockWriter]) -> Section:
     """Operand selection and instance of one functional unit."""
     section, unit, modes = Section(), bound.unit, _modes(bound, writers)
+    section.values.append(f"  // {bound.name}")
     for sources, (port, width) in zip(operand_sources(bound, writers), unit.ports, strict=True):
-        section.wire(f"{bound.name}_{port}", width, steer(sources, width))
+        section.value(f"{bound.name}_{port}", width, steer(sources, width))
     output = f"{bound.name}_{unit.output[0]}"
     section.wire(output, unit.output[1])
     go = f"{bound.name}_go" if unit.started else None
     if go is not None:
-        section.wire(go, 1, any_of([*modes[0], *modes[1]]))
+        section.value(go, 1, any_of([*modes[0], *modes[1]]))
     mode = (any_of(modes[1]) if modes[0] else "1'b1") if modes[1] else "1'b0"
     operands = [f"{bound.name}_{port}" for port, _ in unit.ports]
-    section.assignments.append("  " + instance_text(unit, bound.name, operands, output, go, mode))
+    section.values.append("  " + instance_text(unit, bound.name, operands, output, go, mode))
     return section

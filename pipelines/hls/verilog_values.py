@@ -15,10 +15,10 @@ from pipelines.hls.design import BoundUnit
 from pipelines.hls.holding import Holding, base_of, hold_values, is_low_part, write_starts
 from pipelines.hls.ir import Array
 from pipelines.hls.operators import functional_unit
-from pipelines.hls.schedule import BlockSchedule
+from pipelines.hls.schedule import BlockSchedule, closing_values
 from pipelines.hls.units.catalogue import FunctionalUnit, instance_text, mode_value
 from pipelines.hls.verilog_operators import Operand, expression_text, is_wide_shift
-from pipelines.hls.verilog_text import Net, Section, slice_text
+from pipelines.hls.verilog_text import Net, Section, range_text, slice_text
 from pipelines.interface import INT32, ScalarType
 
 _NOT_COMPUTED = ("const", "read", "write", "load", "store")
@@ -41,12 +41,14 @@ class BlockWriter:
     write_starts: dict[str, int] = field(init=False)
     forwards: dict[int, int] = field(init=False)
     names: list[str] = field(init=False)
+    users: dict[int, list[int]] = field(init=False)
 
     def __post_init__(self) -> None:
         self.holding = hold_values(self.schedule, self.variable_types)
         self.write_starts = write_starts(self.schedule)
         self.forwards = self.schedule.forwards
         self.names = _value_names(self.block)
+        self.users = _live_users(self.block, self.live)
 
     # ---- names ------------------------------------------------------------------------------------
 
@@ -137,23 +139,77 @@ class BlockWriter:
 
     # ---- text -------------------------------------------------------------------------------------
 
+    def place(self) -> str:
+        """The block and where in the source it comes from."""
+        parts = [f"line {self.block.line}"] if self.block.line else []
+        parts += [f"loop {self.block.loop}"] if self.block.loop else []
+        parts += [f"pipelined, II {self.interval}"] if self.interval is not None else []
+        return f"{self.block.name}: {', '.join(parts) or 'begin'}"
+
     def values(self) -> Section:
         """Wires of the combinational values that something uses."""
         section = Section()
+        joined = self._joined_bits()
         for operation in self.block.operations:
-            shared = (self.block.index, operation.index) in self.shared
-            if operation.opcode in _NOT_COMPUTED or shared or operation.index not in self.live:
-                continue
-            if is_low_part(operation, self.block):
+            if not self._is_computed(operation) or self._is_only_joined(operation, joined):
                 continue
             unit = self.unit(operation)
-            if unit is None:
-                self._plain(section, operation)
-            else:
+            if unit is not None:
                 self._on_own_unit(section, operation, unit)
+            elif operation.index in joined:
+                self._joined(section, operation, *joined[operation.index])
+            else:
+                self._plain(section, operation)
         for read, write in self.forwards.items():
             self._forwarded(section, read, self.block.operations[write])
+        if section.values:
+            section.values.insert(0, f"  // {self.place()}")
         return section
+
+    def _is_computed(self, operation: Operation) -> bool:
+        shared = (self.block.index, operation.index) in self.shared
+        if operation.opcode in _NOT_COMPUTED or shared or operation.index not in self.live:
+            return False
+        return not is_low_part(operation, self.block)
+
+    # ---- bits side by side ------------------------------------------------------------------------
+
+    def _joined_bits(self) -> dict[int, tuple[Operation, int]]:
+        """Each `or` of a shifted value and one that fits below it, with the shift and the lower value."""
+        found: dict[int, tuple[Operation, int]] = {}
+        for operation in self.block.operations:
+            if operation.opcode != "or" or operation.index not in self.live:
+                continue
+            for high, low in (operation.operands, operation.operands[::-1]):
+                shift = self.block.operations[high]
+                if self._is_above(shift, low, self.schedule.starts[operation.index]):
+                    found[operation.index] = (shift, low)
+        return found
+
+    def _is_above(self, shift: Operation, low: int, cycle: int) -> bool:
+        if shift.opcode != "shl" or self.schedule.starts[shift.index] != cycle:
+            return False
+        amount, kind = self.block.operations[shift.operands[1]], self.type(low)
+        return amount.opcode == "const" and not kind.signed and kind.width_bits <= (amount.value or 0)
+
+    def _is_only_joined(self, operation: Operation, joined: Mapping[int, tuple[Operation, int]]) -> bool:
+        """Whether all that use a shift join its operand themselves."""
+        if operation.opcode != "shl" or operation.index in self.holding.held:
+            return False
+        users = self.users.get(operation.index, [])
+        return bool(users) and all(u in joined and joined[u][0] is operation for u in users)
+
+    def _joined(self, section: Section, operation: Operation, shift: Operation, low: int) -> None:
+        cycle, width = self.schedule.starts[operation.index], self.type(operation.index).width_bits
+        amount = self.block.operations[shift.operands[1]].value or 0
+        name = self.names[operation.index]
+        if amount >= width:
+            section.value(name, width, self.resized(low, cycle, width))
+            return
+        upper = self.resized(shift.operands[0], cycle, width - amount)
+        section.value(name, width, f"{{{upper}, {self.resized(low, cycle, amount)}}}")
+
+    # ---- wires and registers ----------------------------------------------------------------------
 
     def _forwarded(self, section: Section, read: int, write: Operation) -> None:
         """A variable in the cycle in which the iteration before writes it."""
@@ -167,10 +223,10 @@ class BlockWriter:
         name, width = self.names[operation.index], self.type(operation.index).width_bits
         if len(operands) == 2 and is_wide_shift(operation.opcode, operands[0], operands[1], width):
             full = operands[0].type.width_bits
-            section.wire(f"{name}_full", full, expression_text(operation, operands, full))
-            section.wire(name, width, slice_text(f"{name}_full", full, width - 1, 0))
+            section.value(f"{name}_full", full, expression_text(operation, operands, full))
+            section.value(name, width, slice_text(f"{name}_full", full, width - 1, 0))
         else:
-            section.wire(name, width, expression_text(operation, operands, width))
+            section.value(name, width, expression_text(operation, operands, width))
 
     def _on_own_unit(self, section: Section, operation: Operation, unit: FunctionalUnit) -> None:
         """A combinational unit of one operation."""
@@ -180,9 +236,9 @@ class BlockWriter:
             for i, (_, width) in zip(operation.operands, unit.ports, strict=True)
         ]
         name = self.names[operation.index]
-        section.wire(name, unit.output[1])
         mode = f"1'b{mode_value(operation.opcode)}"
-        section.assignments.append(f"  {instance_text(unit, f'{name}_unit', operands, name, mode=mode)}")
+        section.values.append(f"  wire {range_text(unit.output[1])}{name};")
+        section.values.append(f"  {instance_text(unit, f'{name}_unit', operands, name, mode=mode)}")
 
     def registers(self) -> Section:
         """Registers of held values, then the block's writes of variables."""
@@ -200,6 +256,8 @@ class BlockWriter:
                 width = self.variable_types[operation.name].width_bits
                 value = self.resized(operation.operands[0], cycle, width)
                 section.on_clock(f"if ({self.active(cycle)}) v_{operation.name} <= {value};")
+        if section.updates:
+            section.updates.insert(0, f"    // {self.place()}")
         return section
 
 
@@ -210,13 +268,25 @@ def _net(name: str, net_bits: int, kind: ScalarType) -> Net:
     return Net(name=name, net_bits=net_bits, type=kind)
 
 
+def _live_users(block: Block, live: frozenset[int]) -> dict[int, list[int]]:
+    """Operations that use each value; -1 stands for the end of the block."""
+    found: dict[int, list[int]] = {}
+    for operation in block.operations:
+        if operation.index in live:
+            for source in operation.inputs:
+                found.setdefault(source, []).append(operation.index)
+    for value in closing_values(block):
+        found.setdefault(value, []).append(-1)
+    return found
+
+
 def _value_names(block: Block) -> list[str]:
-    """Name of each operation's wire: the variable it is written to or the array it is loaded from, else
-    what it does; unique by its number at the end."""
+    """Name of each operation's wire: the variable it is written to, the array it is loaded from or addresses,
+    else what it does; unique by its number at the end."""
     hints = [o.name if o.opcode in ("load", "read") else o.opcode for o in block.operations]
     for operation in reversed(block.operations):
-        if operation.opcode == "write":
+        if operation.opcode in ("write", "load", "store"):
             source = operation.operands[0]
             if block.operations[source].opcode not in ("load", "read", "const"):
-                hints[source] = operation.name
+                hints[source] = operation.name if operation.opcode == "write" else f"{operation.name}_at"
     return [f"{block.name}_{hint}_{index}" for index, hint in enumerate(hints)]
