@@ -12,7 +12,7 @@ values of a selection are evaluated; an access whose predicate is zero does not 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pipelines.hls import ir
@@ -334,8 +334,3 @@ def c_text(function: ir.Function, *, name: str) -> str:
              with square roots must be linked with the mathematical library.
     """
     return f"{PRELUDE}\n{c_function(function, name=name)}"
-
-
-def c_file(functions: Sequence[tuple[str, ir.Function]]) -> str:
-    """Several functions in one file, each under its name."""
-    return "\n".join([PRELUDE, *(c_function(f, name=n) for n, f in functions)])
