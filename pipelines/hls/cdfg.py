@@ -38,6 +38,8 @@ class Operation:
         symbol: the variable of read and write, the array of load and store.
         value: the constant of const (bits when floating), the divisor of divc.
         subscripts: for load and store, the index value of each dimension.
+        cut_from: the type that holds the value as a number, when `type` holds only those of its low bits
+            that are used; subscripts are numbers.
         line: line in the C source.
     """
 
@@ -50,6 +52,7 @@ class Operation:
     symbol: Variable | Array | None = None
     value: int | None = None
     subscripts: tuple[int, ...] = ()
+    cut_from: ScalarType | None = None
 
     @property
     def inputs(self) -> tuple[int, ...]:

@@ -44,7 +44,7 @@ AFTER_A_SUM = 0.6
 MAGNITUDE_AFTER_A_SUM = 0.2
 
 # In a design a register drives several gates, where the one measured drives one; and the selection before a
-# unit melts into the unit. Both fitted to the sixteen kernels with osu018 (tests/benchmarks/critical_path.py).
+# unit melts into the unit. Fitted to the sixteen kernels with osu018 by `tests/benchmarks/critical_path.py`.
 FANOUT_NS = 0.15
 UNIT_SELECTION = 0.8
 

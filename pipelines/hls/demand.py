@@ -27,7 +27,7 @@ def narrow_to_demand(graph: Cdfg) -> Cdfg:
 def _cut(block: Block) -> Block:
     wanted = demanded_bits(block)
     operations = tuple(
-        replace(o, type=ScalarType(width_bits=wanted[o.index], signed=False))
+        replace(o, type=ScalarType(width_bits=wanted[o.index], signed=False), cut_from=o.type)
         if o.type is not None and _may_be_cut(o, block) and 0 < wanted[o.index] < o.type.width_bits
         else o
         for o in block.operations

@@ -63,6 +63,11 @@ class Form:
         return Form(self.terms, self.constant, exact=False)
 
 
+def number_type(operation: Operation) -> ScalarType | None:
+    """Type of a value as a number, whatever bits of it are kept."""
+    return operation.cut_from or operation.type
+
+
 def _wraps(kind: ScalarType | None, bounds: Interval) -> bool:
     """Whether arithmetic of a type may wrap when the exact result lies in an interval.
 
@@ -164,13 +169,13 @@ class BlockForms:
                 self.strides.setdefault(operation.index, 0)
 
     def _type_range(self, operation: Operation) -> Interval:
-        kind = operation.type
+        kind = number_type(operation)
         if operation.opcode in COMPARISONS:
             return 0, 1
         return (-(1 << 63), 1 << 63) if kind is None or kind.floating else value_range(kind)
 
     def _add(self, operation: Operation) -> None:
-        kind = operation.type
+        kind = number_type(operation)
         if kind is None or kind.floating:
             return
         exact = self._exact_range(operation)
@@ -208,7 +213,7 @@ class BlockForms:
                 return None
 
     def _converted(self, operation: Operation, form: Form) -> Form | None:
-        source, kind = operation.operands[0], operation.type
+        source, kind = operation.operands[0], number_type(operation)
         if kind is None or not self._integer(source):
             return None
         if _within(self.bounds(source), value_range(kind)):

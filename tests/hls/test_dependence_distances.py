@@ -346,3 +346,18 @@ def test_distance_from_store_to_load(statement: str, distances: set[int]) -> Non
 def test_distance_beyond_the_last_iteration_is_no_dependence() -> None:
     block = lowered_loop("for (int i = 0; i < 3; i++) A[i + 3] = A[i];")
     assert not [d for d in memory_dependences(block) if d.distance]
+
+
+def test_a_subscript_is_a_number_whatever_bits_of_it_are_kept() -> None:
+    """`A[(n ? -1 : 5) + 1]` may be A[0], though -1 was cut to the 6 bits that its address needs."""
+    builder = LoopBuilder()
+    n = builder.read("n")
+    small, cut = ScalarType(width_bits=4), ScalarType(width_bits=6, signed=False)
+    values = (builder.constant(-1, small), builder.constant(5, small))
+    chosen = builder.add("select", n, *values, type=cut, cut_from=small)
+    moved = builder.add("add", chosen, builder.constant(1), type=cut, cut_from=small)
+    zero = builder.constant(0)
+    store, load = builder.store(A1, n, zero), builder.load(A1, moved)
+    pairs = AccessPairs(block=builder.block(builder.constant(1)))
+    assert pairs.same_iteration(store, load)
+    assert pairs.distance(store, load) == 1
