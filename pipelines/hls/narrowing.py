@@ -4,7 +4,8 @@ Belongs here: what ranges allow: constants, operations that change nothing, smal
 ranges (`ranges.py`), which bits somebody looks at (`demand.py`), time.
 
 Afterwards an operation's type is the smallest that holds every number it can give, a variable's the
-smallest that holds what any block finds in it; a value is the same number as before.
+smallest that holds what any block finds in it, a local memory's the smallest that holds what is stored there;
+a value is the same number as before.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pipelines.hls.cdfg import Block, Branch, Cdfg, Jump, Operation
 from pipelines.hls.cleanup import clean, with_values
 from pipelines.hls.demand import narrow_to_demand
 from pipelines.hls.intervals import BOOLEAN, Range, meet, operation_range
-from pipelines.hls.ir import Variable
+from pipelines.hls.ir import Array, Variable
 from pipelines.hls.operators import smallest_type
 from pipelines.hls.ranges import GraphRanges, Ranges, analyse_ranges, variable_ranges
 from pipelines.interface import ScalarType
@@ -34,12 +35,17 @@ def narrow(graph: Cdfg) -> Cdfg:
     """
     ranges = analyse_ranges(graph)
     types = {name: smallest_type(*own) for name, own in variable_ranges(ranges).items()}
-    blocks = tuple(_narrowed(block, ranges, types) for block in graph.blocks)
-    return narrow_to_demand(clean(replace(graph, blocks=blocks)))
+    memories = {name: smallest_type(*own) for name, own in ranges.cells.items()}
+    blocks = tuple(_narrowed(block, ranges, types, memories) for block in graph.blocks)
+    arrays = tuple(replace(a, type=memories.get(a.name, a.type)) for a in graph.function.arrays)
+    function = replace(graph.function, arrays=arrays)
+    return narrow_to_demand(clean(replace(graph, function=function, blocks=blocks)))
 
 
-def _narrowed(block: Block, ranges: GraphRanges, types: Mapping[str, ScalarType]) -> Block:
-    rewriter = _Rewriter(ranges=ranges.values[block.index], types=types)
+def _narrowed(
+    block: Block, ranges: GraphRanges, types: Mapping[str, ScalarType], memories: Mapping[str, ScalarType]
+) -> Block:
+    rewriter = _Rewriter(ranges=ranges.values[block.index], types=types, memories=memories)
     for operation in block.operations:
         rewriter.rewrite(operation)
     terminator = with_values(block.terminator, rewriter.number)
@@ -60,6 +66,7 @@ class _Rewriter:
 
     ranges: Ranges
     types: Mapping[str, ScalarType]
+    memories: Mapping[str, ScalarType]
     operations: list[Operation] = field(default_factory=list[Operation])
     known: Ranges = field(default_factory=list[Range | None])
     number: dict[int, int] = field(default_factory=dict[int, int])
@@ -123,6 +130,8 @@ class _Rewriter:
         symbol = operation.symbol
         if isinstance(symbol, Variable) and symbol.name in self.types:
             symbol = replace(symbol, type=self.types[symbol.name])
+        if isinstance(symbol, Array) and symbol.name in self.memories:
+            symbol = replace(symbol, type=self.memories[symbol.name])
         predicate = None if operation.predicate is None else self.number[operation.predicate]
         if predicate is not None and self.certain(predicate):
             predicate = None

@@ -6,6 +6,7 @@ with the answer (`narrowing.py`).
 A variable has a range where each block begins, joined over the blocks before it, each with what its branch
 condition says. Ranges that a loop's own iterations make grow jump to the next bound that a condition has set
 for that variable, then to the ends of its type; two more passes without jumps take back what was too much.
+A local memory has one range for all its elements.
 
 Source: Cousot and Cousot 1977, "Abstract interpretation: a unified lattice model for static analysis of
         programs" (widening and narrowing of intervals). Differs in jumping to the bounds of conditions.
@@ -13,7 +14,7 @@ Source: Cousot and Cousot 1977, "Abstract interpretation: a unified lattice mode
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
@@ -37,11 +38,11 @@ from pipelines.hls.ir import Variable
 Ranges = list[Range | None]
 Environment = dict[str, Range]
 
-_FIXED = ("load", "store", "write")
-"""Operations whose range depends on no other."""
-
 FREE_VISITS = 2
 """Visits of a loop's first block before ranges that still grow jump."""
+
+FREE_GROWTHS = 8
+"""Times that a memory's range may grow before it is that of the type."""
 
 LIMITED_JUMPS = 12
 """Jumps of a variable's range to bounds of conditions; the next one goes to the end of its type."""
@@ -54,12 +55,60 @@ class GraphRanges:
     Attributes:
         values: of each operation of each block; None for floating values and operations without a value.
         variables: of each live integer variable where each block begins.
+        cells: of the elements of each local memory of integers that is stored to or has initial values.
         ways: (block, successor) pairs that control can take.
     """
 
     values: tuple[Ranges, ...]
     variables: tuple[Environment, ...]
+    cells: Mapping[str, Range]
     ways: frozenset[tuple[int, int]]
+
+
+@dataclass(slots=True)
+class _Cells:
+    """Ranges of the elements of local memories.
+
+    Attributes:
+        types: of their elements; loaders: blocks that load each; stale: blocks that must look again.
+    """
+
+    types: dict[str, Range]
+    loaders: dict[str, list[int]]
+    ranges: dict[str, Range] = field(default_factory=dict[str, Range])
+    growths: Counter[str] = field(default_factory=Counter[str])
+    stale: set[int] = field(default_factory=set[int])
+
+    def of_load(self, operation: Operation) -> Range | None:
+        """Range of a load; what was never stored is undefined."""
+        name = operation.name
+        return self.ranges.get(name, (0, 0)) if name in self.types else operation_range(operation, ())
+
+    def store(self, name: str, own: Range | None) -> None:
+        """Take a value that is stored."""
+        if name not in self.types or own is None:
+            return
+        old = self.ranges.get(name)
+        new = own if old is None else join(old, own)
+        if new != old:
+            self.growths[name] += 1
+            self.ranges[name] = new if self.growths[name] <= FREE_GROWTHS else self.types[name]
+            self.stale.update(self.loaders.get(name, ()))
+
+
+def _local_cells(graph: Cdfg) -> _Cells:
+    arrays = [a for a in graph.function.arrays if not a.external and not a.type.floating]
+    loaders: dict[str, list[int]] = defaultdict(list)
+    for block in graph.blocks:
+        for name in dict.fromkeys(o.name for o in block.operations if o.opcode == "load"):
+            loaders[name].append(block.index)
+    cells = _Cells(types={a.name: value_range(a.type) for a in arrays}, loaders=loaders)
+    for array in arrays:
+        if array.initial is not None:
+            short = len(array.initial) < array.element_count
+            values = (*array.initial, 0) if short or not array.initial else array.initial
+            cells.ranges[array.name] = (min(values), max(values))
+    return cells
 
 
 @dataclass(slots=True)
@@ -77,6 +126,7 @@ class _Analysis:
     lowers: dict[str, set[int]] = field(default_factory=lambda: defaultdict[str, set[int]](set))
     jumps: dict[tuple[int, str], int] = field(default_factory=lambda: defaultdict[tuple[int, str], int](int))
     nests: list[Environment] = field(init=False)
+    cells: _Cells = field(init=False)
 
     def __post_init__(self) -> None:
         blocks = self.graph.blocks
@@ -94,6 +144,7 @@ class _Analysis:
         self.values = [[None] * len(b.operations) for b in blocks]
         self.visits = [0] * len(blocks)
         self.nests = [_nest_ranges(b) for b in blocks]
+        self.cells = _local_cells(self.graph)
 
     # ---- blocks -----------------------------------------------------------------------------------
 
@@ -130,7 +181,13 @@ class _Analysis:
                 found = entry.get(operation.name, (0, 0)) if operation.name in self.types else None
                 changed[index] = fresh or found != ranges[index]
                 ranges[index] = found
-            elif fresh or (opcode not in _FIXED and any(changed[i] for i in operation.operands)):
+            elif opcode == "load":
+                found = self.cells.of_load(operation)
+                changed[index] = fresh or found != ranges[index]
+                ranges[index] = found
+            elif opcode == "store":
+                self.cells.store(operation.name, ranges[operation.operands[1]])
+            elif opcode != "write" and (fresh or any(changed[i] for i in operation.operands)):
                 # whatever depends on it looks again, as a selection looks at more than ranges
                 ranges[index] = self.evaluated(operation, operations, ranges)
                 changed[index] = True
@@ -243,7 +300,9 @@ class _Analysis:
         """Take what has come to a block through it; returns the blocks after it that must look again."""
         block, old, new = self.graph.blocks[index], self.entries[index], self.arrived(index)
         self.visits[index] += 1
-        if new is None or old == new:
+        again = index in self.cells.stale
+        self.cells.stale.discard(index)
+        if new is None or (old == new and not again):
             return []
         self.entries[index] = new
         self.evaluate(block, new, fresh=old is None)
@@ -254,16 +313,17 @@ class _Analysis:
         while waiting:
             index = heappop(waiting)
             queued.discard(index)
-            for successor in self.visit(index):
-                if successor not in queued:
-                    queued.add(successor)
-                    heappush(waiting, successor)
+            for following in sorted({*self.visit(index), *self.cells.stale}):
+                if following not in queued:
+                    queued.add(following)
+                    heappush(waiting, following)
         for _ in range(2):
             for block in self.graph.blocks:
                 self.settle(block)
         return GraphRanges(
             values=tuple(self.values),
             variables=tuple(e or {} for e in self.entries),
+            cells=self.cells.ranges,
             ways=frozenset(self.edges),
         )
 

@@ -111,6 +111,25 @@ def test_operation_that_changes_nothing_is_gone(expression: str, opcode: str) ->
     assert only(graph, opcode) == []
 
 
+@pytest.mark.parametrize(
+    ("source", "array", "width"),
+    [
+        ("int T[64]; for (int i = 0; i < 64; i++) T[i] = A[i & 31] & 7; A[0] = T[n & 63];", "T", "u3"),
+        ("int T[64]; for (int i = 0; i < 64; i++) T[i] = -i; A[0] = T[n & 63];", "T", "s7"),
+        ("int T[64] = {0}; for (int i = 0; i < 64; i++) T[i & n]++; A[0] = T[n & 63];", "T", "s32"),
+        ("static const int C[4] = {3, 9, 70}; A[0] = C[n & 3];", "C", "u7"),
+        ("static const int C[4] = {3, 9, -70, 1}; A[0] = C[n & 3] + 1;", "C", "s8"),
+    ],
+)
+def test_local_memory_has_the_width_its_numbers_need(source: str, array: str, width: str) -> None:
+    graph = narrow(graph_of(f"void f(int n, int A[32]) {{ {source} }}"))
+    (found,) = [a.type for a in graph.function.arrays if a.name.startswith(array) and not a.external]
+    assert f"{'s' if found.signed else 'u'}{found.width_bits}" == width
+    symbols = [o.symbol for b in graph.blocks for o in b.operations if o.name.startswith(array)]
+    assert symbols
+    assert all(getattr(s, "type", None) == found for s in symbols)
+
+
 def test_branch_that_is_never_taken_is_gone() -> None:
     source = "int f(int x) { int y = x & 7; int s = 0; while (y > 20) { s += y; y = y * 3; } return s; }"
     graph = narrow(graph_of(source))
