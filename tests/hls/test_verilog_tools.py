@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -116,6 +117,12 @@ def test_every_state_says_where_it_comes_from(design: CompiledDesign) -> None:
     states = [line for line in design.verilog.splitlines() if " localparam " in line and " S_" in line]
     assert len(states) == design.report.state_count
     assert all("// " in line for line in states)
+
+
+@pytest.mark.parametrize("name", ["integers", "floating"])
+def test_top_module_is_what_it_was(name: str, golden: Callable[[str, str], None]) -> None:
+    compiled = design_of(name, pipeline=True)
+    golden(f"hls/{name}_pipelined.v", compiled.verilog[compiled.verilog.index("module f_hw") :])
 
 
 AGAIN = """
