@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hls_support import options_for
 from random_programs import random_program
 
-from pipelines.hls import HlsOptions, compile_program
-from pipelines.programs import SUITES, kernel_programs
+from pipelines.cyclemodel import count_cycles
+from pipelines.hls import Directive, HlsOptions, compile_program
+from pipelines.native import run_native
+from pipelines.programs import SUITES, draw_data, kernel_programs
 
 KERNELS = {p.name: p for p in kernel_programs(suites=SUITES, sizes=("small",))}
 Check = Callable[..., tuple[object, int]]
@@ -162,3 +165,24 @@ def test_same_input_gives_the_same_verilog() -> None:
         options = options_for(GEMM, "gemm", pipeline=pipeline)
         texts = {compile_program(GEMM, top="gemm", options=options).verilog for _ in range(2)}
         assert len(texts) == 1
+
+
+def test_the_last_word_of_a_cached_array_ends_with_the_array(tmp_path: Path) -> None:
+    """600 elements are 37 words of 512 bits and a half: lanes past the end must not be fetched."""
+    source = (
+        "int f(int A[20][30]) { int s = 0;"
+        " for (int i = 0; i < 20; i++) for (int j = 0; j < 30; j++) s += A[i][j] * j; return s; }"
+    )
+    options = HlsOptions(
+        directives=(
+            Directive(kind="cache", loop="L0", variable="A"),
+            Directive(kind="pipeline", loop="L1"),
+            Directive(kind="flatten", loop="L1"),
+        )
+    )
+    compiled = compile_program(source, top="f", options=options)
+    data = draw_data(compiled.interface, "{}", seed=3)
+    native = run_native(source, compiled.interface, data, folder=tmp_path / "native")
+    counted = count_cycles(compiled, data, folder=tmp_path)
+    assert (counted.status, counted.reason) == ("ok", None)
+    assert counted.returned == native.returned

@@ -189,7 +189,9 @@ class _Forward:
         return ir.Load(array=load.array, indices=indices, line=load.line, predicate=predicate)
 
     def is_inside(self, array: ir.Array, indices: tuple[ir.Expression, ...]) -> bool:
-        """Whether indices are certainly those of an element."""
+        """Whether indices are certainly those of an element; a bank may have places past its array."""
+        if array.external and array.argument is not None:
+            return False
         ranges = [interval_of(i, self.ranges) for i in indices]
         return all(
             found is not None and found[0] >= 0 and found[1] < size
