@@ -383,3 +383,19 @@ def test_unrolled_bodies_with_conditions_convert() -> None:
     assert all(isinstance(s, ir.Assign | ir.Store) for s in find_loop(after, "L0").body)
     data = tuple(draw_arguments(before, seed) for seed in range(4))
     assert_all_same_meaning([Comparison(functions=(before, flat, after), data_sets=data)])
+
+
+def test_value_that_only_the_next_iteration_reads_is_selected() -> None:
+    assert_same_after(
+        """
+        int f(int A[16]) {
+            int s = 0, t = 1;
+            for (int i = 0; i < 16; i++) {
+                s = s * 3 + t;
+                if (A[i] > 3) t = A[i] * 2;
+            }
+            return s;
+        }
+        """,
+        "L0",
+    )
