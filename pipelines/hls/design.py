@@ -8,12 +8,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import ceil
 
 from pipelines.hls.cdfg import Block, Branch, Cdfg, Operation
 from pipelines.hls.operators import TimingModel, sharing_key
-from pipelines.hls.schedule import BlockSchedule, closing_values, instance_number
-from pipelines.hls.schedule import live_operations as live_operations
+from pipelines.hls.schedule import BlockSchedule, instance_number
 from pipelines.hls.units.catalogue import FunctionalUnit
 
 
@@ -145,59 +143,6 @@ def _named_units(pools: Sequence[_Pool]) -> tuple[BoundUnit, ...]:
         found.append(BoundUnit(name=f"{unit.kind}{numbers[unit.kind]}", unit=unit, uses=uses))
         numbers[unit.kind] += 1
     return tuple(found)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HeldValue:
-    """A value that is kept in registers after the cycle it is made in.
-
-    Attributes:
-        ready: cycle in which it is made.
-        registers: length of its chain; 1 unless a pipelined value outlives its interval.
-    """
-
-    operation: int
-    ready: int
-    registers: int
-
-
-def _uses(schedule: BlockSchedule, live: frozenset[int]) -> list[tuple[int, int]]:
-    """Every (value, cycle) at which a value is needed."""
-    found = [
-        (source, start)
-        for operation, start in zip(schedule.graph.operations, schedule.starts, strict=True)
-        if operation.index in live
-        for source in operation.inputs
-    ]
-    last = schedule.length_cycles - 1
-    if schedule.interval_cycles is None:
-        found += [(value, last) for value in closing_values(schedule.graph.block)]
-    return found
-
-
-def held_values(schedule: BlockSchedule) -> dict[int, HeldValue]:
-    """The values of a block that need registers of their own."""
-    block = schedule.graph.block
-    written = {o.name: schedule.starts[o.index] for o in block.operations if o.opcode == "write"}
-    longest: dict[int, int] = {}
-    for value, cycle in _uses(schedule, live_operations(block)):
-        operation = block.operations[value]
-        if operation.opcode == "const":
-            continue
-        stays = operation.opcode == "read" and schedule.interval_cycles is None
-        if stays and cycle <= written.get(operation.name, cycle):
-            continue  # the variable's own register still has the value
-        longest[value] = max(longest.get(value, 0), cycle - schedule.ready(value))
-    interval = schedule.interval_cycles
-    return {
-        value: HeldValue(
-            operation=value,
-            ready=schedule.ready(value),
-            registers=1 if interval is None else ceil(cycles / interval),
-        )
-        for value, cycles in longest.items()
-        if cycles > 0
-    }
 
 
 def condition_of(block: Block) -> int | None:

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 
 from pipelines.hls.cdfg import Block, Operation
 from pipelines.hls.demand import used_bits
-from pipelines.hls.design import live_operations
-from pipelines.hls.schedule import BlockSchedule, closing_values
+from pipelines.hls.schedule import BlockSchedule, closing_values, live_operations
 from pipelines.interface import ScalarType
 
 

@@ -16,7 +16,6 @@ from pipelines.hls.design import (
     BoundUnit,
     Places,
     ScheduledDesign,
-    live_operations,
     symbol_places,
 )
 from pipelines.hls.holding import hold_values
@@ -27,6 +26,7 @@ from pipelines.hls.operators import (
     functional_unit,
     signed_digit_count,
 )
+from pipelines.hls.schedule import live_operations
 from pipelines.hls.units.catalogue import FunctionalUnit
 from pipelines.hls.units.timing import unit_timing
 from pipelines.hls.verilog import block_writers
