@@ -46,6 +46,14 @@ MAGNITUDE_AFTER_A_SUM = 0.2
 # In a design a register drives several gates, where the one measured drives one; and the selection before a
 # unit melts into the unit. Fitted to the sixteen kernels with osu018 by `tests/benchmarks/critical_path.py`.
 FANOUT_NS = 0.15
+
+# Beyond four sources the terms of a selection come one after the other, and beyond sixteen states the signals
+# of the controller have more gates. Fitted to PolyBench with int and float.
+SOURCE_NS = 0.05
+MEASURED_WAYS = 4
+STATE_BIT_NS = 0.1
+MEASURED_STATE_BITS = 4
+
 UNIT_SELECTION = 0.8
 
 _SUMS = ("add", "sub", "neg", "mul")
@@ -79,6 +87,11 @@ class _Paths:
         live = [o for o in self.block.operations if o.index in self.holding.live]
         self.users = Counter(i for o in live for i in o.inputs)
         self.users.update(closing_values(self.block))
+
+    @property
+    def state_bits(self) -> int:
+        lengths = (1 if s.interval_cycles is not None else s.length_cycles for s in self.design.schedules)
+        return (1 + sum(lengths)).bit_length()
 
     @property
     def library(self) -> OperatorLibrary:
@@ -115,7 +128,7 @@ class _Paths:
             if operation.opcode == "select":
                 return self.chosen_ns(operation, timing.delay_ns)
             after = self.after_ns(operation, timing.delay_ns * self.share(operation))
-            if operation.opcode not in _COMPARISONS and self.is_staggered(operation):
+            if self.is_staggered(operation) and not self.takes_last_bits(operation):
                 self.staggered.add(operation.index)
             return self.inputs_ns(operation) + after
         if operation.opcode == "load" and isinstance(operation.symbol, Array) and operation.symbol.external:
@@ -139,6 +152,14 @@ class _Paths:
         """Whether an operand's low bits settle early in the cycle in which it is used."""
         cycle = self.schedule.starts[operation.index]
         return any(i in self.staggered and self.schedule.ready(i) == cycle for i in operation.inputs)
+
+    def takes_last_bits(self, operation: Operation) -> bool:
+        """Whether a value depends on the high bits of its operand first of all: a comparison, a sign."""
+        if operation.opcode != "shr":
+            return operation.opcode in _COMPARISONS
+        value, amount = (self.block.operations[i] for i in operation.operands)
+        width = value.type.width_bits if value.type is not None else 0
+        return amount.opcode == "const" and 2 * (amount.value or 0) >= width
 
     def after_ns(self, operation: Operation, delay_ns: float) -> float:
         """What an operation adds to the time when its operands have settled."""
@@ -189,8 +210,10 @@ class _Paths:
         """After a selection, whose condition comes from the controller."""
         if ways < 2:
             return settled
-        controlled = self.library.clock_to_q_ns + self.library.selection_ns(ways, width_bits)
-        return max(controlled, settled + LATE_SELECTION_NS * (ways - 1).bit_length())
+        more = SOURCE_NS * max(0, ways - MEASURED_WAYS)
+        decoded = self.library.clock_to_q_ns + STATE_BIT_NS * max(0, self.state_bits - MEASURED_STATE_BITS)
+        controlled = decoded + self.library.selection_ns(ways, width_bits)
+        return more + max(controlled, settled + LATE_SELECTION_NS * (ways - 1).bit_length())
 
     def ends(self) -> Iterator[float]:
         """When each path of the block is over, set-up times included."""
