@@ -65,6 +65,7 @@ class _Paths:
     """Ends of all paths of a block.
 
     Attributes:
+        state_bits: of the controller.
         arrivals: when each value settles in the cycle it is made in.
         unsummed: when the operands of a sum are there, before its carry runs, and how long that takes.
         users: operations that use each value.
@@ -77,6 +78,7 @@ class _Paths:
     holding: Holding
     shared: dict[tuple[int, int], BoundUnit]
     places: Places
+    state_bits: int
     arrivals: list[float] = field(default_factory=list[float])
     unsummed: dict[int, tuple[float, float]] = field(default_factory=dict[int, tuple[float, float]])
     users: Counter[int] = field(init=False)
@@ -87,11 +89,6 @@ class _Paths:
         live = [o for o in self.block.operations if o.index in self.holding.live]
         self.users = Counter(i for o in live for i in o.inputs)
         self.users.update(closing_values(self.block))
-
-    @property
-    def state_bits(self) -> int:
-        lengths = (1 if s.interval_cycles is not None else s.length_cycles for s in self.design.schedules)
-        return (1 + sum(lengths)).bit_length()
 
     @property
     def library(self) -> OperatorLibrary:
@@ -277,10 +274,18 @@ def critical_path_ns(design: ScheduledDesign) -> float:
     """
     shared, places = units_by_operation(design), symbol_places(design)
     types = {v.name: v.type for v in design.graph.variables}
+    lengths = (1 if s.interval_cycles is not None else s.length_cycles for s in design.schedules)
+    state_bits = (1 + sum(lengths)).bit_length()
     longest = 0.0
     for schedule in design.schedules:
-        holding = hold_values(schedule, types)
-        paths = _Paths(design=design, schedule=schedule, holding=holding, shared=shared, places=places)
+        paths = _Paths(
+            design=design,
+            schedule=schedule,
+            holding=hold_values(schedule, types),
+            shared=shared,
+            places=places,
+            state_bits=state_bits,
+        )
         longest = max([longest, *paths.ends()])
     for bound in design.units:
         longest = max(longest, unit_timing(bound.unit, design.model.library.liberty).stage_ns)
