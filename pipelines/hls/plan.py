@@ -250,7 +250,8 @@ class _Planner:
     def partition(self) -> None:
         """What the buffers of caches need, then what was asked for."""
         for directive in dict.fromkeys(d for c in self.caches for d in c.partitions):
-            self.partition_one(directive)
+            if any(a.name == directive.variable for a in self.function.arrays):  # gone when nothing uses it
+                self.partition_one(directive)
         for directive in self.function.directives:
             self.attempt(directive, lambda directive=directive: self.partition_asked(directive))
 
