@@ -166,6 +166,7 @@ def test_interval_of_a_small_block_equals_brute_force(seed: int) -> None:
     assert broken_by(schedule, model) == []
     free = forward(graph, set(forwardable(graph)), model)
     assert schedule.interval_cycles == smallest_interval(free, model, 5)
+    assert "not proven" not in schedule.bound
 
 
 def crowded_graph(loads: int, *, gap: int) -> BlockGraph:
