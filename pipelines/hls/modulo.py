@@ -158,6 +158,7 @@ def modulo_schedule(graph: BlockGraph, model: TimingModel, requested: int) -> Bl
     if recurrence.interval is None:
         return None
     least = max(requested, resource.interval, recurrence.interval)
+    proof = _Proof(graph=graph, model=model, least=max(requested, resource.interval))
     solvers = [_Solver(graph=first.graph, constraints=first.constraints)]
     unproven: list[int] = []
     interval = least
@@ -169,13 +170,44 @@ def modulo_schedule(graph: BlockGraph, model: TimingModel, requested: int) -> Bl
             starts = solvers[number].solve(interval)
             if starts is not None:
                 unproven += [i for s in solvers for i in s.unproven if i < interval]
-                bound = _explain(graph, interval, requested, resource, recurrence, unproven)
+                proven = not unproven and proof.excludes_below(interval)
+                bound = _explain(graph, interval, requested, resource, recurrence, proven)
                 found = _schedule(solvers[number], model, starts, interval, bound)
                 return _with_fewer_units(found, solvers[number].constraints, model)
         step = 1 if interval - least < PATIENCE else max(1, interval // 16)
         unproven += [interval + 1] if step > 1 else []
         interval += step
     return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Proof:
+    """Whether no choice of forwarded variables allows a smaller interval: one graph relaxes them all.
+
+    Attributes:
+        least: the interval asked for or what the resources need, whichever is more.
+    """
+
+    graph: BlockGraph
+    model: TimingModel
+    least: int
+
+    def excludes_below(self, interval: int) -> bool:
+        """Whether each smaller interval is shown to have no schedule."""
+        relaxed = forward(self.graph, forwardable(self.graph).keys(), self.model, free=True)
+        constraints = constraint_graph(relaxed, self.model)
+        lowest = max(self.least, recurrence_bound(constraints).interval or interval)
+        return all(_has_no_schedule(relaxed, constraints, i) for i in range(lowest, interval))
+
+
+def _has_no_schedule(graph: BlockGraph, constraints: ConstraintGraph, interval: int) -> bool:
+    """Whether a method that can show it shows that an interval has no schedule."""
+    if constraints.count > EXACT_OPERATIONS:
+        return False
+    found = ResidueSearch(graph=graph, constraints=constraints, interval=interval).run()
+    if found is Verdict.UNKNOWN:
+        found = solve_program(graph, constraints, interval)
+    return found is Verdict.INFEASIBLE
 
 
 def _schedule(
@@ -267,7 +299,7 @@ def _explain(
     requested: int,
     resource: ResourceBound,
     recurrence: Recurrence,
-    unproven: Sequence[int],
+    proven: bool,
 ) -> str:
     """What set the interval, for the directive's outcome."""
     culprit = f" ({resource.name})" if resource.name else ""
@@ -277,8 +309,10 @@ def _explain(
     if requested > 1:
         parts.append(f"requested {requested}")
     least = max(requested, resource.interval, recurrence.interval or 1)
-    if interval > least:
-        parts.append("not proven smallest" if unproven else "proven smallest by search")
+    if not proven:
+        parts.append("not proven smallest")
+    elif interval > least:
+        parts.append("proven smallest by search")
     return f"II {interval}: " + ", ".join(parts)
 
 

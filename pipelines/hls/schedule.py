@@ -177,8 +177,14 @@ def forwardable(graph: BlockGraph) -> dict[int, int]:
     return {reads[o.name]: o.index for o in operations if o.opcode == "write" and o.name in reads}
 
 
-def forward(graph: BlockGraph, reads: AbstractSet[int], model: TimingModel) -> BlockGraph:
-    """The graph in which some of the `forwardable` reads may take values as they are written."""
+def forward(
+    graph: BlockGraph, reads: AbstractSet[int], model: TimingModel, *, free: bool = False
+) -> BlockGraph:
+    """The graph in which some of the `forwardable` reads may take values as they are written.
+
+    Args:    free: as if the selection between old and new value took no time, which no hardware does. What
+             has no schedule with all reads forwarded for free has none with any of them forwarded.
+    """
     writes = {write: read for read, write in forwardable(graph).items() if read in reads}
     edges = tuple(
         replace(e, latency_cycles=0) if e.distance == 1 and writes.get(e.source) == e.target else e
@@ -187,7 +193,8 @@ def forward(graph: BlockGraph, reads: AbstractSet[int], model: TimingModel) -> B
     timings = list(graph.timings)
     for read in writes.values():
         width = (graph.operations[read].type or INT32).width_bits
-        timings[read] = Timing(latency_cycles=0, delay_ns=model.library.selection_ns(2, width))
+        selection_ns = 0.0 if free else model.library.selection_ns(2, width)
+        timings[read] = Timing(latency_cycles=0, delay_ns=selection_ns)
     return replace(graph, edges=edges, timings=tuple(timings), forwarded=frozenset(writes.values()))
 
 
