@@ -86,6 +86,7 @@ def design_row(
         multiplexer_count=report.multiplexer_count if report else None,
         multiplexer_area_um2=report.multiplexer_area_um2 if report else None,
         estimated_area_um2=report.estimated_area_um2 if report else None,
+        critical_path_ns=report.critical_path_ns if report else None,
         functional_unit_count=report.functional_unit_count if report else None,
         register_bits=report.register_bits if report else None,
         memory_port_conflict_count=report.memory_port_conflict_count if report else None,

@@ -41,6 +41,9 @@ class DesignRow:
         "Area estimated before logic synthesis from operators, registers and multiplexers.",
         unit="um2",
     )
+    critical_path_ns: float | None = column(
+        "Estimate of the longest register-to-register path before logic synthesis.", unit="ns"
+    )
     functional_unit_count: int | None = column("Functional units after sharing.")
     register_bits: int | None = column("Bits of datapath and controller registers.", unit="bits")
     memory_port_conflict_count: int | None = column(

@@ -55,6 +55,7 @@ def make_design(program: ProgramRow, delay: int, **changes: Any) -> DesignRow:
         "multiplexer_count": 1,
         "multiplexer_area_um2": 1.0,
         "estimated_area_um2": 2.0,
+        "critical_path_ns": 3.0,
         "functional_unit_count": 1,
         "register_bits": 32,
         "memory_port_conflict_count": 0,
