@@ -20,7 +20,13 @@ from pipelines.rtlsim.exchange import banks_of, decode_arrays, decode_output, va
 from pipelines.rtlsim.harness import _PRELUDE, harness_text
 from pipelines.rtlsim.ports import module_ports
 from pipelines.rtlsim.result import Observed
-from pipelines.rtlsim.verilator import COMPILER_FLAGS, _include_flags, _verilator_root, prepare_runtime
+from pipelines.rtlsim.verilator import (
+    COMPILER_FLAGS,
+    SAFE_OPTIMISATION,
+    _include_flags,
+    _verilator_root,
+    prepare_runtime,
+)
 from pipelines.tools import find_tool, run_tool
 
 INCLUDE = Path(__file__).resolve().parents[2] / "pipelines" / "hls" / "include"
@@ -129,7 +135,7 @@ class Hardware:
 def _translate(number: int, design: Hardware, folder: Path) -> str | None:
     """Verilog to C++ in folder/m<number>; what went wrong, None when nothing did."""
     (folder / f"d{number}.v").write_text(design.compiled.verilog)
-    argv = [find_tool("verilator_bin", "verilator"), "--cc", "--no-timing", "-O3", "-Wno-fatal"]
+    argv = [find_tool("verilator_bin", "verilator"), "--cc", "--no-timing", *SAFE_OPTIMISATION, "-Wno-fatal"]
     argv += ["--prefix", f"Vd{number}", "--top-module", design.compiled.module, "--Mdir", f"m{number}"]
     argv += ["--x-initial", "unique", "--x-assign", "unique", f"d{number}.v"]
     environment = {"VERILATOR_ROOT": str(_verilator_root())}
