@@ -14,6 +14,7 @@ import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from assets.errors import FoundryError
+from pipelines.labelling import TOOLS
 from pipelines.programs import SIZES, SUITES
 from pipelines.schemas import write_bytes_atomically
 
@@ -63,13 +64,15 @@ class Synthesis(_Group):
 
 
 class Labelling(_Group):
-    """Cycles, their comparison with native C, and the share of designs audited. Time limits in seconds."""
+    """Tools, cycles, their comparison with native C, and the share audited. Time limits in seconds."""
 
+    tools: Annotated[tuple[str, ...], _of(TOOLS)]
     data_seeds: Annotated[tuple[int, ...], Field(min_length=1)]
     audit_fraction: Annotated[float, Field(ge=0, le=1)]
     model_timeout_s: Positive
     verilator_timeout_s: Positive
     native_timeout_s: Positive
+    tool_timeout_s: Positive
 
 
 class Features(_Group):

@@ -22,6 +22,7 @@ from assets.settings import Settings
 from assets.stages import STEPS, Step, partitions_of, step_named, steps_of
 from assets.table_assets import TABLE_ASSETS
 from assets.versions import record_stage
+from pipelines.labelling import require_tools
 from pipelines.schemas import table_path, table_spec
 
 JOBS = ("suite_tables", "split_table", "predictors")
@@ -57,8 +58,10 @@ def run_everything(
 
     Args:   instance: Dagster's; the UI shows the runs it records.
     Raises: FoundryError: another process writes to the data folder. OSError: it is not writable.
+            ToolMissing: a tool of the configuration is not installed; nothing was begun.
             KeyboardInterrupt: Ctrl-C; the next run resumes.
     """
+    require_tools(configuration.labelling.tools)
     settings = Settings(configuration=configuration, deployment=deployment)
     with writing_to(deployment.data_dir):
         write_parameters(deployment.project, configuration)

@@ -44,6 +44,7 @@ class Settings:
             memory_delays=hls.memory_delay,
             pipeline=hls.pipeline,
             clock_period_ns=hls.clock_period_ns,
+            tools=self.configuration.labelling.tools,
         )
 
     @property
@@ -69,4 +70,5 @@ class Settings:
             verilator_timeout_s=labelling.verilator_timeout_s,
             synthesis_timeout_s=self.configuration.synthesis.timeout_s,
             native_timeout_s=labelling.native_timeout_s,
+            tool_timeout_s=labelling.tool_timeout_s,
         )

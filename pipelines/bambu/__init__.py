@@ -6,6 +6,7 @@ by the rest. Outside this package only the names below are used.
 
 from pipelines.bambu.report import BambuReport, failure_reason, parse_report
 from pipelines.bambu.runner import (
+    ENGINE,
     TOOL,
     BambuError,
     BambuOptions,
@@ -14,9 +15,11 @@ from pipelines.bambu.runner import (
     command_line,
     is_installed,
     run_bambu,
+    tool_version,
 )
 
 __all__ = [
+    "ENGINE",
     "TOOL",
     "BambuError",
     "BambuOptions",
@@ -28,4 +31,5 @@ __all__ = [
     "is_installed",
     "parse_report",
     "run_bambu",
+    "tool_version",
 ]

@@ -6,10 +6,12 @@ report (`report.py`).
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
@@ -21,6 +23,8 @@ from pipelines.tools import find_tool, run_tool
 
 EXECUTABLE = "bambu"
 TOOL = "bambu"
+ENGINE = "bambu-verilator"
+PACKAGE = "bambu (https://github.com/ferrandi/PandA-bambu)"
 
 
 class BambuError(ValueError):
@@ -36,7 +40,7 @@ class BambuOptions:
             (`--mem-delay-read`, `--mem-delay-write`; LLMulator section 6.3).
         clock_period_ns: period the schedule is made for.
         device: name Bambu knows; None for its default.
-        simulate: run the generated test bench with Verilator.
+        simulate: run the generated test bench with Verilator, outputs equal bit by bit.
     """
 
     memory_read_delay_cycles: int = 2
@@ -75,6 +79,24 @@ def is_installed(environment: Mapping[str, str] | None = None) -> bool:
     return shutil.which(EXECUTABLE, path=path) is not None
 
 
+def tool_version() -> str:
+    """Version of Bambu as it names itself, and of this package by its files' hash.
+
+    Raises: ToolMissing: Bambu is not on the PATH.
+    """
+    return _version_of(find_tool(EXECUTABLE, PACKAGE))
+
+
+@cache
+def _version_of(executable: str) -> str:
+    run = run_tool([executable, "--version"], folder=Path("/"), timeout_s=60)
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    named = parse_report(f"{run.stdout}\n{run.stderr}").version or "unknown"
+    return f"{named}+{digest.hexdigest()[:8]}"
+
+
 def command_line(top: str, options: BambuOptions) -> list[str]:
     """Arguments of Bambu for `program.c` in the working folder, the executable excluded."""
     arguments = [
@@ -88,7 +110,7 @@ def command_line(top: str, options: BambuOptions) -> list[str]:
     if options.device is not None:
         arguments.append(f"--device-name={options.device}")
     if options.simulate:
-        arguments += ["--simulate", "--simulator=VERILATOR", "--generate-tb=testbench.xml"]
+        arguments += ["--simulate", "--simulator=VERILATOR", "--generate-tb=testbench.xml", "--max-ulp=0"]
     return arguments
 
 
@@ -116,20 +138,22 @@ def run_bambu(
     source: str,
     *,
     interface: Interface,
-    data: DataSet,
+    data: DataSet | None,
     options: BambuOptions,
     folder: Path,
     timeout_s: float,
 ) -> BambuResult:
     """Synthesise a program with Bambu, and simulate it when asked.
 
-    Args:    source: C text without includes of local files; folder: empty, private to this call.
+    Args:    source: C text without includes of local files; data: None when nothing is simulated; folder:
+             empty, private to this call.
     Returns: the report and the Verilog, or status and reason of the failure.
     Raises:  ToolMissing: Bambu is not on the PATH. BambuError: the data does not fit the interface.
     """
-    executable = find_tool(EXECUTABLE, "bambu (https://github.com/ferrandi/PandA-bambu)")
+    executable = find_tool(EXECUTABLE, PACKAGE)
     (folder / "program.c").write_text(source)
-    (folder / "testbench.xml").write_text(bench_text(interface, data))
+    if options.simulate:
+        (folder / "testbench.xml").write_text(bench_text(interface, data or {}))
     argv = [executable, *command_line(interface.top, options)]
     run = run_tool(argv, folder=folder, timeout_s=timeout_s)
     text = f"{run.stdout}\n{run.stderr}"

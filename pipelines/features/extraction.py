@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pipelines.cache import ContentCache
 from pipelines.features.graphs import graph_rows
 from pipelines.features.loops import extract_loops
-from pipelines.hls import HlsError, compile_program, options_of, tool_version
+from pipelines.hls import TOOL, HlsError, compile_program, options_of, tool_version
 from pipelines.identity import content_hash
 from pipelines.labelling import LabelOptions, Progress, ProgressCallback, silent
 from pipelines.schemas import OK, CdfgEdgeRow, CdfgNodeRow, DesignRow, LoopRow, ProgramRow
@@ -65,13 +65,13 @@ def extract_features(
     options: LabelOptions,
     on_progress: ProgressCallback = silent,
 ) -> FeatureTables:
-    """Loops of every program and the graph of every design that HLS made."""
+    """Loops of every program and the graph of every design that the project's own engine made."""
     del options  # one process is enough: a graph takes some milliseconds
     by_id = {p.program_id: p for p in programs}
     loops = [row for p in programs if p.status == OK for row in _loops(p, cache)]
     nodes: list[CdfgNodeRow] = []
     edges: list[CdfgEdgeRow] = []
-    made = [d for d in designs if d.status == OK]
+    made = [d for d in designs if d.status == OK and d.tool == TOOL]
     for done, design in enumerate(made, 1):
         program = by_id[design.program_id]
         own_nodes, own_edges = _graph(program, design, cache)

@@ -5,16 +5,19 @@ Does not: any engine. Outside this package only the names below are used.
 """
 
 from pipelines.labelling.attempts import LabelledDesign, label_design, liberty_name
+from pipelines.labelling.backends import TOOLS, LabellingError, require_tools
 from pipelines.labelling.configurations import ConfigurationSpace, configurations
 from pipelines.labelling.options import LabelOptions, Progress, ProgressCallback, silent
 from pipelines.labelling.tables import DesignTables, LabelTables, label_designs, plan_designs
 
 __all__ = [
+    "TOOLS",
     "ConfigurationSpace",
     "DesignTables",
     "LabelOptions",
     "LabelTables",
     "LabelledDesign",
+    "LabellingError",
     "Progress",
     "ProgressCallback",
     "configurations",
@@ -22,5 +25,6 @@ __all__ = [
     "label_designs",
     "liberty_name",
     "plan_designs",
+    "require_tools",
     "silent",
 ]

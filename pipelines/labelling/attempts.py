@@ -1,7 +1,7 @@
 """One attempt: each step of a design's way, from the cache when it was done before.
 
-Belongs here: what each step depends on (its cache key), the order of the steps, and failures as rows. Does
-not: runs and their truth checks (`counting.py`), many designs at once.
+Belongs here: the order of the steps, logic synthesis, and failures as rows. Does not: designs and their runs
+(`own_designs.py`, `other_designs.py`), many designs at once.
 
 What follows from the inputs is remembered: success, a rejected program, a time limit that was passed,
 hardware that differs from native C. A tool that failed, or is missing, or found the disk full makes a row
@@ -11,24 +11,18 @@ but is not remembered: the next run tries again.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol
 
+from pipelines.bambu import BambuError
 from pipelines.cache import ContentCache
-from pipelines.hls import (
-    CompiledDesign,
-    HlsError,
-    HlsOptions,
-    compile_program,
-    design_id,
-    design_row,
-    options_of,
-    outcome_rows,
-)
-from pipelines.identity import canonical_json, content_hash, text_sha256
+from pipelines.hls import TOOL, HlsError, HlsOptions, read_interface
+from pipelines.identity import canonical_json, content_hash
 from pipelines.interface import DataSet, Interface
-from pipelines.labelling.counting import RunRequest, attempt_run
 from pipelines.labelling.options import LabelOptions
+from pipelines.labelling.other_designs import OtherDesign, attempt_other
+from pipelines.labelling.own_designs import HlsAttempt, OwnDesign, attempt_hls
 from pipelines.labelling.scratch import scratch_folder
 from pipelines.programs import ProgramError, draw_data
 from pipelines.rtlsim import SimulatorError
@@ -50,9 +44,35 @@ from pipelines.synthesis import (
     synthesize_design,
 )
 from pipelines.synthesis import tool_version as synthesis_version
-from pipelines.tools import ToolMissing, stopwatch
+from pipelines.tools import ToolMissing
 
 SYNTHESIS_TOOL = "pyosys"
+
+
+class HasVerilog(Protocol):
+    """A design as text."""
+
+    @property
+    def verilog(self) -> str:
+        """The whole text."""
+        ...
+
+    @property
+    def module(self) -> str:
+        """Name of the top module."""
+        ...
+
+
+class Labelled(Protocol):
+    """A design that some tool made, as labelling sees it."""
+
+    def rtl(self) -> HasVerilog:
+        """Its Verilog, made again when the cache has it no more."""
+        ...
+
+    def run(self, data: DataSet, *, seed: int, builds: Path) -> RunRow:
+        """Count its cycles on one data set and compare the outputs with native C."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,62 +85,21 @@ class LabelledDesign:
     runs: tuple[RunRow, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HlsAttempt:
-    """Outcome of high-level synthesis; `compiled` is None when it came from the cache or failed."""
-
-    design: DesignRow
-    outcomes: tuple[DirectiveOutcomeRow, ...]
-    compiled: CompiledDesign | None = None
-
-
 def liberty_name(target: Target) -> str:
     """Name of a target's library, as rows know it."""
     return target.liberty.stem.removesuffix("_stdcells")
 
 
-# ---- high-level synthesis --------------------------------------------------------------------------
+def attempt_design(
+    program: ProgramRow, tool: str, configuration: HlsOptions, *, cache: ContentCache, options: LabelOptions
+) -> HlsAttempt:
+    """Compile a design with a tool, or find what became of it before.
 
-
-def attempt_hls(program: ProgramRow, options: HlsOptions, cache: ContentCache) -> HlsAttempt:
-    """Compile a design, or find what became of it before."""
-    key = design_id(program, options)
-    stored = cache.get("hls", key)
-    if stored is not None:
-        return HlsAttempt(
-            design=DesignRow(**stored["design"]),
-            outcomes=tuple(DirectiveOutcomeRow(**o) for o in stored["outcomes"]),
-        )
-    start = stopwatch()
-    try:
-        compiled = compile_program(program.source, top=program.top, options=options, file=f"{program.name}.c")
-    except HlsError as error:
-        row = design_row(program, options, (REJECTED, str(error)), stopwatch() - start)
-        attempt = HlsAttempt(design=row, outcomes=())
-    else:
-        row = design_row(program, options, compiled, stopwatch() - start)
-        outcomes = tuple(outcome_rows(program, options, compiled))
-        attempt = HlsAttempt(design=row, outcomes=outcomes, compiled=compiled)
-    stored = {
-        "design": asdict(attempt.design),
-        "outcomes": [asdict(o) for o in attempt.outcomes],
-    }
-    cache.put("hls", key, stored)
-    return attempt
-
-
-def compile_again(program: ProgramRow, design: DesignRow) -> CompiledDesign:
-    """The compiled design of a row.
-
-    Raises: HlsError: the compiler gives other Verilog than the row says.
+    Raises: LabellingError: no such tool. ToolMissing: it is not installed.
     """
-    compiled = compile_program(
-        program.source, top=program.top, options=options_of(design), file=f"{program.name}.c"
-    )
-    found = text_sha256(compiled.verilog)
-    if found != design.rtl_sha256:
-        raise HlsError(f"a design must compile to the Verilog {design.rtl_sha256}", found)
-    return compiled
+    if tool == TOOL:
+        return attempt_hls(program, configuration, cache)
+    return attempt_other(program, tool, configuration, cache=cache, options=options)
 
 
 # ---- logic synthesis -------------------------------------------------------------------------------
@@ -128,7 +107,7 @@ def compile_again(program: ProgramRow, design: DesignRow) -> CompiledDesign:
 
 def attempt_synthesis(
     design: DesignRow,
-    compiled: Callable[[], CompiledDesign],
+    rtl: Callable[[], HasVerilog],
     *,
     target: Target,
     cache: ContentCache,
@@ -144,7 +123,7 @@ def attempt_synthesis(
     stored = cache.get("synthesis", key)
     if stored is not None:
         return stored
-    text = compiled()
+    text = rtl()
     with scratch_folder(cache) as folder:
         result = synthesize_design(
             text.verilog,
@@ -213,35 +192,22 @@ def label_attempt(
     if design.status != OK or interface is None:
         reason = f"high-level synthesis: {design.reason}"
         return replace(label, status=design.status, reason=reason), ()
-    made: list[CompiledDesign] = []
-
-    def compiled() -> CompiledDesign:
-        if not made:
-            made.append(compile_again(program, design))
-        return made[0]
-
+    kind = OwnDesign if design.tool == TOOL else OtherDesign
+    made: Labelled = kind(program=program, design=design, interface=interface, cache=cache, options=options)
     runs: list[RunRow] = []
     try:
         with scratch_folder(cache) as builds:
             for seed in options.data_seeds if data is None else (0,):
-                request = RunRequest(
-                    program=program,
-                    design=design,
-                    compiled=compiled,
-                    interface=interface,
-                    data=draw_data(interface, program.inputs, seed=seed) if data is None else data,
-                    builds=builds,
-                    seed=seed,
-                )
-                runs.append(attempt_run(request, cache=cache, options=options))
+                values = draw_data(interface, program.inputs, seed=seed) if data is None else data
+                runs.append(made.run(values, seed=seed, builds=builds))
         failed = [r for r in runs if r.status != OK]
         if failed:
             return replace(label, status=failed[0].status, reason=failed[0].reason), tuple(runs)
-        fields = attempt_synthesis(design, compiled, target=target, cache=cache, options=options)
+        fields = attempt_synthesis(design, made.rtl, target=target, cache=cache, options=options)
         return replace(label, **fields), tuple(runs)
     except ProgramError as error:
         return replace(label, status=REJECTED, reason=str(error)), tuple(runs)
-    except (ToolMissing, SimulatorError, SynthesisError, HlsError, OSError) as error:
+    except (ToolMissing, SimulatorError, SynthesisError, HlsError, BambuError, OSError) as error:
         return replace(label, status=TOOL_ERROR, reason=f"{error}"), tuple(runs)
 
 
@@ -252,21 +218,22 @@ def label_design(
     target: Target,
     cache: ContentCache,
     options: LabelOptions,
+    tool: str = TOOL,
     data: DataSet | None = None,
 ) -> LabelledDesign:
     """Label one program under one configuration.
 
-    Args:    data: values of every argument; None draws them from the program's specification.
+    Args:    tool: one of `TOOLS`; those that are not the engine leave directives out. data: values of every
+             argument; None draws them from the program's specification.
     Returns: the design's row, its directives' outcomes, its label and its runs; a failure is a status.
+    Raises:  LabellingError: no such tool. ToolMissing: it is not installed.
     """
-    attempt = attempt_hls(program, configuration, cache)
-    compiled = attempt.compiled
-    if compiled is None and attempt.design.status == OK:
-        compiled = compile_again(program, attempt.design)
+    attempt = attempt_design(program, tool, configuration, cache=cache, options=options)
+    is_made = attempt.design.status == OK
     label, runs = label_attempt(
         program,
         attempt.design,
-        compiled.interface if compiled else None,
+        read_interface(program.source, program.top) if is_made else None,
         target=target,
         cache=cache,
         options=options,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import product
 
-from pipelines.hls import Directive, Function, HlsOptions, innermost_loops
+from pipelines.hls import TOOL, Directive, Function, HlsOptions, innermost_loops
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,15 +19,17 @@ class ConfigurationSpace:
         memory_delays: cycles, used for reads and writes alike.
         pipeline: whether innermost loops are pipelined; (False, True) tries both.
         clock_period_ns: period of every schedule.
+        tools: that make designs, of `TOOLS`; all but the project's own engine without pipelining.
     """
 
     memory_delays: tuple[int, ...] = (2, 5, 10, 15)
     pipeline: tuple[bool, ...] = (False, True)
     clock_period_ns: float = 10.0
+    tools: tuple[str, ...] = (TOOL,)
 
 
 def configurations(function: Function, space: ConfigurationSpace, *, liberty: str) -> list[HlsOptions]:
-    """Every configuration of the space for one program, without repeats.
+    """Every configuration of the space for one program in the engine, without repeats.
 
     Source: LLMulator section 6.3 and Figure 12 for the delays 2, 5, 10 and 15.
     """
@@ -44,3 +46,16 @@ def configurations(function: Function, space: ConfigurationSpace, *, liberty: st
         )
         found[options] = None
     return list(found)
+
+
+def plain_configurations(space: ConfigurationSpace, *, liberty: str) -> list[HlsOptions]:
+    """The configurations of the space without directives: one a memory delay, the same for all programs."""
+    return [
+        HlsOptions(
+            memory_read_delay_cycles=delay,
+            memory_write_delay_cycles=delay,
+            clock_period_ns=space.clock_period_ns,
+            liberty=liberty,
+        )
+        for delay in dict.fromkeys(space.memory_delays)
+    ]

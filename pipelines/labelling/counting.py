@@ -9,7 +9,7 @@ The audited designs are drawn by their identity, so that the same designs are au
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -85,6 +85,12 @@ def attempt_native(
     return found
 
 
+def native_failure(program: ProgramRow, native: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields of a run's row when native C is not ok."""
+    reason = str(native["reason"]).replace("kernel.c:", f"{program.name}.c:")
+    return {"status": native["status"], "reason": f"native C: {reason}"}
+
+
 def _native_record(run: NativeRun) -> dict[str, Any]:
     return {
         "status": run.status,
@@ -95,7 +101,7 @@ def _native_record(run: NativeRun) -> dict[str, Any]:
     }
 
 
-def difference(native: dict[str, Any], found: CycleResult | SimulationResult) -> str | None:
+def difference(native: Mapping[str, Any], found: CycleResult | SimulationResult) -> str | None:
     """What differs between native C and an engine's outputs; None when every output is equal."""
     for name, digest in native["outputs"].items():
         if name not in found.outputs or _digest(found.outputs[name]) != digest:
@@ -108,14 +114,20 @@ def difference(native: dict[str, Any], found: CycleResult | SimulationResult) ->
 # ---- one run ---------------------------------------------------------------------------------------
 
 
-def _empty_run(request: RunRequest, identity: str, audited: bool) -> RunRow:
+def empty_run(
+    design: DesignRow, data: DataSet, *, seed: int, engine: str, engine_version: str, audited: bool = False
+) -> RunRow:
+    """The row of a run that is ok and of which nothing is known yet.
+
+    Args:    engine, engine_version: of what counts the cycles; audited: whether Verilator checks it.
+    """
     return RunRow(
-        design_id=request.design.design_id,
-        data_id=identity,
-        suite=request.design.suite,
-        engine=cyclemodel.ENGINE,
-        engine_version=cyclemodel.engine_version(),
-        seed=request.seed,
+        design_id=design.design_id,
+        data_id=data_id(data),
+        suite=design.suite,
+        engine=engine,
+        engine_version=engine_version,
+        seed=seed,
         status=OK,
         reason=None,
         latency_cycles=None,
@@ -136,12 +148,18 @@ def _empty_run(request: RunRequest, identity: str, audited: bool) -> RunRow:
 
 def attempt_run(request: RunRequest, *, cache: ContentCache, options: LabelOptions) -> RunRow:
     """Count the cycles of a design on one data set, and compare it with native C and perhaps its Verilog."""
-    identity = data_id(request.data)
-    empty = _empty_run(request, identity, is_audited(request.design.design_id, options.audit_fraction))
+    empty = empty_run(
+        request.design,
+        request.data,
+        seed=request.seed,
+        engine=cyclemodel.ENGINE,
+        engine_version=cyclemodel.engine_version(),
+        audited=is_audited(request.design.design_id, options.audit_fraction),
+    )
     key = content_hash(
         empty.design_id,
         request.design.rtl_sha256,
-        identity,
+        empty.data_id,
         [empty.engine_version, empty.audit_engine_version, native_version()],
         [options.model_timeout_s, options.native_timeout_s, options.cycle_limit],
         options.verilator_timeout_s if empty.audited else None,
@@ -152,8 +170,7 @@ def attempt_run(request: RunRequest, *, cache: ContentCache, options: LabelOptio
     native = attempt_native(request.program, request.interface, request.data, cache=cache, options=options)
     fields: dict[str, Any] = {"native_wall_s": native["wall_s"]}
     if native["status"] != OK:
-        reason = str(native["reason"]).replace("kernel.c:", f"{request.program.name}.c:")
-        fields |= {"status": native["status"], "reason": f"native C: {reason}"}
+        fields |= native_failure(request.program, native)
     else:
         fields |= _count(request, native, cache=cache, options=options)
         if empty.audited and fields["status"] == OK:

@@ -19,6 +19,7 @@ class LabelOptions:
         audit_fraction: of the designs, those whose Verilog is simulated too and must agree; 0 to 1.
         model_timeout_s, verilator_timeout_s, synthesis_timeout_s, native_timeout_s: wall-clock limit of each
             tool run; the model is the cycle model.
+        tool_timeout_s: wall-clock limit of each process of another high-level synthesis tool.
         cycle_limit: cycles after which a run counts as endless.
     """
 
@@ -29,6 +30,7 @@ class LabelOptions:
     verilator_timeout_s: float = 120.0
     synthesis_timeout_s: float = 300.0
     native_timeout_s: float = 20.0
+    tool_timeout_s: float = 600.0
     cycle_limit: int = 50_000_000
 
 

@@ -14,11 +14,18 @@ from threading import Lock
 from typing import TypeVar
 
 from pipelines.cache import ContentCache
-from pipelines.hls import HlsError, HlsOptions, design_row, read_interface, read_program
+from pipelines.hls import TOOL, HlsError, HlsOptions, design_row, read_interface, read_program
 from pipelines.interface import Interface
-from pipelines.labelling.attempts import HlsAttempt, attempt_hls, label_attempt, liberty_name
-from pipelines.labelling.configurations import ConfigurationSpace, configurations
+from pipelines.labelling.attempts import attempt_design, label_attempt, liberty_name
+from pipelines.labelling.backends import require_tools
+from pipelines.labelling.configurations import (
+    ConfigurationSpace,
+    configurations,
+    plain_configurations,
+)
 from pipelines.labelling.options import LabelOptions, Progress, ProgressCallback, silent
+from pipelines.labelling.other_designs import refused_by_front_end
+from pipelines.labelling.own_designs import HlsAttempt
 from pipelines.schemas import (
     OK,
     REJECTED,
@@ -96,14 +103,37 @@ def run_all(
         return [future.result() for future in futures]
 
 
-def _plan(program: ProgramRow, space: ConfigurationSpace, liberty: str) -> list[HlsOptions] | DesignRow:
-    """Configurations of a program, or its rejected row."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Planned:
+    """One design to be made."""
+
+    program: ProgramRow
+    tool: str
+    configuration: HlsOptions
+
+
+def _plan(program: ProgramRow, space: ConfigurationSpace, liberty: str) -> list[_Planned] | list[DesignRow]:
+    """Every design of a program, or its rejected row of each tool."""
     try:
         function = read_program(program.source, top=program.top, file=f"{program.name}.c")
     except HlsError as error:
-        options = HlsOptions(clock_period_ns=space.clock_period_ns, liberty=liberty)
-        return design_row(program, options, (REJECTED, str(error)), 0.0)
-    return configurations(function, space, liberty=liberty)
+        return [_refused(program, tool, space, liberty, str(error)) for tool in space.tools]
+    own = configurations(function, space, liberty=liberty)
+    plain = plain_configurations(space, liberty=liberty)
+    return [
+        _Planned(program=program, tool=tool, configuration=configuration)
+        for tool in space.tools
+        for configuration in (own if tool == TOOL else plain)
+    ]
+
+
+def _refused(
+    program: ProgramRow, tool: str, space: ConfigurationSpace, liberty: str, reason: str
+) -> DesignRow:
+    options = HlsOptions(clock_period_ns=space.clock_period_ns, liberty=liberty)
+    if tool == TOOL:
+        return design_row(program, options, (REJECTED, reason), 0.0)
+    return refused_by_front_end(program, tool, options, reason)
 
 
 def plan_designs(
@@ -115,25 +145,27 @@ def plan_designs(
     options: LabelOptions,
     on_progress: ProgressCallback = silent,
 ) -> DesignTables:
-    """Compile every program under every configuration of a space.
+    """Compile every program under every configuration of a space, with every tool of it.
 
-    Returns: one design row an attempt; a program that the compiler refuses has one rejected row. Programs
-             that are not ok themselves have none.
+    Returns: one design row an attempt; a program that the front end refuses has one rejected row a tool.
+             Programs that are not ok themselves have none.
+    Raises:  LabellingError: a tool has no such name. ToolMissing: a tool is not installed.
     """
+    require_tools(space.tools)
     rejected: list[DesignRow] = []
-    planned: list[tuple[ProgramRow, HlsOptions]] = []
+    planned: list[_Planned] = []
     for program in programs:
         if program.status != OK:
             continue
-        plan = _plan(program, space, liberty_name(target))
-        if isinstance(plan, DesignRow):
-            rejected.append(plan)
-        else:
-            planned.extend((program, configuration) for configuration in plan)
+        for item in _plan(program, space, liberty_name(target)):
+            if isinstance(item, DesignRow):
+                rejected.append(item)
+            else:
+                planned.append(item)
 
-    def work(item: tuple[ProgramRow, HlsOptions]) -> tuple[HlsAttempt, bool, str]:
-        attempt = attempt_hls(item[0], item[1], cache)
-        return attempt, attempt.design.status != OK, item[0].name
+    def work(item: _Planned) -> tuple[HlsAttempt, bool, str]:
+        attempt = attempt_design(item.program, item.tool, item.configuration, cache=cache, options=options)
+        return attempt, attempt.design.status != OK, item.program.name
 
     attempts = run_all("designs", planned, work, workers=options.workers, on_progress=on_progress)
     return DesignTables(

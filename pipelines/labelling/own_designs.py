@@ -1,0 +1,116 @@
+"""Designs of the project's own engine: compiled, and run on data.
+
+Belongs here: what compiling depends on (its cache key), and the compiled design of a row. Does not: designs
+of other tools (`other_designs.py`), how cycles are counted (`counting.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from pipelines.cache import ContentCache
+from pipelines.hls import (
+    CompiledDesign,
+    HlsError,
+    HlsOptions,
+    compile_program,
+    design_id,
+    design_row,
+    options_of,
+    outcome_rows,
+)
+from pipelines.identity import text_sha256
+from pipelines.interface import DataSet, Interface
+from pipelines.labelling.counting import RunRequest, attempt_run
+from pipelines.labelling.options import LabelOptions
+from pipelines.schemas import REJECTED, DesignRow, DirectiveOutcomeRow, ProgramRow, RunRow
+from pipelines.tools import stopwatch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HlsAttempt:
+    """Outcome of high-level synthesis by any tool."""
+
+    design: DesignRow
+    outcomes: tuple[DirectiveOutcomeRow, ...]
+
+
+def attempt_hls(program: ProgramRow, options: HlsOptions, cache: ContentCache) -> HlsAttempt:
+    """Compile a design, or find what became of it before."""
+    key = design_id(program, options)
+    stored = cache.get("hls", key)
+    if stored is not None:
+        return HlsAttempt(
+            design=DesignRow(**stored["design"]),
+            outcomes=tuple(DirectiveOutcomeRow(**o) for o in stored["outcomes"]),
+        )
+    start = stopwatch()
+    try:
+        compiled = compile_program(program.source, top=program.top, options=options, file=f"{program.name}.c")
+    except HlsError as error:
+        row = design_row(program, options, (REJECTED, str(error)), stopwatch() - start)
+        attempt = HlsAttempt(design=row, outcomes=())
+    else:
+        row = design_row(program, options, compiled, stopwatch() - start)
+        outcomes = tuple(outcome_rows(program, options, compiled))
+        attempt = HlsAttempt(design=row, outcomes=outcomes)
+    stored = {
+        "design": asdict(attempt.design),
+        "outcomes": [asdict(o) for o in attempt.outcomes],
+    }
+    cache.put("hls", key, stored)
+    return attempt
+
+
+def compile_again(program: ProgramRow, design: DesignRow) -> CompiledDesign:
+    """The compiled design of a row.
+
+    Raises: HlsError: the compiler gives other Verilog than the row says.
+    """
+    compiled = compile_program(
+        program.source, top=program.top, options=options_of(design), file=f"{program.name}.c"
+    )
+    found = text_sha256(compiled.verilog)
+    if found != design.rtl_sha256:
+        raise HlsError(f"a design must compile to the Verilog {design.rtl_sha256}", found)
+    return compiled
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnDesign:
+    """A design of the engine, of which the Verilog is made when something needs it.
+
+    Attributes:
+        interface: of the program.
+    """
+
+    program: ProgramRow
+    design: DesignRow
+    interface: Interface
+    cache: ContentCache
+    options: LabelOptions
+    _made: list[CompiledDesign] = field(default_factory=list[CompiledDesign])
+
+    def rtl(self) -> CompiledDesign:
+        """The compiled design; raises what `compile_again` raises."""
+        if not self._made:
+            self._made.append(compile_again(self.program, self.design))
+        return self._made[0]
+
+    def run(self, data: DataSet, *, seed: int, builds: Path) -> RunRow:
+        """Count its cycles on one data set.
+
+        Args:   builds: folder for what is built once for all data sets.
+        Raises: ToolMissing, SimulatorError, HlsError, OSError: a tool cannot be run.
+        """
+        request = RunRequest(
+            program=self.program,
+            design=self.design,
+            compiled=self.rtl,
+            interface=self.interface,
+            data=data,
+            builds=builds,
+            seed=seed,
+        )
+        return attempt_run(request, cache=self.cache, options=self.options)
