@@ -142,18 +142,32 @@ def _configuration_options(command: Callable[..., None]) -> Callable[..., None]:
 @_configuration_options
 @click.option("--data", type=_SOURCE, help="JSON file with the value of every argument.")
 @click.option("--liberty", help="Installed library or liberty file.  [default: osu018]")
+@click.option(
+    "--tool",
+    "tools",
+    multiple=True,
+    default=("simfoundry-hls",),
+    show_default=True,
+    help="HLS tool; also circt-calyx, circt-handshake, bambu. Repeat for several.",
+)
+@click.option("--report", type=_SOURCE, help="Folder for each design's Verilog and schedule (JSON, SVG).")
+@click.option("--table", "as_table", is_flag=True, help="Answer as a table, a line a file and tool.")
 @_as_json
 @_explained
-def label(path: Path, as_json: bool, **options: Any) -> None:
+def label(path: Path, as_json: bool, as_table: bool, **options: Any) -> None:
     """Take a C program, or every C file of a folder, through HLS, simulation and synthesis.
 
     Prints the rows as JSON. A failure is a row with its reason, and makes the exit status 1.
     """
-    from assets.commands.label import Question, label_path
+    from assets.commands.label import Question, answer_table, label_path
 
-    del as_json  # the answer is JSON either way
+    if as_json and as_table:
+        raise click.UsageError("the answer is JSON or a table, got --json and --table")
     answer = label_path(path, Question(**options))
-    _answer(answer)
+    if as_table:
+        click.echo(answer_table(answer, path))
+    else:
+        _answer(answer)
     if "files" not in answer:
         _require_ok(answer["label"])
     elif set(answer["counts"]) != {"ok"}:

@@ -14,6 +14,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from pipelines.hls import TOOL
 from pipelines.identity import text_sha256
 from pipelines.schemas import (
     OK,
@@ -107,6 +108,7 @@ def hash_dataset(data_dir: Path) -> str:
 def load_labelled_designs(data_dir: Path, selection: Selection) -> tuple[LabelledDesign, ...]:
     """Designs whose synthesis and every simulation are ok, with labels and part.
 
+    Designs of the project's own engine only: another tool's labels of the same query are others.
     A design with any run that is not ok, or whose outputs differ from native C, is left out: its
     hardware is wrong, so its area and latency mean nothing. Failures stay in their own tables.
 
@@ -128,7 +130,7 @@ def load_labelled_designs(data_dir: Path, selection: Selection) -> tuple[Labelle
     found = [
         _labelled(d, _program(d, programs), loops[d.program_id], places, labels, latency)
         for d in tables["designs"]
-        if d.status == OK and d.design_id in labels and d.design_id in latency
+        if d.status == OK and d.tool == TOOL and d.design_id in labels and d.design_id in latency
     ]
     designs = tuple(sorted(found, key=_stable_place))
     _refuse_leaks(designs, programs)

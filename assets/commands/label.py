@@ -6,21 +6,27 @@ Belongs here: typed inputs of the engine, rows as JSON values. Does not: labelli
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from assets.commands.aligned import aligned_lines
 from assets.commands.programs import read_directives, read_user_program
+from assets.commands.report import require_folder, write_report
 from assets.configuration import compose_configuration
 from assets.deployments import find_deployment
 from assets.errors import FoundryError
 from assets.settings import Settings
 from pipelines.hls import HlsError, HlsOptions, read_interface
 from pipelines.interface import DataSet
-from pipelines.labelling import label_design, liberty_name
+from pipelines.labelling import label_design, liberty_name, require_tools
 from pipelines.programs import ProgramError, load_data
 from pipelines.schemas import REJECTED, ProgramRow
 from pipelines.synthesis import Target, find_liberty
+
+HEAD = ("file", "tool", "status", "cycles", "area_um2", "delay_ns", "reason")
+REASON_WIDTH = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +37,8 @@ class Question:
         top: function that becomes hardware; None for the one a file is about.
         memory_delay: cycles. clock: period in ns.
         data: JSON file with the value of every argument; None draws them.
+        tools: high-level synthesis tools, one design of each; at least one.
+        report: folder for Verilog and schedule of each design; None for none.
     """
 
     top: str | None
@@ -39,25 +47,56 @@ class Question:
     clock: float
     data: Path | None
     liberty: str | None
+    tools: tuple[str, ...]
+    report: Path | None
 
 
 def label_path(path: Path, question: Question) -> dict[str, Any]:
-    """Label a C file, or every C file under a folder, under one configuration.
+    """Label a C file, or every C file under a folder, under one configuration with each tool.
 
-    Returns: of a file its rows of designs, directive_outcomes, labels and runs, as JSON values; of a folder
-             the same for each file in order of path, where a file that cannot be read as a program is an
-             entry with its reason, and counts by status.
+    Returns: of a file and one tool its rows of designs, directive_outcomes, labels and runs, as JSON values;
+             else the same for each file, in order of path, and tool, in the order asked for, with counts by
+             status. A file of a folder that cannot be read as a program is an entry with its reason.
     Raises:  ProgramError, HlsError, SynthesisError, FoundryError: an input is not acceptable.
+             LabellingError, ToolMissing: a tool is unknown or not installed; nothing was begun.
     """
     labeller = _Labeller.of(question)
     if not path.is_dir():
-        return labeller.label(path)
-    files = sorted(p for p in path.rglob("*.c") if p.is_file())
-    if not files:
-        raise FoundryError(f"a folder must have C files, got none ({path})")
-    entries = [labeller.label_or_reason(file) for file in files]
+        entries = labeller.entries(path)
+        if len(entries) == 1:
+            return {name: value for name, value in entries[0].items() if name != "file"}
+    else:
+        files = sorted(p for p in path.rglob("*.c") if p.is_file())
+        if not files:
+            raise FoundryError(f"a folder must have C files, got none ({path})")
+        entries = [entry for file in files for entry in labeller.entries_or_reason(file)]
     counts = Counter(str(entry["label"]["status"]) for entry in entries)
     return {"files": entries, "counts": dict(sorted(counts.items()))}
+
+
+def answer_table(answer: Mapping[str, Any], path: Path) -> str:
+    """What `label_path` gave as a table, a line a file and tool.
+
+    Args: path: as given to `label_path`; cycles are those of the first data set.
+    """
+    entries: Sequence[Mapping[str, Any]] = answer.get("files", [{"file": str(path), **answer}])
+    return "\n".join(aligned_lines([HEAD, *(_cells(entry) for entry in entries)]))
+
+
+def _cells(entry: Mapping[str, Any]) -> list[str]:
+    label: Mapping[str, Any] = entry["label"]
+    runs: Sequence[Mapping[str, Any]] = entry.get("runs", [])
+    reason = " ".join(str(label["reason"] or "").split())
+    cells = {
+        "file": entry["file"],
+        "tool": entry.get("design", {}).get("tool"),
+        "status": label["status"],
+        "cycles": runs[0]["latency_cycles"] if runs else None,
+        "area_um2": label.get("area_um2"),
+        "delay_ns": None if label.get("delay_ns") is None else f"{label['delay_ns']:.2f}",
+        "reason": reason if len(reason) <= REASON_WIDTH else reason[: REASON_WIDTH - 1] + "…",
+    }
+    return ["" if cells[name] is None else str(cells[name]) for name in HEAD]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +108,7 @@ class _Labeller:
 
     @classmethod
     def of(cls, question: Question) -> _Labeller:
+        require_tools(question.tools)
         target = Target(liberty=find_liberty(question.liberty), clock_period_ns=question.clock)
         configuration = HlsOptions(
             memory_read_delay_cycles=question.memory_delay,
@@ -78,31 +118,47 @@ class _Labeller:
             liberty=liberty_name(target),
         )
         settings = Settings(configuration=compose_configuration([]), deployment=find_deployment())
+        if question.report is not None:
+            require_folder(question.report)
         return cls(question=question, target=target, configuration=configuration, settings=settings)
 
-    def label(self, file: Path) -> dict[str, Any]:
+    def entries(self, file: Path) -> list[dict[str, Any]]:
+        """One entry a tool."""
         program = read_user_program(file, self.question.top)
-        data = self.question.data
+        given = self.question.data
+        data = None if given is None else _data(program, file, given)
+        return [
+            {"file": str(file), **self.label(program, tool, data)}
+            for tool in dict.fromkeys(self.question.tools)
+        ]
+
+    def label(self, program: ProgramRow, tool: str, data: DataSet | None) -> dict[str, Any]:
         made = label_design(
             program,
             self.configuration,
             target=self.target,
             cache=self.settings.cache,
             options=self.settings.options,
-            data=None if data is None else _data(program, file, data),
+            tool=tool,
+            data=data,
         )
-        return {
+        entry: dict[str, Any] = {
             "design": asdict(made.design),
             "directive_outcomes": [asdict(outcome) for outcome in made.outcomes],
             "label": asdict(made.label),
             "runs": [asdict(run) for run in made.runs],
         }
+        folder = self.question.report
+        if folder is not None:
+            entry["report"] = write_report(folder, program, made.design, self.settings)
+        return entry
 
-    def label_or_reason(self, file: Path) -> dict[str, Any]:
+    def entries_or_reason(self, file: Path) -> list[dict[str, Any]]:
+        """The same, or one entry that says why the file is no program."""
         try:
-            return {"file": str(file), **self.label(file)}
+            return self.entries(file)
         except (HlsError, ProgramError) as error:
-            return {"file": str(file), "label": {"status": REJECTED, "reason": str(error)}}
+            return [{"file": str(file), "label": {"status": REJECTED, "reason": str(error)}}]
 
 
 def _data(program: ProgramRow, file: Path, data: Path) -> DataSet:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
 from typing import Any
 
+from assets.commands.aligned import aligned_lines
 from assets.deployments import find_deployment
 from assets.queries import as_records, run_query
 
@@ -24,15 +24,8 @@ def answer_query(query: str, *, as_json: bool) -> str:
     result = run_query(find_deployment().data_dir, query)
     if as_json:
         return json.dumps(as_records(result), indent=2, default=str)
-    lines = _aligned([list(result.columns), *[[_shown(v) for v in row] for row in result.rows]])
+    lines = aligned_lines([list(result.columns), *[[_shown(v) for v in row] for row in result.rows]])
     return "\n".join([*lines, f"{len(result.rows)} rows"])
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["  ".join(v.ljust(w) for v, w in zip(row, widths, strict=True)).rstrip() for row in rows]
-    rule = "  ".join("-" * width for width in widths)
-    return [lines[0], rule, *lines[1:]]
 
 
 def _shown(value: Any) -> str:

@@ -19,17 +19,24 @@ from assets.progress import shown_progress
 from assets.resources import ProgressResource
 from assets.settings import Settings
 from assets.stages import Step, StepSummary, partitions_of, steps_of
+from pipelines.labelling import require_tools
+
+TOOL_STAGES = ("designs", "labels")
+"""Stages whose work needs the high-level synthesis tools of the configuration."""
 
 
 def run_stage(name: str, *, as_json: bool) -> bool:
     """Make every table file of a stage under params.yaml; one that fails does not stop the others.
 
     Returns: whether all were made.
-    Raises:  FoundryError: no such stage, or params.yaml is not acceptable.
+    Raises:  FoundryError: no such stage, or params.yaml is not acceptable. ToolMissing: a tool that it asks
+             for is not installed; nothing was begun.
     """
     steps = steps_of(name)
     deployment = find_deployment()
     settings = Settings(configuration=read_parameters(deployment.project), deployment=deployment)
+    if name in TOOL_STAGES:
+        require_tools(settings.configuration.labelling.tools)
     summaries: list[StepSummary] = []
     problems: list[str] = []
     with writing_to(deployment.data_dir), shown_progress() as progress:

@@ -8,6 +8,7 @@ from pipelines.labelling.attempts import LabelledDesign, label_design, liberty_n
 from pipelines.labelling.backends import TOOLS, LabellingError, require_tools
 from pipelines.labelling.configurations import ConfigurationSpace, configurations
 from pipelines.labelling.options import LabelOptions, Progress, ProgressCallback, silent
+from pipelines.labelling.other_designs import rtl_of
 from pipelines.labelling.tables import DesignTables, LabelTables, label_designs, plan_designs
 
 __all__ = [
@@ -26,5 +27,6 @@ __all__ = [
     "liberty_name",
     "plan_designs",
     "require_tools",
+    "rtl_of",
     "silent",
 ]

@@ -3,9 +3,9 @@
 Belongs here: what each step depends on (its cache key), and the same rows as those of the engine. Does not:
 driving a tool (`backends.py`), logic synthesis (`attempts.py`).
 
-A row has the delays, clock and library of its configuration, and no directives: those of the source and of the
-configuration are outcomes that were not applied. `delay_library` is `none` and `engine_options` are empty, for
-nothing of the engine shaped the design. The same things are remembered as for the engine.
+A row has the delays, clock and library of its configuration and no directives: those of the source and of
+the configuration are outcomes that were not applied. `delay_library` is `none` and `engine_options` are
+empty, for nothing of the engine shaped the design. The same things are remembered as for the engine.
 """
 
 from __future__ import annotations
@@ -95,6 +95,29 @@ def _making(
     return making
 
 
+def rtl_of(program: ProgramRow, design: DesignRow, *, cache: ContentCache, options: LabelOptions) -> Rtl:
+    """The Verilog of a design that another tool made.
+
+    Raises: HlsError: the tool gives other Verilog than the row says. ToolMissing: it is not installed.
+    """
+    making = _making(program, design.tool, configuration_of(design), cache=cache, options=options)
+    found = None if making.rtl is None else text_sha256(making.rtl.verilog)
+    if making.rtl is None or found != design.rtl_sha256:
+        rule = f"{design.tool} must give the Verilog {design.rtl_sha256} again"
+        raise HlsError(rule, found or f"{making.status}: {making.reason}")
+    return making.rtl
+
+
+def configuration_of(design: DesignRow) -> HlsOptions:
+    """The configuration a row was made with, as far as another tool sees it."""
+    return HlsOptions(
+        memory_read_delay_cycles=design.memory_read_delay_cycles,
+        memory_write_delay_cycles=design.memory_write_delay_cycles,
+        clock_period_ns=design.clock_period_ns,
+        liberty=design.liberty,
+    )
+
+
 def _row(program: ProgramRow, tool: str, configuration: HlsOptions, making: Making) -> DesignRow:
     plain = replace(configuration, directives=())
     verilog = making.rtl.verilog if making.rtl else None
@@ -150,28 +173,9 @@ class OtherDesign:
     cache: ContentCache
     options: LabelOptions
 
-    @property
-    def configuration(self) -> HlsOptions:
-        """The configuration of the row."""
-        return HlsOptions(
-            memory_read_delay_cycles=self.design.memory_read_delay_cycles,
-            memory_write_delay_cycles=self.design.memory_write_delay_cycles,
-            clock_period_ns=self.design.clock_period_ns,
-            liberty=self.design.liberty,
-        )
-
     def rtl(self) -> Rtl:
-        """The Verilog of the row.
-
-        Raises: HlsError: the tool gives other Verilog than the row says. ToolMissing: it is not installed.
-        """
-        tool, cache, options = self.design.tool, self.cache, self.options
-        making = _making(self.program, tool, self.configuration, cache=cache, options=options)
-        found = None if making.rtl is None else text_sha256(making.rtl.verilog)
-        if making.rtl is None or found != self.design.rtl_sha256:
-            rule = f"{tool} must give the Verilog {self.design.rtl_sha256} again"
-            raise HlsError(rule, found or f"{making.status}: {making.reason}")
-        return making.rtl
+        """The Verilog of the row; raises what `rtl_of` raises."""
+        return rtl_of(self.program, self.design, cache=self.cache, options=self.options)
 
     def run(self, data: DataSet, *, seed: int, builds: Path) -> RunRow:
         """Simulate it on one data set and compare its outputs with native C.
@@ -209,7 +213,7 @@ class OtherDesign:
         with scratch_folder(self.cache) as folder:
             trial = Trial(
                 program=self.program,
-                configuration=self.configuration,
+                configuration=configuration_of(self.design),
                 rtl=self.rtl(),
                 interface=self.interface,
                 data=data,

@@ -111,7 +111,7 @@ def _design(nest: Nest, design_id: str, delay: int, pipelined: bool) -> DesignRo
         "liberty": "osu018",
         "delay_library": "osu018",
         "engine_options": "{}",
-        "tool": "hls",
+        "tool": "simfoundry-hls",
         "tool_version": "1",
         "status": "ok",
     }
