@@ -22,7 +22,7 @@ from pipelines.hls.transforms.exits import exits_to_flags
 from pipelines.hls.transforms.flatten import flatten_nest
 from pipelines.hls.transforms.forward import forward_stores
 from pipelines.hls.transforms.ifconversion import convert_ifs
-from pipelines.hls.transforms.parallel import loop_carries_dependence
+from pipelines.hls.transforms.parallel import parallelise
 from pipelines.hls.transforms.partition import partition_array
 from pipelines.hls.transforms.promote import promote_accumulators
 from pipelines.hls.transforms.reduction import reduce_tree
@@ -193,12 +193,13 @@ class _Planner:
 
     def unroll(self, loop: Loop, directive: ir.Directive) -> str:
         said = "unrolled fully" if directive.value is None else f"unrolled by {directive.value}"
-        if directive.kind == "parallel":
-            waits = loop_carries_dependence(self.function, loop.name)
-            if waits is not None:
-                said += f", but its iterations wait for each other: {waits}"
-        self.function = unroll_loop(self.function, loop.name, directive.value)
-        return said
+        if directive.kind == "unroll":
+            self.function = unroll_loop(self.function, loop.name, directive.value)
+            return said
+        self.function, waits = parallelise(
+            self.function, loop.name, directive.value, unsafe_math=self.options.unsafe_math
+        )
+        return said if waits is None else f"{said}, but its iterations wait for each other: {waits}"
 
     # ---- steps ------------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from random import Random
 
@@ -13,7 +14,7 @@ from transform_support import Comparison, assert_all_same_meaning, assert_same_m
 
 from pipelines.hls import ir, read_function
 from pipelines.hls.errors import NotApplicable
-from pipelines.hls.transforms.copying import find_loop, replace_statement
+from pipelines.hls.transforms.copying import find_loop, loops_inside, replace_statement
 from pipelines.hls.transforms.parallel import loop_carries_dependence, parallelise
 from pipelines.hls.transforms.unroll import unroll_loop
 
@@ -41,8 +42,9 @@ INDEPENDENT = {
 def test_independent_iterations_run_at_once(name: str) -> None:
     before = read(INDEPENDENT[name])
     assert loop_carries_dependence(before, "L0") is None
-    after = parallelise(before, "L0", 4)
+    after, waits = parallelise(before, "L0", 4)
     assert after != before
+    assert waits is None
     assert_same_meaning(before, after, [draw_arguments(before, seed) for seed in range(2)])
 
 
@@ -87,10 +89,76 @@ DEPENDENT = {
 
 
 @pytest.mark.parametrize("name", DEPENDENT)
-def test_parallelise_rejects_dependent_iterations(name: str) -> None:
+def test_dependent_iterations_wait_for_each_other(name: str) -> None:
     body, reason = DEPENDENT[name]
-    with pytest.raises(NotApplicable, match=f"^{reason}"):
-        parallelise(read(body), "L0", 4)
+    before = read(body)
+    after, waits = parallelise(before, "L0", 4)
+    assert waits is not None
+    assert re.match(reason, waits)
+    assert after == unroll_loop(before, "L0", 4)
+
+
+def test_parallelise_rejects_all_iterations_of_an_unknown_number() -> None:
+    with pytest.raises(NotApplicable, match="the trip count of loop L0 is not constant"):
+        parallelise(read("for (int i = 0; i < n; i++) V[i] = 0;"), "L0", None)
+
+
+NESTS = {
+    "a row each": ("for (int i = 0; i < 16; i++) for (int j = 0; j < 16; j++) A[i][j] += i;", 1),
+    "what is private": (
+        "for (int i = 0; i < 15; i++) {"
+        " int s = n; for (int j = 0; j < 16; j++) s = s * 3 + A[i][j];"
+        " for (int k = 1; k < 16; k += 2) { int t = s + k; A[i][k] = t * t; } V[i] = s; }",
+        2,
+    ),
+    "loops in loops": (
+        "for (int i = 0; i < 13; i++) for (int j = 0; j < 4; j++) {"
+        " for (int k = 0; k < 4; k++) A[i][4 * j + k] = j; K[i] += A[i][j]; }",
+        2,
+    ),
+    "a sum": ("for (int i = 0; i < 16; i++) for (int j = 0; j < 16; j++) n += A[i][j]; V[0] = n;", 1),
+    "a triangle": ("for (int i = 0; i < 16; i++) for (int j = 0; j < i; j++) A[i][j] = j;", 4),
+    "a way out inside": (
+        "for (int i = 0; i < 16; i++) for (int j = 0; j < 16; j++) { if (A[i][j] < 0) break; A[i][j] = i; }",
+        4,
+    ),
+    "what is next": (
+        "for (int i = 0; i < 16; i++)"
+        " for (int j = 0; j < 16; j++) { if (A[i][j] < 0) continue; A[i][j] = i; }",
+        1,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NESTS)
+def test_inner_loops_of_parallel_iterations_are_one(name: str) -> None:
+    body, inner_loops = NESTS[name]
+    before = read(body)
+    after, waits = parallelise(before, "L0", 4)
+    assert waits is None
+    assert len(loops_inside(find_loop(after, "L0").body)) == inner_loops
+    assert_same_meaning(before, after, [draw_arguments(before, seed) for seed in range(2)])
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (
+            "float s = 0; for (int i = 0; i < 8; i++) for (int j = 0; j < 8; j++) s += F[i][j]; F[0][0] = s;",
+            "s is a sum",
+        ),
+        ("for (int i = 0; i < 8; i++) for (int j = 0; j < 8; j++) G[3] += F[i][j];", "loop L0 adds"),
+        ("int t = 0; for (int i = 0; i < 8; i++) { t = i * 2; F[i][0] = t; } G[0] = t;", "t has the value"),
+    ],
+)
+def test_an_order_that_shows_is_kept(body: str, reason: str) -> None:
+    before = read_function(f"void f(float F[8][8], float G[8]) {{ {body} }}", top="f")
+    after, waits = parallelise(before, "L0", 4)
+    assert waits is not None
+    assert waits.startswith(reason)
+    assert_same_meaning(before, after, [draw_arguments(before, seed) for seed in range(2)])
+    if not reason.startswith("t "):
+        assert parallelise(before, "L0", 4, unsafe_math=True)[1] is None
 
 
 def backwards(function: ir.Function, loop: str) -> ir.Function:
@@ -142,4 +210,22 @@ def test_loops_without_dependences_run_backwards_too(seeds: list[int]) -> None:
             label = f"seed {seed} {loop.name}"
             comparisons.append(Comparison(functions=(before, after), data_sets=data, label=label))
     assert len(comparisons) >= 3
+    assert_all_same_meaning(comparisons)
+
+
+@pytest.mark.parametrize("kind", ["int", "float"])
+def test_loops_without_dependences_run_side_by_side(kind: str) -> None:
+    comparisons: list[Comparison] = []
+    for seed in range(120):
+        random = Random(seed)
+        before = read_function(random_nest(random, kind=kind, leaves=seed % 3 == 0), top="nest")
+        for loop in [s for s in ir.walk_statements(before.body) if isinstance(s, ir.For)]:
+            factor = random.choice((2, 3))
+            after, _ = parallelise(before, loop.name, factor)
+            if after == unroll_loop(before, loop.name, factor):
+                continue
+            data = tuple(draw_arguments(before, k) for k in range(2))
+            label = f"seed {seed} {loop.name}"
+            comparisons.append(Comparison(functions=(before, after), data_sets=data, label=label))
+    assert len(comparisons) >= 10
     assert_all_same_meaning(comparisons)

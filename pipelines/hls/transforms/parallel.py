@@ -22,9 +22,9 @@ from pipelines.hls.transforms.accumulation import accumulators, with_selected_ex
 from pipelines.hls.transforms.affine import Affine
 from pipelines.hls.transforms.copying import find_loop, leaves_outward
 from pipelines.hls.transforms.facts import Facts
+from pipelines.hls.transforms.jam import obstacle_to_jam
 from pipelines.hls.transforms.liveness import exposed_reads
 from pipelines.hls.transforms.promote import promote_in_loop
-from pipelines.hls.transforms.reduction import reduce_tree
 from pipelines.hls.transforms.unroll import unroll_loop
 
 OPERATION_LIMIT = 1_000_000
@@ -267,22 +267,19 @@ def loop_carries_dependence(function: ir.Function, loop: str) -> str | None:
 
 
 def parallelise(
-    function: ir.Function, loop: str, factor: int | None, *, variable: str = "", unsafe_math: bool = False
-) -> ir.Function:
-    """Unroll a loop whose iterations are independent.
+    function: ir.Function, loop: str, factor: int | None, *, unsafe_math: bool = False
+) -> tuple[ir.Function, str | None]:
+    """Run several iterations of a loop at once, its inner loops too, where iterations are independent.
 
     Args:
         factor: iterations at once; None for all of them.
-        variable: the accumulator of a reduction; empty when it is to be recognised.
         unsafe_math: reductions of floating-point numbers may be reordered; otherwise their order is kept
             and the copies wait for one another there.
-    Returns: an equivalent function, but for roundings with `unsafe_math`.
-    Raises:  NotApplicable: the iterations depend on one another, and how; or the loop cannot be unrolled.
+    Returns: an equivalent function, but for roundings with `unsafe_math`; and what keeps the copies one
+             after the other, None when nothing does.
+    Raises:  NotApplicable: the loop cannot be unrolled.
     """
     reason = loop_carries_dependence(function, loop)
-    if reason is not None:
-        raise NotApplicable(reason)
-    try:
-        return reduce_tree(function, loop, variable, factor, unsafe_math=unsafe_math)
-    except NotApplicable:
-        return unroll_loop(function, loop, factor)
+    if reason is None:
+        reason = obstacle_to_jam(function, loop, unsafe_math=unsafe_math)
+    return unroll_loop(function, loop, factor, jam=reason is None), reason

@@ -10,6 +10,7 @@ directives on loops inside go along. Where the iterations do not divide by the f
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from pipelines.hls import ir
@@ -34,16 +35,18 @@ from pipelines.hls.transforms.counting import (
     value_at,
 )
 from pipelines.hls.transforms.folding import plus_constant
+from pipelines.hls.transforms.jam import jam_copies
 from pipelines.hls.transforms.liveness import Liveness, live_after, private_variables
 
 MAXIMUM_STATEMENTS = 20_000
 """Statements that copies may have; more would take the later passes minutes."""
 
 
-def unroll_loop(function: ir.Function, loop: str, factor: int | None) -> ir.Function:
+def unroll_loop(function: ir.Function, loop: str, factor: int | None, *, jam: bool = False) -> ir.Function:
     """Unroll a loop.
 
-    Args:    loop: its name; factor: iterations in one, at least 1; None for all of them.
+    Args:    loop: its name; factor: iterations in one, at least 1; None for all of them; jam: inner loops of
+             the copies become one, which `obstacle_to_jam` must allow.
     Returns: an equivalent function. A factor of all iterations or more is a full unroll. A conditional
              loop becomes one that tests its condition before each copy.
     Raises:  NotApplicable: no such loop, all iterations of a loop that has no constant number of them, or
@@ -54,7 +57,7 @@ def unroll_loop(function: ir.Function, loop: str, factor: int | None) -> ir.Func
         raise NotApplicable(f"an unroll factor must be at least 1, got {factor}")
     if factor == 1:
         return function
-    unroller = _unroller(function)
+    unroller = replace(_unroller(function), jam=jam)
     if isinstance(found, ir.While):
         if factor is None:
             raise NotApplicable(f"loop {loop} runs while a condition holds; a full unroll needs a number")
@@ -88,11 +91,16 @@ def _unroller(function: ir.Function) -> _Unroller:
 
 @dataclass(slots=True)
 class _Unroller:
-    """Makes the copies; `statements` counts what they have; `context` is said before a loop's name."""
+    """Makes the copies; `statements` counts what they have; `context` is said before a loop's name.
+
+    Attributes:
+        jam: inner loops of the copies become one.
+    """
 
     names: FreshNames
     walk: Liveness
     context: str = "loop "
+    jam: bool = False
     statements: int = 0
     private: dict[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
 
@@ -124,6 +132,10 @@ class _Unroller:
             return (ir.Assign(variable=variable, value=value, line=loop.line), *body)
         return body
 
+    def joined(self, copies: Sequence[Body]) -> Body:
+        """The copies one after the other, or side by side."""
+        return jam_copies(copies) if self.jam else tuple(s for copy in copies for s in copy)
+
     # ---- all iterations ---------------------------------------------------------------------------
 
     def fully(self, loop: ir.For, parent: Copier, *, deeply: bool) -> Body:
@@ -136,12 +148,12 @@ class _Unroller:
         if trips is None or not isinstance(header, ir.For):
             raise NotApplicable(f"{self.context}{loop.name}, whose trip count is not constant")
         self.start(loop, trips)
-        found: list[ir.Statement] = []
+        copies: list[Body] = []
         for number in range(trips):
             copier = self.copier(loop, parent, f"_u{number}" if number else "")
-            found += self.iteration(loop, copier, value_at(header, number), deeply=deeply)
+            copies.append(self.iteration(loop, copier, value_at(header, number), deeply=deeply))
         last = ir.Assign(variable=header.variable, value=value_at(header, trips), line=loop.line)
-        return (*found, last)
+        return (*self.joined(copies), last)
 
     def deep_copy(self, body: Body, copier: Copier) -> Body:
         """A copy of a body with every loop inside unrolled."""
@@ -188,17 +200,18 @@ class _Unroller:
         counter = loop.variable
         if self.is_needed_outside(loop):
             counter = self.names.variable(f"{counter.name}_main", counter.type)
-        body: list[ir.Statement] = []
+        copies: list[Body] = []
         for number in range(factor):
             copier = self.copier(loop, Copier(), f"_u{number}" if number else "")
-            body += self.iteration(loop, copier, plus_constant(ir.Read(variable=counter), number * loop.step))
+            value = plus_constant(ir.Read(variable=counter), number * loop.step)
+            copies.append(self.iteration(loop, copier, value))
         return replace(
             loop,
             variable=counter,
             comparison=comparison,
             upper=upper,
             step=loop.step * factor,
-            body=tuple(body),
+            body=self.joined(copies),
             nest=(),
         )
 
