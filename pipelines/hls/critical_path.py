@@ -96,6 +96,7 @@ class _Paths:
         users: operations that use each value.
         staggered: values whose low bits settle before their high ones.
         forwarded: when reads that take a value as it is written have it.
+        port_sources: of each operand of a memory's port, by opcode, array and position.
     """
 
     design: ScheduledDesign
@@ -109,6 +110,7 @@ class _Paths:
     users: Counter[int] = field(init=False)
     staggered: set[int] = field(default_factory=set[int])
     forwarded: dict[int, float] = field(default_factory=dict[int, float])
+    port_sources: dict[tuple[str, str, int], int] = field(default_factory=dict[tuple[str, str, int], int])
 
     def __post_init__(self) -> None:
         live = [o for o in self.block.operations if o.index in self.holding.live]
@@ -305,7 +307,7 @@ class _Paths:
             yield self.selected_ns(value, max(2, ways), width) + self.library.setup_ns
             yield self.enabled_ns(operation, symbol.type.width_bits, 1) + self.library.setup_ns
         elif operation.opcode in ("load", "store") and isinstance(symbol, Array):
-            yield from self.access_ends(operation, symbol, ways)
+            yield from self.access_ends(operation, symbol)
 
     def unit_end(self, operation: Operation, bound: BoundUnit, settled: float) -> float:
         """At the first register of a shared unit."""
@@ -341,12 +343,24 @@ class _Paths:
             if constant and kind is not None and not kind.floating and settled <= self.register_ns:
                 yield settled + CARRY_BIT_NS * min(kind.width_bits, COUNTER_BITS) + after
 
-    def access_ends(self, operation: Operation, array: Array, ways: int) -> Iterator[float]:
+    def sources(self, operation: Operation, position: int) -> int:
+        """How many sources an operand of a port has; of constants half of the gates vanish."""
+        key = operation.opcode, operation.name, position
+        if key not in self.port_sources:
+            users = self.places.get(key[:2], ())
+            values = (self.design.graph.blocks[b].operations[o.operands[position]] for b, o in users)
+            self.port_sources[key] = len(users) - sum(v.opcode == "const" for v in values) // 2
+        return self.port_sources[key]
+
+    def access_ends(self, operation: Operation, array: Array) -> Iterator[float]:
         """A port of an external array is an output; a local one has its cells behind it."""
         width, times = array.type.width_bits, self.operand_times(operation)
-        address = self.selected_ns(times[0], ways, width)
+        address_bits = (array.element_count - 1).bit_length()
+        address = self.selected_ns(times[0], self.sources(operation, 0), address_bits)
         if array.external:
-            yield self.selected_ns(max(times), ways, width)
+            yield address
+            if operation.opcode == "store":
+                yield self.selected_ns(times[1], self.sources(operation, 1), width)
             if operation.predicate is not None:
                 cycle = self.schedule.starts[operation.index]
                 yield self.arrival(operation.predicate, cycle) + self.library.delay_ns("and", 8)
@@ -356,7 +370,8 @@ class _Paths:
         else:
             decoded = self.library.delay_ns("eq", 8) + self.library.delay_ns("mux2", width)
             yield address + decoded + self.library.setup_ns
-            yield self.selected_ns(max(times), ways + 1, width) + self.library.setup_ns
+            data = self.selected_ns(times[1], self.sources(operation, 1) + 1, width)
+            yield data + self.library.setup_ns
             yield self.enabled_ns(operation, width, array.element_count) + self.library.setup_ns
 
 
