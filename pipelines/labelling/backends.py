@@ -145,8 +145,8 @@ class CirctBackend:
         return rtlsim.ENGINE
 
     def version(self) -> str:
-        """Version of the wheel and of its driver."""
-        return circt.tool_version()
+        """Version of the wheel, of its driver, and of the engine, whose front end it reads C with."""
+        return f"{circt.tool_version()}+{hls.tool_version()}"
 
     def engine_version(self) -> str:
         """Version of Verilator and of the test bench."""

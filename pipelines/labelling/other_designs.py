@@ -88,8 +88,8 @@ def _making(
     with scratch_folder(cache) as folder:
         try:
             making = backend_of(tool).make(program, configuration, folder=folder, options=options)
-        except HlsError as error:
-            making = Making(status=REJECTED, reason=str(error), rtl=None, wall_s=0.0)
+        except HlsError as error:  # not remembered: the front end may learn to read it
+            return Making(status=REJECTED, reason=str(error), rtl=None, wall_s=0.0)
     if making.status != TOOL_ERROR:
         cache.put("other", key, asdict(making))
     return making

@@ -22,6 +22,7 @@ def test_smoke_is_the_default_and_makes_128_designs() -> None:
     assert configuration.programs.sizes == ("small",)
     assert configuration.hls.memory_delay == (2, 5, 10, 15)
     assert configuration.hls.pipeline == (False, True)
+    assert configuration.labelling.tools == ("simfoundry-hls",)
 
 
 def test_overrides_win_over_the_scale() -> None:
@@ -53,6 +54,8 @@ def test_suites_are_kept_once_and_in_order() -> None:
         ("hls.memory_delay=[]", r"hls\.memory_delay: .*got \[\]"),
         ("hls.memory_delay=[[", r"got hls\.memory_delay=\[\["),
         ("programs.suites=[dense]", r"must be some of linear_algebra, stencil, irregular, got \['dense'\]"),
+        ("labelling.tools=[vitis]", r"must be some of simfoundry-hls, circt-calyx, .*got \['vitis'\]"),
+        ("labelling.tools=[]", r"labelling\.tools: must be some of simfoundry-hls, .*got \[\]"),
         ("hls.clock_period_ns=-1", r"hls\.clock_period_ns: .*got -1"),
     ],
 )

@@ -17,8 +17,10 @@ from pipelines.bambu import (
     is_installed,
     parse_report,
     run_bambu,
+    tool_version,
 )
 from pipelines.interface import INT32, Argument, Interface
+from pipelines.tools import ToolMissing
 
 REPORT = """
 Version: PandA 2023.1 - Revision 04336c4
@@ -92,6 +94,7 @@ def test_command_line_carries_top_delays_and_clock() -> None:
     assert "--mem-delay-read=10" in arguments
     assert "--mem-delay-write=5" in arguments
     assert "--simulate" not in arguments
+    assert "--max-ulp=0" in command_line("kernel", BambuOptions())
 
 
 def test_test_bench_lists_every_argument() -> None:
@@ -148,6 +151,37 @@ def test_runner_turns_a_failure_into_a_reason(tmp_path: Path, monkeypatch: pytes
 def test_runner_rejects_a_simulation_without_cycles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     result = run(tmp_path, monkeypatch, "exit 0")
     assert result.reason == "bambu's simulation must print its cycles, got none"
+
+
+def test_runner_without_simulation_needs_no_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stand_in(tmp_path, "test ! -e testbench.xml && echo 'Number of states: 3'")
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    work = tmp_path / "work"
+    work.mkdir()
+    options = BambuOptions(simulate=False)
+    result = run_bambu(
+        "void kernel(int n, int A[2][2]) {}",
+        interface=INTERFACE,
+        data=None,
+        options=options,
+        folder=work,
+        timeout_s=20,
+    )
+    assert result.status == "ok"
+    assert result.report is not None
+    assert result.report.state_count == 3
+
+
+def test_tool_version_is_what_bambu_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stand_in(tmp_path, "echo 'Version: PandA 2024.10'")
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    assert tool_version().startswith("PandA 2024.10+")
+
+
+def test_tool_version_rejects_a_missing_bambu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ToolMissing, match=r"^bambu must be on the PATH, got nothing"):
+        tool_version()
 
 
 @pytest.mark.skipif(not is_installed(), reason="bambu is not on the PATH")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -112,3 +113,14 @@ def test_split_rejects_a_group_on_two_sides_and_unknown_names() -> None:
         freeze_split([], existing=moved)
     with pytest.raises(SplitError, match=r"^split must be one of by_kernel_v1, got 'random'$"):
         freeze_split([], name="random")
+
+
+def test_only_designs_of_the_engine_have_a_graph(tmp_path: Path) -> None:
+    program = named("collatz")
+    compiled = compile_program(program.source, top=program.top, options=HlsOptions())
+    own = design_row(program, HlsOptions(), compiled, 0.0)
+    other = replace(own, design_id="0" * 32, tool="circt-calyx", engine_options="{}")
+    cache = ContentCache(folder=tmp_path)
+    made = extract_features([program], [other, own], cache=cache, options=LabelOptions())
+    assert {row.design_id for row in made.cdfg_nodes} == {own.design_id}
+    assert made.loops == extract_features([program], [], cache=cache, options=LabelOptions()).loops

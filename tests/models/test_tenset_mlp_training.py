@@ -277,6 +277,13 @@ def test_designs_that_failed_a_run_are_left_out(data_dir: Path) -> None:
     assert load_labelled_designs(data_dir, Selection()) == whole[1:]
 
 
+def test_designs_of_other_tools_are_left_out(data_dir: Path) -> None:
+    whole = load_labelled_designs(data_dir, Selection())
+    other = whole[0].design_id
+    rewrite(data_dir, "designs", lambda d: replace(d, tool="circt-calyx") if d.design_id == other else d)
+    assert load_labelled_designs(data_dir, Selection()) == whole[1:]
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

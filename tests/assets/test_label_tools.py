@@ -1,0 +1,143 @@
+"""`simfoundry label` with several tools and reports, and the main job without a tool it asks for."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import CliRunner, Result
+
+from assets.cli import simfoundry
+from assets.configuration import compose_configuration, write_parameters
+from assets.deployments import Deployment
+
+ADD = "void add(int a[4], int b[4]) {\n  for (int i = 0; i < 4; i++) a[i] = a[i] + b[i];\n}\n"
+SCALE = "void scale(float a[4]) {\n  for (int i = 0; i < 4; i++) a[i] = a[i] * 0.5f;\n}\n"
+MISSING = "simfoundry: bambu must be on the PATH, got nothing; install it from https://github.com/ferrandi/"
+
+
+def _invoke(*arguments: str) -> Result:
+    return CliRunner().invoke(simfoundry, list(arguments))
+
+
+@pytest.fixture
+def programs(tmp_path: Path) -> Path:
+    folder = tmp_path / "programs"
+    folder.mkdir()
+    (folder / "add.c").write_text(ADD)
+    (folder / "scale.c").write_text(SCALE)
+    return folder
+
+
+@pytest.fixture
+def no_bambu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+
+def test_label_shows_each_tool_and_writes_its_files(project: Path, programs: Path, tmp_path: Path) -> None:
+    reports = tmp_path / "reports"
+    tools = ("--tool", "simfoundry-hls", "--tool", "circt-calyx")
+    found = _invoke("label", str(programs), *tools, "--report", str(reports), "--table")
+    assert found.exit_code == 1
+    assert "not every design is ok: 3 ok, 1 rejected" in found.stderr
+    lines = [line.split() for line in found.stdout.splitlines()]
+    assert lines[0] == ["file", "tool", "status", "cycles", "area_um2", "delay_ns", "reason"]
+    assert [(Path(words[0]).name, words[1], words[2]) for words in lines[2:]] == [
+        ("add.c", "simfoundry-hls", "ok"),
+        ("add.c", "circt-calyx", "ok"),
+        ("scale.c", "simfoundry-hls", "ok"),
+        ("scale.c", "circt-calyx", "rejected"),
+    ]
+    assert all(int(words[3]) > 8 for words in lines[2:5])
+    names = sorted(path.name.rpartition("-delay2-")[0] + path.suffix for path in reports.iterdir())
+    assert names == [
+        "add-circt-calyx.v",
+        *(f"{name}-simfoundry-hls{s}" for name in ("add", "scale") for s in (".json", ".svg", ".v")),
+    ]
+
+
+def test_label_report_has_the_schedule_of_the_design(project: Path, programs: Path, tmp_path: Path) -> None:
+    reports = tmp_path / "reports"
+    found = _invoke("label", str(programs / "add.c"), "--report", str(reports))
+    assert found.exit_code == 0, found.stderr
+    answer = json.loads(found.stdout)
+    verilog, schedule, drawing = (Path(path) for path in answer["report"])
+    content = json.loads(schedule.read_text())
+    assert content["design"]["design_id"] == answer["design"]["design_id"]
+    assert "hls_wall_s" not in content["design"]
+    assert any(o["opcode"] == "load" for block in content["blocks"] for o in block["operations"])
+    assert ElementTree.fromstring(drawing.read_text()).tag.endswith("svg")
+    assert "module " in verilog.read_text()
+
+
+def test_label_answers_a_file_with_several_tools_as_a_list(project: Path, tmp_path: Path) -> None:
+    path = tmp_path / "scale.c"
+    path.write_text(SCALE)
+    found = _invoke("label", str(path), "--tool", "circt-calyx", "--tool", "circt-handshake")
+    answer = json.loads(found.stdout)
+    assert [entry["design"]["tool"] for entry in answer["files"]] == ["circt-calyx", "circt-handshake"]
+    assert answer["counts"] == {"rejected": 2}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["--tool", "vitis"],
+            "simfoundry: a tool must be one of simfoundry-hls, circt-calyx, circt-handshake",
+        ),
+        (
+            ["--report", "{file}"],
+            "simfoundry: a report folder must be a folder that can be written, got a file",
+        ),
+        (
+            ["--report", "{file}/deep"],
+            "simfoundry: a report folder must be a folder that can be written, got ",
+        ),
+    ],
+)
+def test_label_rejects_what_it_cannot_do_on_one_line(
+    project: Path, programs: Path, arguments: list[str], message: str
+) -> None:
+    given = [word.format(file=programs / "add.c") for word in arguments]
+    found = _invoke("label", str(programs), *given)
+    assert found.exit_code == 1
+    assert found.stderr.startswith(message)
+    assert len(found.stderr.splitlines()) == 1
+    assert found.stdout == ""
+
+
+def test_label_rejects_two_forms_of_the_answer(project: Path, programs: Path) -> None:
+    found = _invoke("label", str(programs), "--json", "--table")
+    assert found.exit_code == 2
+    assert "the answer is JSON or a table" in found.stderr
+
+
+def test_label_rejects_bambu_that_is_not_installed(project: Path, programs: Path, no_bambu: None) -> None:
+    found = _invoke("label", str(programs), "--tool", "simfoundry-hls", "--tool", "bambu")
+    assert (found.exit_code, found.stdout) == (1, "")
+    assert found.stderr.startswith(MISSING)
+    assert len(found.stderr.splitlines()) == 1
+
+
+def test_run_rejects_bambu_that_is_not_installed_before_it_begins(
+    project: Path, engines: Any, no_bambu: None
+) -> None:
+    found = _invoke("run", "labelling.tools=[simfoundry-hls,bambu]", "programs.suites=[stencil]")
+    assert found.exit_code == 1
+    assert found.stderr.startswith(MISSING)
+    assert not (project / "data" / "tables").exists()
+    assert not (project / "params.yaml").exists()
+
+
+@pytest.mark.parametrize(("stage", "status"), [("programs", 0), ("designs", 1), ("labels", 1)])
+def test_stage_rejects_bambu_that_is_not_installed_where_it_matters(
+    stage: str, status: int, deployment: Deployment, no_bambu: None
+) -> None:
+    write_parameters(deployment.project, compose_configuration(["labelling.tools=[bambu]"]))
+    found = _invoke("stage", stage)
+    assert found.exit_code == status
+    assert found.stderr.startswith(MISSING) == bool(status)
