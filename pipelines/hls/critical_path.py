@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from pipelines.hls.cdfg import Block, Operation
+from pipelines.hls.cdfg import Block, Finish, Operation
 from pipelines.hls.design import BoundUnit, Places, ScheduledDesign, symbol_places, units_by_operation
 from pipelines.hls.holding import Holding, base_of, hold_values
 from pipelines.hls.ir import Array, Variable
@@ -275,15 +275,18 @@ class _Paths:
             self.arrivals.append(self.made_ns(operation))
             if operation.index in self.holding.live:
                 yield from self.operation_ends(operation)
-        keep = self.library.delay_ns("mux2", 8) + self.library.setup_ns
+        decides = not isinstance(self.block.terminator, Finish)
+        after = self.library.delay_ns("mux2", 8) if decides else LATE_SELECTION_NS
         for value in self.holding.held:
             yield self.selected_ns(self.arrivals[value], 2, 8) + self.library.setup_ns
         for value in closing_values(self.block):
-            yield self.closing_ns(base_of(self.block, value)) + keep
+            yield self.closing_ns(base_of(self.block, value)) + after + self.library.setup_ns
 
     def closing_ns(self, value: int) -> float:
-        """When a value that decides what comes next is there: in a block's last cycle, in a pipelined loop in
-        the cycle it is made in."""
+        """When a result or a branch's condition is there.
+
+        That is in the last cycle of a block, in a pipelined loop in the cycle in which it is made.
+        """
         if self.schedule.interval_cycles is not None:
             return self.arrivals[value]
         return self.arrival(value, self.schedule.length_cycles - 1)
@@ -365,7 +368,8 @@ class _Paths:
                 cycle = self.schedule.starts[operation.index]
                 yield self.arrival(operation.predicate, cycle) + self.library.delay_ns("and", 8)
         elif operation.opcode == "load":
-            read = self.library.selection_ns(array.element_count, width)
+            used = operation.type.width_bits if operation.type is not None else width
+            read = self.library.selection_ns(array.element_count, min(used, width))
             yield address + read + LATE_SELECTION_NS + self.library.setup_ns
         else:
             decoded = self.library.delay_ns("eq", 8) + self.library.delay_ns("mux2", width)
