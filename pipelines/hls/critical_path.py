@@ -39,7 +39,7 @@ CONSTANT_SUM = 0.69
 # In a module with a register that takes p + q, (p + q) < r or ((p + q) & r) + q, paths of 1.8 to 3.1 ns,
 # i + 1 takes 0.96 ns at 8 bits and 1.9 to 2.1 at 16 (alone 0.50 and 0.81), at 32 bits as long as the other
 # path or up to a fifth longer: 2.0 to 3.2 (alone 1.12), at 64 bits 2.2 to 3.2. In designs a bit takes 0.08 to
-# 0.11 ns.
+# 0.11 ns. Measured by `tests/benchmarks/characterise_counters.py`.
 CARRY_BIT_NS = 0.08
 CARRY_BITS = 16
 COUNTER_BITS = 32
