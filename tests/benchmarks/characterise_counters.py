@@ -2,8 +2,8 @@
 
     python -m tests.benchmarks.characterise_counters [--liberty osu018]
 
-A module computes i + 1 (and i + 5) from port to port at several widths; beside it a register takes nothing, a
-sum, a comparison of a sum, or a sum of a sum. One line a module: the time of the counter, and the longest path.
+A module computes i + 1 (and i + 5) from port to port at several widths; beside it a register takes nothing,
+a sum, a comparison of a sum, or a sum of a sum. One line a module: the time of the counter, the longest path.
 Then selections of few bits. The figures stand beside the constants of `pipelines/hls/critical_path.py`.
 """
 
