@@ -224,6 +224,8 @@ class _Paths:
             factor = constant_factor(operation, self.block.operations) or 0
             terms = signed_digit_count(factor)
             if terms < 2:
+                if self.is_staggered(operation):
+                    self.staggered.add(operation.index)
                 return self.inputs_ns(operation)
             levels = (terms - 1).bit_length() - 1
         whole = interpolated_ns(self.library, "sub" if operation.opcode == "sub" else "add", width_bits)
