@@ -382,13 +382,14 @@ class _Paths:
 
 
 def interpolated_ns(library: OperatorLibrary, name: str, width_bits: int) -> float:
-    """Delay of an operator, between those of the measured widths."""
-    widths = sorted(library.table[name])
-    wider = next((w for w in widths if w >= width_bits), widths[-1])
+    """Delay of an operator, between those of the measured widths; beyond them that of the widest."""
+    widths = library.table[name]
+    width_bits = min(width_bits, max(widths))
+    wider = min(w for w in widths if w >= width_bits)
     narrower = max((w for w in widths if w < width_bits), default=0)
     high = library.delay_ns(name, wider)
     low = library.delay_ns(name, narrower) if narrower else 0.0
-    return low + (high - low) * min(1.0, (width_bits - narrower) / (wider - narrower))
+    return low + (high - low) * (width_bits - narrower) / (wider - narrower)
 
 
 def unit_share(unit: FunctionalUnit) -> float:

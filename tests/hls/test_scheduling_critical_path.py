@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from pipelines.hls import Directive, HlsOptions, compile_program
+from pipelines.hls.critical_path import interpolated_ns
+from pipelines.hls.operators import OperatorLibrary
 from pipelines.synthesis import Target, find_liberty, synthesize_design
 
 SUM = "int f(int a, int b, int A[8]) { return A[a & 7] + A[b & 7] + a; }"
@@ -63,3 +65,11 @@ def test_a_condition_that_comes_late_makes_the_path_longer() -> None:
         for body in bodies
     )
     assert always + 0.5 < sometimes
+
+
+@pytest.mark.parametrize(("width", "expected"), [(8, 1.0), (4, 0.5), (12, 1.5), (16, 2.0), (70, 2.0)])
+def test_delays_lie_between_those_of_measured_widths(width: int, expected: float) -> None:
+    library = OperatorLibrary(
+        liberty="none", clock_to_q_ns=0.0, setup_ns=0.0, table={"add": {8: (1.0, 0.0), 16: (2.0, 0.0)}}
+    )
+    assert interpolated_ns(library, "add", width) == expected
