@@ -6,7 +6,7 @@ Belongs here: options, results, a failure as a status. Does not: any step of a f
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -82,8 +82,13 @@ def tool_version() -> str:
     return f"{version('circt')}+{digest.hexdigest()[:8]}"
 
 
+def core_name(top: str) -> str:
+    """Name of the module that CIRCT makes: never a word of SystemVerilog, which it would rename."""
+    return f"{top}_core"
+
+
 def _ports(verilog: str, module: str) -> dict[str, Port]:
-    """Ports of the module that CIRCT made; it renames one whose name is a word of SystemVerilog."""
+    """Ports of the module that CIRCT made."""
     ports = module_ports(verilog, module)
     if not ports:
         raise FlowFailed(
@@ -104,7 +109,7 @@ class _Attempt:
 
     def verilog(self, source: str, top: str, file: str) -> str:
         self.interface = interface_of(read_function(source, top=top, file=file))
-        function = prepare(source, top=top, file=file)
+        function = replace(prepare(source, top=top, file=file), name=core_name(top))
         return self.calyx(function) if self.flow == "calyx" else self.handshake(function)
 
     def calyx(self, function: ir.Function) -> str:
@@ -122,7 +127,7 @@ class _Attempt:
             status=status,
             reason=reason,
             verilog=verilog,
-            module=None if verilog is None else wrapper_name(top),
+            module=None if verilog is None else wrapper_name(core_name(top)),
             interface=self.interface,
             timing=self.timing,
             mlir=self.mlir,

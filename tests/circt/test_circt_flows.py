@@ -92,9 +92,9 @@ def runtime(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         ("calyx", "scale", SCALE, (1, 1)),
         ("calyx", "smooth", LOCAL, (2, 2)),
-        ("calyx", "place", SEARCH, (3, 5)),
+        ("calyx", "logic", SEARCH.replace("place", "logic"), (3, 5)),  # a word of SystemVerilog
         ("handshake", "scale", SCALE, (1, 1)),
-        ("handshake", "smooth", LOCAL, (5, 3)),
+        ("handshake", "module", LOCAL.replace("smooth", "module"), (5, 3)),
     ],
 )
 def test_flow_equals_native_c(
