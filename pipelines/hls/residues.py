@@ -26,8 +26,9 @@ SEARCH_BUDGET = 100_000
 PROGRAM_NODES = 100
 """Nodes of branch and bound at one interval."""
 
-PROGRAM_SIZE = 2000
-"""Largest integer program that is tried, in slots that its operations may take."""
+PROGRAM_SIZE = 600
+"""Largest integer program that is tried, in slots that its operations may take; at 1,900 the nodes above took
+24 s."""
 
 Slot = tuple[Resource, int]
 
