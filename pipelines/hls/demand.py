@@ -87,10 +87,19 @@ def used_bits(operation: Operation, own: int, block: Block) -> list[int]:
             return [max(0, own - less), 64]
         case "shr":
             return [_wanted_of_shifted(operation, own, block), 64]
+        case "mul" if _may_be_cut(operation, block):
+            left, right = operation.operands
+            return [max(0, own - _low_zeros(block, right)), max(0, own - _low_zeros(block, left))]
         case _ if _may_be_cut(operation, block):
             return [own] * count
         case _:
             return [64] * count
+
+
+def _low_zeros(block: Block, index: int) -> int:
+    """How many low bits of a constant are zero; 0 of what is no constant, and of zero itself."""
+    value = block.operations[index].value if block.operations[index].opcode == "const" else None
+    return (value & -value).bit_length() - 1 if value else 0
 
 
 def _wanted_of_shifted(operation: Operation, own: int, block: Block) -> int:

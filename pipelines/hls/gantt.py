@@ -17,6 +17,7 @@ from pipelines.hls.schedule import BlockSchedule
 
 ROW_HEIGHT = 14
 CYCLE_WIDTH = 18
+TITLE_LETTER_WIDTH = 7
 LABEL_WIDTH = 260
 MAXIMUM_ROWS = 400
 """Rows of one block in the drawing; the JSON has them all."""
@@ -156,10 +157,11 @@ def schedule_drawing(design: ScheduledDesign) -> str:
     """The schedule as SVG text: a row an operation, a column a cycle; strong lines start an iteration."""
     lines: list[str] = []
     top = 4
-    longest = 1
+    width = 0
     for schedule in design.schedules:
         drawn, height = _block_drawing(schedule, top)
         lines += drawn
         top += height
-        longest = max(longest, schedule.length_cycles)
-    return _page(lines, LABEL_WIDTH + (longest + 2) * CYCLE_WIDTH, top)
+        chart_width = LABEL_WIDTH + (schedule.length_cycles + 2) * CYCLE_WIDTH
+        width = max(width, chart_width, len(_title(schedule)) * TITLE_LETTER_WIDTH)
+    return _page(lines, width, top)

@@ -18,11 +18,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from pipelines.hls.difference import ConstraintGraph, constraint_graph
+from pipelines.hls.integer_program import solve_program
 from pipelines.hls.iterative import iterative_schedule
 from pipelines.hls.lifetimes import keeps, shorten_lifetimes
 from pipelines.hls.operators import TimingModel, sharing_key
 from pipelines.hls.recurrence import Recurrence, describe_recurrence, recurrence_bound
-from pipelines.hls.residues import ResidueSearch, Verdict, contended, solve_program
+from pipelines.hls.residues import ResidueSearch, Verdict, contended
 from pipelines.hls.schedule import (
     BlockGraph,
     BlockSchedule,

@@ -1,9 +1,9 @@
-"""Which residue modulo the interval each contended operation takes: an exact search and an integer program.
+"""Which residue modulo the interval each contended operation takes: an exact search.
 
-Belongs here: methods that can prove that an interval has no schedule. Does not: large blocks
-(`iterative.py`), the search over intervals (`modulo.py`).
+Belongs here: the search, which can prove that an interval has no schedule. Does not: the integer program that
+can, too (`integer_program.py`), large blocks (`iterative.py`), the search over intervals (`modulo.py`).
 
-Both are bounded by counts (relaxed constraints, nodes of branch and bound), never by time.
+Bounded by a count of relaxed constraints, never by time.
 """
 
 from __future__ import annotations
@@ -13,22 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-import numpy as np
-from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import coo_matrix
-
 from pipelines.hls.difference import Budget, ConstraintGraph
 from pipelines.hls.schedule import BlockGraph, Resource
 
 SEARCH_BUDGET = 100_000
 """Constraints and slots the search may look at, at one interval (about a tenth of a second)."""
-
-PROGRAM_NODES = 100
-"""Nodes of branch and bound at one interval."""
-
-PROGRAM_SIZE = 600
-"""Largest integer program that is tried, in slots that its operations may take; at 1,900 the nodes above took
-24 s."""
 
 Slot = tuple[Resource, int]
 
@@ -135,65 +124,3 @@ class ResidueSearch:
             del self.residues[index]
             reserved.change(index, start, -1)
         return None
-
-
-def solve_program(graph: BlockGraph, constraints: ConstraintGraph, interval: int) -> list[int] | Verdict:
-    """Starts at one interval by integer programming.
-
-    A contended operation starts at interval * k + sum over r of r x[r], with one of its binaries x at 1; a
-    resource has room for its capacity in each residue. The other starts follow from differences.
-
-    Source: Eichenberger and Davidson 1997, "Efficient formulation for optimal modulo schedulers", for the
-            split of starts into multiples and residues.
-    """
-    members = contended(graph)
-    if sum(graph.timings[i].busy_cycles for i in members) * interval > PROGRAM_SIZE:
-        return Verdict.UNKNOWN
-    count, choices = constraints.count, len(members) * interval
-    width = count + 1 + len(members) + choices
-    rows: list[tuple[dict[int, float], float, float]] = [
-        ({c.target: 1.0, c.source: -1.0}, c.latency - c.distance * interval, np.inf)
-        for c in constraints.constraints
-        if c.source != c.target
-    ]
-    base = count + 1 + len(members)
-    for number, index in enumerate(members):
-        picks = {base + number * interval + r: 1.0 for r in range(interval)}
-        rows.append((picks, 1.0, 1.0))
-        weighted = {column: -float(r) for r, column in enumerate(picks) if r}
-        rows.append(({index: 1.0, count + 1 + number: -float(interval), **weighted}, 0.0, 0.0))
-    rows += _room(graph, members, interval, base)
-    entries = [(k, column, v) for k, (row, _, _) in enumerate(rows) for column, v in row.items()]
-    matrix = coo_matrix(
-        ([v for _, _, v in entries], ([k for k, _, _ in entries], [c for _, c, _ in entries])),
-        shape=(len(rows), width),
-    ).tocsr()
-    high = np.full(width, float(constraints.horizon(interval, len(members))))
-    high[count], high[base:] = 0.0, 1.0
-    cost = np.zeros(width)
-    cost[:count] = 1.0
-    integral = np.concatenate([np.zeros(count + 1), np.ones(len(members) + choices)])
-    result = milp(
-        cost,
-        integrality=integral,
-        bounds=Bounds(np.zeros(width), high),
-        constraints=LinearConstraint(matrix, [low for _, low, _ in rows], [top for _, _, top in rows]),
-        options={"node_limit": PROGRAM_NODES},
-    )
-    if result.x is None:
-        return Verdict.INFEASIBLE if result.status == 2 else Verdict.UNKNOWN
-    residues = {i: round(float(result.x[i])) % interval for i in members}
-    return constraints.earliest(interval, residues) or Verdict.UNKNOWN
-
-
-def _room(
-    graph: BlockGraph, members: Sequence[int], interval: int, base: int
-) -> list[tuple[dict[int, float], float, float]]:
-    """A row for each resource and residue: no more operations than there is room for."""
-    rows: dict[Slot, dict[int, float]] = defaultdict(dict)
-    for number, index in enumerate(members):
-        for residue in range(interval):
-            column = base + number * interval + residue
-            for slot in slots_of(graph, index, residue, interval):
-                rows[slot][column] = rows[slot].get(column, 0.0) + 1.0
-    return [(row, -np.inf, float(graph.capacity(slot[0]))) for slot, row in sorted(rows.items())]

@@ -89,6 +89,11 @@ def test_only_the_low_bits_of_an_address_are_computed() -> None:
     assert {o.type.width_bits for o in only(graph, "mul") if o.type is not None} == {7, 3}
 
 
+def test_bits_that_a_product_with_an_even_constant_loses_are_not_computed() -> None:
+    graph = narrow(graph_of("int f(int x, int y, int A[128]) { return A[(x + y) * 24 & 127]; }"))
+    assert {o.type.width_bits for o in only(graph, "add") if o.type is not None} == {4}
+
+
 def test_value_that_is_used_whole_keeps_its_width() -> None:
     graph = narrow(graph_of("int f(int x, int A[8]) { int z = x + 1; return A[z & 7] + z; }"))
     assert {o.type.width_bits for o in only(graph, "add") if o.type is not None} == {32}

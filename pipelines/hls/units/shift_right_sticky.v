@@ -13,7 +13,7 @@ module shift_right_sticky #(
       wire [WIDTH-1:0] value;
       if (level == 0) begin : whole
         assign value = x;
-      end else if ((1 << (level - 1)) < WIDTH) begin : near
+      end else if ((1 << (level - 1)) < WIDTH - 1) begin : near
         localparam BY = 1 << (level - 1);
         wire [WIDTH-1:0] from = step[level-1].value;
         wire lost = |from[BY:0];
