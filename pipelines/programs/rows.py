@@ -106,6 +106,8 @@ def program_row(
     top: str,
     inputs: Mapping[str, Any],
     operators: tuple[str, ...] = (),
+    graph: Mapping[str, Any] | None = None,
+    parent: str | None = None,
 ) -> ProgramRow:
     """A row whose id hashes source, top and inputs.
 
@@ -116,6 +118,8 @@ def program_row(
         top: name of the top function.
         inputs: input specification; see docs/programs.md.
         operators: what the program is made of; the name when empty.
+        graph: of the operators, for a program of several.
+        parent: id of the program this one was derived from.
     """
     specification = canonical_json(inputs)
     return ProgramRow(
@@ -129,9 +133,9 @@ def program_row(
         source_bytes=len(source.encode("utf-8")),
         top=top,
         inputs=specification,
-        graph=None,
+        graph=None if graph is None else canonical_json(graph),
         operators=operators or (name,),
-        parent=None,
+        parent=parent,
         status=OK,
         reason=None,
     )
