@@ -1,0 +1,105 @@
+"""The netlist simulator as a program: built once, run on files in a folder.
+
+Belongs here: building it, running it and its failures. Does not: what is in the files (`encoding.py`,
+`stimulus.py`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from pipelines.power.encoding import EncodedNetlist
+from pipelines.power.errors import PowerError
+from pipelines.tools import ToolRun, find_tool, run_tool
+
+ENGINE = "netlist-simulator"
+_SOURCE = Path(__file__).with_name("simulator.c")
+_FLAGS = ("-std=c11", "-O2", "-fno-strict-aliasing")
+_NETLIST, _STIMULUS, _RESULT = "netlist.bin", "stimulus.bin", "activity.bin"
+_CYCLE_LIMIT = 4
+
+
+@cache
+def engine_version() -> str:
+    """Hash of the simulator's source: a change of it changes every result's key."""
+    return hashlib.sha256(_SOURCE.read_bytes() + " ".join(_FLAGS).encode()).hexdigest()[:12]
+
+
+def build_engine(engine_folder: Path) -> Path:
+    """The simulator's program, compiled with gcc when it is not in the folder yet.
+
+    Args:   engine_folder: where programs are kept between calls, one a version.
+    Raises: ToolMissing: gcc is not installed. PowerError: it does not compile the program.
+    """
+    target = engine_folder.absolute() / f"{ENGINE}-{engine_version()}"
+    if target.is_file():
+        return target
+    compiler = find_tool("gcc", "gcc")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent) as name:
+        argv = [compiler, *_FLAGS, str(_SOURCE), "-o", "program"]
+        run = run_tool(argv, folder=Path(name), timeout_s=120)
+        if run.returncode != 0:
+            raise PowerError(f"gcc must compile the netlist simulator, got: {run.last_words()}")
+        (Path(name) / "program").replace(target)
+    return target
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineRun:
+    """One run of the simulator.
+
+    Attributes:
+        status: ok, timeout (cycle or time limit) or tool_error.
+        reason: why it is not ok.
+        content: bytes of the result file; empty unless ok.
+        wall_s: time of the program.
+    """
+
+    status: str
+    reason: str | None
+    content: bytes
+    wall_s: float
+
+
+def run_engine(
+    encoded: EncodedNetlist,
+    stimulus: Callable[[], bytes],
+    *,
+    folder: Path,
+    engine_folder: Path,
+    timeout_s: float,
+) -> EngineRun:
+    """Simulate a netlist.
+
+    Args:    stimulus: gives the bytes of the stimulus file; folder: for this run alone, made if absent;
+             engine_folder: see `build_engine`.
+    Raises:  ToolMissing, PowerError: the simulator cannot be built, or the stimulus does not fit.
+    """
+    program = build_engine(engine_folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / _NETLIST).write_bytes(encoded.content)
+    (folder / _STIMULUS).write_bytes(stimulus())
+    argv = [os.fspath(program), _NETLIST, _STIMULUS, _RESULT]
+    run = run_tool(argv, folder=folder, timeout_s=timeout_s)
+    content = (folder / _RESULT).read_bytes() if run.returncode == 0 else b""
+    for name in (_NETLIST, _STIMULUS, _RESULT):
+        (folder / name).unlink(missing_ok=True)
+    if run.returncode == 0:
+        return EngineRun(status="ok", reason=None, content=content, wall_s=run.wall_s)
+    return _failed(run)
+
+
+def _failed(run: ToolRun) -> EngineRun:
+    if run.timed_out or run.returncode == _CYCLE_LIMIT:
+        limit = "time" if run.timed_out else "cycle"
+        reason = f"the netlist simulation ran past its {limit} limit"
+        return EngineRun(status="timeout", reason=reason, content=b"", wall_s=run.wall_s)
+    reason = " ".join(f"the netlist simulation: {run.last_words()}".split())
+    return EngineRun(status="tool_error", reason=reason, content=b"", wall_s=run.wall_s)
