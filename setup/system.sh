@@ -8,6 +8,7 @@ packages=(
     opensta           # static timing and power
     iverilog          # second opinion on generated Verilog in the tests
     g++ gcc make      # Verilator's builds, native C
+    bubblewrap        # confines generated and foreign C
     python3-venv git  # the virtual environment, DVC
 )
 

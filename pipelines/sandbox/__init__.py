@@ -1,0 +1,22 @@
+"""Running code that nobody trusts: generated, foreign or hostile, and its compiler.
+
+Belongs here: confinement by bubblewrap, limits, and reading what such a program leaves. Does not: what
+is run, or what its results mean.
+"""
+
+from pipelines.sandbox.errors import SandboxError
+from pipelines.sandbox.limits import FILES, MEMORY, OUTPUT, TIME, ConfinedRun, Limits
+from pipelines.sandbox.outputs import read_output
+from pipelines.sandbox.runner import run_confined
+
+__all__ = [
+    "FILES",
+    "MEMORY",
+    "OUTPUT",
+    "TIME",
+    "ConfinedRun",
+    "Limits",
+    "SandboxError",
+    "read_output",
+    "run_confined",
+]

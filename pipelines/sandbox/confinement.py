@@ -1,0 +1,201 @@
+"""The command that confines a program: namespaces, the few visible folders, the limits of a process.
+
+Belongs here: the arguments of bubblewrap, setpriv and prlimit. Does not: starting them (runner.py),
+limits that are watched from outside (watch.py), system calls (system_calls.py).
+
+Two routes lead to a process whose limit on processes binds, since the kernel exempts the real root:
+
+* root: bubblewrap sets the mounts up as root, then setpriv takes on a user id that nobody else has;
+* everyone else: a user namespace, in which the kernel counts processes apart (Linux 5.14 and later).
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from pipelines.sandbox.errors import SandboxError
+from pipelines.sandbox.limits import Limits
+from pipelines.tools import find_tool
+
+BOX = Path("/box")
+"""Where the program finds its folder; its working directory."""
+
+FIRST_USER = 1 << 30
+"""User ids from here on, one a thread that confines, are used under root; far above any that is assigned."""
+
+_NOBODY = 65534
+_OPEN_FILES = 64
+_SYSTEM_FOLDERS = (
+    "/usr/bin",
+    "/usr/include",
+    "/usr/lib",
+    "/usr/lib32",
+    "/usr/lib64",
+    "/usr/libexec",
+    "/bin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+)
+_RESERVED = (BOX, Path("/proc"), Path("/dev"))
+_NAMESPACES = (
+    "--unshare-ipc",
+    "--unshare-pid",
+    "--unshare-net",
+    "--unshare-uts",
+    "--unshare-cgroup-try",
+    "--die-with-parent",
+    "--hostname",
+    "box",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Descriptors:
+    """File descriptors that bubblewrap inherits: where it reports, what it waits for, the filter it loads."""
+
+    status: int
+    start: int
+    filter: int
+
+
+@cache
+def is_real_root() -> bool:
+    """Whether this process is root of the machine, not of some user namespace."""
+    words = Path("/proc/self/uid_map").read_text(encoding="ascii").split()
+    return os.geteuid() == 0 and words == ["0", "0", str(2**32 - 1)]
+
+
+def box_user() -> int:
+    """The user id of a program that this thread confines, as root sees it.
+
+    A thread confines one program at a time, and its id is unique: what the kernel counts for one user
+    is then one program's.
+    """
+    return FIRST_USER + threading.get_native_id() if is_real_root() else os.geteuid()
+
+
+def confining_command(
+    argv: Sequence[str], *, folder: Path, readable: Sequence[Path], limits: Limits, descriptors: Descriptors
+) -> list[str]:
+    """The whole command line, from bubblewrap to the program.
+
+    Raises:
+        SandboxError: the program or a readable path cannot be shown inside.
+        ToolMissing: bubblewrap or util-linux is not installed.
+    """
+    shown = _checked_readable(readable)
+    _check_program(argv, [*shown, *(Path(f) for f in _SYSTEM_FOLDERS)])
+    return [
+        find_tool("bwrap", "bubblewrap"),
+        *_NAMESPACES,
+        *_user_arguments(),
+        *("--json-status-fd", str(descriptors.status)),
+        *("--block-fd", str(descriptors.start)),
+        *("--seccomp", str(descriptors.filter)),
+        *_mount_arguments(folder, shown),
+        "--",
+        *_identity_arguments(),
+        *_limit_arguments(limits),
+        *argv,
+    ]
+
+
+def _user_arguments() -> list[str]:
+    if is_real_root():
+        return ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+    return ["--unshare-user", "--uid", str(_NOBODY), "--gid", str(_NOBODY), "--disable-userns"]
+
+
+def _identity_arguments() -> list[str]:
+    if not is_real_root():
+        return []
+    user = str(box_user())
+    return [
+        find_tool("setpriv", "util-linux"),
+        "--reuid",
+        user,
+        "--regid",
+        user,
+        "--clear-groups",
+        "--inh-caps=-all",
+    ]
+
+
+def _limit_arguments(limits: Limits) -> list[str]:
+    keeper = 0 if is_real_root() else 1  # in a user namespace bubblewrap's first process counts too
+    values = {
+        "core": "0",
+        "cpu": f"{limits.cpu_s}:{limits.cpu_s + 1}",
+        "fsize": str(limits.file_bytes),
+        "nofile": str(_OPEN_FILES),
+        "nproc": str(limits.processes + keeper),
+        "msgqueue": "0",
+    }
+    if limits.address_bytes is not None:
+        values["as"] = str(limits.address_bytes)
+    return [find_tool("prlimit", "util-linux"), *(f"--{k}={v}" for k, v in values.items()), "--"]
+
+
+def _mount_arguments(folder: Path, readable: Sequence[Path]) -> list[str]:
+    made: set[Path] = {Path("/")}
+    arguments: list[str] = []
+    for name in _SYSTEM_FOLDERS:
+        arguments += _system_folder(Path(name), made)
+    for path in readable:
+        arguments += [*_parents(path, made), "--ro-bind", str(path), str(path)]
+    arguments += [*_parents(Path("/dev/null"), made), "--dev-bind", "/dev/null", "/dev/null"]
+    arguments += ["--proc", "/proc", "--bind", str(folder), str(BOX)]
+    return [*arguments, "--remount-ro", "/", "--chdir", str(BOX)]
+
+
+def _system_folder(path: Path, made: set[Path]) -> list[str]:
+    if path.is_symlink():
+        return ["--symlink", str(path.readlink()), str(path)]
+    return [*_parents(path, made), "--ro-bind", str(path), str(path)] if path.is_dir() else []
+
+
+def _parents(path: Path, made: set[Path]) -> list[str]:
+    """Folders above a path, outermost first; bubblewrap by itself makes them for their owner alone."""
+    arguments: list[str] = []
+    for parent in reversed(path.parents):
+        if parent not in made:
+            made.add(parent)
+            arguments += ["--perms", "0755", "--dir", str(parent)]
+    return arguments
+
+
+def _checked_readable(readable: Sequence[Path]) -> list[Path]:
+    """Absolute paths, outer before inner."""
+    paths = sorted({p.absolute() for p in readable})
+    for path in paths:
+        if not path.exists():
+            raise SandboxError(f"readable path must exist, got {path}")
+        if any(r == path or r in path.parents or path in r.parents for r in _RESERVED):
+            raise SandboxError(f"readable path must lie outside {_listed(_RESERVED)}, got {path}")
+        if is_real_root() and not _others_may_read(path):
+            raise SandboxError(f"readable path must be readable for every user (chmod o+r), got {path}")
+    return paths
+
+
+def _others_may_read(path: Path) -> bool:
+    needed = 0o005 if path.is_dir() else 0o004
+    return path.stat().st_mode & needed == needed
+
+
+def _check_program(argv: Sequence[str], shown: Sequence[Path]) -> None:
+    program = Path(argv[0]) if argv else Path()
+    if not program.is_absolute():
+        raise SandboxError(f"program must be an absolute path, got {str(program)!r}")
+    if not any(s == program or s in program.parents for s in shown) or not os.access(program, os.X_OK):
+        rule = "program must be executable and inside a readable path"
+        raise SandboxError(f"{rule}, got {program}; readable: {_listed(shown)}")
+
+
+def _listed(paths: Sequence[Path]) -> str:
+    return ", ".join(str(p) for p in paths)

@@ -1,0 +1,68 @@
+"""What a confined program may use, and what became of it.
+
+Belongs here: the two records of the package. Does not: how a limit is enforced.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from pipelines.sandbox.errors import SandboxError
+from pipelines.tools import ToolRun
+
+TIME = "time"
+MEMORY = "memory"
+FILES = "files"
+OUTPUT = "output"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What a confined program may use; every number is at least 1, or above zero.
+
+    Attributes:
+        wall_s: elapsed time in seconds.
+        cpu_s: processor time of each process in whole seconds; SIGXCPU ends it.
+        memory_bytes: resident memory of all processes together; watched every 20 ms, so that a fast
+            program is ended a little above it.
+        address_bytes: address space of each process, exact; None for sanitized programs, which
+            reserve terabytes that they never touch.
+        file_bytes: length of each file; SIGXFSZ ends a process that writes beyond it.
+        folder_bytes, folder_entries: all files in the folder together, watched every 0.2 s.
+        output_bytes: standard output and error, each.
+        processes: processes and threads that exist at one time, the program itself included.
+
+    Raises: SandboxError: a limit that is not positive.
+    """
+
+    wall_s: float = 20.0
+    cpu_s: int = 20
+    memory_bytes: int = 4 << 30
+    address_bytes: int | None = None
+    file_bytes: int = 256 << 20
+    folder_bytes: int = 1 << 30
+    folder_entries: int = 1000
+    output_bytes: int = 1 << 20
+    processes: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse limits that no program could keep."""
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value is not None and not value > 0:
+                raise SandboxError(f"{field.name} must be positive, got {value}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfinedRun(ToolRun):
+    """What one confined run gave; a `ToolRun` whose texts are cut at the limit of output.
+
+    A program that a signal ended and one that exits with 128 and that signal's number look the same,
+    as in a shell: the return code is negative.
+
+    Attributes:
+        stopped_by: None when the program ended by itself or by a limit of its own process;
+            otherwise `time`, `memory`, `files` or `output`, and everything it had started was ended.
+    """
+
+    stopped_by: str | None = None

@@ -1,0 +1,213 @@
+"""Waiting for a confined program: its output, its clock, its usage, and the end of all its processes.
+
+Belongs here: the loop. Does not: building the command (confinement.py), how usage is read (watch.py).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from pipelines.sandbox.errors import SandboxError
+from pipelines.sandbox.limits import FILES, MEMORY, OUTPUT, TIME, ConfinedRun, Limits
+from pipelines.sandbox.watch import folder_exceeds, resident_bytes
+from pipelines.tools import stopwatch
+
+WATCH_S = 0.02
+_LOOKS_PER_WALK = 10
+_CHUNK_BYTES = 1 << 16
+_STATUS_LIMIT_BYTES = 1 << 14
+_LAST_WORDS = 400
+_SIGNAL_BASE, _LAST_SIGNAL = 128, 64  # bubblewrap exits with 128 + signal when a signal ended the program
+_NEEDS = (
+    "run as root of a machine (a plain container is none), or permit unprivileged user namespaces "
+    "(sysctl kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0; Linux 5.14)"
+)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Stream:
+    """What one pipe has given so far, and how much of it is kept."""
+
+    file: IO[bytes]
+    most_bytes: int
+    content: bytearray = field(default_factory=bytearray)
+    ended: bool = False
+
+    def take(self) -> None:
+        """Read once; waits if there is nothing."""
+        chunk = os.read(self.file.fileno(), _CHUNK_BYTES)
+        self.ended = not chunk
+        self.content += chunk[: self.most_bytes + 1 - len(self.content)]
+
+    @property
+    def exceeded(self) -> bool:
+        return len(self.content) > self.most_bytes
+
+    def text(self) -> str:
+        return self.content[: self.most_bytes].decode(errors="replace")
+
+
+class Supervision:
+    """One running bubblewrap, from its start to the end of everything in it."""
+
+    def __init__(
+        self,
+        process: subprocess.Popen[bytes],
+        status: IO[bytes],
+        start: IO[bytes],
+        folder: Path,
+        limits: Limits,
+    ) -> None:
+        """Take over a process that was just started.
+
+        Args:
+            process: bubblewrap, with pipes on standard output and error.
+            status: where it reports its first process and the exit status, in JSON.
+            start: where it waits for a byte before it runs the program.
+            folder: the writable one.
+            limits: those that are watched from outside.
+        """
+        if process.stdout is None or process.stderr is None:
+            raise SandboxError("bubblewrap must have pipes on its output, got none")
+        self._process = process
+        self._start = start
+        self._folder = folder
+        self._limits = limits
+        self._out = _Stream(file=process.stdout, most_bytes=limits.output_bytes)
+        self._err = _Stream(file=process.stderr, most_bytes=limits.output_bytes)
+        self._status = _Stream(file=status, most_bytes=_STATUS_LIMIT_BYTES)
+        self._first: int | None = None
+        self._handles = contextlib.ExitStack()
+        self._first_handle: int | None = None
+        self._stopped_by: str | None = None
+
+    def wait(self) -> None:
+        """Return when the program has ended or has passed a limit."""
+        deadline = stopwatch() + self._limits.wall_s
+        handle = self._own(os.pidfd_open(self._process.pid))
+        looks = 0
+        while self._stopped_by is None:
+            remaining = deadline - stopwatch()
+            ready = _readable([handle, *(s.file.fileno() for s in self._open())], min(WATCH_S, remaining))
+            if handle in ready:
+                return
+            for stream in [s for s in self._open() if s.file.fileno() in ready]:
+                stream.take()
+            self._begin_program()
+            looks += 1
+            self._stopped_by = self._excess(remaining, walk=looks % _LOOKS_PER_WALK == 0)
+
+    def end(self) -> None:
+        """End every process of the program, and read what they still had said."""
+        with self._handles:
+            if self._first_handle is not None:
+                _kill(self._first_handle)
+            self._process.kill()
+            self._process.wait()
+            if self._first_handle is not None:
+                _readable([self._first_handle], None)
+            self._drain()
+
+    def _drain(self) -> None:
+        """To the end of every pipe: nobody is left who could write."""
+        while streams := self._open():
+            for stream in streams:
+                stream.take()
+
+    def result(self, wall_s: float) -> ConfinedRun:
+        """What the program gave.
+
+        Raises: SandboxError: bubblewrap never came to run it.
+        """
+        stopped_by = self._stopped_by or self._excess_at_the_end()
+        exit_code = _field(self._status.content, "exit-code")
+        if stopped_by is None and exit_code is None:
+            said = self._err.text().strip() or f"no word from bubblewrap ({self._process.returncode})"
+            raise SandboxError(f"confinement must be possible, got {said[-_LAST_WORDS:]}; {_NEEDS}")
+        return ConfinedRun(
+            returncode=_returncode(stopped_by, exit_code),
+            stdout=self._out.text(),
+            stderr=self._err.text(),
+            wall_s=wall_s,
+            stopped_by=stopped_by,
+        )
+
+    def _own(self, descriptor: int) -> int:
+        self._handles.callback(os.close, descriptor)
+        return descriptor
+
+    def _open(self) -> list[_Stream]:
+        return [s for s in (self._out, self._err, self._status) if not s.ended]
+
+    def _begin_program(self) -> None:
+        """Once bubblewrap has named its first process, hold on to that, and let the program run.
+
+        It waits till then, so the number cannot mean another process yet.
+        """
+        if self._first is not None:
+            return
+        self._first = _field(self._status.content, "child-pid")
+        if self._first is not None:
+            self._first_handle = self._own(os.pidfd_open(self._first))
+            with self._start:
+                self._start.write(b"\n")
+
+    def _excess(self, remaining_s: float, *, walk: bool) -> str | None:
+        if remaining_s <= 0:
+            return TIME
+        if self._out.exceeded or self._err.exceeded:
+            return OUTPUT
+        if self._first is not None and resident_bytes(self._first) > self._limits.memory_bytes:
+            return MEMORY
+        return FILES if walk and self._folder_exceeds() else None
+
+    def _excess_at_the_end(self) -> str | None:
+        """So that what is left behind does not depend on when it was looked at."""
+        if self._out.exceeded or self._err.exceeded:
+            return OUTPUT
+        return FILES if self._folder_exceeds() else None
+
+    def _folder_exceeds(self) -> bool:
+        limits = self._limits
+        return folder_exceeds(
+            self._folder, most_bytes=limits.folder_bytes, most_entries=limits.folder_entries
+        )
+
+
+def _readable(descriptors: list[int], timeout_s: float | None) -> set[int]:
+    poll = select.poll()
+    for descriptor in descriptors:
+        poll.register(descriptor, select.POLLIN)
+    wait_ms = None if timeout_s is None else max(0, timeout_s * 1000)
+    return {descriptor for descriptor, _ in poll.poll(wait_ms)}
+
+
+def _kill(handle: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        signal.pidfd_send_signal(handle, signal.SIGKILL)
+
+
+def _field(status: bytearray, name: str) -> int | None:
+    """A number in bubblewrap's report: one JSON document a line, the last perhaps not complete."""
+    for line in status.split(b"\n")[:-1]:
+        document: dict[str, Any] = json.loads(line)
+        if name in document:
+            return int(document[name])
+    return None
+
+
+def _returncode(stopped_by: str | None, exit_code: int | None) -> int | None:
+    if stopped_by == TIME:
+        return None
+    if stopped_by is not None or exit_code is None:
+        return -signal.SIGKILL
+    ended_by = exit_code - _SIGNAL_BASE
+    return -ended_by if 0 < ended_by <= _LAST_SIGNAL else exit_code

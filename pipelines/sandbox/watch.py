@@ -1,0 +1,74 @@
+"""What a confined program uses, seen from outside: memory of its processes, size of its folder.
+
+Belongs here: reading /proc and walking the folder. Does not: deciding when to look, or ending anything.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+_BLOCK_BYTES = 512  # unit of st_blocks, whatever the file system
+
+
+def resident_bytes(process: int) -> int:
+    """Resident memory of a process and all its descendants; shared pages count once a process.
+
+    A process that ends while it is looked at counts as nothing.
+    """
+    total = 0
+    waiting = [process]
+    while waiting:
+        folder = Path("/proc") / str(waiting.pop())
+        total += _own_bytes(folder)
+        waiting += _children(folder)
+    return total
+
+
+def _own_bytes(folder: Path) -> int:
+    try:
+        return int((folder / "statm").read_text(encoding="ascii").split()[1]) * _PAGE_BYTES
+    except (OSError, IndexError):
+        return 0
+
+
+def _children(folder: Path) -> list[int]:
+    found: list[int] = []
+    try:
+        for task in (folder / "task").iterdir():
+            found += map(int, (task / "children").read_text(encoding="ascii").split())
+    except OSError:
+        return found
+    return found
+
+
+def folder_exceeds(folder: Path, *, most_bytes: int, most_entries: int) -> bool:
+    """Whether a folder that somebody else is writing holds more than it may.
+
+    A folder inside that cannot be read is more than it may. The walk ends with the first excess.
+    """
+    entries = total = 0
+    waiting = [folder]
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as listing:
+                for entry in listing:
+                    entries += 1
+                    total += _block_bytes(entry)
+                    if entries > most_entries or total > most_bytes:
+                        return True
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(Path(entry.path))
+        except FileNotFoundError:
+            continue  # gone since it was listed
+        except OSError:
+            return True
+    return False
+
+
+def _block_bytes(entry: os.DirEntry[str]) -> int:
+    try:
+        return entry.stat(follow_symlinks=False).st_blocks * _BLOCK_BYTES
+    except FileNotFoundError:
+        return 0
