@@ -1,1 +1,43 @@
-"""Power of a mapped netlist on given data: switching activity, and energies by the liberty tables."""
+"""Power of a mapped netlist on given data: switching activity, and energies by the liberty tables.
+
+Belongs here: a simulator of netlists, power and energy of a run, and OpenSTA as a second opinion. Does not:
+netlists and timing (`pipelines.synthesis`), RTL simulation (`pipelines.rtlsim`).
+
+Outside this package only the names below are used.
+"""
+
+from pipelines.power.encoding import EncodedNetlist, encode_netlist
+from pipelines.power.energy import PowerParts, power_parts
+from pipelines.power.engine import ENGINE, build_engine, engine_version, run_engine
+from pipelines.power.errors import PowerError
+from pipelines.power.estimate import PowerResult, estimate_power, tool_version
+from pipelines.power.opensta import OpenStaComparison, compare_with_opensta
+from pipelines.power.stimulus import (
+    Activity,
+    DesignActivity,
+    DesignRun,
+    DesignStimulus,
+    TraceStimulus,
+)
+
+__all__ = [
+    "ENGINE",
+    "Activity",
+    "DesignActivity",
+    "DesignRun",
+    "DesignStimulus",
+    "EncodedNetlist",
+    "OpenStaComparison",
+    "PowerError",
+    "PowerParts",
+    "PowerResult",
+    "TraceStimulus",
+    "build_engine",
+    "compare_with_opensta",
+    "encode_netlist",
+    "engine_version",
+    "estimate_power",
+    "power_parts",
+    "run_engine",
+    "tool_version",
+]

@@ -1,0 +1,244 @@
+"""Power of a netlist from its activity: what liberty's tables and capacitances say each transition costs.
+
+Belongs here: switching, internal and leakage power. Does not: where activity comes from (`engine.py`).
+
+Switching: a transition of a net costs half of C V^2, C being the mean of its rising and falling load.
+Internal: `rise_power` of a pin is the energy of one rising transition of it, `fall_power` that of one falling
+one; a net that changes n times rises n / 2 times and falls n / 2 times, so it costs n (rise + fall) / 2. Of
+several tables of an output, each related input counts as often as it is likely to have caused the change:
+its own changes times the probability that the output follows it.
+Leakage: of each state, weighted with the state's probability where the library has states.
+
+Pins of a cell are taken as independent in those probabilities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipelines.power.functions import (
+    parse_function,
+    sensitivity_table,
+    table_probability,
+    truth_table,
+)
+from pipelines.power.stimulus import Activity
+from pipelines.synthesis.liberty import Cell, InternalPower, Liberty, Pin, Table
+from pipelines.synthesis.lookup import TableStack
+from pipelines.synthesis.netlist import CellGroup, Netlist
+from pipelines.synthesis.timing import FALL, RISE, Timing
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+_FIRST_NET = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PowerParts:
+    """Mean power of a netlist in mW.
+
+    Attributes:
+        internal_mw: inside cells, at transitions of their pins.
+        switching_mw: charging the nets that cells drive.
+        leakage_mw: of all cells.
+        input_net_mw: charging the nets that input ports drive, the clock's above all. What drives them lies
+            outside the design, so it belongs to no part and not to the sum.
+    """
+
+    internal_mw: float
+    switching_mw: float
+    leakage_mw: float
+    input_net_mw: float
+
+    @property
+    def total_mw(self) -> float:
+        """Internal, switching and leakage power."""
+        return self.internal_mw + self.switching_mw + self.leakage_mw
+
+
+@lru_cache(maxsize=4096)
+def _table_of(text: str) -> tuple[int, tuple[str, ...]]:
+    expression = parse_function(text)
+    return truth_table(expression, expression.pins), expression.pins
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CellActivity:
+    """One type's cells and what their pins do.
+
+    Attributes:
+        toggles: changes of each net in the time counted, (nets,).
+        ones: share of time at 1, (nets,).
+    """
+
+    cell: Cell
+    group: CellGroup
+    timing: Timing
+    toggles: Floats
+    ones: Floats
+
+    def nets(self, pin: str) -> Indices:
+        """Net of the pin of each cell, (cells,); net 0, which never changes, where it is not connected."""
+        found = self.group.pins.get(pin)
+        count = len(self.group.names)
+        return np.zeros(count, np.intp) if found is None else np.where(found < 0, 0, found)
+
+    def changes(self, pin: str) -> Floats:
+        """Changes of a pin, (cells,)."""
+        return self.toggles[self.nets(pin)]
+
+    def probability(self, text: str | None) -> Floats:
+        """Probability that an expression of pins holds, (cells,); 1 without one."""
+        if text is None:
+            return np.ones(len(self.group.names))
+        table, pins = _table_of(text)
+        return np.broadcast_to(
+            table_probability(table, [self.ones[self.nets(p)] for p in pins]), len(self.group.names)
+        )
+
+    def follows(self, output: Pin, pin: str) -> Floats:
+        """Probability that an output changes with an input pin, (cells,)."""
+        table, pins = _table_of(output.function or "0")
+        if pin not in pins:
+            return np.zeros(len(self.group.names))
+        change = sensitivity_table(table, pins.index(pin), len(pins))
+        return table_probability(change, [self.ones[self.nets(p)] for p in pins])
+
+    def energy(self, table: Table | None, slew: Floats, load: Floats) -> Floats:
+        """Energies of a table in pJ, (cells,); 0 without a table."""
+        if table is None:
+            return np.zeros(slew.size)
+        return TableStack([table]).at(np.zeros(slew.size, np.intp), slew, load)
+
+
+def transition_energy_pj(cells: CellActivity, entry: InternalPower, pin: Pin) -> Floats:
+    """Mean energy of a rising and a falling transition of a pin by one entry, (cells,)."""
+    net = cells.nets(pin.name)
+    if entry.related_pin is None:  # an input: its own transition, no load
+        slew, load = cells.timing.transition_ns[net], np.zeros((net.size, 2))
+    else:
+        slew = _related_slew(cells, entry.related_pin.split()[0], pin)
+        load = cells.timing.load_pf[net]
+    rise = cells.energy(entry.rise, slew[:, RISE], load[:, RISE])
+    fall = cells.energy(entry.fall, slew[:, FALL], load[:, FALL])
+    return (rise + fall) / 2
+
+
+def _related_slew(cells: CellActivity, related: str, pin: Pin) -> Floats:
+    """Transition of the related input for a rising and a falling output, (cells, 2)."""
+    slew = cells.timing.transition_ns[cells.nets(related)]
+    senses = {arc.sense for arc in pin.arcs if arc.related_pin == related}
+    if senses == {"negative_unate"}:
+        return slew[:, ::-1]
+    if senses == {"positive_unate"}:
+        return slew
+    return np.repeat(slew.mean(axis=1, keepdims=True), 2, axis=1)
+
+
+def _state_shares(cells: CellActivity, conditions: Sequence[str | None]) -> list[Floats]:
+    """Share of each condition; what has none gets the time that the conditions leave."""
+    shares = [cells.probability(c) for c in conditions]
+    if all(c is None for c in conditions):
+        return shares
+    given = np.zeros(len(cells.group.names))
+    for c, share in zip(conditions, shares, strict=True):
+        given = given + share * (c is not None)
+    rest = np.clip(1.0 - given, 0.0, 1.0)
+    return [rest if c is None else s for c, s in zip(conditions, shares, strict=True)]
+
+
+def _cause_shares(cells: CellActivity, pin: Pin, entries: Sequence[InternalPower]) -> list[Floats]:
+    """Share of an output's changes that each entry's related input has caused; they add up to 1."""
+    weights: list[Floats] = []
+    for entry in entries:
+        related = (entry.related_pin or "").split()[0]
+        if cells.cell.is_sequential:
+            clocked = related in cells.cell.pins and cells.cell.pins[related].is_clock
+            weight = np.full(len(cells.group.names), float(clocked))
+        else:
+            weight = cells.changes(related) * cells.follows(pin, related)
+        weights.append(weight * cells.probability(entry.when))
+    total = np.sum(weights, axis=0)
+    even = np.full(len(cells.group.names), 1.0 / len(entries))
+    return [np.where(total > 0, w / np.where(total > 0, total, 1.0), even) for w in weights]
+
+
+def _pin_internal_pj(cells: CellActivity, pin: Pin) -> float:
+    """Internal energy of all transitions of one pin."""
+    own = [e for e in pin.internal_power if not e.related_pin]
+    related = [e for e in pin.internal_power if e.related_pin]
+    shares = list(zip(own, _state_shares(cells, [e.when for e in own]), strict=True))
+    if related:
+        shares += zip(related, _cause_shares(cells, pin, related), strict=True)
+    changes = cells.changes(pin.name)
+    return sum(float((changes * s * transition_energy_pj(cells, e, pin)).sum()) for e, s in shares)
+
+
+def _leakage_mw(cells: CellActivity) -> float:
+    cell = cells.cell
+    states = [s for s in cell.leakage_by_state if s.when is not None]
+    if not states:
+        return cell.leakage_mw * len(cells.group.names)
+    shares = _state_shares(cells, [*(s.when for s in states), None])
+    values = [*(s.leakage_mw for s in states), cell.leakage_mw]
+    return sum(float((share * v).sum()) for share, v in zip(shares, values, strict=True))
+
+
+def cell_activities(
+    netlist: Netlist, liberty: Liberty, timing: Timing, activity: Activity
+) -> Iterator[CellActivity]:
+    """The cells of each type with their pins' activity."""
+    for type_name, group in netlist.groups.items():
+        yield CellActivity(
+            cell=liberty.cells[type_name],
+            group=group,
+            timing=timing,
+            toggles=activity.toggles.astype(np.float64),
+            ones=activity.ones / max(activity.cycles, 1),
+        )
+
+
+def driven_nets(netlist: Netlist, liberty: Liberty) -> NDArray[np.bool_]:
+    """Whether a cell drives each net, (nets,)."""
+    driven = np.zeros(netlist.net_count, bool)
+    for type_name, group in netlist.groups.items():
+        for name, nets in group.pins.items():
+            pin = liberty.cells[type_name].pins.get(name)
+            if pin is not None and pin.direction == "output":
+                driven[nets[nets >= _FIRST_NET]] = True
+    return driven
+
+
+def power_parts(
+    netlist: Netlist,
+    liberty: Liberty,
+    timing: Timing,
+    activity: Activity,
+    *,
+    clock_period_ns: float,
+) -> PowerParts:
+    """Mean power of a netlist over the cycles of an activity.
+
+    Args:    timing: of this netlist, for loads and transitions.
+    Returns: mW; see the module for what each transition costs.
+    """
+    time_ns = activity.cycles * clock_period_ns  # pJ / ns = mW
+    net_pj = 0.5 * timing.load_pf.mean(axis=1) * liberty.nominal_voltage_v**2 * activity.toggles
+    driven = driven_nets(netlist, liberty)
+    driven[:_FIRST_NET] = False
+    internal_pj = leakage_mw = 0.0
+    for cells in cell_activities(netlist, liberty, timing, activity):
+        leakage_mw += _leakage_mw(cells)
+        internal_pj += sum(_pin_internal_pj(cells, p) for p in cells.cell.pins.values() if p.internal_power)
+    return PowerParts(
+        internal_mw=internal_pj / time_ns,
+        switching_mw=float(net_pj[driven].sum()) / time_ns,
+        leakage_mw=leakage_mw,
+        input_net_mw=float(net_pj[_FIRST_NET:][~driven[_FIRST_NET:]].sum()) / time_ns,
+    )

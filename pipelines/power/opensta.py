@@ -1,0 +1,311 @@
+"""OpenSTA as a second opinion: the same netlist, the same activity of every pin, its delay and power.
+
+Belongs here: the netlist as Verilog, the commands, the report, and what the 2019 build (2.0.17 of Debian)
+makes of liberty's energies. Does not: our own figures (`energy.py`, `pipelines.synthesis.timing`).
+
+Two habits of that build decide how it can be compared. Both are in its `search/Power.cc`.
+
+* It spreads activity from input ports through combinational cells and overwrites what was set for their pins;
+  it does not go through flip-flops. So the power is compared on a netlist whose inputs come from flip-flops
+  (`registered_inputs`): there every pin keeps the activity it is given.
+* Internal power: energies of both directions are added where one transition has one of them, and tables of
+  several related inputs are weighted in a way of its own (`tool_internal_mw`). Later versions take the mean
+  of the two directions and shares that add up to 1, as `energy.py` does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipelines.power.energy import (
+    CellActivity,
+    PowerParts,
+    cell_activities,
+    power_parts,
+)
+from pipelines.power.errors import PowerError
+from pipelines.power.functions import Expression, parse_function, table_probability, truth_table
+from pipelines.power.stimulus import Activity
+from pipelines.synthesis.liberty import Cell, InternalPower, Liberty, Pin
+from pipelines.synthesis.netlist import CellGroup, Netlist
+from pipelines.synthesis.recipe import OUTPUT_LOAD_PF
+from pipelines.synthesis.timing import FALL, RISE, analyse_timing
+from pipelines.tools import find_tool, run_tool
+
+Floats = NDArray[np.float64]
+
+_FIRST_NET = 2
+_PATHS = 200  # end points listed; of paths between opposite edges the longest has not the least slack
+_TOTAL = re.compile(r"^Total\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+)", re.MULTILINE)
+_NUMBER = r"(-?[0-9.]+)"
+_ARRIVAL = re.compile(rf"^\s*{_NUMBER}\s+data arrival time", re.MULTILINE)
+_LAUNCH = re.compile(rf"^\s*{_NUMBER}\s+{_NUMBER}\s+clock clk \((?:rise|fall) edge\)", re.MULTILINE)
+_SETUP = re.compile(rf"^\s*{_NUMBER}\s+{_NUMBER}\s+library setup time", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenStaComparison:
+    """Our figures and the tool's for one netlist and one activity.
+
+    Attributes:
+        delay_ns, tool_delay_ns: longest path.
+        parts: our power, of the netlist with registered inputs.
+        tool_internal_mw, tool_switching_mw, tool_leakage_mw: what the tool says of the same.
+        expected_internal_mw: our tables under the tool's rule for internal power.
+    """
+
+    delay_ns: float
+    tool_delay_ns: float
+    parts: PowerParts
+    tool_internal_mw: float
+    tool_switching_mw: float
+    tool_leakage_mw: float
+    expected_internal_mw: float
+
+
+# ---- the netlist it reads ----
+
+
+def _plain_flip_flop(liberty: Liberty) -> tuple[Cell, str, str, str]:
+    """A flip-flop without set and clear: cell, clock, data and output pin."""
+    for name in sorted(liberty.cells):
+        cell = liberty.cells[name]
+        if len(cell.flip_flops) != 1 or cell.flip_flops[0].clear or cell.flip_flops[0].preset:
+            continue
+        ff = cell.flip_flops[0]
+        outputs = [p.name for p in cell.pins.values() if p.function == ff.state]
+        if outputs and ff.clocked_on in cell.pins and ff.next_state in cell.pins:
+            return cell, ff.clocked_on, ff.next_state, outputs[0]
+    raise PowerError("the library must have a flip-flop without set and clear, got none")
+
+
+def registered_inputs(
+    netlist: Netlist, liberty: Liberty, activity: Activity, clock: int | None
+) -> tuple[Netlist, Activity]:
+    """The netlist with a flip-flop in front of every input but the clock, and the same activity.
+
+    The data of such a flip-flop is its own output; it never matters, since the activity is given.
+    """
+    cell, clock_pin, data_pin, output_pin = _plain_flip_flop(liberty)
+    nets = np.concatenate([np.zeros(0, np.intp), *netlist.inputs.values()])
+    nets = nets[nets != clock] if clock is not None else nets
+    count, toggles, ones = netlist.net_count, activity.toggles, activity.ones
+    if clock is None:
+        clock, count = count, count + 1
+        toggles, ones = np.append(toggles, 2 * activity.cycles), np.append(ones, activity.cycles // 2)
+    pins = {clock_pin: np.full(nets.size, clock, np.intp), data_pin: nets, output_pin: nets}
+    names = tuple(f"input_{net}" for net in nets)
+    old = netlist.groups.get(cell.name)
+    if old is not None:
+        absent = np.full(len(old.names), -1, np.intp)
+        pins = {p: np.concatenate([old.pins.get(p, absent), n]) for p, n in pins.items()}
+        names = (*old.names, *names)
+    groups = {**netlist.groups, cell.name: CellGroup(names=names, pins=pins)}
+    inputs = {"clk": np.array([clock], np.intp)}
+    changed = replace(netlist, net_count=count, inputs=inputs, groups=groups)
+    return changed, Activity(cycles=activity.cycles, toggles=toggles, ones=ones)
+
+
+def _net_name(net: int) -> str:
+    return f"1'b{net}" if net < _FIRST_NET else f"n{net}"
+
+
+def verilog_of(netlist: Netlist) -> str:
+    """A netlist as structural Verilog: module `top`, nets `n<number>`, cells `<type>_<number>`."""
+    inputs = [int(n) for nets in netlist.inputs.values() for n in nets]
+    outputs = [int(n) for nets in netlist.outputs.values() for n in nets]
+    ports = [*(f"n{n}" for n in inputs), *(f"o{i}" for i in range(len(outputs)))]
+    lines = [f"module top({', '.join(ports)});"]
+    lines += [f"  input n{n};" for n in inputs] + [f"  output o{i};" for i in range(len(outputs))]
+    lines += [f"  wire n{n};" for n in range(_FIRST_NET, netlist.net_count) if n not in set(inputs)]
+    for type_name, group in netlist.groups.items():
+        for i in range(len(group.names)):
+            pins = [f".{p}({_net_name(int(n[i]))})" for p, n in group.pins.items() if n[i] >= 0]
+            lines.append(f"  {type_name} {type_name}_{i} ({', '.join(pins)});")
+    lines += [f"  assign o{i} = {_net_name(n)};" for i, n in enumerate(outputs)]
+    return "\n".join([*lines, "endmodule", ""])
+
+
+# ---- what it is told ----
+
+
+def _read_commands(clock: int | None, period_ns: float) -> list[str]:
+    clocked = f"create_clock -name clk -period {period_ns:g}"
+    return [
+        "read_liberty cells.lib",
+        "read_verilog netlist.v",
+        "link_design top",
+        f"{clocked} [get_ports n{clock}]" if clock is not None else clocked,
+        "set_input_delay 0 -clock clk [all_inputs]",
+        "set_output_delay 0 -clock clk [all_outputs]",
+        f"set_load {OUTPUT_LOAD_PF:g} [all_outputs]",
+    ]
+
+
+def _activity_commands(netlist: Netlist, activity: Activity, clock: int | None) -> list[str]:
+    """Activity (changes a cycle) and share of time at 1 of every pin but those of the clock."""
+    lines: list[str] = []
+    density, ones = activity.toggles / activity.cycles, activity.ones / activity.cycles
+    for type_name, group in netlist.groups.items():
+        for pin, nets in group.pins.items():
+            for i, net in enumerate(nets.tolist()):
+                if net >= _FIRST_NET and net != clock:
+                    values = f"{density[net]:.9g} {ones[net]:.9g}"
+                    place = f"[get_pins {type_name}_{i}/{pin}]"
+                    lines.append(f"sta::set_power_pin_activity {place} {values}")
+    return lines
+
+
+def _run(commands: list[str], verilog: str, liberty: Path, folder: Path, timeout_s: float) -> str:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "cells.lib").unlink(missing_ok=True)
+    (folder / "cells.lib").symlink_to(liberty.absolute())
+    (folder / "netlist.v").write_text(verilog, encoding="utf-8")
+    (folder / "commands.tcl").write_text("\n".join([*commands, ""]), encoding="utf-8")
+    argv = [find_tool("sta", "opensta"), "-no_splash", "-exit", "commands.tcl"]
+    run = run_tool(argv, folder=folder, timeout_s=timeout_s, memory_bytes=None)
+    text = f"{run.stdout}\n{run.stderr}"
+    errors = [line.strip() for line in text.splitlines() if "rror" in line]
+    if run.returncode != 0 or errors:
+        raise PowerError(f"sta must end without errors, got: {errors[0] if errors else run.last_words()}")
+    return text
+
+
+def _delay_ns(text: str) -> float:
+    """Longest path of a report of many: from its launching edge, set-up time included."""
+    longest = 0.0
+    for path in text.split("Startpoint:")[1:]:
+        arrival = _ARRIVAL.search(path)
+        if arrival is None or "recovery" in path:
+            continue
+        launch, setup = _LAUNCH.search(path), _SETUP.search(path)
+        start = float(launch.group(2)) if launch else 0.0
+        longest = max(longest, float(arrival.group(1)) - start - (float(setup.group(1)) if setup else 0.0))
+    return longest
+
+
+# ---- what it makes of liberty's energies ----
+
+
+def _inferred_condition(function: Expression, pin: str) -> Expression | None:
+    """When the tool takes an output to follow an input: the other operand of the operator that has the input.
+
+    Only an operator directly below (negations of) the output counts; of an `or` and an `xor` the operand is
+    negated.
+    """
+    while function.operator == "not":
+        function = function.operands[0]
+    if function.operator == "pin":
+        return Expression(operator="constant", name="1") if function.name == pin else None
+    if function.operator == "constant":
+        return None
+    for own, other in (function.operands, function.operands[::-1]):
+        named = own.operands[0] if own.operator == "not" else own
+        if named.operator == "pin" and named.name == pin:
+            return other if function.operator == "and" else Expression(operator="not", operands=(other,))
+    return None
+
+
+def _tool_weight(cells: CellActivity, pin: Pin, entry: InternalPower) -> Floats:
+    """What the tool multiplies the energies of both directions with: changes times its `duty`, (cells,)."""
+    changes = cells.changes(pin.name)
+    related = entry.related_pin.split()[0] if entry.related_pin else None
+    if related is not None and entry.when is None and pin.function:
+        condition = _inferred_condition(parse_function(pin.function), related)
+        if condition is not None:
+            ones = [cells.ones[cells.nets(p)] for p in condition.pins]
+            duty = table_probability(truth_table(condition, condition.pins), ones)
+            return np.where(changes > 0, cells.changes(related) * duty, 0.0)
+    if entry.when is not None:
+        return changes * cells.probability(entry.when)
+    source = cells.cell.pins.get(related or pin.name)
+    return changes * (1.0 if source is not None and source.is_clock else 0.5)
+
+
+def _tool_energy_pj(cells: CellActivity, pin: Pin, entry: InternalPower) -> Floats:
+    """Energies of both directions added, at the related pin's transition of the same direction, (cells,)."""
+    slew = cells.timing.transition_ns[cells.nets((entry.related_pin or pin.name).split()[0])]
+    load = cells.timing.load_pf[cells.nets(pin.name)].max(axis=1)
+    load = load if pin.direction == "output" else np.zeros(load.size)
+    return cells.energy(entry.rise, slew[:, RISE], load) + cells.energy(entry.fall, slew[:, FALL], load)
+
+
+def tool_internal_mw(
+    netlist: Netlist, liberty: Liberty, activity: Activity, *, clock_period_ns: float
+) -> float:
+    """Internal power by the rule of OpenSTA 2.0.17, from our tables, transitions and loads.
+
+    Source: OpenSTA's `search/Power.cc` of 2019, `findInternalPower` and `inferedWhen`.
+    """
+    timing = analyse_timing(netlist, liberty)
+    total = 0.0
+    for cells in cell_activities(netlist, liberty, timing, activity):
+        for pin in cells.cell.pins.values():
+            for entry in pin.internal_power:
+                energy = _tool_energy_pj(cells, pin, entry)
+                total += float((energy * _tool_weight(cells, pin, entry)).sum())
+    return total / (activity.cycles * clock_period_ns)
+
+
+# ---- the comparison ----
+
+
+def _power_report(text: str) -> Mapping[str, float]:
+    found = _TOTAL.search(text)
+    if found is None:
+        raise PowerError(f"sta must report power, got: {text.strip()[-300:]}")
+    internal, switching, leakage = (float(found.group(i)) * 1e3 for i in (1, 2, 3))
+    return {"internal": internal, "switching": switching, "leakage": leakage}
+
+
+def compare_with_opensta(
+    netlist: Netlist,
+    activity: Activity,
+    *,
+    liberty: Liberty,
+    liberty_path: Path,
+    clock: int | None,
+    clock_period_ns: float,
+    folder: Path,
+    timeout_s: float = 300.0,
+) -> OpenStaComparison:
+    """Delay and power of a netlist by us and by OpenSTA, every pin with the same activity.
+
+    Args:    activity: of the netlist's nets; clock: net of the clock, None without one;
+             liberty, liberty_path: the library, read and as a file; folder: of the tool's files.
+    Raises:  ToolMissing: `sta` is not installed. PowerError: it reports an error, or the library has no plain
+             flip-flop.
+    """
+    period = clock_period_ns
+    paths = f"report_checks -path_delay max -digits 6 -group_count {_PATHS}"
+    timed = _run(
+        [*_read_commands(clock, period), paths],
+        verilog_of(netlist),
+        liberty_path,
+        folder / "delay",
+        timeout_s,
+    )
+    changed, same = registered_inputs(netlist, liberty, activity, clock)
+    own_clock = int(changed.inputs["clk"][0])
+    commands = [
+        *_read_commands(own_clock, period),
+        *_activity_commands(changed, same, own_clock),
+        "report_power -digits 9",
+    ]
+    report = _power_report(_run(commands, verilog_of(changed), liberty_path, folder / "power", timeout_s))
+    timing = analyse_timing(changed, liberty)
+    return OpenStaComparison(
+        delay_ns=analyse_timing(netlist, liberty).delay_ns,
+        tool_delay_ns=_delay_ns(timed),
+        parts=power_parts(changed, liberty, timing, same, clock_period_ns=period),
+        tool_internal_mw=report["internal"],
+        tool_switching_mw=report["switching"],
+        tool_leakage_mw=report["leakage"],
+        expected_internal_mw=tool_internal_mw(changed, liberty, same, clock_period_ns=period),
+    )
