@@ -1,0 +1,26 @@
+"""The dataflow stage: random operator graphs over mutated loop trees.
+
+Belongs here: drawing programs {G, Op, Params, data}. Does not: hardware parameters, which are sampled later,
+or labels.
+"""
+
+from pipelines.programs.dataflow.operators import FAMILY_WEIGHTS, OPERATORS, Operator
+from pipelines.programs.dataflow.options import DATA_TYPES, DataflowOptions
+from pipelines.programs.dataflow.program import (
+    dataflow_program,
+    dataflow_programs,
+    operator_program,
+    swept_inputs,
+)
+
+__all__ = [
+    "DATA_TYPES",
+    "FAMILY_WEIGHTS",
+    "OPERATORS",
+    "DataflowOptions",
+    "Operator",
+    "dataflow_program",
+    "dataflow_programs",
+    "operator_program",
+    "swept_inputs",
+]

@@ -1,0 +1,198 @@
+"""A graph as a C program, its JSON and its input specification.
+
+Belongs here: the text of operators and of the graph function, and where tensors live. Does not: drawing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+from pipelines.programs.dataflow.bench import Tensor
+from pipelines.programs.dataflow.graph import Graph, Placed
+from pipelines.programs.dataflow.text import INDENT, body_text
+from pipelines.programs.dataflow.tree import Branch, Loop, Node, While, children, shape_of
+
+TOP = "graph"
+
+_MIN = "#define MIN(a, b) ((a) < (b) ? (a) : (b))\n"
+_HELPERS = {
+    "clamp": """static int clamp(int x, int low, int high) {
+    return x < low ? low : x > high ? high : x;
+}
+""",
+    "isqrt": """static int isqrt(int x) {
+    int root = 0;
+    for (int bit = 1 << 14; bit > 0; bit >>= 1) {
+        int next = root + bit;
+        if (next * next <= x)
+            root = next;
+    }
+    return root;
+}
+""",
+}
+_MATH = ("expf", "tanhf", "erff", "sqrtf")
+
+
+class Emission:
+    """A graph and where each of its tensors lives: argument, local array, or external buffer."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._element = graph.pool.element.c_names[graph.pool.style.spelling]
+        self._places = self._tensor_places()
+
+    def source(self) -> str:
+        """The whole program."""
+        bodies = [self._function(node) for node in self._graph.nodes]
+        text = "\n".join([*bodies, self._top()])
+        head = "#include <stdint.h>\n" if "int8_t" in text or "int16_t" in text or "int32_t" in text else ""
+        if any(f"{name}(" in text for name in _MATH):
+            head += "#include <math.h>\n"
+        head += "\n" if head else ""
+        if "MIN(" in text:
+            head += _MIN
+        head += "".join(f"#define {name} {value}\n" for name, value in self.constants().items())
+        helpers = "".join(f"{body}\n" for name, body in _HELPERS.items() if f"{name}(" in text)
+        return f"{head}\n{helpers}{text}".lstrip("\n")
+
+    def constants(self) -> dict[str, int]:
+        """Macros of the program."""
+        return {k: v for node in self._graph.nodes for k, v in node.bench.constants.items()}
+
+    def inputs(self) -> dict[str, Any]:
+        """How each argument's data is drawn."""
+        drawn: dict[str, Any] = {t.name: dict(t.data) for t in self._graph.pool.tensors if t.data is not None}
+        for scalar in self._graph.scalars:
+            drawn[scalar.name] = {"kind": "constant", "value": scalar.base}
+        return drawn
+
+    def description(self) -> dict[str, Any]:
+        """The graph's JSON: tensors, nodes with their parameters and loop trees, edges, scalars."""
+        graph = self._graph
+        return {
+            "element": graph.pool.element.name,
+            "tensors": {
+                t.name: {
+                    "shape": list(t.shape),
+                    "type": graph.pool.element.name if t.type == "element" else "int32",
+                    "place": self._places[t.name],
+                }
+                for t in graph.pool.tensors
+            },
+            "nodes": [self._node(node) for node in graph.nodes],
+            "edges": self._edges(),
+            "scalars": {s.name: {"base": s.base, "low": s.low, "high": s.high} for s in graph.scalars},
+        }
+
+    # ---- places ----
+
+    def _tensor_places(self) -> dict[str, str]:
+        pool = self._graph.pool
+        room = pool.local_bits
+        places: dict[str, str] = {}
+        for tensor in pool.tensors:
+            bits = prod(tensor.shape) * pool.element.bits
+            if tensor.data is not None:
+                places[tensor.name] = "input"
+            elif tensor.name in pool.unused:
+                places[tensor.name] = "output"
+            elif bits <= room:
+                places[tensor.name] = "local"
+                room -= bits
+            else:
+                places[tensor.name] = "buffer"
+        return places
+
+    # ---- C ----
+
+    def _declared(self, tensor: Tensor, name: str) -> str:
+        c_type = self._element if tensor.type == "element" else "int"
+        return f"{c_type} {name}" + "".join(f"[{size}]" for size in tensor.shape)
+
+    def _function(self, node: Placed) -> str:
+        bench = node.bench
+        parameters = [self._declared(t, role) for role, t in bench.bindings.items()]
+        parameters += [f"int {role}" for role in bench.lengths]
+        parameters.append(self._declared(node.output, "out"))
+        head = _wrapped(f"static void {bench.name}(", parameters)
+        local = "".join(f"{INDENT}{line}\n" for line in bench.locals)
+        return f"{head} {{\n{local}{body_text(node.body, self._graph.pool.style)}}}\n"
+
+    def _top(self) -> str:
+        pool = self._graph.pool
+        outside = [t for t in pool.tensors if self._places[t.name] != "local"]
+        first = [t for t in outside if self._places[t.name] == "input"]
+        last = [t for t in outside if self._places[t.name] != "input"]
+        parameters = [self._declared(t, t.name) for t in first]
+        parameters += [f"int {s.name}" for s in self._graph.scalars]
+        parameters += [self._declared(t, t.name) for t in last]
+        local = [t for t in pool.tensors if self._places[t.name] == "local"]
+        lines = [f"{INDENT}{self._declared(t, t.name)};\n" for t in local]
+        lines += [f"{INDENT}{_call(node)};\n" for node in self._graph.nodes]
+        return f"{_wrapped(f'void {TOP}(', parameters)} {{\n{''.join(lines)}}}\n"
+
+    # ---- JSON ----
+
+    def _node(self, node: Placed) -> dict[str, Any]:
+        bench = node.bench
+        return {
+            "name": bench.name,
+            "operator": node.operator.name,
+            "family": node.operator.family,
+            "parameters": dict(bench.parameters),
+            "inputs": {role: t.name for role, t in bench.bindings.items()},
+            "scalars": {role: s.name for role, s in bench.lengths.items()},
+            "output": node.output.name,
+            "dynamic": bool(bench.lengths) or _dynamic(node.body),
+            "loops": shape_of(node.body),
+        }
+
+    def _edges(self) -> list[dict[str, Any]]:
+        makers = {node.output.name: node.bench.name for node in self._graph.nodes}
+        return [
+            {
+                "tensor": tensor.name,
+                "from": makers.get(tensor.name),
+                "to": node.bench.name,
+                "role": role,
+                "shape": list(tensor.shape),
+            }
+            for node in self._graph.nodes
+            for role, tensor in node.bench.bindings.items()
+        ]
+
+
+def _call(node: Placed) -> str:
+    arguments = [t.name for t in node.bench.bindings.values()]
+    arguments += [s.name for s in node.bench.lengths.values()]
+    return f"{node.bench.name}({', '.join([*arguments, node.output.name])})"
+
+
+def _wrapped(head: str, parameters: Sequence[str], width: int = 100) -> str:
+    """A function's head, its parameters broken into lines."""
+    pad = " " * len(head)
+    lines: list[str] = []
+    line = head
+    for index, parameter in enumerate(parameters):
+        end = ")" if index == len(parameters) - 1 else ","
+        piece = parameter + end
+        if line.strip() and len(line) + len(piece) + 1 > width and line != head:
+            lines.append(line.rstrip())
+            line = pad
+        line += piece + (" " if end == "," else "")
+    return "\n".join([*lines, line])
+
+
+def _dynamic(nodes: Sequence[Node]) -> bool:
+    """Whether data decides how often something runs."""
+    for node in nodes:
+        if isinstance(node, While | Branch):
+            return True
+        if isinstance(node, Loop) and ("[" in node.start or "[" in node.stop):
+            return True
+        if _dynamic(children(node)):
+            return True
+    return False

@@ -1,0 +1,137 @@
+"""Random operator graphs.
+
+Belongs here: drawing operators one after another on the tensors so far, and mutating their loop trees. Does
+not: their builders (operators/), or the program's text (emission.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+
+from pipelines.programs.dataflow.bench import Bench, Built, Pool, Scalar, Tensor
+from pipelines.programs.dataflow.cost import estimated_cycles
+from pipelines.programs.dataflow.mutation import Mutations, mutate
+from pipelines.programs.dataflow.operators import FAMILY_WEIGHTS, OPERATORS, Operator
+from pipelines.programs.dataflow.options import DataflowOptions
+from pipelines.programs.dataflow.text import Style
+from pipelines.programs.dataflow.tree import Node
+from pipelines.programs.dataflow.values import ELEMENTS, Unsuitable
+
+ATTEMPTS = 80
+CONNECTED_SHARE = 0.92
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """A node of a graph.
+
+    Attributes:
+        bench: what its operator was built on.
+        body: its loop tree as the program has it.
+        plain: its loop tree before mutation.
+        output: its result.
+    """
+
+    operator: Operator
+    bench: Bench
+    body: tuple[Node, ...]
+    plain: tuple[Node, ...]
+    output: Tensor
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Graph:
+    """Operators in an order in which they can run, and what they share."""
+
+    pool: Pool
+    nodes: tuple[Placed, ...]
+    cycles: float
+
+    @property
+    def scalars(self) -> tuple[Scalar, ...]:
+        """Run-time lengths, in the order they came up."""
+        return tuple(self.pool.scalars.values())
+
+
+def random_graph(
+    random: Random, options: DataflowOptions, *, operators: Sequence[Operator] = OPERATORS
+) -> Graph:
+    """Draw a graph.
+
+    Args:    operators: to draw from.
+    Returns: a graph of 1 .. maximum_operators nodes within the cycle budget; empty when none fitted.
+    """
+    pool = new_pool(random, options)
+    wanted = random.randint(options.minimum_operators, options.maximum_operators)
+    nodes: list[Placed] = []
+    cycles = 0.0
+    for _ in range(ATTEMPTS):
+        if len(nodes) == wanted:
+            break
+        # A share of what is left, so that later operators find room, too.
+        room = (options.cycle_budget - cycles) / max(1.0, (wanted - len(nodes)) * 0.5)
+        placed = _place(pool, _draw(random, operators), random, room)
+        if placed:
+            nodes.append(placed[0])
+            cycles += placed[1]
+    return Graph(pool=pool, nodes=tuple(nodes), cycles=cycles)
+
+
+def new_pool(random: Random, options: DataflowOptions) -> Pool:
+    """An empty pool with a random element type and style."""
+    element = ELEMENTS[random.choice(options.data_types)]
+    style = Style(
+        macros=random.random() < options.macro_share,
+        braces=random.random() < 0.5,
+        spelling=random.randrange(len(element.c_names)),
+        tile_suffix=random.choice(("_t", "_tile", "0", "_blk")),
+    )
+    return Pool(element=element, options=options, style=style, local_bits=options.local_bits)
+
+
+def _draw(random: Random, operators: Sequence[Operator]) -> Operator:
+    families = list(dict.fromkeys(o.family for o in operators))
+    family = random.choices(families, [FAMILY_WEIGHTS[f] for f in families])[0]
+    members = [o for o in operators if o.family == family]
+    return random.choices(members, [o.weight for o in members])[0]
+
+
+def _place(pool: Pool, operator: Operator, random: Random, room: float) -> tuple[Placed, float] | None:
+    bench = Bench(pool=pool, random=random, name=f"{operator.name}_{pool.made}")
+    try:
+        built = operator.build(bench)
+    except Unsuitable:
+        return None
+    alone = all(t in bench.fresh for t in bench.bindings.values())
+    if pool.tensors and alone and random.random() < CONNECTED_SHARE:
+        return None
+    body = _mutated(bench, built, random)
+    cycles = estimated_cycles(body, floating=pool.element.floating)
+    if cycles > room or any(size < 1 for size in built.shape) or not built.shape:
+        return None
+    return _commit(pool, operator, bench, built, body), cycles
+
+
+def _mutated(bench: Bench, built: Built, random: Random) -> tuple[Node, ...]:
+    options = bench.pool.options
+    if random.random() >= options.mutation_share:
+        return built.body
+    mutations = Mutations(
+        constant=bench.constant,
+        keep_sums=bench.floating and not options.reorder_sums,
+        tile_suffix=bench.pool.style.tile_suffix,
+    )
+    return mutate(built.body, mutations, random)
+
+
+def _commit(pool: Pool, operator: Operator, bench: Bench, built: Built, body: tuple[Node, ...]) -> Placed:
+    output = Tensor(name=f"t{pool.made}", shape=built.shape, type=built.type, values=built.values)
+    pool.made += 1
+    pool.tensors += [*bench.fresh, output]
+    read = {t.name for t in bench.bindings.values()}
+    pool.unused = [name for name in pool.unused if name not in read] + [output.name]
+    pool.scalars.update(bench.fresh_scalars)
+    pool.local_bits -= bench.local_bits
+    return Placed(operator=operator, bench=bench, body=body, plain=built.body, output=output)

@@ -1,0 +1,224 @@
+"""Mutations of loop trees: order, tiles, steps, cyclic steps and direction.
+
+Belongs here: which changes are legal and drawing them. Does not: what the loops compute.
+
+A chain is a perfect nest: loops each of which is all that the loop around it holds. Inside a chain
+
+* parallel and reduction loops are permuted as far as their bounds allow; serial loops keep their place;
+* any loop is cut into tiles, the loop over tiles then moves like a loop of its own;
+* a parallel or reduction loop takes cyclic steps: phase p = 0 .. S - 1, then p, p + S, p + 2 S, ...;
+* a parallel or reduction loop runs backwards;
+* an innermost loop takes longer steps with as many copies of its body.
+
+Where sums must keep their order, reduction loops keep their order among themselves and are neither reversed
+nor taken in cyclic steps.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+
+from pipelines.programs.dataflow.tree import Branch, Loop, Node, Statement, While
+
+MAXIMUM_CHAIN = 7
+COPIED_STATEMENTS = 3
+
+_NAME = re.compile(r"[A-Za-z_]\w*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mutations:
+    """What a mutation may do.
+
+    Attributes:
+        permute, tile, cyclic, reverse, unroll: probability of each, a loop or chain.
+        keep_sums: keep the order in which terms are summed.
+        tile_suffix: of the variable of a loop over tiles.
+        constant: the text of a constant by its role and value (a literal or a new macro).
+    """
+
+    constant: Callable[[str, int], str]
+    permute: float = 0.7
+    tile: float = 0.3
+    cyclic: float = 0.1
+    reverse: float = 0.08
+    unroll: float = 0.25
+    keep_sums: bool = False
+    tile_suffix: str = "_t"
+
+
+def mutate(nodes: Sequence[Node], mutations: Mutations, random: Random) -> tuple[Node, ...]:
+    """A loop tree that computes the same, but for the rounding of floating sums.
+
+    Args:    nodes: with loops as their kinds promise.
+    Returns: the mutated tree; the same when chance wants no change.
+    Source:  loop trees in the manner of TileFlow (Zheng et al., MICRO 2023), here without memory levels.
+    """
+    return tuple(_mutate_node(node, mutations, random) for node in nodes)
+
+
+def _mutate_node(node: Node, mutations: Mutations, random: Random) -> Node:
+    if isinstance(node, Loop):
+        return _mutate_chain(node, mutations, random)
+    if isinstance(node, While):
+        return replace(node, body=mutate(node.body, mutations, random))
+    if isinstance(node, Branch):
+        return replace(
+            node,
+            body=mutate(node.body, mutations, random),
+            otherwise=mutate(node.otherwise, mutations, random),
+        )
+    return node
+
+
+def _mutate_chain(outermost: Loop, mutations: Mutations, random: Random) -> Node:
+    chain, body = chain_of(outermost)
+    body = mutate(body, mutations, random)
+    chain = _split(chain, mutations, random)
+    if random.random() < mutations.permute:
+        chain = permuted(chain, random, keep_sums=mutations.keep_sums)
+    chain = [_reversed(loop, mutations, random) for loop in chain]
+    if random.random() < mutations.unroll:
+        chain[-1], body = _longer_step(chain[-1], body, mutations, random)
+    for loop in reversed(chain):
+        body = (replace(loop, body=body),)
+    return body[0]
+
+
+def chain_of(outermost: Loop) -> tuple[list[Loop], tuple[Node, ...]]:
+    """The loops of a perfect nest and what the innermost holds."""
+    chain = [outermost]
+    while len(chain[-1].body) == 1 and isinstance(inner := chain[-1].body[0], Loop):
+        chain.append(inner)
+    return chain, chain[-1].body
+
+
+# ---- tiles and steps -------------------------------------------------------------------------------
+
+
+def _split(chain: list[Loop], mutations: Mutations, random: Random) -> list[Loop]:
+    result: list[Loop] = []
+    room = MAXIMUM_CHAIN - len(chain)
+    for loop in chain:
+        parts = _split_loop(loop, mutations, random) if room > 0 else [loop]
+        room -= len(parts) - 1
+        result += parts
+    return result
+
+
+def _split_loop(loop: Loop, mutations: Mutations, random: Random) -> list[Loop]:
+    if loop.trips < 4 or loop.step != "1":
+        return [loop]
+    chance = random.random()
+    if chance < mutations.tile:
+        sizes = [s for s in range(2, loop.trips // 2 + 1) if loop.trips % s == 0]
+        size = random.choice(sizes) if sizes and random.random() < 0.7 else random.randint(2, loop.trips - 1)
+        return tiled(loop, size, mutations)
+    if chance < mutations.tile + mutations.cyclic and _may_reorder(loop, mutations):
+        return cyclic(loop, random.randint(2, min(4, loop.trips // 2)), mutations)
+    return [loop]
+
+
+def tiled(loop: Loop, size: int, mutations: Mutations) -> list[Loop]:
+    """The loop over tiles and the loop over one tile."""
+    text = mutations.constant(f"TILE_{loop.variable}", size)
+    over = loop.variable + mutations.tile_suffix
+    whole = loop.exact and loop.trips % size == 0
+    end = f"{over} + {text}"
+    return [
+        replace(loop, variable=over, step=text, trips=-(-loop.trips // size)),
+        replace(
+            loop,
+            start=over,
+            stop=end if whole else f"MIN({end}, {loop.stop})",
+            trips=size,
+            exact=whole,
+        ),
+    ]
+
+
+def cyclic(loop: Loop, stride: int, mutations: Mutations) -> list[Loop]:
+    """A loop over phases and a loop in strides from one."""
+    text = mutations.constant(f"STRIDE_{loop.variable}", stride)
+    phase = loop.variable + "_p"
+    first = phase if loop.start == "0" else f"{loop.start} + {phase}"
+    return [
+        replace(loop, variable=phase, start="0", stop=text, trips=stride, exact=True),
+        replace(loop, start=first, step=text, trips=-(-loop.trips // stride), exact=False),
+    ]
+
+
+def _longer_step(
+    loop: Loop, body: tuple[Node, ...], mutations: Mutations, random: Random
+) -> tuple[Loop, tuple[Node, ...]]:
+    factors = [f for f in (2, 3, 4) if loop.trips % f == 0 and loop.trips > f]
+    simple = [n for n in body if isinstance(n, Statement) and not n.declares]
+    plain = loop.exact and loop.step == "1" and not loop.down
+    if not factors or len(simple) != len(body) or len(body) > COPIED_STATEMENTS or not plain:
+        return loop, body
+    factor = random.choice(factors)
+    copies = [
+        Statement(text=shifted(node.text, loop.variable, by)) for by in range(factor) for node in simple
+    ]
+    step = mutations.constant(f"STEP_{loop.variable}", factor) if random.random() < 0.2 else str(factor)
+    return replace(loop, step=step, trips=loop.trips // factor), tuple(copies)
+
+
+def shifted(text: str, variable: str, by: int) -> str:
+    """A statement for the iteration `by` later."""
+    if by == 0:
+        return text
+
+    def later(found: re.Match[str]) -> str:
+        moved = f"{variable} + {by}"
+        return f"[{moved}]" if found[0].startswith("[") else f"({moved})"
+
+    return re.sub(rf"\[{variable}\]|\b{variable}\b", later, text)
+
+
+# ---- order -----------------------------------------------------------------------------------------
+
+
+def permuted(chain: Sequence[Loop], random: Random, *, keep_sums: bool) -> list[Loop]:
+    """A legal order of a chain: no loop leaves one that its bounds name, none passes a serial loop."""
+    result: list[Loop] = []
+    run: list[Loop] = []
+    for loop in chain:
+        if loop.kind == "serial":
+            result += [*_shuffled(run, random, keep_sums), loop]
+            run = []
+        else:
+            run.append(loop)
+    return result + _shuffled(run, random, keep_sums)
+
+
+def _shuffled(run: Sequence[Loop], random: Random, keep_sums: bool) -> list[Loop]:
+    left = list(run)
+    result: list[Loop] = []
+    while left:
+        free = [n for n, loop in enumerate(left) if not _held(loop, left, n, keep_sums)]
+        result.append(left.pop(random.choice(free)))
+    return result
+
+
+def _held(loop: Loop, left: Sequence[Loop], place: int, keep_sums: bool) -> bool:
+    """Whether a loop must wait for another of those left."""
+    named = set(_NAME.findall(f"{loop.start} {loop.stop}"))
+    if any(other.variable in named for other in left if other is not loop):
+        return True
+    return keep_sums and loop.kind == "reduction" and any(o.kind == "reduction" for o in left[:place])
+
+
+def _may_reorder(loop: Loop, mutations: Mutations) -> bool:
+    return loop.kind == "parallel" or (loop.kind == "reduction" and not mutations.keep_sums)
+
+
+def _reversed(loop: Loop, mutations: Mutations, random: Random) -> Loop:
+    turns = random.random() < mutations.reverse
+    simple = loop.step == "1" and " " not in loop.stop
+    if turns and simple and _may_reorder(loop, mutations):
+        return replace(loop, down=True)
+    return loop

@@ -1,0 +1,173 @@
+"""The operators a graph is drawn from.
+
+Belongs here: the table of them with their families and weights. Does not: what one computes (one module a
+group of families). A builder takes tensors from a bench and gives a loop tree in its plain order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pipelines.programs.dataflow.bench import Bench, Built
+from pipelines.programs.dataflow.operators import (
+    attention,
+    convolution,
+    linear,
+    movement,
+    normalisation,
+    pointwise,
+    pooling,
+    reduction,
+    sorting,
+    sparse,
+    stencil,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operator:
+    """A kind of node: its name, its family, its builder, and how often it is drawn within the family."""
+
+    name: str
+    family: str
+    build: Callable[[Bench], Built]
+    weight: int = 1
+
+
+FAMILY_WEIGHTS = {
+    "linear": 6,
+    "convolution": 6,
+    "pooling": 3,
+    "normalisation": 4,
+    "attention": 3,
+    "activation": 3,
+    "elementwise": 3,
+    "reduction": 3,
+    "stencil": 3,
+    "gather_scatter": 2,
+    "reshaping": 3,
+    "sorting": 2,
+    "sparse": 3,
+}
+"""How often an operator of a family is drawn, against each other."""
+
+
+def _family(family: str, *builders: Callable[[Bench], Built]) -> tuple[Operator, ...]:
+    return tuple(Operator(name=b.__name__, family=family, build=b) for b in builders)
+
+
+def _named(family: str, **builders: Callable[[Bench], Built]) -> tuple[Operator, ...]:
+    return tuple(Operator(name=name, family=family, build=b) for name, b in builders.items())
+
+
+OPERATORS: tuple[Operator, ...] = (
+    *_family(
+        "linear",
+        linear.matmul,
+        linear.matvec,
+        linear.batched_matmul,
+        linear.outer_product,
+        linear.gemm,
+        linear.syrk,
+        linear.triangular_matvec,
+        linear.forward_substitution,
+    ),
+    *_family(
+        "convolution",
+        convolution.conv1d,
+        convolution.conv2d,
+        convolution.depthwise_conv2d,
+        convolution.filter2d,
+        convolution.transposed_conv1d,
+    ),
+    *_family(
+        "pooling",
+        pooling.max_pool2d,
+        pooling.average_pool2d,
+        pooling.max_pool1d,
+        pooling.global_average_pool,
+        pooling.pyramid_pool,
+    ),
+    *_family(
+        "normalisation",
+        normalisation.layer_norm,
+        normalisation.rms_norm,
+        normalisation.batch_norm,
+        normalisation.instance_norm,
+        normalisation.softmax,
+    ),
+    *_family("attention", attention.attention, attention.linear_attention, attention.anchor_scores),
+    *_family(
+        "activation",
+        pointwise.relu,
+        pointwise.leaky_relu,
+        pointwise.clipped_relu,
+        pointwise.sigmoid,
+        pointwise.hard_sigmoid,
+        pointwise.tanh,
+        pointwise.gelu,
+        pointwise.swish,
+    ),
+    *_named(
+        "elementwise",
+        add=pointwise.add,
+        subtract=pointwise.subtract,
+        multiply=pointwise.multiply,
+        maximum=pointwise.maximum,
+        squared_difference=pointwise.squared_difference,
+        absolute_difference=pointwise.absolute_difference,
+        scale_and_shift=pointwise.scale_and_shift,
+        clip=pointwise.clip,
+        axpy=pointwise.axpy,
+        bias_add=pointwise.bias_add,
+        channel_scale=pointwise.channel_scale,
+        quotient=pointwise.quotient,
+    ),
+    *_family(
+        "reduction",
+        reduction.reduce_sum,
+        reduction.reduce_mean,
+        reduction.reduce_squares,
+        reduction.reduce_absolute,
+        reduction.reduce_max,
+        reduction.reduce_min,
+        reduction.argmax,
+        reduction.running_sum,
+        reduction.pairwise_distance,
+    ),
+    *_family("stencil", stencil.stencil1d, stencil.stencil2d, stencil.stencil3d),
+    *_family(
+        "gather_scatter",
+        movement.gather_rows,
+        movement.gather_elements,
+        movement.scatter_rows,
+        movement.scatter_add,
+        movement.histogram,
+    ),
+    *_family(
+        "reshaping",
+        movement.transpose2d,
+        movement.transpose3d,
+        movement.flatten,
+        movement.split_rows,
+        movement.concat,
+        movement.crop,
+        movement.flip_rows,
+        movement.pad,
+        movement.upsample,
+        movement.pixel_shuffle,
+    ),
+    *_family("sorting", sorting.insertion_sort, sorting.bitonic_sort, sorting.merge_sort, sorting.top_k),
+    *_family(
+        "sparse",
+        sparse.csr_matvec,
+        sparse.csr_matmul,
+        sparse.coo_matvec,
+        sparse.ell_matmul,
+        sparse.sampled_product,
+    ),
+)
+"""Every operator, by family."""
+
+BY_NAME = {operator.name: operator for operator in OPERATORS}

@@ -1,0 +1,199 @@
+"""Convolutions over one and two dimensions.
+
+Belongs here: plain, depthwise, pointwise, dilated, strided, padded and transposed ones. Does not: pooling.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pipelines.programs.dataflow.bench import Bench, Built
+from pipelines.programs.dataflow.tree import Axis, Extent, Node, nest, statement
+from pipelines.programs.dataflow.values import ZERO, Unsuitable, require_int32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """How a kernel moves along one dimension: stride between places, dilation between taps, zeros around."""
+
+    size: int
+    taps: int
+    stride: int
+    dilation: int
+    pad: int
+
+    @property
+    def outputs(self) -> int:
+        """Places of the kernel."""
+        return (self.size + 2 * self.pad - self.dilation * (self.taps - 1) - 1) // self.stride + 1
+
+    def index(self, place: str, tap: str) -> str:
+        """The input index of a tap, as C text."""
+        terms = place if self.stride == 1 else f"{place} * {self.stride}"
+        if self.taps > 1:
+            terms += f" + {tap}" if self.dilation == 1 else f" + {tap} * {self.dilation}"
+        return f"{terms} - {self.pad}" if self.pad else terms
+
+    def guard(self, place: str, tap: str, extent: Extent) -> str:
+        """The condition under which a tap is inside, empty when it always is."""
+        if not self.pad:
+            return ""
+        index = self.index(place, tap)
+        return f"{index} >= 0 && {index} < {extent.text}"
+
+
+def draw_window(bench: Bench, sizes: tuple[int, ...], taps: int) -> tuple[Window, ...]:
+    """One way to move for all dimensions, noted in the parameters.
+
+    Raises: Unsuitable: the kernel does not fit.
+    """
+    stride = bench.random.choice((1, 1, 1, 2))
+    dilation = bench.random.choice((1, 1, 1, 2)) if taps > 1 else 1
+    pad = bench.random.choice((0, 0, dilation * (taps // 2))) if taps > 1 else 0
+    for name, value in (("taps", taps), ("stride", stride), ("dilation", dilation), ("pad", pad)):
+        bench.parameter(name, value)
+    windows = tuple(Window(size=size, taps=taps, stride=stride, dilation=dilation, pad=pad) for size in sizes)
+    if any(w.outputs < 2 for w in windows):
+        raise Unsuitable("a kernel must fit at two places at least")
+    return windows
+
+
+def _joined(*conditions: str) -> str | None:
+    return " && ".join(c for c in conditions if c) or None
+
+
+def conv1d(bench: Bench) -> Built:
+    """out[O][W] = sum over C, taps of x[C][...] weight[O][C][taps]; depthwise: out[C][W]."""
+    x = bench.input("x", rank=2, accept=lambda shape: shape[1] >= 5)
+    channels, width = x.shape
+    (window,) = draw_window(bench, (width,), bench.random.choice((2, 3, 3, 5)))
+    depthwise = bench.flip(0.35)
+    bench.parameter("depthwise", depthwise)
+    outputs = channels if depthwise else bench.random.randint(2, 6)
+    taps = window.taps
+    weight = bench.weight("weight", (outputs, taps) if depthwise else (outputs, channels, taps), sharing=0)
+    o, c, w, s = (
+        bench.size("O", outputs),
+        bench.size("C", channels),
+        bench.size("W", width),
+        bench.size("S", taps),
+    )
+    q = bench.size("OW", window.outputs)
+    source = window.index("w", "s")
+    inner: list[Axis] = [("s", s)] if depthwise else [("c", c), ("s", s)]
+    run = bench.runtime(q, "width")
+    fill = bench.zero_fill([("o", o), ("w", q)]) if run.runtime else ()
+    nodes, values = bench.accumulate(
+        outer=[("o", o), ("w", run)],
+        inner=inner,
+        term=f"x[o][{source}] * weight[o][s]" if depthwise else f"x[c][{source}] * weight[o][c][s]",
+        term_values=x.values * weight.values,
+        guard=_joined(window.guard("w", "s", w)),
+    )
+    return Built(body=fill + nodes, shape=(outputs, window.outputs), values=values.hull(ZERO))
+
+
+def conv2d(bench: Bench) -> Built:
+    """out[O][H][W] over x[C][H][W], or with channels last in both."""
+    x = bench.input("x", rank=3, accept=lambda shape: min(shape[:2]) >= 3 or min(shape[1:]) >= 3)
+    last = min(x.shape[1:]) < 3 or (min(x.shape[:2]) >= 3 and bench.flip(0.3))
+    bench.parameter("channels_last", last)
+    channels = x.shape[2] if last else x.shape[0]
+    height, width = x.shape[:2] if last else x.shape[1:]
+    rows, columns = draw_window(bench, (height, width), bench.random.choice((1, 2, 3, 3)))
+    outputs, taps = bench.random.randint(2, 5), rows.taps
+    weight = bench.weight("weight", (outputs, channels, taps, taps), sharing=0)
+    c, o, r = bench.size("C", channels), bench.size("O", outputs), bench.size("R", taps)
+    h, w = bench.size("H", height), bench.size("W", width)
+    oh, ow = bench.size("OH", rows.outputs), bench.size("OW", columns.outputs)
+    row, column = rows.index("h", "r"), columns.index("w", "s")
+    place = f"x[{row}][{column}][c]" if last else f"x[c][{row}][{column}]"
+    run = bench.runtime(oh, "height")
+    outer: list[Axis] = [("h", run), ("w", ow), ("o", o)] if last else [("o", o), ("h", run), ("w", ow)]
+    inner: list[Axis] = [("c", c)] if taps == 1 else [("c", c), ("r", r), ("s", r)]
+    tap = "[0][0]" if taps == 1 else "[r][s]"
+    first, first_values = ("0", ZERO)
+    if bench.flip(0.3):
+        bias = bench.weight("bias", (outputs,), sharing=0.1)
+        first, first_values = "bias[o]", bias.values
+    full: list[Axis] = [(name, oh if name == "h" else extent) for name, extent in outer]
+    fill = bench.zero_fill(full) if run.runtime else ()
+    nodes, values = bench.accumulate(
+        outer=outer,
+        inner=inner,
+        term=f"{place} * weight[o][c]{tap}",
+        term_values=x.values * weight.values,
+        first=first,
+        first_values=first_values,
+        guard=_joined(rows.guard("h", "r", h), columns.guard("w", "s", w)),
+    )
+    shape = tuple(extent.size for _, extent in full)
+    return Built(body=fill + nodes, shape=shape, values=values.hull(ZERO))
+
+
+def depthwise_conv2d(bench: Bench) -> Built:
+    """out[C][H][W], every channel with its own kernel."""
+    x = bench.input("x", rank=3, accept=lambda shape: min(shape[1:]) >= 3)
+    channels, height, width = x.shape
+    rows, columns = draw_window(bench, (height, width), bench.random.choice((2, 3, 3)))
+    taps = rows.taps
+    weight = bench.weight("weight", (channels, taps, taps), sharing=0)
+    c, r = bench.size("C", channels), bench.size("R", taps)
+    h, w = bench.size("H", height), bench.size("W", width)
+    oh, ow = bench.size("OH", rows.outputs), bench.size("OW", columns.outputs)
+    nodes, values = bench.accumulate(
+        outer=[("c", c), ("h", oh), ("w", ow)],
+        inner=[("r", r), ("s", r)],
+        term=f"x[c][{rows.index('h', 'r')}][{columns.index('w', 's')}] * weight[c][r][s]",
+        term_values=x.values * weight.values,
+        guard=_joined(rows.guard("h", "r", h), columns.guard("w", "s", w)),
+    )
+    return Built(body=nodes, shape=(channels, oh.size, ow.size), values=values)
+
+
+def filter2d(bench: Bench) -> Built:
+    """One kernel over one image: out[H][W] from x[H][W]."""
+    x = bench.input("x", rank=2, accept=lambda shape: min(shape) >= 4)
+    rows, columns = draw_window(bench, x.shape, 3)
+    weight = bench.weight("weight", (3, 3), sharing=0)
+    h, w, r = bench.size("H", x.shape[0]), bench.size("W", x.shape[1]), bench.size("R", 3)
+    oh, ow = bench.size("OH", rows.outputs), bench.size("OW", columns.outputs)
+    nodes, values = bench.accumulate(
+        outer=[("h", oh), ("w", ow)],
+        inner=[("r", r), ("s", r)],
+        term=f"x[{rows.index('h', 'r')}][{columns.index('w', 's')}] * weight[r][s]",
+        term_values=x.values * weight.values,
+        guard=_joined(rows.guard("h", "r", h), columns.guard("w", "s", w)),
+    )
+    return Built(body=nodes, shape=(oh.size, ow.size), values=values)
+
+
+def transposed_conv1d(bench: Bench) -> Built:
+    """out[O][W stride + taps - stride]: every input adds a kernel to the result."""
+    x = bench.input("x", rank=2, accept=lambda shape: shape[1] <= 12)
+    channels, width = x.shape
+    taps, stride = bench.random.choice((2, 3, 4)), bench.random.choice((1, 2))
+    outputs = bench.random.randint(2, 4)
+    bench.parameter("taps", taps)
+    bench.parameter("stride", stride)
+    weight = bench.weight("weight", (channels, outputs, taps), sharing=0)
+    length = (width - 1) * stride + taps
+    o, c, w, s = (
+        bench.size("O", outputs),
+        bench.size("C", channels),
+        bench.size("W", width),
+        bench.size("S", taps),
+    )
+    q = bench.size("OW", length)
+    values = (x.values * weight.values).accumulated(channels * taps)
+    if not bench.floating:
+        require_int32(values)
+    total = bench.local("acc", [o, q]) if bench.element.narrow else "out"
+    position = "w + s" if stride == 1 else f"w * {stride} + s"
+    add = statement(f"{total}[o][{position}] += x[c][w] * weight[c][o][s]")
+    scaled, values = bench.finish(f"{total}[o][q]", values)
+    body: tuple[Node, ...] = nest([("o", o), ("q", q)], "parallel", statement(f"{total}[o][q] = 0"))
+    body += nest([("o", o)], "parallel", *nest([("c", c), ("w", w), ("s", s)], "reduction", add))
+    if scaled != "out[o][q]":
+        body += nest([("o", o), ("q", q)], "parallel", statement(f"out[o][q] = {scaled}"))
+    return Built(body=body, shape=(outputs, length), values=values)

@@ -1,0 +1,233 @@
+"""Moving data: gather and scatter, transposition, reshaping, concatenation.
+
+Belongs here: what changes places and not values (or adds what meets at one place). Does not: arithmetic.
+"""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+from pipelines.programs.dataflow.bench import Bench, Built
+from pipelines.programs.dataflow.tree import Axis, nest, statement
+from pipelines.programs.dataflow.values import ZERO, Range, Unsuitable, require_int32
+
+
+def gather_rows(bench: Bench) -> Built:
+    """out[M][N] = x[index[M]][N]: also the lookup of embeddings."""
+    x = bench.input("x", rank=2)
+    rows, columns = x.shape
+    count = bench.random.randint(2, 12)
+    bench.external("index", (count,), rows - 1, low=0, index=True)
+    m, n = bench.size("M", count), bench.size("N", columns)
+    bench.size("ROWS", rows)
+    run = bench.runtime(m, "count")
+    axes: list[Axis] = [("i", m), ("j", n)]
+    fill = bench.zero_fill(axes) if run.runtime else ()
+    body = nest([("i", run), ("j", n)], "parallel", statement("out[i][j] = x[index[i]][j]"))
+    return Built(body=fill + body, shape=(count, columns), values=x.values.hull(ZERO))
+
+
+def gather_elements(bench: Bench) -> Built:
+    """out[M][N] = x[M][index[M][N]]."""
+    x = bench.input("x", rank=2)
+    rows, columns = x.shape
+    count = bench.random.randint(2, 8)
+    bench.external("index", (rows, count), columns - 1, low=0, index=True)
+    m, n = bench.size("M", rows), bench.size("N", count)
+    body = nest([("i", m), ("j", n)], "parallel", statement("out[i][j] = x[i][index[i][j]]"))
+    return Built(body=body, shape=(rows, count), values=x.values)
+
+
+def scatter_rows(bench: Bench) -> Built:
+    """out[index[M]][N] = x[M][N] for a permutation of the rows."""
+    x = bench.input("x", rank=2)
+    m, n = bench.sizes("M N", x.shape)
+    data = {"kind": "permutation"}
+    bench.external("index", (m.size,), m.size - 1, low=0, index=True, data=data)
+    body = nest([("i", m), ("j", n)], "parallel", statement("out[index[i]][j] = x[i][j]"))
+    return Built(body=body, shape=x.shape, values=x.values)
+
+
+def scatter_add(bench: Bench) -> Built:
+    """out[index[M]][N] += x[M][N], from zero."""
+    x = bench.input("x", rank=2)
+    rows, columns = x.shape
+    places = bench.random.randint(2, 8)
+    bench.external("index", (rows,), places - 1, low=0, index=True)
+    values = x.values.accumulated(rows)
+    if values.magnitude > bench.element.limit:
+        raise Unsuitable("what meets at one place must fit the element type")
+    p, m, n = bench.size("P", places), bench.size("M", rows), bench.size("N", columns)
+    run = bench.runtime(m, "count")
+    body = nest([("i", p), ("j", n)], "parallel", statement("out[i][j] = 0"))
+    add = statement("out[index[i]][j] += x[i][j]")
+    body += nest([("i", run)], "reduction", *nest([("j", n)], "parallel", add))
+    return Built(body=body, shape=(places, columns), values=values)
+
+
+def histogram(bench: Bench) -> Built:
+    """out[b] = how many elements fall into bin b, the ends included in the outer bins."""
+    x = bench.input("x", rank=2)
+    if bench.floating or x.values.high - x.values.low < 4:
+        raise Unsuitable("bins need integers")
+    count = x.shape[0] * x.shape[1]
+    if count > bench.element.limit:
+        raise Unsuitable("counts must fit the element type")
+    bins = bench.random.choice((4, 8, 12))
+    low = int(x.values.low)
+    width = int(x.values.high - x.values.low) // bins + 1
+    bench.parameter("low", low)
+    bench.parameter("width", width)
+    b = bench.size("BINS", bins)
+    m, n = bench.sizes("M N", x.shape)
+    require_int32(x.values)
+    minus = f"- {low}" if low >= 0 else f"+ {-low}"
+    body = nest([("i", b)], "parallel", statement("out[i] = 0"))
+    body += nest([("i", m), ("j", n)], "reduction", statement(f"out[(x[i][j] {minus}) / {width}] += 1"))
+    return Built(body=body, shape=(bins,), values=Range(0, count))
+
+
+def transpose2d(bench: Bench) -> Built:
+    """out[N][M] = x[M][N]."""
+    x = bench.input("x", rank=2)
+    m, n = bench.sizes("M N", x.shape)
+    body = nest([("i", m), ("j", n)], "parallel", statement("out[j][i] = x[i][j]"))
+    return Built(body=body, shape=(n.size, m.size), values=x.values)
+
+
+def transpose3d(bench: Bench) -> Built:
+    """x with its dimensions in another order."""
+    x = bench.input("x", rank=3)
+    order = bench.random.choice([p for p in permutations(range(3)) if p != (0, 1, 2)])
+    bench.parameter("order", "".join(map(str, order)))
+    axes: list[Axis] = list(zip("ijk", bench.sizes("D0 D1 D2", x.shape), strict=True))
+    place = "".join(f"[{'ijk'[d]}]" for d in order)
+    body = nest(axes, "parallel", statement(f"out{place} = x[i][j][k]"))
+    return Built(body=body, shape=tuple(x.shape[d] for d in order), values=x.values)
+
+
+def flatten(bench: Bench) -> Built:
+    """x[C][H][W] as out[C][H W], or x[M][N] as out[M N]."""
+    x = bench.input("x", rank=(2, 3))
+    if len(x.shape) == 2:
+        m, n = bench.sizes("M N", x.shape)
+        body = nest([("i", m), ("j", n)], "parallel", statement(f"out[i * {n.text} + j] = x[i][j]"))
+        return Built(body=body, shape=(m.size * n.size,), values=x.values)
+    c, h, w = bench.sizes("C H W", x.shape)
+    axes: list[Axis] = [("c", c), ("h", h), ("w", w)]
+    body = nest(axes, "parallel", statement(f"out[c][h * {w.text} + w] = x[c][h][w]"))
+    return Built(body=body, shape=(c.size, h.size * w.size), values=x.values)
+
+
+def split_rows(bench: Bench) -> Built:
+    """x[M N] as out[M][N]."""
+    x = bench.input("x", rank=1, accept=lambda shape: _divisors(shape[0]) != [])
+    width = bench.random.choice(_divisors(x.shape[0]))
+    m, n = bench.sizes("M N", (x.shape[0] // width, width))
+    bench.size("LENGTH", x.shape[0])
+    body = nest([("i", m), ("j", n)], "parallel", statement(f"out[i][j] = x[i * {n.text} + j]"))
+    return Built(body=body, shape=(m.size, width), values=x.values)
+
+
+def _divisors(number: int) -> list[int]:
+    return [d for d in range(2, number // 2 + 1) if number % d == 0]
+
+
+def concat(bench: Bench) -> Built:
+    """Two matrices under or beside each other, or two stacks of images."""
+    a = bench.input("a", rank=(2, 3))
+    axis = bench.random.randrange(2 if len(a.shape) == 2 else 1)
+    bench.parameter("axis", axis)
+    other = list(a.shape)
+    other[axis] = bench.random.randint(2, 6)
+    found = [
+        t.shape
+        for t in bench.pool.tensors
+        if len(t.shape) == len(other) and all(t.shape[d] == other[d] for d in range(len(other)) if d != axis)
+    ]
+    b = bench.weight("b", bench.random.choice(found) if found and bench.flip(0.8) else other, sharing=0.9)
+    roles = ("D0", "D1", "D2")
+    first = [bench.size(role, size) for role, size in zip(roles, a.shape, strict=False)]
+    second = [
+        bench.size(f"{role}B", size) if d == axis else first[d]
+        for d, (role, size) in enumerate(zip(roles, b.shape, strict=False))
+    ]
+    place = "".join(f"[{v}]" for v, _ in zip("ijk", first, strict=False))
+    moved = "".join(
+        f"[{v} + {first[axis].text}]" if d == axis else f"[{v}]"
+        for d, (v, _) in enumerate(zip("ijk", first, strict=False))
+    )
+    left: list[Axis] = list(zip("ijk", first, strict=False))
+    right: list[Axis] = list(zip("ijk", second, strict=False))
+    body = nest(left, "parallel", statement(f"out{place} = a{place}"))
+    body += nest(right, "parallel", statement(f"out{moved} = b{place}"))
+    shape = tuple(s + b.shape[d] if d == axis else s for d, s in enumerate(a.shape))
+    return Built(body=body, shape=shape, values=a.values.hull(b.values))
+
+
+def crop(bench: Bench) -> Built:
+    """A window of a matrix, every so many elements."""
+    x = bench.input("x", rank=2, accept=lambda shape: min(shape) >= 5)
+    stride, top, left = (bench.random.randint(low, 2) for low in (1, 0, 0))
+    for name, value in (("stride", stride), ("top", top), ("left", left)):
+        bench.parameter(name, value)
+    shape = ((x.shape[0] - top - 1) // stride + 1, (x.shape[1] - left - 1) // stride + 1)
+    m, n = bench.sizes("M N", shape)
+    row, column = _moved("i", stride, top), _moved("j", stride, left)
+    body = nest([("i", m), ("j", n)], "parallel", statement(f"out[i][j] = x[{row}][{column}]"))
+    return Built(body=body, shape=shape, values=x.values)
+
+
+def _moved(variable: str, stride: int, offset: int) -> str:
+    text = variable if stride == 1 else f"{variable} * {stride}"
+    return f"{text} + {offset}" if offset else text
+
+
+def flip_rows(bench: Bench) -> Built:
+    """Every row backwards."""
+    x = bench.input("x", rank=2)
+    m, n = bench.sizes("M N", x.shape)
+    body = nest([("i", m), ("j", n)], "parallel", statement(f"out[i][j] = x[i][{n.text} - 1 - j]"))
+    return Built(body=body, shape=x.shape, values=x.values)
+
+
+def pad(bench: Bench) -> Built:
+    """A frame of zeros around every image."""
+    x = bench.input("x", rank=3)
+    width = bench.random.choice((1, 1, 2))
+    bench.parameter("width", width)
+    c, h, w = bench.sizes("C H W", x.shape)
+    ph, pw = bench.sizes("PH PW", (h.size + 2 * width, w.size + 2 * width))
+    body = nest([("c", c), ("h", ph), ("w", pw)], "parallel", statement("out[c][h][w] = 0"))
+    body += nest(
+        [("c", c), ("h", h), ("w", w)],
+        "parallel",
+        statement(f"out[c][h + {width}][w + {width}] = x[c][h][w]"),
+    )
+    return Built(body=body, shape=(c.size, ph.size, pw.size), values=x.values.hull(ZERO))
+
+
+def upsample(bench: Bench) -> Built:
+    """Every element twice in both directions."""
+    x = bench.input("x", rank=3, accept=lambda shape: max(shape[1:]) <= 7)
+    c, h, w = bench.sizes("C H W", x.shape)
+    f = bench.size("SCALE", 2)
+    body = nest(
+        [("c", c), ("h", h), ("w", w), ("r", f), ("s", f)],
+        "parallel",
+        statement(f"out[c][h * {f.text} + r][w * {f.text} + s] = x[c][h][w]"),
+    )
+    return Built(body=body, shape=(c.size, h.size * 2, w.size * 2), values=x.values)
+
+
+def pixel_shuffle(bench: Bench) -> Built:
+    """Channels into places: out[C][2 H][2 W] from x[4 C][H][W]."""
+    x = bench.input("x", rank=3, accept=lambda shape: shape[0] % 4 == 0)
+    c, h, w = bench.sizes("C H W", (x.shape[0] // 4, *x.shape[1:]))
+    bench.size("CHANNELS", x.shape[0])
+    body = nest(
+        [("c", c), ("h", h), ("w", w), ("r", bench.size("SCALE", 2)), ("s", bench.size("SCALE", 2))],
+        "parallel",
+        statement("out[c][h * 2 + r][w * 2 + s] = x[c * 4 + r * 2 + s][h][w]"),
+    )
+    return Built(body=body, shape=(c.size, h.size * 2, w.size * 2), values=x.values)
