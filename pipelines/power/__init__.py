@@ -11,7 +11,7 @@ from pipelines.power.energy import PowerParts, power_parts
 from pipelines.power.engine import ENGINE, build_engine, engine_version, run_engine
 from pipelines.power.errors import PowerError
 from pipelines.power.estimate import PowerResult, estimate_power, tool_version
-from pipelines.power.opensta import OpenStaComparison, compare_with_opensta
+from pipelines.power.opensta import OpenStaComparison, ToolPower, compare_with_opensta
 from pipelines.power.stimulus import (
     Activity,
     DesignActivity,
@@ -31,6 +31,7 @@ __all__ = [
     "PowerError",
     "PowerParts",
     "PowerResult",
+    "ToolPower",
     "TraceStimulus",
     "build_engine",
     "compare_with_opensta",

@@ -16,7 +16,6 @@ Two habits of that build decide how it can be compared. Both are in its `search/
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -50,22 +49,29 @@ _SETUP = re.compile(rf"^\s*{_NUMBER}\s+{_NUMBER}\s+library setup time", re.MULTI
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ToolPower:
+    """What the tool says of a netlist's power, in mW."""
+
+    internal_mw: float
+    switching_mw: float
+    leakage_mw: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OpenStaComparison:
     """Our figures and the tool's for one netlist and one activity.
 
     Attributes:
         delay_ns, tool_delay_ns: longest path.
         parts: our power, of the netlist with registered inputs.
-        tool_internal_mw, tool_switching_mw, tool_leakage_mw: what the tool says of the same.
+        tool: what the tool says of the same.
         expected_internal_mw: our tables under the tool's rule for internal power.
     """
 
     delay_ns: float
     tool_delay_ns: float
     parts: PowerParts
-    tool_internal_mw: float
-    tool_switching_mw: float
-    tool_leakage_mw: float
+    tool: ToolPower
     expected_internal_mw: float
 
 
@@ -256,12 +262,33 @@ def tool_internal_mw(
 # ---- the comparison ----
 
 
-def _power_report(text: str) -> Mapping[str, float]:
+def tool_power(
+    netlist: Netlist,
+    activity: Activity,
+    *,
+    liberty_path: Path,
+    clock: int | None,
+    clock_period_ns: float,
+    folder: Path,
+    timeout_s: float = 300.0,
+) -> ToolPower:
+    """Power of a netlist by OpenSTA after every pin of its cells was given its activity.
+
+    Args:    as of `compare_with_opensta`.
+    Returns: its figures; cells behind input ports do not keep what they were given, see the module.
+    Raises:  ToolMissing, PowerError: as of `compare_with_opensta`.
+    """
+    commands = [
+        *_read_commands(clock, clock_period_ns),
+        *_activity_commands(netlist, activity, clock),
+        "report_power -digits 9",
+    ]
+    text = _run(commands, verilog_of(netlist), liberty_path, folder, timeout_s)
     found = _TOTAL.search(text)
     if found is None:
         raise PowerError(f"sta must report power, got: {text.strip()[-300:]}")
     internal, switching, leakage = (float(found.group(i)) * 1e3 for i in (1, 2, 3))
-    return {"internal": internal, "switching": switching, "leakage": leakage}
+    return ToolPower(internal_mw=internal, switching_mw=switching, leakage_mw=leakage)
 
 
 def compare_with_opensta(
@@ -292,20 +319,20 @@ def compare_with_opensta(
         timeout_s,
     )
     changed, same = registered_inputs(netlist, liberty, activity, clock)
-    own_clock = int(changed.inputs["clk"][0])
-    commands = [
-        *_read_commands(own_clock, period),
-        *_activity_commands(changed, same, own_clock),
-        "report_power -digits 9",
-    ]
-    report = _power_report(_run(commands, verilog_of(changed), liberty_path, folder / "power", timeout_s))
+    report = tool_power(
+        changed,
+        same,
+        liberty_path=liberty_path,
+        clock=int(changed.inputs["clk"][0]),
+        clock_period_ns=period,
+        folder=folder / "power",
+        timeout_s=timeout_s,
+    )
     timing = analyse_timing(changed, liberty)
     return OpenStaComparison(
         delay_ns=analyse_timing(netlist, liberty).delay_ns,
         tool_delay_ns=_delay_ns(timed),
         parts=power_parts(changed, liberty, timing, same, clock_period_ns=period),
-        tool_internal_mw=report["internal"],
-        tool_switching_mw=report["switching"],
-        tool_leakage_mw=report["leakage"],
+        tool=report,
         expected_internal_mw=tool_internal_mw(changed, liberty, same, clock_period_ns=period),
     )

@@ -186,10 +186,10 @@ def test_kernel_agrees_with_opensta(
         folder=tmp_path / "sta",
     )
     assert found.delay_ns == pytest.approx(found.tool_delay_ns, rel=1e-4)
-    assert found.parts.switching_mw == pytest.approx(found.tool_switching_mw, rel=0.03)
-    assert found.parts.leakage_mw == pytest.approx(found.tool_leakage_mw, rel=1e-4)
-    assert found.expected_internal_mw == pytest.approx(found.tool_internal_mw, rel=1e-4)
-    assert 0.4 < found.parts.internal_mw / found.tool_internal_mw < 0.6
+    assert found.parts.switching_mw == pytest.approx(found.tool.switching_mw, rel=0.03)
+    assert found.parts.leakage_mw == pytest.approx(found.tool.leakage_mw, rel=1e-4)
+    assert found.expected_internal_mw == pytest.approx(found.tool.internal_mw, rel=1e-4)
+    assert 0.4 < found.parts.internal_mw / found.tool.internal_mw < 0.6
 
 
 @pytest.mark.skipif(shutil.which("sta") is None, reason="needs sta of the package opensta")
@@ -210,5 +210,5 @@ def test_ports_only_design_agrees_with_opensta(osu018: Path, tmp_path: Path) -> 
         folder=tmp_path,
     )
     assert found.delay_ns == pytest.approx(found.tool_delay_ns, rel=1e-4)
-    assert found.parts.switching_mw == pytest.approx(found.tool_switching_mw, rel=0.03)
-    assert found.expected_internal_mw == pytest.approx(found.tool_internal_mw, rel=1e-4)
+    assert found.parts.switching_mw == pytest.approx(found.tool.switching_mw, rel=0.03)
+    assert found.expected_internal_mw == pytest.approx(found.tool.internal_mw, rel=1e-4)
