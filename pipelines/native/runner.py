@@ -7,7 +7,9 @@ meaning of tool messages (verdict.py).
 from __future__ import annotations
 
 import math
+import shutil
 import signal
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -27,13 +29,22 @@ from pipelines.native.harness import (
     unpack_outputs,
 )
 from pipelines.native.verdict import compile_rejection, undefined_behaviour
+from pipelines.sandbox import MEMORY, ConfinedRun, Limits, SandboxError, read_output, run_confined
 from pipelines.schemas import OK, REJECTED, TIMEOUT, TOOL_ERROR
-from pipelines.tools import ToolRun, find_tool, run_tool
+from pipelines.tools import find_tool, run_tool
 from pipelines.values import same_values
 
 COMPILE_TIMEOUT_S = 60.0
+COMPILE_LIMITS = Limits(
+    wall_s=COMPILE_TIMEOUT_S,
+    cpu_s=math.ceil(COMPILE_TIMEOUT_S),
+    memory_bytes=8 << 30,
+    address_bytes=8 << 30,
+    processes=8,  # gcc, cc1, as, collect2, ld and its plugin
+)
 MEMORY_BYTES = 4 << 30
-SANITIZER_MEMORY_MIB = 4096
+PLACES_BYTES = 1 << 16
+"""Longest arrays.txt: a line an argument."""
 
 _HARNESS = Path(__file__).parent / "harness.c"
 # -no-pie: with 32 random bits of address space a position-independent executable can be loaded
@@ -57,14 +68,8 @@ _CHECKED = (
     "-ftrivial-auto-var-init=pattern",
 )
 _PLAIN = ("-ftrivial-auto-var-init=zero",)
-_SANITIZER_OPTIONS = ":".join(
-    (
-        "detect_leaks=0",
-        "color=never",
-        "disable_coredump=1",
-        f"hard_rss_limit_mb={SANITIZER_MEMORY_MIB}",
-    )
-)
+_SANITIZER_OPTIONS = "detect_leaks=0:color=never:disable_coredump=1"
+_FILE_SLACK_BYTES = 1 << 20  # arrays.txt, and room to see that a program writes too much
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -110,8 +115,7 @@ def run_native(
 ) -> NativeRun:
     """Compile a program with gcc and run it on a data set: the reference of every design.
 
-    Only a program that the HLS front end has accepted belongs here: it is run with limits of time,
-    memory and file size, but as the user, and the front end is what keeps system calls out.
+    It is compiled and run confined (pipelines.sandbox), so it may be anybody's.
 
     It runs twice. First with the address and undefined-behaviour sanitizers and its automatic
     variables filled with a pattern: undefined behaviour rejects the program. Then plainly with
@@ -126,7 +130,7 @@ def run_native(
         timeout_s: limit of each of the two runs in seconds, wall clock.
 
     Returns: outputs and result, or the status and reason for which there are none.
-    Raises:  ToolMissing: gcc is not installed. KeyError: data lacks an argument.
+    Raises:  ToolMissing: gcc or bubblewrap is not installed. KeyError: data lacks an argument.
     """
     version = _version_of(_gcc())
     session = _Session(folder=folder, interface=interface, timeout_s=timeout_s)
@@ -135,6 +139,8 @@ def run_native(
         outputs, returned = session.result(source, inputs)
     except _Ended as end:
         return NativeRun(status=end.status, reason=end.reason, wall_s=session.wall_s, tool_version=version)
+    except SandboxError as error:
+        return NativeRun(status=TOOL_ERROR, reason=str(error), wall_s=session.wall_s, tool_version=version)
     except OSError as error:
         reason = f"{folder} must be writable and gcc executable, got {error}"
         return NativeRun(status=TOOL_ERROR, reason=reason, wall_s=session.wall_s, tool_version=version)
@@ -158,81 +164,132 @@ class _Session:
 
     def result(self, source: str, inputs: bytes) -> tuple[DataSet, int | None]:
         """Outputs and result on which both builds agree."""
-        self._write_files(source, inputs)
-        self._compile("-c", str(_HARNESS), "-I.", "-o", "harness.o")
-        names = [f"-D{self.interface.top}={TOP_SYMBOL}"]
-        if self.interface.top != "main":
-            names.append(f"-Dmain={MAIN_SYMBOL}")
-        kernel = (*_PROGRAM, *names, "unit.c", "harness.o")
-        self._compile(*_CHECKED, *kernel, "-o", "checked")
-        self._run_checked()
-        checked = self._outputs()
-        self._compile(*_PLAIN, *kernel, "-o", "plain")
-        self._run_plain()
-        plain = self._outputs()
+        table = {"arguments.h": table_text(self.interface).encode("ascii")}
+        harness = ("-c", str(_HARNESS), "-I.", "-o", "harness.o")
+        self._compile("harness", harness, table, readable=(_HARNESS,))
+        unit = {"kernel.c": source.encode(), "unit.c": unit_text(self.interface).encode("ascii")}
+        self._compile("checked", (*_CHECKED, *self._kernel(), "-o", "checked"), unit)
+        self._run_checked(inputs)
+        checked = self._outputs("checked")
+        self._compile("plain", (*_PLAIN, *self._kernel(), "-o", "plain"), unit)
+        self._run_plain(inputs)
+        plain = self._outputs("plain")
         self._require_agreement(checked, plain)
         return unpack_outputs(self.interface, plain)
 
-    def _write_files(self, source: str, inputs: bytes) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        (self.folder / "kernel.c").write_text(source, encoding="utf-8")
-        (self.folder / "unit.c").write_text(unit_text(self.interface), encoding="ascii")
-        (self.folder / "arguments.h").write_text(table_text(self.interface), encoding="ascii")
-        (self.folder / "inputs.bin").write_bytes(inputs)
-        (self.folder / "arrays.txt").write_bytes(b"")
+    def _kernel(self) -> tuple[str, ...]:
+        names = [f"-D{self.interface.top}={TOP_SYMBOL}"]
+        if self.interface.top != "main":
+            names.append(f"-Dmain={MAIN_SYMBOL}")
+        return (*_PROGRAM, *names, "unit.c", str(self._object))
 
-    def _compile(self, *arguments: str) -> None:
-        run = run_tool(
-            (_gcc(), *_COMMON, *arguments),
-            folder=self.folder,
-            timeout_s=COMPILE_TIMEOUT_S,
-            environment={"TMPDIR": "."},
+    @property
+    def _object(self) -> Path:
+        return self._build("harness") / "harness.o"
+
+    def _build(self, name: str) -> Path:
+        return self.folder.absolute() / f"build_{name}"
+
+    def _run_folder(self, name: str) -> Path:
+        return self.folder.absolute() / f"run_{name}"
+
+    def _confined(
+        self,
+        argv: Sequence[str],
+        folder: Path,
+        *,
+        readable: Sequence[Path],
+        files: Mapping[str, bytes],
+        limits: Limits,
+    ) -> ConfinedRun:
+        """One confined run in a folder that is emptied first."""
+        if folder.exists():
+            shutil.rmtree(folder)
+        run = run_confined(
+            argv,
+            folder=folder,
+            readable=readable,
+            files=files,
+            limits=limits,
+            environment={"ASAN_OPTIONS": _SANITIZER_OPTIONS, "TMPDIR": "."},
         )
         self.wall_s += run.wall_s
+        return run
+
+    def _compile(
+        self, name: str, arguments: Sequence[str], files: Mapping[str, bytes], readable: Sequence[Path] = ()
+    ) -> None:
+        if not readable:
+            readable = (INCLUDE_FOLDER, self._object)
+        argv = (_gcc(), *_COMMON, *arguments)
+        run = self._confined(argv, self._build(name), readable=readable, files=files, limits=COMPILE_LIMITS)
         if run.timed_out:
             raise _Ended(TIMEOUT, f"gcc must end within {COMPILE_TIMEOUT_S:g} s, got no end")
+        if run.stopped_by is not None:
+            raise _Ended(REJECTED, f"C must compile within the limits of gcc, got too much {run.stopped_by}")
         if run.returncode != 0:
             rejection = compile_rejection(run.stderr, self.interface.top)
             if rejection:
                 raise _Ended(REJECTED, rejection)
             raise _Ended(TOOL_ERROR, f"gcc must succeed, got {run.last_words()}")
 
-    def _run(self, program: str, *, memory_bytes: int | None) -> ToolRun:
-        (self.folder / "outputs.bin").unlink(missing_ok=True)
-        run = run_tool(
-            (f"./{program}",),
-            folder=self.folder,
-            timeout_s=self.timeout_s,
-            environment={"ASAN_OPTIONS": _SANITIZER_OPTIONS},
-            memory_bytes=memory_bytes,
+    def _run(self, name: str, inputs: bytes, *, address_bytes: int | None) -> ConfinedRun:
+        file_bytes = max(len(inputs), output_bytes(self.interface)) + _FILE_SLACK_BYTES
+        limits = Limits(
+            wall_s=self.timeout_s,
             cpu_s=math.ceil(self.timeout_s),
+            memory_bytes=MEMORY_BYTES,
+            address_bytes=address_bytes,
+            file_bytes=file_bytes,
+            folder_bytes=2 * file_bytes,
         )
-        self.wall_s += run.wall_s
+        program = self._build(name) / name
+        run = self._confined(
+            (str(program),),
+            self._run_folder(name),
+            readable=(program,),
+            files={"inputs.bin": inputs},
+            limits=limits,
+        )
         if run.timed_out or run.returncode == -signal.SIGXCPU:
             raise _Ended(TIMEOUT, f"native C must end within {self.timeout_s:g} s, got no end")
+        if run.stopped_by == MEMORY:
+            raise _Ended(REJECTED, f"native C must use at most {MEMORY_BYTES >> 30} GiB of memory, got more")
+        if run.stopped_by is not None:
+            raise _Ended(REJECTED, f"native C must only compute, got too much {run.stopped_by} (kernel.c)")
         return run
 
-    def _run_checked(self) -> None:
-        run = self._run("checked", memory_bytes=None)
+    def _run_checked(self, inputs: bytes) -> None:
+        run = self._run("checked", inputs, address_bytes=None)
         if run.returncode == 0:
             return
-        places = (self.folder / "arrays.txt").read_text(encoding="ascii")
-        reason = undefined_behaviour(run.stderr, places, self.interface)
+        reason = undefined_behaviour(run.stderr, self._places(), self.interface)
         if reason:
             raise _Ended(REJECTED, f"C must have defined behaviour, got {reason}")
         raise _Ended(TOOL_ERROR, f"the checked program must succeed, got {_ending(run)}")
 
-    def _run_plain(self) -> None:
-        run = self._run("plain", memory_bytes=MEMORY_BYTES)
+    def _places(self) -> str:
+        """Where the arrays lie; empty when the program left nothing of the kind."""
+        try:
+            content = read_output(self._run_folder("checked") / "arrays.txt", most_bytes=PLACES_BYTES)
+        except SandboxError:
+            return ""
+        return content.decode("ascii", errors="replace")
+
+    def _run_plain(self, inputs: bytes) -> None:
+        run = self._run("plain", inputs, address_bytes=MEMORY_BYTES)
         if run.returncode is not None and run.returncode < 0:
             reason = f"got {_signal_name(run.returncode)} when they start as zero (kernel.c)"
             raise _Ended(REJECTED, f"result must not depend on uninitialised variables, {reason}")
         if run.returncode != 0:
             raise _Ended(TOOL_ERROR, f"the plain program must succeed, got {_ending(run)}")
 
-    def _outputs(self) -> bytes:
-        content = (self.folder / "outputs.bin").read_bytes()
+    def _outputs(self, name: str) -> bytes:
         wanted = output_bytes(self.interface)
+        try:
+            content = read_output(self._run_folder(name) / "outputs.bin", most_bytes=wanted)
+        except SandboxError as error:
+            raise _Ended(REJECTED, f"C must return from its top function, {error}") from error
         if len(content) != wanted:
             raise _Ended(TOOL_ERROR, f"outputs must be {wanted} bytes, got {len(content)}")
         return content
@@ -250,7 +307,7 @@ class _Session:
         )
 
 
-def _ending(run: ToolRun) -> str:
+def _ending(run: ConfinedRun) -> str:
     if run.returncode is not None and run.returncode < 0:
         return f"{_signal_name(run.returncode)}: {run.last_words()}"
     return f"exit status {run.returncode}: {run.last_words()}"

@@ -6,7 +6,6 @@ Belongs here: text to reason. Does not: running anything.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from pipelines.interface import Interface
 from pipelines.native.harness import TOP_SYMBOL
@@ -18,7 +17,8 @@ _RUNTIME_ERROR = re.compile(r"^kernel\.c:(\d+):\d+: runtime error: (.*)$", re.MU
 _ADDRESS_ERROR = re.compile(r"ERROR: AddressSanitizer: (\S+)(?: on (?:unknown )?address (0x[0-9a-f]+))?")
 _ACCESS = re.compile(r"^(READ|WRITE) of size|caused by a (READ|WRITE) memory access", re.MULTILINE)
 _FRAME = re.compile(r"#\d+ .*kernel\.c:(\d+)")
-_MEMORY_LIMIT = "hard rss limit exhausted"
+_PLACE = re.compile(r"^(\d{1,6}) ([0-9a-f]{1,16}) ([0-9a-f]{1,16})$", re.MULTILINE | re.ASCII)
+_REASON_CHARACTERS = 300
 
 
 def compile_rejection(messages: str, top: str) -> str | None:
@@ -27,7 +27,7 @@ def compile_rejection(messages: str, top: str) -> str | None:
         return None
     found = _COMPILE_ERROR.search(messages)
     if found:
-        return f"C must compile with gcc -std=c11, got {found[2].strip()} (kernel.c:{found[1]})"
+        return f"C must compile with gcc -std=c11, got {_cut(found[2])} (kernel.c:{found[1]})"
     found = _LINK_ERROR.search(messages)
     if found and found[2] == TOP_SYMBOL:
         return f"C must define the top function {top}, got none (kernel.c)"
@@ -46,9 +46,7 @@ def undefined_behaviour(messages: str, places: str, interface: Interface) -> str
     """
     found = _RUNTIME_ERROR.search(messages)
     if found:
-        return f"{found[2].strip()} (kernel.c:{found[1]})"
-    if _MEMORY_LIMIT in messages:
-        return "memory must stay within the limit of the checked run, got more (kernel.c)"
+        return f"{_cut(found[2])} (kernel.c:{found[1]})"
     found = _ADDRESS_ERROR.search(messages)
     if not found:
         return None
@@ -56,8 +54,13 @@ def undefined_behaviour(messages: str, places: str, interface: Interface) -> str
     if not frame:
         return None  # not in the program: a fault of the harness or of the sanitizer itself
     address = int(found[2], 16) if found[2] else None
-    array = _array_at(address, places.splitlines(), interface)
+    array = _array_at(address, places, interface)
     return f"{_address_fault(found[1], array, messages)} (kernel.c:{frame[1]})"
+
+
+def _cut(message: str) -> str:
+    """A message of a tool, which may quote a program at any length."""
+    return message.strip()[:_REASON_CHARACTERS]
 
 
 def _address_fault(fault: str, array: str | None, messages: str) -> str:
@@ -69,11 +72,11 @@ def _address_fault(fault: str, array: str | None, messages: str) -> str:
     return f"index out of bounds {verb} {array}" if array else f"{fault} {verb} memory"
 
 
-def _array_at(address: int | None, places: Sequence[str], interface: Interface) -> str | None:
+def _array_at(address: int | None, places: str, interface: Interface) -> str | None:
+    """The array around an address; the program may have written other places, which name none."""
     if address is None:
         return None
-    for place in places:
-        index, first, last = place.split()
-        if int(first, 16) <= address <= int(last, 16):
+    for index, first, last in _PLACE.findall(places):
+        if int(first, 16) <= address <= int(last, 16) and int(index) < len(interface.arguments):
             return interface.arguments[int(index)].name
     return None

@@ -37,6 +37,7 @@ _SYSTEM_FOLDERS = (
     "/usr/lib32",
     "/usr/lib64",
     "/usr/libexec",
+    "/etc/alternatives",  # links that programs in /usr/bin may go through
     "/bin",
     "/lib",
     "/lib32",

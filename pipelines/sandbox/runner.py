@@ -26,6 +26,7 @@ def run_confined(
     *,
     folder: Path,
     readable: Sequence[Path] = (),
+    files: Mapping[str, bytes] | None = None,
     limits: Limits | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> ConfinedRun:
@@ -41,6 +42,7 @@ def run_confined(
         folder: empty, made if absent; its working directory. What it leaves there is untrusted: see
             `read_output`.
         readable: files and folders that it may read and execute besides.
+        files: name and content of what lies in its folder when it starts; it may replace them.
         limits: of the run; None for the defaults.
         environment: variables added to PATH, a C locale, and HOME and TMPDIR, which are the folder.
 
@@ -52,7 +54,7 @@ def run_confined(
     start_s = stopwatch()
     limits = limits or Limits()
     folder = folder.absolute()
-    _require_empty(folder)
+    _fill(folder, files or {})
     with ExitStack() as stack:
         status_read, status_write = _pipe(stack)
         start_read, start_write = _pipe(stack)
@@ -102,11 +104,16 @@ def _pipe(stack: ExitStack) -> tuple[IO[bytes], IO[bytes]]:
     )
 
 
-def _require_empty(folder: Path) -> None:
+def _fill(folder: Path, files: Mapping[str, bytes]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     left = sorted(p.name for p in folder.iterdir())
     if left:
         raise SandboxError(f"folder must be empty, got {', '.join(left[:5])} ({folder})")
+    for name, content in files.items():
+        if name != Path(name).name or name in ("", ".."):
+            raise SandboxError(f"file must have a plain name, got {name!r}")
+        (folder / name).write_bytes(content)
+        (folder / name).chmod(0o644)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ import pytest
 from pipelines.interface import INT32, Argument, DataSet, Interface, ScalarType
 from pipelines.native import NativeRun, native_version, run_native
 from pipelines.native.verdict import compile_rejection, undefined_behaviour
+from pipelines.sandbox import SandboxError
 from pipelines.tools import ToolMissing
 
 
@@ -180,6 +181,91 @@ def test_run_native_stops_an_endless_loop(tmp_path: Path) -> None:
     run = run_body("while (n) { } return 0;", tmp_path, timeout_s=0.3)
     assert (run.status, run.reason) == ("timeout", "native C must end within 0.3 s, got no end")
     assert (run.outputs, run.returned) == ({}, None)
+
+
+HOSTILE = """
+typedef unsigned long word;
+extern int open(const char *, int, ...), fork(void), socket(int, int, int);
+extern int symlink(const char *, const char *);
+extern long write(int, const void *, word);
+extern void exit(int), *malloc(word);
+"""
+
+
+def run_hostile(body: str, folder: Path, *, timeout_s: float = 20) -> NativeRun:
+    source = f"{HOSTILE}\nint f(void) {{ {body} }}\n"
+    interface = Interface(top="f", arguments=(), returns=INT32)
+    return run_native(source, interface, {}, folder=folder, timeout_s=timeout_s)
+
+
+@pytest.mark.parametrize(
+    ("body", "returned"),
+    [
+        ('return open("/etc/passwd", 0);', -1),
+        (f'return open("{Path(__file__)}", 0);', -1),
+        ('return open("/tmp/escaped", 0101, 0600);', -1),
+        ("return fork();", -1),
+        ("return socket(2, 1, 0);", -1),
+    ],
+)
+def test_run_native_confines_a_program(tmp_path: Path, body: str, returned: int) -> None:
+    run = run_hostile(body, tmp_path)
+    assert (run.status, run.reason, run.returned) == ("ok", None, returned)
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (
+            "exit(0); return 0;",
+            r"C must return from its top function, output must be a regular file, got No such .*",
+        ),
+        (
+            "char c[4096] = {1}; for (int i = 0; i < 1000; i++) { write(1, c, 4096); } return 0;",
+            r"native C must only compute, got too much output \(kernel\.c\)",
+        ),
+        (
+            'symlink("/etc/passwd", "outputs.bin"); return 0;',
+            r"the checked program must succeed, got exit status 3: harness: outputs\.bin can be written",
+        ),
+        (
+            "int *p = malloc(2000000000); for (word i = 0; i < 500000000; i += 1024) p[i] = 1; return p[5];",
+            r"native C must use at most 1 GiB of memory, got more",
+        ),
+    ],
+)
+def test_run_native_rejects_what_is_no_computation(
+    tmp_path: Path, body: str, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pipelines.native.runner.MEMORY_BYTES", 1 << 30)
+    run = run_hostile(body, tmp_path, timeout_s=600)
+    assert run.status in ("rejected", "tool_error")
+    assert re.fullmatch(reason, run.reason)
+
+
+def test_run_native_rejects_a_file_of_the_machine_as_source(tmp_path: Path) -> None:
+    run = run_hostile('}\n#include "/etc/passwd"\n{', tmp_path)
+    assert (run.status, run.reason) == (
+        "rejected",
+        "C must compile with gcc -std=c11, got /etc/passwd: No such file or directory (kernel.c:9)",
+    )
+
+
+def test_run_native_reports_a_machine_that_forbids_confinement(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise SandboxError("confinement must be possible, got nothing of the kind")
+
+    monkeypatch.setattr("pipelines.native.runner.run_confined", refuse)
+    run = run_body("return 0;", tmp_path)
+    assert (run.status, run.reason) == ("tool_error", "confinement must be possible, got nothing of the kind")
+
+
+def test_undefined_behaviour_takes_no_place_that_a_program_made_up() -> None:
+    text = "ERROR: AddressSanitizer: SEGV on unknown address 0x10\n#0 0x1 in f kernel.c:3\n"
+    places = "9 0 ff\nx y z\n0 1\n99999999 0 ff\n0 zz ff\n"
+    assert undefined_behaviour(text, places, AB_N) == "SEGV accessing memory (kernel.c:3)"
 
 
 def test_run_native_reports_a_folder_it_cannot_use(tmp_path: Path) -> None:
