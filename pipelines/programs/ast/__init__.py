@@ -1,0 +1,17 @@
+"""The AST stage: random typed C programs in which every statement is live.
+
+Outside this package only the names below are used.
+"""
+
+from pipelines.programs.ast.generation import GeneratedProgram, ast_programs, generate_program
+from pipelines.programs.ast.options import CONTROLS, DATA_TYPES, OPERATORS, AstOptions
+
+__all__ = [
+    "CONTROLS",
+    "DATA_TYPES",
+    "OPERATORS",
+    "AstOptions",
+    "GeneratedProgram",
+    "ast_programs",
+    "generate_program",
+]

@@ -1,0 +1,427 @@
+"""Random expressions: leaves that are in scope, combined from the bottom up.
+
+Belongs here: choosing leaves, operators and conditions, and bringing a value into a range. Does not: what an
+operator means (operations.py), elements of arrays (places.py), or statements. An operator that could be
+undefined on its operands is passed over for another; a sum of halved operands is what always works.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pipelines.interface import FLOAT, INT32, INT64, UINT32, UINT64, ScalarType
+from pipelines.programs.ast import operations as op
+from pipelines.programs.ast.places import PlaceWriter
+from pipelines.programs.ast.scope import FLOATING, Scope, domain_of
+from pipelines.programs.ast.tree import (
+    Call,
+    Constant,
+    Element,
+    Expression,
+    Number,
+    Read,
+    Select,
+    Variable,
+)
+
+_INTEGER_WEIGHTS = {
+    "+": 6,
+    "-": 5,
+    "*": 5,
+    "/": 1,
+    "%": 1,
+    "&": 2,
+    "|": 1.5,
+    "^": 2.5,
+    "<<": 0.7,
+    ">>": 1,
+    "min": 1,
+    "max": 1,
+    "?:": 1,
+}
+_FLOATING_WEIGHTS = {"+": 6, "-": 4, "*": 6, "/": 0.7, "min": 0.7, "max": 0.7, "?:": 0.7}
+_UNARY_WEIGHTS = {
+    "*": 4,
+    "-": 1,
+    "+": 2,
+    "~": 0.6,
+    "abs": 1,
+    "sqrt": 0.5,
+    ">>": 1,
+    "<<": 1,
+    "/": 0.7,
+    "%": 1,
+    "&": 1,
+}
+_FLOATS = (0.5, 0.25, 1.5, 2.0, 0.75, 0.125, 3.0, 1.25, 0.9, 0.1)
+_INTEGERS = (2, 3, 5, 7, 9, 11, 13, 17, 21, 25, 31, 37)
+_LEAF_TRIES = 12
+
+
+class ExpressionWriter:
+    """Expressions at the current point of a scope."""
+
+    def __init__(self, scope: Scope, call_helper: Callable[[ScalarType], Expression | None]) -> None:
+        self.scope = scope
+        self.random = scope.random
+        self.allowed = scope.options.operators
+        self.call_helper = call_helper
+        self.places = PlaceWriter(scope)
+
+    # ---- values -------------------------------------------------------------------------------------
+
+    def value(
+        self,
+        domain: ScalarType,
+        required: Sequence[Expression] = (),
+        depth: int = 0,
+        avoided: Sequence[Expression] = (),
+    ) -> Expression:
+        """A value that is computed in a domain from all the required leaves and others, each once."""
+        depth = depth or self.random.randint(1, self.scope.options.max_expression_depth)
+        count = max(len(required), self.random.randint(1, min(5, 1 << (depth - 1)) + 1))
+        leaves = [self.into(domain, e) for e in required]
+        for _ in range(_LEAF_TRIES):
+            if len(leaves) >= count:
+                break
+            leaf = self.into(domain, self.leaf(domain, plain=bool(leaves)))
+            if leaf not in leaves and leaf not in avoided:
+                leaves.append(leaf)
+        if not leaves:
+            leaves.append(self.number(domain))
+        self.random.shuffle(leaves)
+        parts = [(e, 0) for e in leaves]
+        if len(parts) == 1 or self.scope.chance(0.25):
+            place = self.random.randrange(len(parts))
+            parts[place] = (self.decorated(parts[place][0], domain), 1)
+        while len(parts) > 1:
+            parts.sort(key=lambda p: p[1])
+            first = self.random.randrange(len(parts) - 1) if parts[-1][1] < depth - 1 else 0
+            (left, a), (right, b) = parts.pop(first), parts.pop(first)
+            parts.append((self.combined(left, right, domain), max(a, b) + 1))
+        return parts[0][0]
+
+    def assigned(
+        self, place: Read | Element, required: Sequence[Expression] = (), depth: int = 0
+    ) -> Expression:
+        """A value that may be assigned to a place: within its range and of its type."""
+        value = self.value(domain_of(place.type), required, depth)
+        return self.stored(value, place.type, place.low, place.high)
+
+    def stored(self, value: Expression, kind: ScalarType, low: Number, high: Number) -> Expression:
+        """A value brought into a range of a type, with a conversion only where C needs or hides one."""
+        if not kind.floating and not value.type.floating and (low, high) == op.type_range(kind):
+            if low <= value.low and value.high <= high:
+                return value
+            return op.cast(value, kind) or value
+        if value.type.floating and not kind.floating:
+            value = self.limited(value, max(low, -(2**30)), min(high, 2**30))
+            return op.possible(op.cast(value, kind))
+        return self.limited(value, low, high)
+
+    def limited(self, value: Expression, low: Number, high: Number) -> Expression:
+        """A value within low .. high; the value itself when it is there already."""
+        if low <= value.low and value.high <= high:
+            return value
+        if value.type.floating:
+            return self._limited_float(value, float(low), float(high))
+        return self._limited_integer(value, int(low), int(high))
+
+    def into(self, domain: ScalarType, value: Expression) -> Expression:
+        """A leaf as an operand of a domain."""
+        if domain.floating:
+            return value if value.type == domain else op.possible(op.cast(value, domain))
+        if value.type.floating:
+            return op.possible(op.cast(self.limited(value, -(2**24), 2**24), _signed(domain)))
+        if isinstance(value, Constant) and value.value >= 0:
+            return op.constant(value.value, domain if not domain.signed else value.type, value.text)
+        if not value.type.signed and value.type.width_bits < domain.width_bits:
+            return value
+        if op.common(domain, value.type) == domain and domain.signed == op.promoted(value.type).signed:
+            return value
+        return op.possible(op.cast(value, domain))
+
+    # ---- operators ----------------------------------------------------------------------------------
+
+    def combined(self, left: Expression, right: Expression, domain: ScalarType) -> Expression:
+        """Two operands under a random operator."""
+        weights = {
+            o: w
+            for o, w in (_FLOATING_WEIGHTS if domain.floating else _INTEGER_WEIGHTS).items()
+            if o in self.allowed
+        }
+        for _ in range(6):
+            chosen = self.random.choices(list(weights), list(weights.values()))[0]
+            found = self._binary(chosen, left, right, domain)
+            if found is not None:
+                return found
+        return self._halved_sum(left, right, domain)
+
+    def decorated(self, value: Expression, domain: ScalarType) -> Expression:
+        """An operand under an operator with a constant, or under one of one operand."""
+        names = [o for o in _UNARY_WEIGHTS if o in self.allowed]
+        for _ in range(4):
+            chosen = self.random.choices(names, [_UNARY_WEIGHTS[o] for o in names])[0]
+            found = self._unary(chosen, value, domain)
+            if found is not None:
+                return found
+        return value
+
+    def _binary(
+        self, chosen: str, left: Expression, right: Expression, domain: ScalarType
+    ) -> Expression | None:
+        match chosen:
+            case "min" | "max":
+                simple = _is_leaf(left) and _is_leaf(right)
+                return op.smaller(left, right, larger=chosen == "max") if simple else None
+            case "?:":
+                return self._selected(left, right)
+            case "/" | "%":
+                return self._divided(chosen, left, right, domain)
+            case "<<" | ">>":
+                return self._shifted(chosen, left, right)
+            case "*" if domain.width_bits == 64 and not domain.floating:
+                return op.binary("*", left, right) or op.binary(
+                    "*", op.possible(op.cast(left, domain)), right
+                )
+            case "&" if min(left.high, right.high) < 8:
+                return None
+            case _:
+                return None if left == right and chosen != "+" else op.binary(chosen, left, right)
+
+    def _selected(self, left: Expression, right: Expression) -> Expression | None:
+        known = op.select(op.integer(1), left, right)
+        if known is None or isinstance(left, Select) or isinstance(right, Select):
+            return None
+        return op.select(self.condition(), left, right)
+
+    def _divided(
+        self, chosen: str, left: Expression, right: Expression, domain: ScalarType
+    ) -> Expression | None:
+        if left == right:
+            return None
+        direct = op.binary(chosen, left, right)
+        if direct is not None and not (isinstance(right, Constant)):
+            return direct
+        if domain.floating:
+            size = op.magnitude(right)
+            divisor = None if size is None else op.binary("+", size, op.constant(1.0, domain))
+        else:
+            mask = self.random.choice((7, 15, 31))
+            low = op.binary("&", right, _like(right, mask))
+            divisor = None if low is None else op.binary("+", low, _like(right, 1))
+        return None if divisor is None else op.binary(chosen, left, divisor)
+
+    def _shifted(self, chosen: str, left: Expression, right: Expression) -> Expression | None:
+        count = op.binary("&", right, _like(right, self.random.choice((3, 7))))
+        if count is None or left.high < 64:
+            return None
+        return op.binary(chosen, left, count)
+
+    def _unary(self, chosen: str, value: Expression, domain: ScalarType) -> Expression | None:
+        match chosen:
+            case "-":
+                return op.negate(value)
+            case "~":
+                return op.complement(value)
+            case "abs":
+                return op.magnitude(value) if value.type.floating or _is_leaf(value) else None
+            case "sqrt":
+                size = op.magnitude(value) if domain.floating else None
+                return None if size is None else op.root(size)
+            case _:
+                return self._with_constant(chosen, value, domain)
+
+    def _with_constant(self, chosen: str, value: Expression, domain: ScalarType) -> Expression | None:
+        if domain.floating:
+            number = op.constant(self.random.choice(_FLOATS), domain)
+            return op.binary(chosen, value, number) if chosen in ("*", "+", "/") else None
+        wide = max(abs(value.low), abs(value.high))
+        if chosen in (">>", "<<"):
+            most = 3 if chosen == "<<" else min(6, max(0, int(wide).bit_length() - 4))
+            return op.binary(chosen, value, op.integer(self.random.randint(1, most))) if most else None
+        number = self.random.choice((7, 15, 63, 255) if chosen == "&" else _INTEGERS)
+        if chosen in ("/", "%", "&") and number * 2 > wide:
+            return None
+        return op.binary(chosen, value, _like(value, number))
+
+    def _halved_sum(self, left: Expression, right: Expression, domain: ScalarType) -> Expression:
+        low, high = op.type_range(domain)
+        if domain.floating:
+            low, high = low / 1024, high / 1024
+        halves = [self.limited(e, int(low) // 2 + 1, int(high) // 2 - 1) for e in (left, right)]
+        return op.binary("+", halves[0], halves[1]) or left
+
+    # ---- ranges -------------------------------------------------------------------------------------
+
+    def _limited_float(self, value: Expression, low: float, high: float) -> Expression:
+        if low >= 0:
+            value = op.possible(op.magnitude(value))
+        reach = max(abs(value.low), abs(value.high))
+        bound = high if low >= 0 else min(high, -low)
+        scale = 1.0
+        while reach * scale > bound * 0.999:
+            scale /= 2
+        if 1 / 512 <= scale < 1 and value.low * scale >= low:
+            found = op.binary("*", value, op.constant(scale, value.type))
+            if found is not None:
+                return found
+        return _clamped(value, low, high)
+
+    def _limited_integer(self, value: Expression, low: int, high: int) -> Expression:
+        if value.low < 0 and low < 0:
+            modulus = min(high, -low)
+            if self.scope.chance(0.6):
+                modulus = 1 << (modulus.bit_length() - 1)
+            return op.possible(op.binary("%", value, _like(value, max(2, modulus))))
+        room = high - max(low, 0)
+        mask = (1 << (room + 1).bit_length() - 1) - 1
+        found = op.possible(op.binary("&", value, _like(value, mask)))
+        return found if low <= 0 else op.possible(op.binary("+", found, _like(value, low)))
+
+    # ---- leaves -------------------------------------------------------------------------------------
+
+    def leaf(self, domain: ScalarType, *, plain: bool = False) -> Expression:
+        """Something in scope; `plain` allows what does not depend on data."""
+        scope = self.scope
+        choices: list[tuple[float, Callable[[], Expression | None]]] = [
+            (5, self.places.element_leaf),
+            (2, lambda: self._pending_leaf(domain)),
+            (1.2 if scope.budget > 0 else 0, lambda: self._temporary(domain)),
+            (0.8, self._argument),
+            (0.8 if plain else 0.1, self._loop_variable),
+            (0.8 if plain else 0, lambda: self.number(domain)),
+            (9 * scope.options.helper_probability, lambda: self.call_helper(domain)),
+        ]
+        for _ in range(8):
+            chosen = self.random.choices([c for _, c in choices], [w for w, _ in choices])[0]
+            found = chosen()
+            if found is not None:
+                return found
+        return self._argument(must=True) or self.number(domain)
+
+    def number(self, domain: ScalarType) -> Constant:
+        """A constant of a domain."""
+        if domain.floating:
+            return op.constant(self.random.choice(_FLOATS), domain)
+        return op.constant(self.random.choice(_INTEGERS), INT32 if domain.signed else UINT32)
+
+    def _pending_leaf(self, domain: ScalarType) -> Expression | None:
+        found = [v for v in self.scope.pending() if v.type.floating == domain.floating or v.type.floating]
+        return op.read(self.random.choice(found)) if found else None
+
+    def _temporary(self, domain: ScalarType) -> Expression:
+        scope = self.scope
+        scope.budget -= 1
+        matching = [t for t in scope.palette if t.floating == domain.floating]
+        kind = self.random.choice([*matching, domain])
+        return op.read(scope.new_temporary(kind))
+
+    def _argument(self, *, must: bool = False) -> Expression | None:
+        scope = self.scope
+        few = len(scope.arguments) < 3 and not scope.fixed_arguments
+        if few and (must or not scope.arguments or scope.chance(0.3)):
+            return op.read(scope.new_argument(scope.data_type()))
+        return op.read(self.random.choice(scope.arguments)) if scope.arguments else None
+
+    def _loop_variable(self) -> Expression | None:
+        found = self.scope.loop_variables()
+        return op.read(self.random.choice(found)) if found else None
+
+    # ---- conditions ---------------------------------------------------------------------------------
+
+    def condition(self) -> Expression:
+        """A condition that is true for some data and false for other."""
+        for _ in range(6):
+            found = self._comparison()
+            if found is None:
+                continue
+            if self.scope.chance(0.15):
+                other = self._comparison()
+                if other is not None and other != found:
+                    return op.possible(op.binary(self.random.choice(("&&", "||")), found, other))
+            return found
+        return self._parity(op.read(self.scope.new_argument(INT32))) or self._unsettled()
+
+    def condition_on(self, variable: Variable) -> Expression | None:
+        """A comparison of an element that a loop variable selects."""
+        leaf = self.places.element_leaf(variable)
+        return None if leaf is None else self._threshold(leaf)
+
+    def _unsettled(self) -> Expression:
+        return op.possible(op.compare(">", op.read(self.scope.new_argument(INT32)), op.integer(0)))
+
+    def _comparison(self) -> Expression | None:
+        leaf = self.places.element_leaf() or self._pending_leaf(FLOAT) or self._argument()
+        if leaf is None:
+            return None
+        form = self.random.random()
+        variables = self.scope.loop_variables()
+        if form < 0.15 and variables:
+            return self._loop_condition(variables)
+        if form < 0.45 and not leaf.type.floating:
+            return self._parity(leaf)
+        return self._threshold(leaf)
+
+    def _loop_condition(self, variables: list[Variable]) -> Expression | None:
+        first = op.read(self.random.choice(variables))
+        second = op.read(self.random.choice(variables))
+        if first != second:
+            return op.compare(self.random.choice(("<", ">", "<=", "!=")), first, second)
+        return self._parity(first)
+
+    def _parity(self, value: Expression) -> Expression | None:
+        mask = self.random.choice((1, 1, 3))
+        low = op.binary("&", value, _like(value, mask))
+        if low is None:
+            return None
+        return op.compare(self.random.choice(("==", "!=")), low, _like(low, self.random.randint(0, mask)))
+
+    def _threshold(self, leaf: Expression) -> Expression | None:
+        low, high = leaf.array.drawn if isinstance(leaf, Element) else (leaf.low, leaf.high)
+        if not isinstance(leaf, Element):
+            low, high = max(low, -64), min(high, 64)
+        share = self.random.uniform(0.25, 0.75)
+        if leaf.type.floating:
+            edge = round(float(low + (high - low) * share), 2)
+            return op.compare(self.random.choice(("<", ">")), leaf, op.constant(edge, leaf.type))
+        edge = int(low + (high - low) * share)
+        return op.compare(self.random.choice(("<", ">", "<=", ">=")), leaf, _like(leaf, edge))
+
+
+# ---- small judgements ------------------------------------------------------------------------------
+
+
+def call(function: str, kind: ScalarType, low: Number, high: Number, *arguments: Expression) -> Call:
+    """A call whose result has a known range."""
+    return Call(type=kind, low=low, high=high, function=function, arguments=arguments)
+
+
+def _clamped(value: Expression, low: float, high: float) -> Expression:
+    suffix = "f" if value.type == FLOAT else ""
+    least, most = (op.constant(v, value.type) for v in (low, high))
+    if value.high > high:
+        value = call(f"fmin{suffix}", value.type, min(value.low, high), high, value, most)
+    if value.low < low:
+        value = call(f"fmax{suffix}", value.type, low, max(value.high, low), value, least)
+    return value
+
+
+def _like(value: Expression, number: int) -> Constant:
+    """A constant that is combined with a value: unsigned beside an unsigned one, wide when it must be."""
+    kind = op.promoted(value.type)
+    if kind in FLOATING:
+        return op.constant(float(number), kind)
+    if number < 0:
+        return op.integer(number)
+    if not kind.signed:
+        return op.constant(number, UINT32 if number < 1 << 32 else UINT64)
+    return op.integer(number) if kind in (INT32, INT64) else op.constant(number, kind)
+
+
+def _signed(domain: ScalarType) -> ScalarType:
+    return domain if domain.signed else INT32
+
+
+def _is_leaf(value: Expression) -> bool:
+    return isinstance(value, Read | Constant | Element)

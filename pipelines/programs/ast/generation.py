@@ -1,0 +1,310 @@
+"""Whole programs: outputs, functions, interface, and the rows of the AST stage.
+
+Belongs here: what a program is for and when it is acceptable. Does not: statements (statements.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Any
+
+from pipelines.identity import content_hash
+from pipelines.interface import ScalarType
+from pipelines.programs.ast import operations as op
+from pipelines.programs.ast.estimate import estimated_cycles
+from pipelines.programs.ast.expressions import ExpressionWriter, call
+from pipelines.programs.ast.names import NameSupply
+from pipelines.programs.ast.options import AstOptions
+from pipelines.programs.ast.scope import Frame, Scope, draw_palette
+from pipelines.programs.ast.statements import Body, StatementWriter
+from pipelines.programs.ast.tree import (
+    Array,
+    Constant,
+    DeclareArray,
+    Expression,
+    Extent,
+    Function,
+    Program,
+    Return,
+    Variable,
+    expressions_of,
+    operators_of,
+    unread_names,
+    walk_expression,
+    walk_statements,
+)
+from pipelines.programs.ast.writing import write_program
+from pipelines.programs.rows import program_row
+from pipelines.schemas import REJECTED, ProgramRow
+
+SUITE = "ast"
+STAGE = "ast"
+SIZE = "custom"
+ATTEMPTS = 12
+"""Programs made for one row at most; the last one is refused when none is acceptable."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeneratedProgram:
+    """A program with all that is known about it.
+
+    Attributes:
+        refused: why it is outside the options' bounds; None when it is inside.
+        attempts: programs made until this one.
+    """
+
+    program: Program
+    source: str
+    inputs: dict[str, dict[str, Any]]
+    refused: str | None
+    attempts: int = 1
+
+
+def generate_program(*, seed: int, number: int, options: AstOptions) -> GeneratedProgram:
+    """Program `number` of a seed; the same for the same arguments."""
+    found = None
+    for attempt in range(ATTEMPTS):
+        random = Random(int(content_hash(STAGE, seed, number, attempt), 16))  # noqa: S311
+        found = _attempt(random, options, attempt + 1)
+        if found.refused is None:
+            break
+    if found is None:
+        raise RuntimeError("a program must have an attempt")
+    return found
+
+
+def ast_programs(*, count: int, seed: int, options: AstOptions) -> list[ProgramRow]:
+    """Rows of the AST stage: programs 0 .. count - 1 of a seed.
+
+    Program k depends on the seed, k and the options only, not on the count.
+
+    Returns: a row a program, in order; one that is outside the options' bounds after ATTEMPTS tries is
+             rejected with its reason.
+    """
+    return [
+        _row(generate_program(seed=seed, number=number, options=options), number) for number in range(count)
+    ]
+
+
+def _row(generated: GeneratedProgram, number: int) -> ProgramRow:
+    program = generated.program
+    row = program_row(
+        name=f"ast_{number:05d}",
+        suite=SUITE,
+        stage=STAGE,
+        size=SIZE,
+        parameters={e.text: e.value for e in program.extents},
+        source=generated.source,
+        top=program.top.name,
+        inputs=generated.inputs,
+        operators=operators_of(program),
+    )
+    if generated.refused is None:
+        return row
+    return replace(row, status=REJECTED, reason=generated.refused)
+
+
+def refusal(program: Program, source: str, options: AstOptions) -> str | None:
+    """Why a program is outside the bounds of its options; None when it is inside."""
+    length = len(source.encode("utf-8"))
+    if not options.source_bytes[0] <= length <= options.source_bytes[1]:
+        return (
+            f"a source must have {options.source_bytes[0]} .. {options.source_bytes[1]} bytes, got {length}"
+        )
+    calls: dict[str, int] = {}
+    for function in program.functions:
+        calls[function.name] = estimated_cycles(function.body, calls)
+    cycles = calls[program.top.name]
+    if cycles > options.max_cycles:
+        return f"a program must take at most {options.max_cycles} cycles, got an estimate of {cycles}"
+    unread = unread_names(program)
+    if unread:
+        return f"everything declared must be read, got {', '.join(unread)} unread"
+    return None
+
+
+# ---- one attempt -----------------------------------------------------------------------------------
+
+
+def _attempt(random: Random, options: AstOptions, attempts: int) -> GeneratedProgram:
+    top = _TopFunction(random, options)
+    program = top.program()
+    source = write_program(program)
+    return GeneratedProgram(
+        program=program,
+        source=source,
+        inputs=_inputs(program.top),
+        refused=refusal(program, source, options),
+        attempts=attempts,
+    )
+
+
+class _TopFunction:
+    """The top function, and what it needs around it."""
+
+    def __init__(self, random: Random, options: AstOptions) -> None:
+        self.random = random
+        self.options = options
+        weights = options.loop_depth_weights
+        depth = random.choices(range(len(weights)), weights)[0]
+        names = NameSupply(random)
+        self.name = names.new("top")
+        self.scope = Scope(
+            random=random,
+            options=options,
+            names=names,
+            palette=draw_palette(random, options),
+            extents=_extents(random, options, names, depth),
+            depth=depth,
+            budget=random.randint(*options.statements),
+        )
+        self.statements = StatementWriter(self.scope, ExpressionWriter(self.scope, self.call_helper))
+        self.returned: Variable | None = None
+
+    def program(self) -> Program:
+        """The program, with those helpers, tables and extents that its text has."""
+        body = self.statements.block(Frame(), self.outputs)
+        scope = self.scope
+        arrays = [*scope.inputs, *scope.outputs]
+        top = Function(
+            name=self.name,
+            returns=None if self.returned is None else self.returned.type,
+            parameters=(*scope.arguments, *arrays),
+            body=body,
+            read_only=frozenset(a.name for a in scope.inputs),
+        )
+        return Program(
+            extents=_used_extents(scope.extents, top, scope.tables),
+            tables=tuple(scope.tables),
+            functions=(*scope.helpers, top),
+        )
+
+    def outputs(self) -> Body:
+        """What the function is for: arrays, a result, or both; the deepest nest comes from one of them."""
+        scope = self.scope
+        count = 1 if scope.depth == 0 else self.random.choice((1, 1, 1, 2, 2, 3))
+        returns = scope.depth == 0 or self.random.random() < 0.25
+        goals = [scope.depth, *(self.random.randint(1, max(1, scope.depth)) for _ in range(count - 1))]
+        body: Body = ()
+        if returns:
+            body = self.result(goals.pop(0))
+        for goal in goals:
+            body = (*self.array_output(goal), *body)
+        return body
+
+    def result(self, goal: int) -> Body:
+        """`return` of a sum over `goal` loops, or of a value."""
+        scope = self.scope
+        kind = scope.data_type()
+        if goal == 0:
+            low, high = scope.value_range(kind)
+            self.returned = Variable(name=scope.names.new("temporary"), type=kind, low=low, high=high)
+            scope.frame.pending.append(self.returned)
+        else:
+            self.returned = scope.new_sum(kind, goal)
+        return (Return(value=op.read(self.returned)),)
+
+    def array_output(self, goal: int) -> Body:
+        """A nest of `goal` loops that writes an output, which may be one that is there already."""
+        scope = self.scope
+        rank = self.random.choice(
+            [1, 2, 2, 3][: max(1, min(goal, self.options.array_dimensions) + (goal > 1))]
+        )
+        rank = min(rank, goal, self.options.array_dimensions)
+        shape = tuple(scope.random.choice(scope.extents) for _ in range(rank))
+        if scope.random.random() < 0.6:
+            return (self.statements.cover(scope.new_array("output", shape), goal - rank),)
+        role = self.random.choice(("sum", "sum", "output"))
+        array = scope.new_array(role, shape)
+        nest = self.statements.accumulation(array, goal)
+        if scope.budget > 0 and scope.chance(0.4):
+            scope.budget -= 1
+            return self.statements.cover(array, 0), nest
+        return (nest,)
+
+    # ---- helpers ------------------------------------------------------------------------------------
+
+    def call_helper(self, domain: ScalarType) -> Expression | None:
+        """A call of a function that gives a value of a domain, of a new one while there is room."""
+        scope = self.scope
+        found = [f for f in scope.helpers if f.returns == domain]
+        if len(scope.helpers) < self.options.max_helpers and (not found or scope.chance(0.4)):
+            found = [self.new_helper(domain)]
+        if not found:
+            return None
+        function = self.random.choice(found)
+        writer = self.statements.expressions
+        arguments: list[Expression] = []
+        for parameter in function.parameters:
+            leaf = writer.places.element_leaf() or writer.leaf(domain)
+            value = writer.into(domain, leaf)
+            arguments.append(writer.stored(value, parameter.type, parameter.low, parameter.high))
+        low, high = scope.sum_range(domain) if not domain.floating else (-4096.0, 4096.0)
+        return call(function.name, domain, low, high, *arguments)
+
+    def new_helper(self, domain: ScalarType) -> Function:
+        """A function of one to three numbers."""
+        outer = self.scope
+        scope = Scope(
+            random=self.random,
+            options=self.options,
+            names=outer.names,
+            palette=(domain,),
+            extents=outer.extents,
+            depth=0,
+            budget=self.random.randint(0, 3),
+            fixed_arguments=True,
+        )
+        for _ in range(self.random.randint(1, 3)):
+            low, high = scope.value_range(domain)
+            scope.arguments.append(
+                Variable(name=outer.names.new("argument"), type=domain, low=low, high=high)
+            )
+        writer = StatementWriter(scope, ExpressionWriter(scope, lambda _domain: None))
+        parameters = tuple(scope.arguments)
+        low, high = outer.sum_range(domain) if not domain.floating else (-4096.0, 4096.0)
+
+        def root() -> Body:
+            value = writer.expressions.value(domain, [op.read(p) for p in parameters])
+            return (Return(value=writer.expressions.stored(value, domain, low, high)),)
+
+        body = writer.block(Frame(), root)
+        function = Function(name=outer.names.new("helper"), returns=domain, parameters=parameters, body=body)
+        outer.helpers.append(function)
+        return function
+
+
+# ---- around the function ---------------------------------------------------------------------------
+
+
+def _extents(random: Random, options: AstOptions, names: NameSupply, depth: int) -> tuple[Extent, ...]:
+    """Two or three lengths, short enough for `depth` loops around each other."""
+    least, most = options.array_extent
+    longest = int(options.max_iterations ** (1 / max(1, depth)))
+    most = max(least, min(most, longest))
+    least = max(least, min(most, most // 2)) if depth < 3 else least
+    count = random.choice((2, 2, 3))
+    return tuple(Extent(text=names.new("extent"), value=random.randint(least, most)) for _ in range(count))
+
+
+def _used_extents(extents: tuple[Extent, ...], top: Function, tables: list[Array]) -> tuple[Extent, ...]:
+    texts = [e.text for place in (*top.parameters, *tables) if isinstance(place, Array) for e in place.shape]
+    for statement in walk_statements(top.body):
+        if isinstance(statement, DeclareArray):
+            texts += [e.text for e in statement.array.shape]
+        for outer in expressions_of(statement):
+            texts += [e.text for e in walk_expression(outer) if isinstance(e, Constant)]
+    words = {word for text in texts for word in text.split()}
+    return tuple(e for e in extents if e.text in words)
+
+
+def _inputs(top: Function) -> dict[str, dict[str, Any]]:
+    return {p.name: _drawn(p) for p in top.parameters}
+
+
+def _drawn(place: Variable | Array) -> dict[str, Any]:
+    low, high = place.drawn if isinstance(place, Array) else (place.low, place.high)
+    if place.type.floating:
+        return {"kind": "uniform", "low": float(low), "high": float(high)}
+    return {"kind": "uniform", "low": int(low), "high": int(high) + 1}

@@ -1,0 +1,107 @@
+"""What a user may choose about the random programs of the AST stage.
+
+Belongs here: the options, their defaults and their check. Does not: what the generator makes of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from pipelines.interface import DOUBLE, FLOAT, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64
+from pipelines.programs.errors import ProgramError
+
+DATA_TYPES = {t.c_name: t for t in (INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, FLOAT, DOUBLE)}
+"""Every type that data may have, by its name in C."""
+
+OPERATORS = ("+", "-", "*", "/", "%", "&", "|", "^", "~", "<<", ">>", "?:", "min", "max", "abs", "sqrt")
+"""Every operator that may be chosen; comparisons and logic come with conditions."""
+
+CONTROLS = ("if", "continue", "break", "while", "switch", "triangular")
+"""Kinds of control flow besides counted loops, in the order of `AstOptions.control_weights`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AstOptions:
+    """Choices of the AST stage.
+
+    Attributes:
+        data_types: C names of the types drawn, of DATA_TYPES.
+        operators: of OPERATORS; "+" must be among them.
+        loop_depth_weights: weight of loop depth 0, 1, 2, ...; at most depth 6.
+        max_expression_depth: of operators above each other, 1 to 6; a conversion or a guard may add to it.
+        statements: least and most of the statements that a program is given before its definitions close.
+        control_share: probability that a statement or loop has control flow of its own, 0 to 1.
+        control_weights: of each of CONTROLS.
+        helper_probability: that an expression calls a function of the program, 0 to 1.
+        max_helpers: most functions besides the top one, 0 to 4.
+        array_dimensions: most dimensions of an array, 1 to 3.
+        array_extent: least and most elements along a dimension; deep nests get the small ones.
+        max_iterations: most iterations of the innermost loop of a nest.
+        max_cycles: most cycles a program may take, by a worst-case estimate with memory delays of 10.
+        source_bytes: least and most bytes of source.
+    """
+
+    data_types: tuple[str, ...] = tuple(DATA_TYPES)
+    operators: tuple[str, ...] = OPERATORS
+    loop_depth_weights: tuple[float, ...] = (0.03, 0.11, 0.22, 0.36, 0.2, 0.08)
+    max_expression_depth: int = 4
+    statements: tuple[int, int] = (3, 14)
+    control_share: float = 0.3
+    control_weights: tuple[float, ...] = (5, 2, 1, 2, 2, 1)
+    helper_probability: float = 0.06
+    max_helpers: int = 2
+    array_dimensions: int = 3
+    array_extent: tuple[int, int] = (3, 48)
+    max_iterations: int = 1200
+    max_cycles: int = 50_000
+    source_bytes: tuple[int, int] = (300, 6000)
+
+    def __post_init__(self) -> None:
+        """Refuse values outside their ranges.
+
+        Raises: ProgramError: the message names the option, what it got and what is valid.
+        """
+        _require_known("data_types", self.data_types, DATA_TYPES)
+        _require_known("operators", self.operators, OPERATORS)
+        _require("+" in self.operators, "operators must have +", self.operators)
+        _require_weights("loop_depth_weights", self.loop_depth_weights, (1, 7))
+        _require_weights("control_weights", self.control_weights, (len(CONTROLS), len(CONTROLS)))
+        _require_integer("max_expression_depth", self.max_expression_depth, (1, 6))
+        _require_integer("max_helpers", self.max_helpers, (0, 4))
+        _require_integer("array_dimensions", self.array_dimensions, (1, 3))
+        _require_integer("max_iterations", self.max_iterations, (64, 1_000_000))
+        _require_integer("max_cycles", self.max_cycles, (1000, 100_000_000))
+        _require_pair("statements", self.statements, (1, 200))
+        _require_pair("array_extent", self.array_extent, (2, 4096))
+        _require_pair("source_bytes", self.source_bytes, (0, 1 << 20))
+        for name in ("control_share", "helper_probability"):
+            _require(0 <= getattr(self, name) <= 1, f"{name} must be 0 .. 1", getattr(self, name))
+
+
+def _require(holds: bool, rule: str, got: object) -> None:
+    if not holds:
+        raise ProgramError(f"{rule}, got {got}")
+
+
+def _require_known(name: str, chosen: Sequence[str], known: Iterable[str]) -> None:
+    valid = tuple(known)
+    _require(len(chosen) > 0, f"{name} must not be empty", "()")
+    for item in chosen:
+        _require(item in valid, f"{name} must be of {', '.join(valid)}", item)
+
+
+def _require_weights(name: str, weights: Sequence[float], counts: tuple[int, int]) -> None:
+    rule = f"{name} must be {counts[0]} to {counts[1]} weights >= 0, one above 0"
+    good = all(math.isfinite(w) and w >= 0 for w in weights) and sum(weights) > 0
+    _require(good and counts[0] <= len(weights) <= counts[1], rule, tuple(weights))
+
+
+def _require_integer(name: str, value: int, limits: tuple[int, int]) -> None:
+    _require(limits[0] <= value <= limits[1], f"{name} must be {limits[0]} .. {limits[1]}", value)
+
+
+def _require_pair(name: str, pair: tuple[int, int], limits: tuple[int, int]) -> None:
+    rule = f"{name} must be a least and a most between {limits[0]} and {limits[1]}"
+    _require(limits[0] <= pair[0] <= pair[1] <= limits[1], rule, tuple(pair))

@@ -1,0 +1,292 @@
+"""What may be read and written at the point of a program that is being generated.
+
+Belongs here: frames, live variables, ranges of new variables and arrays, and room for sums. Does not: which
+expression or statement comes next. Programs are generated from their end to their start, so a variable is
+*pending* from its last use until its definition has been generated: it is live, and may be read or updated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import prod
+from random import Random
+
+from pipelines.interface import DOUBLE, FLOAT, INT32, INT64, UINT32, UINT64, ScalarType
+from pipelines.programs.ast.names import LOOPS, NameSupply
+from pipelines.programs.ast.operations import type_range
+from pipelines.programs.ast.options import DATA_TYPES, AstOptions
+from pipelines.programs.ast.tree import Array, Extent, Function, Number, Variable
+
+
+@dataclass(slots=True, kw_only=True)
+class Frame:
+    """A block that is being generated.
+
+    Attributes:
+        loop: variable of the loop whose body the block is, with its values inside; None of other blocks.
+        extent: what the loop variable runs over, when it may be a subscript.
+        trips: most times the block runs each time it is reached.
+        covering: part of a nest that must write every element, so that nothing may leave it early.
+        leaves: `continue` and `break` that may stand in it.
+        pending: variables declared in this block, live, whose definition is yet to come.
+    """
+
+    loop: Variable | None = None
+    extent: Extent | None = None
+    trips: int = 1
+    covering: bool = False
+    is_loop: bool = False
+    leaves: tuple[str, ...] = ()
+    pending: list[Variable] = field(default_factory=list[Variable])
+
+
+@dataclass(slots=True, kw_only=True)
+class Scope:
+    """The state of the generation of one function.
+
+    Attributes:
+        palette: types of the program's data; the first is the main one.
+        extents: lengths of dimensions and loops.
+        depth: most loops around a statement.
+        budget: statements that may still be asked for.
+        arguments: scalars that are arguments.
+        inputs, outputs, tables: arrays of the whole program; outputs may be written.
+        local_arrays: live arrays of the function that are yet to be defined.
+        closed: outputs that are overwritten as a whole later, and so are not live.
+        barred: arrays that must not be read where a nest overwrites them.
+        locked: variables that steer a loop, which nothing else may change.
+        sums: variables and arrays that are only added to, with the magnitude that is left for it.
+        demanded: loops that must still stand around the additions to a variable.
+        helpers: functions of the program besides the top one.
+    """
+
+    random: Random
+    options: AstOptions
+    names: NameSupply
+    palette: tuple[ScalarType, ...]
+    extents: tuple[Extent, ...]
+    depth: int
+    budget: int
+    frames: list[Frame] = field(default_factory=list[Frame])
+    arguments: list[Variable] = field(default_factory=list[Variable])
+    inputs: list[Array] = field(default_factory=list[Array])
+    outputs: list[Array] = field(default_factory=list[Array])
+    tables: list[Array] = field(default_factory=list[Array])
+    local_arrays: list[Array] = field(default_factory=list[Array])
+    closed: list[str] = field(default_factory=list[str])
+    barred: list[str] = field(default_factory=list[str])
+    locked: list[str] = field(default_factory=list[str])
+    sums: dict[str, float] = field(default_factory=dict[str, float])
+    demanded: dict[str, int] = field(default_factory=dict[str, int])
+    helpers: list[Function] = field(default_factory=list[Function])
+    fixed_arguments: bool = False
+
+    @property
+    def frame(self) -> Frame:
+        """The innermost block."""
+        return self.frames[-1]
+
+    @property
+    def loops(self) -> int:
+        """Loops around the current point."""
+        return sum(f.is_loop for f in self.frames)
+
+    @property
+    def trips(self) -> int:
+        """Most times the current point is reached."""
+        return prod(f.trips for f in self.frames)
+
+    def trips_within(self, name: str) -> int:
+        """Most times the current point is reached while a variable lives; of an array, at all."""
+        for place, frame in enumerate(self.frames):
+            if any(v.name == name for v in frame.pending):
+                return prod(f.trips for f in self.frames[place + 1 :])
+        return self.trips
+
+    def chance(self, probability: float) -> bool:
+        """True with a probability."""
+        return self.random.random() < probability
+
+    # ---- what is there ------------------------------------------------------------------------------
+
+    def counters(self) -> list[tuple[Variable, Extent]]:
+        """Loop variables that may be subscripts, with what they run over, outermost first."""
+        return [(f.loop, f.extent) for f in self.frames if f.loop is not None and f.extent is not None]
+
+    def loop_variables(self) -> list[Variable]:
+        """Variables of all loops around the current point, outermost first."""
+        return [f.loop for f in self.frames if f.loop is not None]
+
+    def pending(self) -> list[Variable]:
+        """Live variables of the function at the current point."""
+        return [v for f in self.frames for v in f.pending]
+
+    def readable_arrays(self) -> list[Array]:
+        """Arrays that may be read at the current point."""
+        found = [*self.inputs, *self.tables, *self.local_arrays, *self.outputs]
+        return [a for a in found if a.name not in self.closed and a.name not in self.barred]
+
+    def writable_arrays(self) -> list[Array]:
+        """Live arrays that may be written at the current point."""
+        found = [*self.outputs, *self.local_arrays]
+        return [a for a in found if a.name not in self.closed and a.name not in self.barred]
+
+    def updatable(self) -> list[Variable]:
+        """Live variables that a statement may change."""
+        return [v for v in self.pending() if v.name not in self.locked]
+
+    def can_loop(self, count: int = 1) -> bool:
+        """Whether more loops may stand at the current point."""
+        smallest = min(e.value for e in self.extents)
+        return (
+            self.loops + count <= self.depth and self.trips * smallest**count <= self.options.max_iterations
+        )
+
+    def loop_extent(self) -> Extent:
+        """A length that a loop at the current point may have; the smallest when none is short enough."""
+        room = self.options.max_iterations // self.trips
+        return self.random.choice([e for e in self.extents if e.value <= room] or [self.smallest_extent()])
+
+    def smallest_extent(self) -> Extent:
+        """The shortest length."""
+        return min(self.extents, key=lambda e: e.value)
+
+    def loop_name(self) -> str:
+        """Name of the variable of a loop at the current point."""
+        return LOOPS[self.loops]
+
+    # ---- new variables and arrays -------------------------------------------------------------------
+
+    def new_temporary(self, kind: ScalarType, *, word: str = "temporary") -> Variable:
+        """A variable that is live from here backwards, declared in this block or one around it."""
+        low, high = self.value_range(kind)
+        return self.declared(Variable(name=self.names.new(word), type=kind, low=low, high=high))
+
+    def declared(self, variable: Variable, *, innermost: bool = False) -> Variable:
+        """Make a variable live in the current block or, at random, one around it."""
+        place = len(self.frames) - 1
+        while place > 0 and not innermost and self.chance(0.3):
+            place -= 1
+        self.frames[place].pending.append(variable)
+        return variable
+
+    def new_sum(self, domain: ScalarType, levels: int) -> Variable:
+        """A variable of the current block that loops add to, `levels` of them around each other."""
+        kind = sum_type(domain)
+        low, high = self.sum_range(kind)
+        variable = Variable(name=self.names.new("sum"), type=kind, low=low, high=high)
+        self.frame.pending.append(variable)
+        if not wraps(kind):
+            self.sums[variable.name] = float(high)
+        self.demanded[variable.name] = levels
+        return variable
+
+    def new_argument(self, kind: ScalarType) -> Variable:
+        """A scalar argument."""
+        low, high = self.drawn_range(kind)
+        variable = Variable(name=self.names.new("argument"), type=kind, low=low, high=high)
+        self.arguments.append(variable)
+        return variable
+
+    def value_range(self, kind: ScalarType) -> tuple[Number, Number]:
+        """A range for a variable that is assigned anything: all of a narrow or unsigned type."""
+        if kind.floating:
+            reach = float(1 << self.random.randint(5, 12))
+            return -reach, reach
+        if not kind.signed or kind.width_bits < 32:
+            return type_range(kind)
+        bits = self.random.randint(11, 16) if kind == INT32 else self.random.randint(20, 34)
+        return -(1 << bits), (1 << bits) - 1
+
+    def sum_range(self, kind: ScalarType) -> tuple[Number, Number]:
+        """A range for a sum: room for each iteration to add some thousands."""
+        if wraps(kind):
+            return type_range(kind)
+        bits = self.options.max_iterations.bit_length() + (24 if kind == INT64 else 12)
+        if kind.floating:
+            return -float(1 << bits), float(1 << bits)
+        bits = min(bits, kind.width_bits - 4)
+        return -(1 << bits) + 1, (1 << bits) - 1
+
+    def drawn_range(self, kind: ScalarType) -> tuple[Number, Number]:
+        """A range that data of an argument is drawn from, both ends included."""
+        random = self.random
+        if kind.floating:
+            return random.choice([(-1.0, 1.0), (0.0, 1.0), (-8.0, 8.0), (0.5, 4.0), (-100.0, 100.0)])
+        most = {8: 7, 16: 12, 32: 13, 64: 24}[kind.width_bits]
+        bits = random.randint(4, most)
+        if not kind.signed:
+            return 0, (1 << random.randint(bits, most + 1)) - 1
+        return -(1 << bits), (1 << bits) - 1
+
+    def new_array(self, role: str, shape: tuple[Extent, ...]) -> Array:
+        """An array of a role: input, output, sum (an output that is added to), local or table."""
+        kind = self.data_type()
+        drawn = self.drawn_range(kind)
+        low, high = drawn
+        if role == "sum":
+            kind = sum_type(kind)
+            drawn = self.drawn_range(kind)
+            low, high = self.sum_range(kind)
+        elif role in ("output", "local"):
+            low, high = self.value_range(kind)
+            drawn = max(low, drawn[0]), min(high, drawn[1])
+        word = {"sum": "output"}.get(role, role)
+        values = self._table_values(kind, drawn, shape) if role == "table" else ()
+        array = Array(
+            name=self.names.new(word), type=kind, low=low, high=high, shape=shape, drawn=drawn, values=values
+        )
+        if role == "sum" and not wraps(kind):
+            self.sums[array.name] = float(high) - max(abs(float(drawn[0])), abs(float(drawn[1])))
+        owner = {"input": self.inputs, "local": self.local_arrays, "table": self.tables}
+        owner.get(role, self.outputs).append(array)
+        return array
+
+    def data_type(self) -> ScalarType:
+        """A type of the palette, mostly the main one."""
+        return self.palette[0] if self.chance(0.6) else self.random.choice(self.palette)
+
+    def _table_values(
+        self, kind: ScalarType, drawn: tuple[Number, Number], shape: tuple[Extent, ...]
+    ) -> tuple[Number, ...]:
+        count = prod(e.value for e in shape)
+        if kind.floating:
+            steps = [self.random.randint(int(drawn[0] * 16), int(drawn[1] * 16)) for _ in range(count)]
+            return tuple(s / 16 for s in steps)
+        low, high = int(drawn[0]), int(drawn[1])
+        return tuple(self.random.randint(low, high) for _ in range(count))
+
+
+def domain_of(kind: ScalarType) -> ScalarType:
+    """The type that values of a type are computed in."""
+    return INT32 if not kind.floating and kind.width_bits < 32 else kind
+
+
+def sum_type(kind: ScalarType) -> ScalarType:
+    """The type of a sum of values of a type."""
+    if kind.floating or kind.width_bits == 64:
+        return kind
+    return INT32 if kind.signed or kind.width_bits < 32 else UINT32
+
+
+def wraps(kind: ScalarType) -> bool:
+    """Whether a sum in this type may wrap around: it is unsigned and at least as wide as int."""
+    return kind in (UINT32, UINT64)
+
+
+def draw_palette(random: Random, options: AstOptions) -> tuple[ScalarType, ...]:
+    """One to three types of data; a floating program has one floating type."""
+    kinds = [DATA_TYPES[name] for name in options.data_types]
+    main = random.choice(kinds)
+    others = [k for k in kinds if not (k.floating and main.floating) and k != main]
+    if not main.floating:
+        others = [k for k in others if not k.floating] * 3 + [k for k in others if k.floating]
+    count = min(random.choice((0, 1, 1, 2)), len(others))
+    chosen = [main]
+    for kind in random.sample(others, count):
+        if kind not in chosen and not (kind.floating and any(c.floating for c in chosen)):
+            chosen.append(kind)
+    return tuple(chosen)
+
+
+FLOATING = (FLOAT, DOUBLE)
