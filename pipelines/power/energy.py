@@ -15,7 +15,7 @@ Pins of a cell are taken as independent in those probabilities.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -117,13 +117,22 @@ class CellActivity:
         return TableStack([table]).at(np.zeros(slew.size, np.intp), slew, load)
 
 
+def energy_entries(pin: Pin) -> list[InternalPower]:
+    """Internal energies of a pin, one for each related pin: a group may name several."""
+    return [
+        replace(entry, related_pin=related)
+        for entry in pin.internal_power
+        for related in ((entry.related_pin or "").split() or [None])
+    ]
+
+
 def transition_energy_pj(cells: CellActivity, entry: InternalPower, pin: Pin) -> Floats:
     """Mean energy of a rising and a falling transition of a pin by one entry, (cells,)."""
     net = cells.nets(pin.name)
     if entry.related_pin is None:  # an input: its own transition, no load
         slew, load = cells.timing.transition_ns[net], np.zeros((net.size, 2))
     else:
-        slew = _related_slew(cells, entry.related_pin.split()[0], pin)
+        slew = _related_slew(cells, entry.related_pin, pin)
         load = cells.timing.load_pf[net]
     rise = cells.energy(entry.rise, slew[:, RISE], load[:, RISE])
     fall = cells.energy(entry.fall, slew[:, FALL], load[:, FALL])
@@ -157,7 +166,7 @@ def _cause_shares(cells: CellActivity, pin: Pin, entries: Sequence[InternalPower
     """Share of an output's changes that each entry's related input has caused; they add up to 1."""
     weights: list[Floats] = []
     for entry in entries:
-        related = (entry.related_pin or "").split()[0]
+        related = entry.related_pin or ""
         if cells.cell.is_sequential:
             clocked = related in cells.cell.pins and cells.cell.pins[related].is_clock
             weight = np.full(len(cells.group.names), float(clocked))
@@ -171,8 +180,9 @@ def _cause_shares(cells: CellActivity, pin: Pin, entries: Sequence[InternalPower
 
 def _pin_internal_pj(cells: CellActivity, pin: Pin) -> float:
     """Internal energy of all transitions of one pin."""
-    own = [e for e in pin.internal_power if not e.related_pin]
-    related = [e for e in pin.internal_power if e.related_pin]
+    entries = energy_entries(pin)
+    own = [e for e in entries if e.related_pin is None]
+    related = [e for e in entries if e.related_pin is not None]
     shares = list(zip(own, _state_shares(cells, [e.when for e in own]), strict=True))
     if related:
         shares += zip(related, _cause_shares(cells, pin, related), strict=True)

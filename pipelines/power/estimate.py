@@ -90,10 +90,14 @@ def estimate_power(
         timeout_s: limit of the simulation in seconds, wall clock.
     Returns: power over the cycles from start to done, and what the netlist computed; or the status and reason
              for which there is none.
-    Raises:  ToolMissing: gcc is not installed. PowerError: the period is not positive, the netlist cannot be
-             simulated or is no design. KeyError: data lacks an argument.
+    Raises:  ToolMissing: gcc is not installed. PowerError: the period or a memory delay is not positive, the
+             netlist cannot be simulated or is no design. SynthesisError: it has a combinational loop.
+             KeyError: data lacks an argument.
     Source:  liberty's `internal_power`, `leakage_power` and capacitances; see `energy.py`.
     """
+    delays = (run.timing.read_delay_cycles, run.timing.write_delay_cycles)
+    if min(delays) < 1:
+        raise PowerError(f"memory delays must be at least 1 cycle, got {delays[0]} and {delays[1]}")
     if not clock_period_ns > 0:
         raise PowerError(f"clock_period_ns must be positive, got {clock_period_ns}")
     start = stopwatch()

@@ -26,6 +26,7 @@ from pipelines.power.energy import (
     CellActivity,
     PowerParts,
     cell_activities,
+    energy_entries,
     power_parts,
 )
 from pipelines.power.errors import PowerError
@@ -221,7 +222,7 @@ def _inferred_condition(function: Expression, pin: str) -> Expression | None:
 def _tool_weight(cells: CellActivity, pin: Pin, entry: InternalPower) -> Floats:
     """What the tool multiplies the energies of both directions with: changes times its `duty`, (cells,)."""
     changes = cells.changes(pin.name)
-    related = entry.related_pin.split()[0] if entry.related_pin else None
+    related = entry.related_pin
     if related is not None and entry.when is None and pin.function:
         condition = _inferred_condition(parse_function(pin.function), related)
         if condition is not None:
@@ -236,7 +237,7 @@ def _tool_weight(cells: CellActivity, pin: Pin, entry: InternalPower) -> Floats:
 
 def _tool_energy_pj(cells: CellActivity, pin: Pin, entry: InternalPower) -> Floats:
     """Energies of both directions added, at the related pin's transition of the same direction, (cells,)."""
-    slew = cells.timing.transition_ns[cells.nets((entry.related_pin or pin.name).split()[0])]
+    slew = cells.timing.transition_ns[cells.nets(entry.related_pin or pin.name)]
     load = cells.timing.load_pf[cells.nets(pin.name)].max(axis=1)
     load = load if pin.direction == "output" else np.zeros(load.size)
     return cells.energy(entry.rise, slew[:, RISE], load) + cells.energy(entry.fall, slew[:, FALL], load)
@@ -253,7 +254,7 @@ def tool_internal_mw(
     total = 0.0
     for cells in cell_activities(netlist, liberty, timing, activity):
         for pin in cells.cell.pins.values():
-            for entry in pin.internal_power:
+            for entry in energy_entries(pin):
                 energy = _tool_energy_pj(cells, pin, entry)
                 total += float((energy * _tool_weight(cells, pin, entry)).sum())
     return total / (activity.cycles * clock_period_ns)

@@ -7,7 +7,7 @@ with delays; what the netlist computes must equal the cycle model (which equals 
 delays goes to OpenSTA. One line a kernel:
 
     outputs   equal or not
-    Mcc/s     million cells times cycles a second, without and with delays
+    mcc_per_s million cells times cycles a processor second, without and with delays
     glitch    changes with delays over changes without
     delay, switching, leakage   ours over OpenSTA's, less 1
     internal  our tables under the rule of OpenSTA 2.0.17 over its figure, less 1; and our figure over its
@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import resource
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -35,6 +36,7 @@ from pipelines.power import (
     DesignRun,
     DesignStimulus,
     EncodedNetlist,
+    build_engine,
     compare_with_opensta,
     encode_netlist,
     power_parts,
@@ -141,8 +143,9 @@ class Design:
 def simulate(
     design: Design, encoded: EncodedNetlist, folder: Path, *, delays: bool
 ) -> tuple[Activity, float, bool]:
-    """Activity, million cells times cycles a second, and whether the outputs are those of the cycle model."""
+    """Activity, million cells times cycles a processor second, and whether the outputs are those of the cycle model."""
     stimulus = DesignStimulus(encoded=encoded, run=design.run())
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     run = run_engine(
         encoded,
         lambda: stimulus.content(delays=delays),
@@ -152,12 +155,13 @@ def simulate(
     )
     if run.status != "ok":
         sys.exit(f"the netlist must run, got {run.status}: {run.reason}")
+    processor_s = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
     found = stimulus.result(run.content)
     (folder / "cycles").mkdir(exist_ok=True)
     model = count_cycles(design.compiled, design.data, folder=folder / "cycles")
     equal = (found.latency_cycles, found.returned) == (model.latency_cycles, model.returned)
     equal &= all(same_values(v, model.outputs[n]) for n, v in found.outputs.items())
-    return found.activity, design.cells * found.latency_cycles / run.wall_s / 1e6, equal
+    return found.activity, design.cells * found.latency_cycles / processor_s / 1e6, equal
 
 
 def unregistered(
@@ -191,6 +195,7 @@ def measure(program: ProgramRow, path: Path, *, plain: bool) -> dict[str, float 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         design = Design(program, path, folder / "synthesis")
+        build_engine(folder / "engine")
         encoded = encode_netlist(design.netlist, liberty, analyse_timing(design.netlist, liberty))
         calm, fast, first = simulate(design, encoded, folder, delays=False)
         activity, slow, second = simulate(design, encoded, folder, delays=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,7 @@ from pipelines.power import (
     run_engine,
 )
 from pipelines.power.opensta import tool_internal_mw
+from pipelines.rtlsim import MemoryTiming
 from pipelines.synthesis import load_liberty
 from pipelines.synthesis.liberty import Liberty
 from pipelines.synthesis.netlist import Netlist
@@ -86,6 +88,18 @@ def test_tables_of_an_output_count_as_their_inputs_change(small: Liberty) -> Non
     assert parts.internal_mw == pytest.approx(8 * mean_pj / 100)
 
 
+def test_group_of_energies_may_name_several_inputs(tmp_path: Path) -> None:
+    path = tmp_path / "joined.lib"
+    first = SMALL_LIBERTY.index('internal_power () { related_pin : "A";', SMALL_LIBERTY.index("A ^ B"))
+    second = SMALL_LIBERTY.index('internal_power () { related_pin : "B";')
+    text = SMALL_LIBERTY[:second] + SMALL_LIBERTY[SMALL_LIBERTY.index("timing ()", second) :]
+    path.write_text(text[:first] + text[first:].replace('"A";', '"A B";', 1))
+    ports = {"a": ("input", [2]), "b": ("input", [3]), "y": ("output", [4])}
+    netlist = netlist_of(ports, ("XOR", "A=2 B=3 Y=4"))
+    activity = activity_of(netlist, 10, {2: (6, 3), 3: (2, 4), 4: (8, 5)})
+    assert parts_of(netlist, load_liberty(path), activity).internal_mw == pytest.approx(8 * 2 / 100)
+
+
 def test_flip_flop_pays_for_clock_data_and_output(small: Liberty) -> None:
     netlist = netlist_of(
         {"clk": ("input", [2]), "d": ("input", [3]), "q": ("output", [4])}, ("FF", "CK=2 R=1 D=3 Q=4")
@@ -140,6 +154,21 @@ def test_estimate_power_rejects_a_period_of_zero(
             liberty=load_liberty(osu018),
             clock_period_ns=0.0,
             run=design_run(kernel),
+            folder=tmp_path,
+            engine_folder=engine_folder,
+        )
+
+
+def test_estimate_power_rejects_memories_without_delay(
+    kernel: Kernel, osu018: Path, tmp_path: Path, engine_folder: Path
+) -> None:
+    timing = MemoryTiming(read_delay_cycles=0, write_delay_cycles=1)
+    with pytest.raises(PowerError, match="memory delays must be at least 1 cycle, got 0 and 1"):
+        estimate_power(
+            kernel.netlist,
+            liberty=load_liberty(osu018),
+            clock_period_ns=10.0,
+            run=replace(design_run(kernel), timing=timing),
             folder=tmp_path,
             engine_folder=engine_folder,
         )
