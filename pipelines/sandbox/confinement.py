@@ -150,9 +150,17 @@ def _mount_arguments(folder: Path, readable: Sequence[Path]) -> list[str]:
         arguments += _system_folder(Path(name), made)
     for path in readable:
         arguments += [*_parents(path, made), "--ro-bind", str(path), str(path)]
-    arguments += [*_parents(Path("/dev/null"), made), "--dev-bind", "/dev/null", "/dev/null"]
-    arguments += ["--proc", "/proc", "--bind", str(folder), str(BOX)]
-    return [*arguments, "--remount-ro", "/", "--chdir", str(BOX)]
+    arguments += [
+        *_parents(Path("/dev/null"), made),
+        "--dev-bind",
+        "/dev/null",
+        "/dev/null",
+        "--dir",
+        "/proc",
+    ]
+    arguments += ["--bind", str(folder), str(BOX), "--remount-ro", "/", "--chdir", str(BOX)]
+    # The first process is bubblewrap's, under no limit; its memory must not be open to the program's user.
+    return [*arguments, "--proc", "/proc", "--perms", "0555", "--tmpfs", "/proc/1", "--remount-ro", "/proc/1"]
 
 
 def _system_folder(path: Path, made: set[Path]) -> list[str]:

@@ -57,7 +57,7 @@ def run_confined(
     _fill(folder, files or {})
     with ExitStack() as stack:
         status_read, status_write = _pipe(stack)
-        start_read, start_write = _pipe(stack)
+        start_read, start_write = _pipe(stack, endless=True)
         filter_file = stack.enter_context(os.fdopen(os.memfd_create("filter"), "w+b"))
         filter_file.write(system_call_filter())
         filter_file.seek(0)
@@ -96,10 +96,18 @@ def _started(
     )
 
 
-def _pipe(stack: ExitStack) -> tuple[IO[bytes], IO[bytes]]:
+def _pipe(stack: ExitStack, *, endless: bool = False) -> tuple[IO[bytes], IO[bytes]]:
+    """Read and write end. Who reads an endless one waits even when all writers are gone.
+
+    Otherwise the end of this process would look like the word to start, and nobody watched the program.
+    """
     read, write = os.pipe()
+    if endless:
+        once = read
+        read = os.open(f"/proc/self/fd/{once}", os.O_RDWR | os.O_CLOEXEC)
+        os.close(once)
     return (
-        stack.enter_context(os.fdopen(read, "rb", buffering=0)),
+        stack.enter_context(os.fdopen(read, "r+b" if endless else "rb", buffering=0)),
         stack.enter_context(os.fdopen(write, "wb", buffering=0)),
     )
 

@@ -108,6 +108,8 @@ class Supervision:
     def end(self) -> None:
         """End every process of the program, and read what they still had said."""
         with self._handles:
+            while self._first is None and not self._status.ended and not self._hold_first():
+                self._status.take()  # without it, the first process could outlive bubblewrap
             if self._first_handle is not None:
                 _kill(self._first_handle)
             self._process.kill()
@@ -148,17 +150,22 @@ class Supervision:
         return [s for s in (self._out, self._err, self._status) if not s.ended]
 
     def _begin_program(self) -> None:
-        """Once bubblewrap has named its first process, hold on to that, and let the program run.
-
-        It waits till then, so the number cannot mean another process yet.
-        """
-        if self._first is not None:
-            return
-        self._first = _field(self._status.content, "child-pid")
-        if self._first is not None:
-            self._first_handle = self._own(os.pidfd_open(self._first))
-            with self._start:
+        """Let the program run once its first process is known."""
+        if self._first is None and self._hold_first():
+            with contextlib.suppress(BrokenPipeError):  # bubblewrap failed, and says why
                 self._start.write(b"\n")
+
+    def _hold_first(self) -> bool:
+        """Hold on to the process that bubblewrap has named as its first: ending it ends all.
+
+        It waits for a word of ours till then, so the number cannot mean another process yet.
+        """
+        self._first = _field(self._status.content, "child-pid")
+        if self._first is None:
+            return False
+        with contextlib.suppress(ProcessLookupError):
+            self._first_handle = self._own(os.pidfd_open(self._first))
+        return True
 
     def _excess(self, remaining_s: float, *, walk: bool) -> str | None:
         if remaining_s <= 0:

@@ -154,6 +154,9 @@ int main(int count, char **words)
         pause();
     } else if (!strcmp(name, "daemon")) {
         daemonise();
+        if (*help) {
+            pause();
+        }
     } else if (!strcmp(name, "huge")) {
         write_file("huge", 1 << 20);
     } else if (!strcmp(name, "many")) {

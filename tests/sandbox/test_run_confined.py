@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -99,6 +101,14 @@ def test_run_confined_stops_an_endless_loop(attacks: Path, tmp_path: Path) -> No
     assert (run.returncode, run.stopped_by, left_running(attacks)) == (None, TIME, [])
 
 
+@pytest.mark.parametrize("wall_s", [1e-9, 0.001, 0.003, 0.006])
+def test_run_confined_can_be_stopped_before_the_program_runs(
+    attacks: Path, tmp_path: Path, wall_s: float
+) -> None:
+    run = attack(attacks, tmp_path, "spin", wall_s=wall_s)
+    assert (run.returncode, run.stopped_by, left_running(attacks)) == (None, TIME, [])
+
+
 def test_run_confined_limits_processor_time(attacks: Path, tmp_path: Path) -> None:
     run = attack(attacks, tmp_path, "spin", cpu_s=1, wall_s=600)
     assert (run.returncode, run.stopped_by) == (-signal.SIGXCPU, None)
@@ -185,7 +195,9 @@ def test_run_confined_shows_what_is_named_and_only_for_reading(attacks: Path, tm
     assert named.read_text() == "as it was"
 
 
-@pytest.mark.parametrize("path", ["/x", "/tmp/x", "/dev/x", "/usr/bin/x", "/proc/sys/kernel/core_pattern"])
+@pytest.mark.parametrize(
+    "path", ["/x", "/tmp/x", "/dev/x", "/usr/bin/x", "/proc/sys/kernel/core_pattern", "/proc/1/mem"]
+)
 def test_run_confined_writes_nowhere_else(attacks: Path, tmp_path: Path, path: str) -> None:
     run = attack(attacks, tmp_path, "write", path)
     assert run.stdout.split()[1] in ("EACCES", "EROFS", "ENOENT")
@@ -237,6 +249,30 @@ def test_run_confined_ends_everything_when_it_is_interrupted(
     with pytest.raises(KeyboardInterrupt):
         attack(attacks, tmp_path, "bomb", processes=4)
     assert left_running(attacks) == []
+
+
+def test_run_confined_ends_with_the_process_that_called_it(attacks: Path, tmp_path: Path) -> None:
+    child = os.fork()
+    if child == 0:
+        attack(attacks, tmp_path, "daemon", "forever", processes=4, wall_s=600)
+        os._exit(0)
+    while not any(line.startswith(str(attacks)) for line in left_running(attacks)):
+        time.sleep(0.01)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    for _ in range(1000):
+        if not left_running(attacks):
+            return
+        time.sleep(0.01)
+    pytest.fail(f"left running: {left_running(attacks)}")
+
+
+def test_run_confined_counts_processes_apart_in_every_thread(attacks: Path, tmp_path: Path) -> None:
+    def outcome(index: int) -> str:
+        return attack(attacks, tmp_path / str(index), "children", processes=4).stdout
+
+    with ThreadPoolExecutor(4) as pool:
+        assert set(pool.map(outcome, range(12))) == {"3 children, then EAGAIN\n"}
 
 
 def test_run_confined_rejects_a_machine_without_namespaces(
