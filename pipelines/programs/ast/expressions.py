@@ -7,12 +7,14 @@ undefined on its operands is passed over for another; a sum of halved operands i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
-from pipelines.interface import FLOAT, INT32, INT64, UINT32, UINT64, ScalarType
+from pipelines.interface import FLOAT, INT32, UINT32, ScalarType
 from pipelines.programs.ast import operations as op
+from pipelines.programs.ast.conditions import ConditionWriter, is_leaf, like
 from pipelines.programs.ast.places import PlaceWriter
-from pipelines.programs.ast.scope import FLOATING, Scope, domain_of
+from pipelines.programs.ast.scope import Scope, domain_of
 from pipelines.programs.ast.tree import (
     Call,
     Constant,
@@ -21,7 +23,6 @@ from pipelines.programs.ast.tree import (
     Number,
     Read,
     Select,
-    Variable,
 )
 
 _INTEGER_WEIGHTS = {
@@ -30,8 +31,8 @@ _INTEGER_WEIGHTS = {
     "*": 5,
     "/": 1,
     "%": 1,
-    "&": 2,
-    "|": 1.5,
+    "&": 0.8,
+    "|": 0.6,
     "^": 2.5,
     "<<": 0.7,
     ">>": 1,
@@ -54,7 +55,9 @@ _UNARY_WEIGHTS = {
     "&": 1,
 }
 _FLOATS = (0.5, 0.25, 1.5, 2.0, 0.75, 0.125, 3.0, 1.25, 0.9, 0.1)
+_ODD = (3, 5, 7, 9, 13, 17, 31, 37)
 _INTEGERS = (2, 3, 5, 7, 9, 11, 13, 17, 21, 25, 31, 37)
+_MODULI = (100, 1000, 1021, 4093, 10_000, 32_749, 65_521, 100_000, 1_000_000)
 _LEAF_TRIES = 12
 
 
@@ -67,6 +70,7 @@ class ExpressionWriter:
         self.allowed = scope.options.operators
         self.call_helper = call_helper
         self.places = PlaceWriter(scope)
+        self.conditions = ConditionWriter(scope, self.places)
 
     # ---- values -------------------------------------------------------------------------------------
 
@@ -84,7 +88,8 @@ class ExpressionWriter:
         for _ in range(_LEAF_TRIES):
             if len(leaves) >= count:
                 break
-            leaf = self.into(domain, self.leaf(domain, plain=bool(leaves)))
+            plain = bool(leaves) and not any(isinstance(e, Constant) for e in leaves)
+            leaf = self.into(domain, self.leaf(domain, plain=plain))
             if leaf not in leaves and leaf not in avoided:
                 leaves.append(leaf)
         if not leaves:
@@ -106,6 +111,24 @@ class ExpressionWriter:
     ) -> Expression:
         """A value that may be assigned to a place: within its range and of its type."""
         value = self.value(domain_of(place.type), required, depth)
+        return self.stored(value, place.type, place.low, place.high)
+
+    def changed(self, place: Read | Element, required: Sequence[Expression] = ()) -> Expression:
+        """A value that a place may get from its own: all of it goes in, so that what was there stays live."""
+        domain = domain_of(place.type)
+        own = self.into(domain, place)
+        rest = self.value(domain, required, avoided=[place])
+        if domain.floating:
+            factor = self.random.choice((0.5, 0.75, 0.9))
+            own = op.possible(op.binary("*", own, op.constant(factor, domain)))
+            room = float(place.high) * (1 - factor) * 0.99
+            found = op.binary("+", own, self.limited(rest, -room, room))
+        else:
+            if self.scope.chance(0.3) and "*" in self.allowed:
+                own = op.binary("*", own, like(own, self.random.choice(_ODD))) or own
+            operators = [o for o in ("+", "+", "-", "^") if o in self.allowed]
+            found = op.binary(self.random.choice(operators), own, rest)
+        value = found if found is not None else self._halved_sum(own, rest, domain)
         return self.stored(value, place.type, place.low, place.high)
 
     def stored(self, value: Expression, kind: ScalarType, low: Number, high: Number) -> Expression:
@@ -172,7 +195,7 @@ class ExpressionWriter:
     ) -> Expression | None:
         match chosen:
             case "min" | "max":
-                simple = _is_leaf(left) and _is_leaf(right)
+                simple = is_leaf(left) and is_leaf(right)
                 return op.smaller(left, right, larger=chosen == "max") if simple else None
             case "?:":
                 return self._selected(left, right)
@@ -193,12 +216,12 @@ class ExpressionWriter:
         known = op.select(op.integer(1), left, right)
         if known is None or isinstance(left, Select) or isinstance(right, Select):
             return None
-        return op.select(self.condition(), left, right)
+        return op.select(self.conditions.condition(), left, right)
 
     def _divided(
         self, chosen: str, left: Expression, right: Expression, domain: ScalarType
     ) -> Expression | None:
-        if left == right:
+        if left == right or not self._is_data(right):
             return None
         direct = op.binary(chosen, left, right)
         if direct is not None and not (isinstance(right, Constant)):
@@ -208,15 +231,23 @@ class ExpressionWriter:
             divisor = None if size is None else op.binary("+", size, op.constant(1.0, domain))
         else:
             mask = self.random.choice((7, 15, 31))
-            low = op.binary("&", right, _like(right, mask))
-            divisor = None if low is None else op.binary("+", low, _like(right, 1))
+            low = op.binary("&", right, like(right, mask))
+            divisor = None if low is None else op.binary("+", low, like(right, 1))
         return None if divisor is None else op.binary(chosen, left, divisor)
 
     def _shifted(self, chosen: str, left: Expression, right: Expression) -> Expression | None:
-        count = op.binary("&", right, _like(right, self.random.choice((3, 7))))
-        if count is None or left.high < 64:
+        if left.high < 64 or not self._is_data(right):
+            return None
+        count = op.binary("&", right, like(right, self.random.choice((3, 7))))
+        if count is None:
             return None
         return op.binary(chosen, left, count)
+
+    def _is_data(self, value: Expression) -> bool:
+        """Whether little is lost when only a part of a value counts: nothing was computed for it."""
+        if isinstance(value, Element):
+            return value.array in self.scope.inputs
+        return isinstance(value, Read) and value.variable not in self.scope.pending()
 
     def _unary(self, chosen: str, value: Expression, domain: ScalarType) -> Expression | None:
         match chosen:
@@ -225,7 +256,7 @@ class ExpressionWriter:
             case "~":
                 return op.complement(value)
             case "abs":
-                return op.magnitude(value) if value.type.floating or _is_leaf(value) else None
+                return op.magnitude(value) if value.type.floating or is_leaf(value) else None
             case "sqrt":
                 size = op.magnitude(value) if domain.floating else None
                 return None if size is None else op.root(size)
@@ -233,17 +264,19 @@ class ExpressionWriter:
                 return self._with_constant(chosen, value, domain)
 
     def _with_constant(self, chosen: str, value: Expression, domain: ScalarType) -> Expression | None:
+        data = self._is_data(value)
         if domain.floating:
-            number = op.constant(self.random.choice(_FLOATS), domain)
+            number = op.constant(self.random.choice((1.5, 3.0) if chosen == "/" else _FLOATS), domain)
             return op.binary(chosen, value, number) if chosen in ("*", "+", "/") else None
-        wide = max(abs(value.low), abs(value.high))
+        wide = int(max(abs(value.low), abs(value.high)))
         if chosen in (">>", "<<"):
-            most = 3 if chosen == "<<" else min(6, max(0, int(wide).bit_length() - 4))
+            most = 3 if chosen == "<<" or not data else min(5, max(0, wide.bit_length() - 4))
             return op.binary(chosen, value, op.integer(self.random.randint(1, most))) if most else None
-        number = self.random.choice((7, 15, 63, 255) if chosen == "&" else _INTEGERS)
-        if chosen in ("/", "%", "&") and number * 2 > wide:
+        constants = {"&": (63, 127, 255), "/": (2, 3, 5), "*": _ODD}.get(chosen, _INTEGERS)
+        number = self.random.choice(constants)
+        if chosen in ("/", "%", "&") and (number * 2 > wide or not (data or chosen == "%")):
             return None
-        return op.binary(chosen, value, _like(value, number))
+        return op.binary(chosen, value, like(value, number))
 
     def _halved_sum(self, left: Expression, right: Expression, domain: ScalarType) -> Expression:
         low, high = op.type_range(domain)
@@ -270,14 +303,14 @@ class ExpressionWriter:
 
     def _limited_integer(self, value: Expression, low: int, high: int) -> Expression:
         if value.low < 0 and low < 0:
-            modulus = min(high, -low)
-            if self.scope.chance(0.6):
-                modulus = 1 << (modulus.bit_length() - 1)
-            return op.possible(op.binary("%", value, _like(value, max(2, modulus))))
+            room = min(high, -low)
+            moduli = [m for m in _MODULI if room // 8 < m <= room]
+            modulus = self.random.choice([1 << (room.bit_length() - 1), *moduli])
+            return op.possible(op.binary("%", value, like(value, max(2, modulus))))
         room = high - max(low, 0)
         mask = (1 << (room + 1).bit_length() - 1) - 1
-        found = op.possible(op.binary("&", value, _like(value, mask)))
-        return found if low <= 0 else op.possible(op.binary("+", found, _like(value, low)))
+        found = op.possible(op.binary("&", value, like(value, mask)))
+        return found if low <= 0 else op.possible(op.binary("+", found, like(value, low)))
 
     # ---- leaves -------------------------------------------------------------------------------------
 
@@ -307,7 +340,7 @@ class ExpressionWriter:
         return op.constant(self.random.choice(_INTEGERS), INT32 if domain.signed else UINT32)
 
     def _pending_leaf(self, domain: ScalarType) -> Expression | None:
-        found = [v for v in self.scope.pending() if v.type.floating == domain.floating or v.type.floating]
+        found = [v for v in self.scope.pending() if domain.floating or not v.type.floating]
         return op.read(self.random.choice(found)) if found else None
 
     def _temporary(self, domain: ScalarType) -> Expression:
@@ -328,66 +361,6 @@ class ExpressionWriter:
         found = self.scope.loop_variables()
         return op.read(self.random.choice(found)) if found else None
 
-    # ---- conditions ---------------------------------------------------------------------------------
-
-    def condition(self) -> Expression:
-        """A condition that is true for some data and false for other."""
-        for _ in range(6):
-            found = self._comparison()
-            if found is None:
-                continue
-            if self.scope.chance(0.15):
-                other = self._comparison()
-                if other is not None and other != found:
-                    return op.possible(op.binary(self.random.choice(("&&", "||")), found, other))
-            return found
-        return self._parity(op.read(self.scope.new_argument(INT32))) or self._unsettled()
-
-    def condition_on(self, variable: Variable) -> Expression | None:
-        """A comparison of an element that a loop variable selects."""
-        leaf = self.places.element_leaf(variable)
-        return None if leaf is None else self._threshold(leaf)
-
-    def _unsettled(self) -> Expression:
-        return op.possible(op.compare(">", op.read(self.scope.new_argument(INT32)), op.integer(0)))
-
-    def _comparison(self) -> Expression | None:
-        leaf = self.places.element_leaf() or self._pending_leaf(FLOAT) or self._argument()
-        if leaf is None:
-            return None
-        form = self.random.random()
-        variables = self.scope.loop_variables()
-        if form < 0.15 and variables:
-            return self._loop_condition(variables)
-        if form < 0.45 and not leaf.type.floating:
-            return self._parity(leaf)
-        return self._threshold(leaf)
-
-    def _loop_condition(self, variables: list[Variable]) -> Expression | None:
-        first = op.read(self.random.choice(variables))
-        second = op.read(self.random.choice(variables))
-        if first != second:
-            return op.compare(self.random.choice(("<", ">", "<=", "!=")), first, second)
-        return self._parity(first)
-
-    def _parity(self, value: Expression) -> Expression | None:
-        mask = self.random.choice((1, 1, 3))
-        low = op.binary("&", value, _like(value, mask))
-        if low is None:
-            return None
-        return op.compare(self.random.choice(("==", "!=")), low, _like(low, self.random.randint(0, mask)))
-
-    def _threshold(self, leaf: Expression) -> Expression | None:
-        low, high = leaf.array.drawn if isinstance(leaf, Element) else (leaf.low, leaf.high)
-        if not isinstance(leaf, Element):
-            low, high = max(low, -64), min(high, 64)
-        share = self.random.uniform(0.25, 0.75)
-        if leaf.type.floating:
-            edge = round(float(low + (high - low) * share), 2)
-            return op.compare(self.random.choice(("<", ">")), leaf, op.constant(edge, leaf.type))
-        edge = int(low + (high - low) * share)
-        return op.compare(self.random.choice(("<", ">", "<=", ">=")), leaf, _like(leaf, edge))
-
 
 # ---- small judgements ------------------------------------------------------------------------------
 
@@ -397,8 +370,14 @@ def call(function: str, kind: ScalarType, low: Number, high: Number, *arguments:
     return Call(type=kind, low=low, high=high, function=function, arguments=arguments)
 
 
+def _round_bound(bound: float) -> float:
+    """The power of two at or below a bound's magnitude."""
+    return 0.0 if bound == 0 else math.copysign(2.0 ** math.floor(math.log2(abs(bound))), bound)
+
+
 def _clamped(value: Expression, low: float, high: float) -> Expression:
     suffix = "f" if value.type == FLOAT else ""
+    low, high = _round_bound(low), _round_bound(high)
     least, most = (op.constant(v, value.type) for v in (low, high))
     if value.high > high:
         value = call(f"fmin{suffix}", value.type, min(value.low, high), high, value, most)
@@ -407,21 +386,5 @@ def _clamped(value: Expression, low: float, high: float) -> Expression:
     return value
 
 
-def _like(value: Expression, number: int) -> Constant:
-    """A constant that is combined with a value: unsigned beside an unsigned one, wide when it must be."""
-    kind = op.promoted(value.type)
-    if kind in FLOATING:
-        return op.constant(float(number), kind)
-    if number < 0:
-        return op.integer(number)
-    if not kind.signed:
-        return op.constant(number, UINT32 if number < 1 << 32 else UINT64)
-    return op.integer(number) if kind in (INT32, INT64) else op.constant(number, kind)
-
-
 def _signed(domain: ScalarType) -> ScalarType:
     return domain if domain.signed else INT32
-
-
-def _is_leaf(value: Expression) -> bool:
-    return isinstance(value, Read | Constant | Element)

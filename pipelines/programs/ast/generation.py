@@ -240,8 +240,7 @@ class _TopFunction:
             leaf = writer.places.element_leaf() or writer.leaf(domain)
             value = writer.into(domain, leaf)
             arguments.append(writer.stored(value, parameter.type, parameter.low, parameter.high))
-        low, high = scope.sum_range(domain) if not domain.floating else (-4096.0, 4096.0)
-        return call(function.name, domain, low, high, *arguments)
+        return call(function.name, domain, *scope.helper_ranges[function.name], *arguments)
 
     def new_helper(self, domain: ScalarType) -> Function:
         """A function of one to three numbers."""
@@ -263,14 +262,17 @@ class _TopFunction:
             )
         writer = StatementWriter(scope, ExpressionWriter(scope, lambda _domain: None))
         parameters = tuple(scope.arguments)
-        low, high = outer.sum_range(domain) if not domain.floating else (-4096.0, 4096.0)
+        limits = (-(2.0**40), 2.0**40) if domain.floating else outer.sum_range(domain)
+        name = outer.names.new("helper")
 
         def root() -> Body:
             value = writer.expressions.value(domain, [op.read(p) for p in parameters])
-            return (Return(value=writer.expressions.stored(value, domain, low, high)),)
+            value = writer.expressions.stored(value, domain, *limits)
+            outer.helper_ranges[name] = (value.low, value.high)
+            return (Return(value=value),)
 
         body = writer.block(Frame(), root)
-        function = Function(name=outer.names.new("helper"), returns=domain, parameters=parameters, body=body)
+        function = Function(name=name, returns=domain, parameters=parameters, body=body)
         outer.helpers.append(function)
         return function
 

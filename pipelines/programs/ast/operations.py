@@ -27,8 +27,8 @@ from pipelines.programs.ast.tree import (
 )
 
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
-FLOAT_LIMIT = 1e15
-"""Largest magnitude of a floating value: its square is finite in float."""
+FLOAT_LIMIT = 1e30
+"""Largest magnitude of a floating value, well inside float."""
 
 _SLACK = 1e-6
 _SMALLEST_DIVISOR = 1e-3

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from math import prod
 from random import Random
 
-from pipelines.interface import DOUBLE, FLOAT, INT32, INT64, UINT32, UINT64, ScalarType
+from pipelines.interface import DOUBLE, FLOAT, INT32, UINT32, UINT64, ScalarType
 from pipelines.programs.ast.names import LOOPS, NameSupply
 from pipelines.programs.ast.operations import type_range
 from pipelines.programs.ast.options import DATA_TYPES, AstOptions
@@ -54,10 +54,11 @@ class Scope:
         local_arrays: live arrays of the function that are yet to be defined.
         closed: outputs that are overwritten as a whole later, and so are not live.
         barred: arrays that must not be read where a nest overwrites them.
-        locked: variables that steer a loop, which nothing else may change.
+        locked: variables and arrays that must not be changed: they steer a loop, or are not live here.
         sums: variables and arrays that are only added to, with the magnitude that is left for it.
         demanded: loops that must still stand around the additions to a variable.
-        helpers: functions of the program besides the top one.
+        helpers: functions of the program besides the top one; helper_ranges: of what they return.
+        fixed_arguments: the function is a helper, which has no arrays and no other arguments.
     """
 
     random: Random
@@ -79,6 +80,7 @@ class Scope:
     sums: dict[str, float] = field(default_factory=dict[str, float])
     demanded: dict[str, int] = field(default_factory=dict[str, int])
     helpers: list[Function] = field(default_factory=list[Function])
+    helper_ranges: dict[str, tuple[Number, Number]] = field(default_factory=dict[str, tuple[Number, Number]])
     fixed_arguments: bool = False
 
     @property
@@ -129,11 +131,16 @@ class Scope:
     def writable_arrays(self) -> list[Array]:
         """Live arrays that may be written at the current point."""
         found = [*self.outputs, *self.local_arrays]
-        return [a for a in found if a.name not in self.closed and a.name not in self.barred]
+        barred = (*self.closed, *self.barred, *self.locked)
+        return [a for a in found if a.name not in barred]
 
     def updatable(self) -> list[Variable]:
         """Live variables that a statement may change."""
         return [v for v in self.pending() if v.name not in self.locked]
+
+    def live_names(self) -> set[str]:
+        """Names of all that is live at the current point."""
+        return {p.name for p in (*self.pending(), *self.local_arrays, *self.outputs)}
 
     def can_loop(self, count: int = 1) -> bool:
         """Whether more loops may stand at the current point."""
@@ -191,20 +198,20 @@ class Scope:
     def value_range(self, kind: ScalarType) -> tuple[Number, Number]:
         """A range for a variable that is assigned anything: all of a narrow or unsigned type."""
         if kind.floating:
-            reach = float(1 << self.random.randint(5, 12))
+            reach = float(1 << self.random.randint(22, 28))
             return -reach, reach
         if not kind.signed or kind.width_bits < 32:
             return type_range(kind)
-        bits = self.random.randint(11, 16) if kind == INT32 else self.random.randint(20, 34)
+        bits = self.random.randint(15, 20) if kind == INT32 else self.random.randint(24, 40)
         return -(1 << bits), (1 << bits) - 1
 
     def sum_range(self, kind: ScalarType) -> tuple[Number, Number]:
         """A range for a sum: room for each iteration to add some thousands."""
         if wraps(kind):
             return type_range(kind)
-        bits = self.options.max_iterations.bit_length() + (24 if kind == INT64 else 12)
+        bits = self.options.max_iterations.bit_length() + (12 if kind == INT32 else 24)
         if kind.floating:
-            return -float(1 << bits), float(1 << bits)
+            return -(2.0**44), 2.0**44
         bits = min(bits, kind.width_bits - 4)
         return -(1 << bits) + 1, (1 << bits) - 1
 
@@ -212,7 +219,7 @@ class Scope:
         """A range that data of an argument is drawn from, both ends included."""
         random = self.random
         if kind.floating:
-            return random.choice([(-1.0, 1.0), (0.0, 1.0), (-8.0, 8.0), (0.5, 4.0), (-100.0, 100.0)])
+            return random.choice([(-1.0, 1.0), (0.0, 1.0), (-8.0, 8.0), (0.5, 4.0), (-50.0, 50.0)])
         most = {8: 7, 16: 12, 32: 13, 64: 24}[kind.width_bits]
         bits = random.randint(4, most)
         if not kind.signed:

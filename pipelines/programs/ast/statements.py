@@ -86,7 +86,9 @@ class StatementWriter:
         if sum(weights) == 0:
             return ()
         word = self.random.choices(frame.leaves, weights)[0]
-        return (If(condition=self.expressions.condition(), then=(Leave(word=word),)),)
+        conditions = self.expressions.conditions
+        condition = conditions.rare_condition() if word == "break" else conditions.data_condition()
+        return () if condition is None else (If(condition=condition, then=(Leave(word=word),)),)
 
     def weight(self, control: str) -> float:
         """Weight of a kind of control flow."""
@@ -144,15 +146,14 @@ class StatementWriter:
         """Declared without a value and set in both branches."""
         frame.pending.remove(variable)
         place = op.read(variable)
-        then = self.block(Frame(), lambda: (self.assignment(place),))
-        other = self.block(Frame(), lambda: (self.assignment(place),))
-        split = If(condition=self.expressions.condition(), then=then, otherwise=other)
+        then, other = self.alternatives([lambda: (self.assignment(place),)] * 2)
+        split = If(condition=self.expressions.conditions.condition(), then=then, otherwise=other)
         return Declare(variable=variable, value=None), split
 
     def conditional_change(self, _frame: Frame, variable: Variable) -> Body:
         """`if` without `else`: the value from before lives on."""
         body = self.block(Frame(), lambda: (self.update(op.read(variable)),))
-        return (If(condition=self.expressions.condition(), then=body),)
+        return (If(condition=self.expressions.conditions.condition(), then=body),)
 
     def switch_definition(self, frame: Frame, variable: Variable) -> Body | None:
         """Declared without a value and set in every case of a switch."""
@@ -163,25 +164,28 @@ class StatementWriter:
             return None
         place = op.read(variable)
         labels: list[int | None] = [*range(count - 1), None]
-        cases = tuple((label, self.block(Frame(), lambda: (self.assignment(place),))) for label in labels)
+        bodies = self.alternatives([lambda: (self.assignment(place),)] * count)
+        cases = tuple(zip(labels, bodies, strict=True))
         return Declare(variable=variable, value=None), Switch(selector=selector, cases=cases)
 
     def selector(self) -> tuple[Expression | None, int]:
         """A value 0 .. n - 1 and n, 3 or 4."""
-        leaf = self.expressions.places.element_leaf() or op.read(self.integer_argument())
-        if leaf.type.floating:
-            leaf = op.read(self.integer_argument())
+        leaf = self.expressions.conditions.selector()
         found = op.binary("&", leaf, op.integer(3))
         if found is not None and self.scope.chance(0.3) and leaf.low >= 0:
             return op.binary("%", leaf, op.integer(3)) or found, 3
         return found, 4
 
-    def integer_argument(self) -> Variable:
-        """A scalar integer argument, a new one when there is none."""
-        found = [v for v in self.scope.arguments if not v.type.floating]
-        if found or self.scope.fixed_arguments:
-            return self.random.choice(found or self.scope.arguments)
-        return self.scope.new_argument(INT32)
+    def alternatives(self, roots: Sequence[Root]) -> list[Body]:
+        """Blocks of which one runs: what only one of them reads is not live in the next."""
+        scope = self.scope
+        live, locked = scope.live_names(), len(scope.locked)
+        bodies: list[Body] = []
+        for root in roots:
+            bodies.append(self.block(Frame(), root))
+            scope.locked[locked:] = sorted(scope.live_names() - live)
+        del scope.locked[locked:]
+        return bodies
 
     def halving_loop(self, _frame: Frame, variable: Variable) -> Body | None:
         """`while (bits > 0)` over the digits of a number, which change the variable."""
@@ -210,7 +214,7 @@ class StatementWriter:
         place = op.read(variable)
         scope.frames.append(Frame(loop=inside, extent=extent, trips=extent.value, is_loop=True))
         frame.pending.remove(variable)
-        found = self.expressions.condition_on(inside)
+        found = self.expressions.conditions.condition_on(inside)
         scope.frames.pop()
         frame.pending.append(variable)
         limit = op.compare("<", place, op.extent_value(extent))
@@ -322,9 +326,9 @@ class StatementWriter:
         required = [*required, *([] if required else self.expressions.places.innermost_leaf())]
         if scope.budget > 0 and scope.chance(scope.options.control_share * 0.6) and self.weight("if"):
             scope.budget -= 1
-            then = self.block(Frame(), lambda: (self.assignment(place, required),))
-            other = self.block(Frame(), lambda: (self.assignment(place),))
-            return (If(condition=self.expressions.condition(), then=then, otherwise=other),)
+            root: Root = lambda: (self.assignment(place, required),)  # noqa: E731
+            then, other = self.alternatives([root, root])
+            return (If(condition=self.expressions.conditions.condition(), then=then, otherwise=other),)
         return (self.assignment(place, required),)
 
     def accumulation(self, array: Array, levels: int) -> Statement:
@@ -348,7 +352,7 @@ class StatementWriter:
         scope = self.scope
         if self.weight("if") and scope.chance(scope.options.control_share * 0.5):
             body = self.block(Frame(), root)
-            return (If(condition=self.expressions.condition(), then=body),)
+            return (If(condition=self.expressions.conditions.condition(), then=body),)
         return root()
 
     def assignment(self, place: Read | Element, required: Sequence[Expression] = ()) -> Assign:
@@ -367,7 +371,7 @@ class StatementWriter:
         domain = domain_of(place.type)
         leaves = [*required, *([] if required else self.expressions.places.innermost_leaf())]
         if name not in scope.sums:
-            value = self.expressions.assigned(place, [place, *leaves])
+            value = self.expressions.changed(place, leaves)
             if isinstance(value, Binary) and value.left == place and value.operator not in _NOT_COMPOUND:
                 return Assign(target=place, operator=f"{value.operator}=", value=value.right)
             return Assign(target=place, operator="=", value=value)
