@@ -140,6 +140,15 @@ def _configuration_options(command: Callable[..., None]) -> Callable[..., None]:
 @click.argument("path", type=_SOURCE)
 @click.option("--top", help="Function that becomes hardware.  [default: the one the file is about]")
 @_configuration_options
+@click.option("--write-delay", type=int, help="Cycles of writes.  [default: the memory delay]")
+@click.option("--unsafe-math", is_flag=True, help="Floating sums may be reordered.")
+@click.option(
+    "--unit-limit",
+    "unit_limits",
+    multiple=True,
+    metavar="CLASS=N",
+    help="At most N functional units of a class, mul_32 or fadd for example. Repeat for several.",
+)
 @click.option("--data", type=_SOURCE, help="JSON file with the value of every argument.")
 @click.option("--liberty", help="Installed library or liberty file.  [default: osu018]")
 @click.option(

@@ -14,6 +14,7 @@ import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from assets.errors import FoundryError
+from pipelines.hls.operators import LIMITED_CLASSES
 from pipelines.labelling import TOOLS
 from pipelines.programs import SIZES, SUITES
 from pipelines.schemas import write_bytes_atomically
@@ -34,6 +35,27 @@ def _of(choices: Sequence[str]) -> Any:
     return AfterValidator(check)
 
 
+def read_unit_limits(texts: Sequence[str]) -> tuple[tuple[str, int], ...]:
+    """Limits of functional units, (class, number) in order of class, from texts as `mul_32=1` or `mul_32:1`.
+
+    Raises: ValueError: another form, an unknown class, or no positive number.
+    """
+    found: dict[str, int] = {}
+    for text in texts:
+        name, _, count = text.replace(":", "=").partition("=")  # an override of Hydra has no = in a list
+        if name not in LIMITED_CLASSES or not count.isdecimal() or int(count) < 1:
+            raise ValueError(
+                f"a unit limit must be CLASS=N with N at least 1, got {text}; "
+                f"classes: {', '.join(LIMITED_CLASSES)}"
+            )
+        found[name] = int(count)
+    return tuple(sorted(found.items()))
+
+
+def _checked_limits(texts: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f"{name}={count}" for name, count in read_unit_limits(texts))
+
+
 Positive = Annotated[float, Field(gt=0)]
 
 
@@ -52,8 +74,11 @@ class Hls(_Group):
     """The configurations of every program. Delays in cycles, clock period in ns."""
 
     memory_delay: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1)]
+    write_delay: Annotated[int, Field(ge=1)] | None = None
     pipeline: Annotated[tuple[bool, ...], Field(min_length=1)]
     clock_period_ns: Positive
+    unsafe_math: bool = False
+    unit_limits: Annotated[tuple[str, ...], AfterValidator(_checked_limits)] = ()
 
 
 class Synthesis(_Group):

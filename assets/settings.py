@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from assets.configuration import Configuration
+from assets.configuration import Configuration, read_unit_limits
 from assets.deployments import Deployment
 from pipelines.cache import ContentCache
 from pipelines.labelling import ConfigurationSpace, LabelOptions, Progress
@@ -44,6 +44,9 @@ class Settings:
             memory_delays=hls.memory_delay,
             pipeline=hls.pipeline,
             clock_period_ns=hls.clock_period_ns,
+            write_delay=hls.write_delay,
+            unsafe_math=hls.unsafe_math,
+            unit_limits=read_unit_limits(hls.unit_limits),
             tools=self.configuration.labelling.tools,
         )
 

@@ -14,11 +14,11 @@ from typing import Any
 from assets.commands.aligned import aligned_lines
 from assets.commands.programs import read_directives, read_user_program
 from assets.commands.report import require_folder, write_report
-from assets.configuration import compose_configuration
+from assets.configuration import compose_configuration, read_unit_limits
 from assets.deployments import find_deployment
 from assets.errors import FoundryError
 from assets.settings import Settings
-from pipelines.hls import HlsError, HlsOptions, read_interface
+from pipelines.hls import HlsError, HlsOptions, TransformOptions, read_interface
 from pipelines.interface import DataSet
 from pipelines.labelling import label_design, liberty_name, require_tools
 from pipelines.programs import ProgramError, load_data
@@ -35,7 +35,9 @@ class Question:
 
     Attributes:
         top: function that becomes hardware; None for the one a file is about.
-        memory_delay: cycles. clock: period in ns.
+        memory_delay: cycles; of reads only when there is a write_delay. clock: period in ns.
+        unsafe_math: floating sums may be reordered.
+        unit_limits: most functional units of a class, as `mul_32=1`.
         data: JSON file with the value of every argument; None draws them.
         tools: high-level synthesis tools, one design of each; at least one.
         report: folder for Verilog and schedule of each design; None for none.
@@ -44,6 +46,9 @@ class Question:
     top: str | None
     directives: Path | None
     memory_delay: int
+    write_delay: int | None
+    unsafe_math: bool
+    unit_limits: tuple[str, ...]
     clock: float
     data: Path | None
     liberty: str | None
@@ -99,6 +104,13 @@ def _cells(entry: Mapping[str, Any]) -> list[str]:
     return ["" if cells[name] is None else str(cells[name]) for name in HEAD]
 
 
+def _unit_limits(texts: Sequence[str]) -> tuple[tuple[str, int], ...]:
+    try:
+        return read_unit_limits(texts)
+    except ValueError as error:
+        raise FoundryError(str(error)) from error
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Labeller:
     question: Question
@@ -112,10 +124,14 @@ class _Labeller:
         target = Target(liberty=find_liberty(question.liberty), clock_period_ns=question.clock)
         configuration = HlsOptions(
             memory_read_delay_cycles=question.memory_delay,
-            memory_write_delay_cycles=question.memory_delay,
+            memory_write_delay_cycles=(
+                question.memory_delay if question.write_delay is None else question.write_delay
+            ),
             directives=read_directives(question.directives),
             clock_period_ns=question.clock,
             liberty=liberty_name(target),
+            transforms=TransformOptions(unsafe_math=question.unsafe_math),
+            unit_limits=_unit_limits(question.unit_limits),
         )
         settings = Settings(configuration=compose_configuration([]), deployment=find_deployment())
         if question.report is not None:

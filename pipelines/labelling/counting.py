@@ -19,7 +19,7 @@ import numpy as np
 from pipelines import cyclemodel, rtlsim
 from pipelines.cache import ContentCache
 from pipelines.cyclemodel import CycleResult, count_cycles
-from pipelines.hls import CompiledDesign
+from pipelines.hls import CompiledDesign, options_of
 from pipelines.identity import content_hash, text_sha256
 from pipelines.interface import DataSet, Interface
 from pipelines.labelling.options import LabelOptions
@@ -28,6 +28,10 @@ from pipelines.native import NativeRun, native_version, run_native
 from pipelines.programs import data_id
 from pipelines.rtlsim import MemoryTiming, SimulationResult, simulate_design
 from pipelines.schemas import OK, TOOL_ERROR, DesignRow, ProgramRow, RunRow
+
+REORDERED_SHARES = {4: 1e-4, 8: 1e-11}
+"""How far outputs of reordered sums may be from native C, by bytes of the type, as a share of the array's
+largest: a sum of a thousand terms of one size differs by some 1e-5 in float and 1e-13 in double."""
 
 
 def is_audited(design_id: str, fraction: float) -> bool:
@@ -91,6 +95,12 @@ def native_failure(program: ProgramRow, native: Mapping[str, Any]) -> dict[str, 
     return {"status": native["status"], "reason": f"native C: {reason}"}
 
 
+def _record(found: CycleResult) -> dict[str, Any]:
+    """The outputs of the cycle model as `difference` compares them."""
+    outputs = {name: _digest(values) for name, values in sorted(found.outputs.items())}
+    return {"returned": found.returned, "outputs": outputs}
+
+
 def _native_record(run: NativeRun) -> dict[str, Any]:
     return {
         "status": run.status,
@@ -109,6 +119,35 @@ def difference(native: Mapping[str, Any], found: CycleResult | SimulationResult)
     if native["returned"] != found.returned:
         return f"the result ({native['returned']} natively, {found.returned} in hardware)"
     return None
+
+
+def rounding_difference(
+    native: NativeRun, found: CycleResult | SimulationResult, interface: Interface
+) -> str | None:
+    """What differs by more than reordered sums may: floating outputs by a share of their array's largest.
+
+    Integers must be equal. Used for designs whose floating sums were reordered (`unsafe_math`).
+    """
+    for name, values in native.outputs.items():
+        if name not in found.outputs or not _is_near(values, found.outputs[name]):
+            return f"array {name}"
+    kind = interface.returns
+    if kind is None or native.returned is None or found.returned is None or not kind.floating:
+        equal = native.returned == found.returned
+    else:
+        bits = np.array([native.returned, found.returned], f"u{kind.width_bits // 8}")
+        first, second = bits.view(kind.dtype)
+        equal = _is_near(first, second)
+    return None if equal else f"the result ({native.returned} natively, {found.returned} in hardware)"
+
+
+def _is_near(values: Any, others: Any) -> bool:
+    if not np.issubdtype(values.dtype, np.floating):
+        return bool(np.array_equal(values, others))
+    finite = np.abs(values[np.isfinite(values)])
+    share = REORDERED_SHARES[values.dtype.itemsize]
+    allowed = share * (float(finite.max()) if finite.size else 0.0)
+    return bool(np.allclose(others, values, rtol=share, atol=allowed, equal_nan=True))
 
 
 # ---- one run ---------------------------------------------------------------------------------------
@@ -172,9 +211,10 @@ def attempt_run(request: RunRequest, *, cache: ContentCache, options: LabelOptio
     if native["status"] != OK:
         fields |= native_failure(request.program, native)
     else:
-        fields |= _count(request, native, cache=cache, options=options)
+        counted, found = _count(request, native, cache=cache, options=options)
+        fields |= counted
         if empty.audited and fields["status"] == OK:
-            fields |= _audit(request, native, fields, cache=cache, options=options)
+            fields |= _audit(request, native, fields, found, cache=cache, options=options)
     row = replace(empty, **fields)
     if row.status != TOOL_ERROR or row.outputs_equal is not None:
         cache.put("run", key, fields)
@@ -183,8 +223,8 @@ def attempt_run(request: RunRequest, *, cache: ContentCache, options: LabelOptio
 
 def _count(
     request: RunRequest, native: dict[str, Any], *, cache: ContentCache, options: LabelOptions
-) -> dict[str, Any]:
-    """Fields of a row that the cycle model gives."""
+) -> tuple[dict[str, Any], CycleResult]:
+    """Fields of a row that the cycle model gives, and its result."""
     with scratch_folder(cache) as folder:
         counted = count_cycles(
             request.compiled(),
@@ -201,28 +241,55 @@ def _count(
         "simulate_wall_s": counted.run_wall_s,
     }
     if counted.status != OK:
-        return fields
-    differs = difference(native, counted)
+        return fields, counted
+    differs = _difference(request, native, counted, cache=cache, options=options)
     if differs is not None:
         reason = f"the scheduled design differs from native C in {differs}"
-        return fields | {"outputs_equal": False, "status": TOOL_ERROR, "reason": reason}
+        return fields | {"outputs_equal": False, "status": TOOL_ERROR, "reason": reason}, counted
     return fields | {
         "outputs_equal": True,
         "latency_cycles": counted.latency_cycles,
         "bytes_read": sum(counted.bytes_read.values()),
         "bytes_written": sum(counted.bytes_written.values()),
-    }
+    }, counted
+
+
+def _difference(
+    request: RunRequest,
+    native: Mapping[str, Any],
+    found: CycleResult,
+    *,
+    cache: ContentCache,
+    options: LabelOptions,
+) -> str | None:
+    """What differs from native C: any bit, or of reordered floating sums what rounding does not explain."""
+    differs = difference(native, found)
+    if differs is None or not options_of(request.design).transforms.unsafe_math:
+        return differs
+    with scratch_folder(cache) as folder:
+        run = run_native(
+            request.program.source,
+            request.interface,
+            request.data,
+            folder=folder,
+            timeout_s=options.native_timeout_s,
+        )
+    return rounding_difference(run, found, request.interface) if run.status == OK else differs
 
 
 def _audit(
     request: RunRequest,
     native: dict[str, Any],
     counted: dict[str, Any],
+    found: CycleResult,
     *,
     cache: ContentCache,
     options: LabelOptions,
 ) -> dict[str, Any]:
-    """Fields of a row that the simulation of the Verilog changes: all of it has to agree."""
+    """Fields of a row that the simulation of the Verilog changes: all of it has to agree.
+
+    Args: counted: fields that the cycle model gave; found: its result, which was near enough to native C.
+    """
     simulated = _simulate(request, cache=cache, options=options)
     fields: dict[str, Any] = {
         "audit_build_wall_s": simulated.build_wall_s,
@@ -234,6 +301,8 @@ def _audit(
         reason = f"audit: {simulated.reason}"
         return fields | unknown | {"outputs_equal": None, "status": simulated.status, "reason": reason}
     differs = difference(native, simulated)
+    if differs is not None and difference(native, found) is not None:  # reordered sums
+        differs = difference(_record(found), simulated)
     if differs is not None:
         reason = f"hardware differs from native C in {differs}"
         return fields | unknown | {"outputs_equal": False, "status": TOOL_ERROR, "reason": reason}

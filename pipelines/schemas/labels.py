@@ -44,7 +44,9 @@ class RunRow:
     status: str = column("Outcome of the run.", choices=STATUSES)
     reason: str | None = column("Why the run is not ok.")
     latency_cycles: int | None = column("Cycles from start to done.", unit="cycles")
-    outputs_equal: bool | None = column("Whether every output equals native C.")
+    outputs_equal: bool | None = column(
+        "Whether every output equals native C: bit by bit, or within the rounding that unsafe_math allows."
+    )
     bytes_read: int | None = column("Bytes loaded from external arrays.", unit="bytes")
     bytes_written: int | None = column("Bytes stored to external arrays.", unit="bytes")
     audited: bool = column("Whether the Verilog was simulated on the same data too, and had to agree.")

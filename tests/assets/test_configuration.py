@@ -39,6 +39,11 @@ def test_every_scale_is_accepted(scale: str) -> None:
     assert compose_configuration([f"scale={scale}"]).programs.suites
 
 
+def test_unit_limits_are_kept_in_order() -> None:
+    configuration = compose_configuration(["hls.unit_limits=[mul_32:1,fadd:2]"])
+    assert configuration.hls.unit_limits == ("fadd=2", "mul_32=1")
+
+
 def test_suites_are_kept_once_and_in_order() -> None:
     configuration = compose_configuration(["programs.suites=[irregular,stencil,irregular]"])
     assert configuration.programs.suites == ("stencil", "irregular")
@@ -56,6 +61,9 @@ def test_suites_are_kept_once_and_in_order() -> None:
         ("programs.suites=[dense]", r"must be some of linear_algebra, stencil, irregular, got \['dense'\]"),
         ("labelling.tools=[vitis]", r"must be some of simfoundry-hls, circt-calyx, .*got \['vitis'\]"),
         ("labelling.tools=[]", r"labelling\.tools: must be some of simfoundry-hls, .*got \[\]"),
+        ("hls.unit_limits=[adders:2]", r"hls\.unit_limits: .*must be CLASS=N .*got adders:2; classes: "),
+        ("hls.unit_limits=[fadd:0]", r"hls\.unit_limits: .*with N at least 1, got fadd:0"),
+        ("hls.write_delay=0", r"hls\.write_delay: .*got 0"),
         ("hls.clock_period_ns=-1", r"hls\.clock_period_ns: .*got -1"),
     ],
 )

@@ -141,3 +141,19 @@ def test_stage_rejects_bambu_that_is_not_installed_where_it_matters(
     found = _invoke("stage", stage)
     assert found.exit_code == status
     assert found.stderr.startswith(MISSING) == bool(status)
+
+
+def test_label_takes_limits_and_a_write_delay(project: Path, programs: Path) -> None:
+    options = ("--write-delay", "7", "--unit-limit", "fmul=1", "--unsafe-math")
+    found = json.loads(_invoke("label", str(programs / "scale.c"), *options).stdout)
+    design = found["design"]
+    assert (design["memory_read_delay_cycles"], design["memory_write_delay_cycles"]) == (2, 7)
+    engine = json.loads(design["engine_options"])
+    assert (engine["unit_limits"], engine["unsafe_math"]) == ({"fmul": 1}, True)
+
+
+@pytest.mark.parametrize("limit", ["fmul", "fmul=0", "fmul=x", "adders=2"])
+def test_label_rejects_a_unit_limit(project: Path, programs: Path, limit: str) -> None:
+    found = _invoke("label", str(programs / "scale.c"), "--unit-limit", limit)
+    assert found.exit_code == 1
+    assert f"a unit limit must be CLASS=N with N at least 1, got {limit}; classes: mul_8, " in found.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 from pipelines.cache import ContentCache
-from pipelines.hls import HlsOptions
+from pipelines.hls import Directive, HlsOptions, TransformOptions
 from pipelines.labelling import (
     ConfigurationSpace,
     LabelledDesign,
@@ -274,3 +275,65 @@ def test_given_data_are_used(tmp_path: Path, target: Target, store: ContentCache
     made = label_design(row, HlsOptions(), target=target, cache=store, options=LabelOptions(), data=data)
     assert made.runs[0].status == "ok"
     assert made.runs[0].data_id != label(row, target, store).runs[0].data_id
+
+
+DOT = """
+float total(float a[32], float b[32]) {
+    float s = 0;
+    for (int i = 0; i < 32; i++)
+        s += a[i] * b[i];
+    return s;
+}
+"""
+UNSAFE = HlsOptions(
+    directives=(Directive(kind="pipeline", loop="L0"),), transforms=TransformOptions(unsafe_math=True)
+)
+
+
+def label_unsafe(
+    row: ProgramRow, target: Target, store: ContentCache, options: HlsOptions = UNSAFE
+) -> LabelledDesign:
+    settings = LabelOptions(workers=1, audit_fraction=1.0)
+    return label_design(row, options, target=target, cache=store, options=settings)
+
+
+def test_reordered_sums_may_differ_by_rounding(tmp_path: Path, target: Target, store: ContentCache) -> None:
+    row = program(tmp_path, DOT)
+    unsafe = label_unsafe(row, target, store)
+    safe = label_unsafe(row, target, store, replace(UNSAFE, transforms=TransformOptions()))
+    assert (unsafe.label.status, unsafe.runs[0].outputs_equal) == ("ok", True)
+    assert (unsafe.runs[0].latency_cycles or 0) < (safe.runs[0].latency_cycles or 0)
+
+
+@pytest.mark.parametrize(
+    ("engine", "subject"), [("count_cycles", "the scheduled design"), ("simulate_design", "hardware")]
+)
+def test_reordered_sums_that_are_far_off_are_never_ok(
+    engine: str,
+    subject: str,
+    tmp_path: Path,
+    target: Target,
+    fresh: ContentCache,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    changed_result(monkeypatch, engine, returned=0x41200000)  # 10.0
+    (run,) = label_unsafe(program(tmp_path, DOT), target, fresh).runs
+    assert (run.status, run.outputs_equal) == ("tool_error", False)
+    assert f"{subject} differs from native C in the result" in (run.reason or "")
+
+
+def test_the_space_passes_on_what_the_engine_may_do(
+    tmp_path: Path, target: Target, store: ContentCache
+) -> None:
+    space = ConfigurationSpace(
+        memory_delays=(5,),
+        pipeline=(False,),
+        write_delay=3,
+        unsafe_math=True,
+        unit_limits=(("fadd", 1),),
+    )
+    row = program(tmp_path, DOT)
+    (design,) = plan_designs([row], space, target=target, cache=store, options=LabelOptions()).designs
+    assert (design.memory_read_delay_cycles, design.memory_write_delay_cycles) == (5, 3)
+    engine = json.loads(design.engine_options)
+    assert (engine["unsafe_math"], engine["unit_limits"]) == (True, {"fadd": 1})
