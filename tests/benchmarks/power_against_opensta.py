@@ -143,7 +143,7 @@ class Design:
 def simulate(
     design: Design, encoded: EncodedNetlist, folder: Path, *, delays: bool
 ) -> tuple[Activity, float, bool]:
-    """Activity, million cells times cycles a processor second, and whether the outputs are those of the cycle model."""
+    """Activity, million cells times cycles a processor second, and whether outputs are the model's."""
     stimulus = DesignStimulus(encoded=encoded, run=design.run())
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     run = run_engine(

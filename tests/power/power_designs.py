@@ -30,7 +30,7 @@ int product(short bias, short A[4][4], short B[4][4], int C[4][4]) {
 }
 """
 
-# Energies are constants, in pJ: an inverter, an exclusive or, a latch, and a flip-flop with reset.
+# Energies are constants, in pJ: gates, a flip-flop with reset, and a latch.
 SMALL_LIBERTY = r"""
 library (small) {
   time_unit : "1ns"; capacitive_load_unit (1, pf); voltage_unit : "1V"; leakage_power_unit : "1nW";
@@ -67,6 +67,20 @@ library (small) {
         cell_rise (scalar) { values ("0.2"); } cell_fall (scalar) { values ("0.2"); }
         rise_transition (scalar) { values ("0"); } fall_transition (scalar) { values ("0"); } }
       timing () { related_pin : "B";
+        cell_rise (scalar) { values ("0.05"); } cell_fall (scalar) { values ("0.05"); }
+        rise_transition (scalar) { values ("0"); } fall_transition (scalar) { values ("0"); } }
+    }
+  }
+  cell (AND) {
+    area : 2;
+    pin (A) { direction : input; capacitance : 1; }
+    pin (B) { direction : input; capacitance : 1; }
+    pin (Y) {
+      direction : output; function : "A B";
+      timing () { related_pin : "A"; timing_sense : positive_unate;
+        cell_rise (scalar) { values ("0.2"); } cell_fall (scalar) { values ("0.2"); }
+        rise_transition (scalar) { values ("0"); } fall_transition (scalar) { values ("0"); } }
+      timing () { related_pin : "B"; timing_sense : positive_unate;
         cell_rise (scalar) { values ("0.05"); } cell_fall (scalar) { values ("0.05"); }
         rise_transition (scalar) { values ("0"); } fall_transition (scalar) { values ("0"); } }
     }

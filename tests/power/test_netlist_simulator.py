@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -174,6 +175,41 @@ def test_pulse_shorter_than_the_delay_of_a_gate_does_not_pass_it(
     encoded = encode_netlist(netlist, small, analyse_timing(netlist, small))
     activity, _ = run_trace(encoded, {"a": [0, 1, 1]}, tmp_path, engine_folder, delays=True)
     assert activity.toggles.tolist() == [0, 0, 1, 0, 1]  # a, y, its inverse
+
+
+def test_inputs_that_change_together_act_by_the_shortest_delay(
+    small: Liberty, tmp_path: Path, engine_folder: Path
+) -> None:
+    # both inputs of the conjunction rise: after 0.05 ns, before the inverse of a, so that y sees no pulse
+    netlist = netlist_of(
+        {"a": ("input", [2]), "b": ("input", [3]), "y": ("output", [4])},
+        ("AND", "A=2 B=3 Y=5"),
+        ("INV", "A=2 Y=6"),
+        ("XOR", "A=5 B=6 Y=4"),
+    )
+    encoded = encode_netlist(netlist, small, analyse_timing(netlist, small))
+    ports = {"a": [0, 1, 1], "b": [0, 1, 1]}
+    activity, _ = run_trace(encoded, ports, tmp_path, engine_folder, delays=True)
+    assert activity.toggles.tolist() == [0, 0, 1, 1, 0, 1, 1]
+
+
+def test_delays_of_gates_are_those_of_static_timing(osu018: Path) -> None:
+    liberty = load_liberty(osu018)
+    netlist = netlist_of(
+        {"a": ("input", [2]), "y": ("output", [6])},
+        *(("INVX1", f"A={n} Y={n + 1}") for n in (2, 3, 4)),
+        ("BUFX2", "A=5 Y=6"),
+    )
+    timing = analyse_timing(netlist, liberty)
+    encoded = encode_netlist(netlist, liberty, timing)
+    gates = encoded.gate_count
+    # behind the head, the tables, and level, output and six inputs of each gate
+    ticks = np.frombuffer(encoded.content, "<i4", gates * 12, 16 + gates * (8 + 8 * 4)).reshape(gates, 2, 6)
+    nets = [2, 5, 6, 4, 3]  # of the path: ports are numbered first, then cells by type
+    for gate, (before, after) in enumerate(pairwise(nets)):
+        came = timing.arrival_ns[before] if gate == 3 else timing.arrival_ns[before][::-1]
+        found = ticks[gate, :, 0] / 1000
+        assert found == pytest.approx(timing.arrival_ns[after] - came, abs=0.0006)
 
 
 def test_clear_works_without_a_clock_edge_and_inverted_output_follows(
