@@ -18,6 +18,7 @@ from pipelines.sandbox.errors import SandboxError
 from pipelines.sandbox.limits import ConfinedRun, Limits
 from pipelines.sandbox.supervision import Supervision
 from pipelines.sandbox.system_calls import system_call_filter
+from pipelines.sandbox.watch import require_children_in_proc
 from pipelines.tools import stopwatch
 
 
@@ -54,6 +55,7 @@ def run_confined(
     start_s = stopwatch()
     limits = limits or Limits()
     folder = folder.absolute()
+    require_children_in_proc()
     _fill(folder, files or {})
     with ExitStack() as stack:
         status_read, status_write = _pipe(stack)

@@ -8,8 +8,20 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from pipelines.sandbox.errors import SandboxError
+
+_OWN_CHILDREN = Path("/proc/thread-self/children")
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _BLOCK_BYTES = 512  # unit of st_blocks, whatever the file system
+
+
+def require_children_in_proc() -> None:
+    """Memory can be watched only where the kernel tells the children of a process.
+
+    Raises: SandboxError: it does not.
+    """
+    if not _OWN_CHILDREN.exists():
+        raise SandboxError(f"kernel must have CONFIG_PROC_CHILDREN, got no {_OWN_CHILDREN}")
 
 
 def resident_bytes(process: int) -> int:

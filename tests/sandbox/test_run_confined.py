@@ -290,6 +290,14 @@ def test_run_confined_rejects_a_machine_without_namespaces(
     assert list((tmp_path / "box").iterdir()) == []
 
 
+def test_run_confined_rejects_a_kernel_that_hides_children(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pipelines.sandbox.watch._OWN_CHILDREN", tmp_path / "absent")
+    with pytest.raises(SandboxError, match=r"^kernel must have CONFIG_PROC_CHILDREN, got no /"):
+        run_confined(("/usr/bin/true",), folder=tmp_path / "box")
+
+
 def test_run_confined_rejects_an_absent_bubblewrap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ToolMissing, match=r"^bwrap must be on the PATH, got nothing; .* package bubblewrap "):
