@@ -693,15 +693,18 @@ def sampled_product(c: Call) -> Values:
 # ---- graphs ----
 
 
-def evaluate(program: ProgramRow, data: Mapping[str, Values]) -> dict[str, Values]:
-    """Every result of a program's graph that is not local, by tensor name."""
+def evaluate(
+    program: ProgramRow, data: Mapping[str, Values], given: Mapping[str, Values] | None = None
+) -> dict[str, Values]:
+    """Every result of a program's graph that is not local, by tensor name.
+
+    `given` are results from elsewhere that later nodes read instead of those computed here.
+    """
     assert program.graph is not None
     graph = json.loads(program.graph)
     floating = graph["element"] == "float"
-    wide = {
-        name: values.astype(np.float64 if values.dtype.kind == "f" else np.int64)
-        for name, values in data.items()
-    }
+    wide = {name: widened(values) for name, values in data.items()}
+    found: dict[str, Values] = {}
     for node in graph["nodes"]:
         call = Call(
             inputs={role: wide[name] for role, name in node["inputs"].items()},
@@ -712,6 +715,12 @@ def evaluate(program: ProgramRow, data: Mapping[str, Values]) -> dict[str, Value
         )
         result = np.asarray(OPERATIONS[node["operator"]](call))
         assert result.shape == call.shape, node
-        wide[node["output"]] = result
-    kept = [n for n, t in graph["tensors"].items() if t["place"] in ("output", "buffer")]
-    return {name: wide[name] for name in kept}
+        name = node["output"]
+        found[name] = result
+        wide[name] = widened(given[name]) if given and name in given else result
+    return {n: v for n, v in found.items() if graph["tensors"][n]["place"] in ("output", "buffer")}
+
+
+def widened(values: Values) -> Values:
+    """In int64 or double."""
+    return values.astype(np.float64 if values.dtype.kind == "f" else np.int64)

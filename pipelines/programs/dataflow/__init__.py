@@ -9,7 +9,7 @@ from pipelines.programs.dataflow.options import DATA_TYPES, DataflowOptions
 from pipelines.programs.dataflow.program import (
     dataflow_program,
     dataflow_programs,
-    operator_program,
+    operators_program,
     swept_inputs,
 )
 
@@ -21,6 +21,6 @@ __all__ = [
     "Operator",
     "dataflow_program",
     "dataflow_programs",
-    "operator_program",
+    "operators_program",
     "swept_inputs",
 ]

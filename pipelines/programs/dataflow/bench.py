@@ -76,6 +76,7 @@ class Pool:
         unused: names of results that no operator has read.
         scalars: by the size they bound.
         local_bits: left for local arrays.
+        made, externals: results and external tensors so far, for names.
     """
 
     element: Element
@@ -86,6 +87,7 @@ class Pool:
     unused: list[str] = field(default_factory=list[str])
     scalars: dict[int, Scalar] = field(default_factory=dict[int, Scalar])
     made: int = 0
+    externals: int = 0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -138,9 +140,11 @@ class Bench:
         """Text of a constant: a literal or a new macro."""
         if not self.pool.style.macros:
             return str(value)
-        macro = f"{self.name}_{role}".upper()
+        name = macro = f"{self.name}_{role}".upper()
+        turn = 1
         while self.constants.get(macro, value) != value:
-            macro += "X"
+            turn += 1
+            macro = f"{name}{turn}"
         self.constants[macro] = value
         return macro
 
@@ -239,7 +243,7 @@ class Bench:
             ends = (float(values.low), float(values.high)) if self.floating and not index else None
             first, last = ends or (int(values.low), int(values.high) + 1)
             data = {"kind": "uniform", "low": first, "high": last}
-        name = f"x{self.pool.made + len(self.fresh)}_{role}"
+        name = f"x{self.pool.externals + len(self.fresh)}_{role}"
         kind = "index" if index else "element"
         tensor = Tensor(name=name, shape=tuple(shape), type=kind, values=values, data=data)
         self.fresh.append(tensor)
@@ -366,7 +370,7 @@ class Bench:
             begin = statement(f"{self.sum_type} sum = {first}")
             return nest(outer, "parallel", begin, *nest(inner, "reduction", add), store), values
         nodes = nest(outer, "parallel", statement(f"{total} = {first}"))
-        nodes += _outer_and_inner(outer, inner, add)
+        nodes += nest(outer, "parallel", *nest(inner, "reduction", add))
         if result != f"out{place}":
             nodes += nest(outer, "parallel", store)
         return nodes, values
@@ -377,7 +381,7 @@ class Bench:
         values: Range,
         after: Callable[[str, Range], tuple[str, Range]],
     ) -> str:
-        if not shape or self.flip(0.45):
+        if not shape or self.flip(0.35):
             return "sum"
         fits = values.magnitude <= self.element.limit
         if not self.element.narrow and fits and after("x", values)[0] == "x":
@@ -392,10 +396,6 @@ class Bench:
 
 def _bound(extent: Extent) -> str:
     return str(extent.size) if extent.runtime else extent.text
-
-
-def _outer_and_inner(outer: Sequence[Axis], inner: Sequence[Axis], add: Node) -> tuple[Node, ...]:
-    return nest(outer, "parallel", *nest(inner, "reduction", add))
 
 
 def _operand(text: str) -> str:

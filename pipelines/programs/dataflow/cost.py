@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from pipelines.programs.dataflow.tree import Branch, Loop, Node, Statement
 
 # Cycles at memory delay 2 and a period of 10 ns, fitted to counted programs without directives.
-LOAD = 2.2
-STORE = 1.0
-LOOP = 1.5
-INTEGER_PRODUCT = 1.5
-INTEGER_QUOTIENT = 30
-FLOAT_OPERATION = 4.0
-FLOAT_QUOTIENT = 14
-FUNCTIONS = {"expf": 45, "tanhf": 75, "erff": 75, "sqrtf": 14, "isqrt": 65}
+LOAD = 1.4
+STORE = 0.7
+LOOP = 1.0
+INTEGER_PRODUCT = 1.0
+INTEGER_QUOTIENT = 25
+FLOAT_OPERATION = 2.2
+FLOAT_QUOTIENT = 10
+FUNCTIONS = {"expf": 28, "tanhf": 45, "erff": 45, "sqrtf": 10, "isqrt": 40}
 
 _SUBSCRIPTS = re.compile(r"\w+(?:\[[^\[\]]*\])+")
 _INSIDE = re.compile(r"\[[^\[\]]*\]")

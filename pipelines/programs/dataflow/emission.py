@@ -5,7 +5,8 @@ Belongs here: the text of operators and of the graph function, and where tensors
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any
 
@@ -33,6 +34,7 @@ _HELPERS = {
 }
 """,
 }
+_MUTATION = re.compile("_(TILE|STRIDE|STEP)_")
 _MATH = ("expf", "tanhf", "erff", "sqrtf")
 
 
@@ -91,7 +93,7 @@ class Emission:
 
     def _tensor_places(self) -> dict[str, str]:
         pool = self._graph.pool
-        room = pool.local_bits
+        room = 0 if pool.options.buffers else pool.local_bits
         places: dict[str, str] = {}
         for tensor in pool.tensors:
             bits = prod(tensor.shape) * pool.element.bits
@@ -108,15 +110,24 @@ class Emission:
 
     # ---- C ----
 
-    def _declared(self, tensor: Tensor, name: str) -> str:
+    def _declared(self, tensor: Tensor, name: str, macros: Mapping[str, int] | None = None) -> str:
+        """An array's declaration; of each size's macros the first that no dimension before it took."""
         c_type = self._element if tensor.type == "element" else "int"
-        return f"{c_type} {name}" + "".join(f"[{size}]" for size in tensor.shape)
+        left = {k: v for k, v in (macros or {}).items() if not _MUTATION.search(k)}
+        text = f"{c_type} {name}"
+        for size in tensor.shape:
+            macro = next((k for k, v in left.items() if v == size), None)
+            left.pop(macro or "", None)
+            text += f"[{macro or size}]"
+        return text
 
     def _function(self, node: Placed) -> str:
         bench = node.bench
-        parameters = [self._declared(t, role) for role, t in bench.bindings.items()]
+        tensors = {**bench.bindings, "out": node.output}
+        arrays = [self._declared(t, role, bench.constants) for role, t in tensors.items()]
+        parameters = arrays[:-1]
         parameters += [f"int {role}" for role in bench.lengths]
-        parameters.append(self._declared(node.output, "out"))
+        parameters.append(arrays[-1])
         head = _wrapped(f"static void {bench.name}(", parameters)
         local = "".join(f"{INDENT}{line}\n" for line in bench.locals)
         return f"{head} {{\n{local}{body_text(node.body, self._graph.pool.style)}}}\n"

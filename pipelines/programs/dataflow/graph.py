@@ -21,6 +21,7 @@ from pipelines.programs.dataflow.values import ELEMENTS, Unsuitable
 
 ATTEMPTS = 80
 CONNECTED_SHARE = 0.92
+SMALLEST_DIMENSION = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +80,19 @@ def random_graph(
     return Graph(pool=pool, nodes=tuple(nodes), cycles=cycles)
 
 
+def graph_of(random: Random, options: DataflowOptions, operators: Sequence[Operator]) -> Graph:
+    """A graph of given operators in their order, less those that do not suit the element type."""
+    pool = new_pool(random, options)
+    nodes: list[Placed] = []
+    cycles = 0.0
+    for operator in operators:
+        tries = (_place(pool, operator, random, options.cycle_budget - cycles) for _ in range(ATTEMPTS))
+        if placed := next((found for found in tries if found), None):
+            nodes.append(placed[0])
+            cycles += placed[1]
+    return Graph(pool=pool, nodes=tuple(nodes), cycles=cycles)
+
+
 def new_pool(random: Random, options: DataflowOptions) -> Pool:
     """An empty pool with a random element type and style."""
     element = ELEMENTS[random.choice(options.data_types)]
@@ -94,8 +108,7 @@ def new_pool(random: Random, options: DataflowOptions) -> Pool:
 def _draw(random: Random, operators: Sequence[Operator]) -> Operator:
     families = list(dict.fromkeys(o.family for o in operators))
     family = random.choices(families, [FAMILY_WEIGHTS[f] for f in families])[0]
-    members = [o for o in operators if o.family == family]
-    return random.choices(members, [o.weight for o in members])[0]
+    return random.choice([o for o in operators if o.family == family])
 
 
 def _place(pool: Pool, operator: Operator, random: Random, room: float) -> tuple[Placed, float] | None:
@@ -109,7 +122,7 @@ def _place(pool: Pool, operator: Operator, random: Random, room: float) -> tuple
         return None
     body = _mutated(bench, built, random)
     cycles = estimated_cycles(body, floating=pool.element.floating)
-    if cycles > room or any(size < 1 for size in built.shape) or not built.shape:
+    if cycles > room or not built.shape or min(built.shape) < SMALLEST_DIMENSION:
         return None
     return _commit(pool, operator, bench, built, body), cycles
 
@@ -129,6 +142,7 @@ def _mutated(bench: Bench, built: Built, random: Random) -> tuple[Node, ...]:
 def _commit(pool: Pool, operator: Operator, bench: Bench, built: Built, body: tuple[Node, ...]) -> Placed:
     output = Tensor(name=f"t{pool.made}", shape=built.shape, type=built.type, values=built.values)
     pool.made += 1
+    pool.externals += len(bench.fresh)
     pool.tensors += [*bench.fresh, output]
     read = {t.name for t in bench.bindings.values()}
     pool.unused = [name for name in pool.unused if name not in read] + [output.name]

@@ -19,8 +19,9 @@ class DataflowOptions:
     Attributes:
         data_types: of tensors, one a program; integers accumulate in 32 bits.
         minimum_operators, maximum_operators: nodes of a graph.
-        cycle_budget: limit of a program's estimated cycles, memory delay 2, no directives.
+        minimum_cycles, cycle_budget: limits of a program's estimated cycles, memory delay 2, no directives.
         local_bits: limit of all local arrays of a program; larger intermediates are external buffers.
+        buffers: every intermediate is an external buffer.
         mutation_share: probability that an operator's loop trees are mutated; 0 gives the plain order.
         runtime_share: probability that a loop which may end at a run-time scalar does.
         macro_share: probability that a program's constants are macros, not literals.
@@ -32,10 +33,12 @@ class DataflowOptions:
     data_types: tuple[str, ...] = DATA_TYPES
     minimum_operators: int = 1
     maximum_operators: int = 8
+    minimum_cycles: int = 200
     cycle_budget: int = 40_000
     local_bits: int = 2048
+    buffers: bool = False
     mutation_share: float = 0.8
-    runtime_share: float = 0.3
+    runtime_share: float = 0.4
     macro_share: float = 0.6
     reorder_sums: bool = True
 
@@ -52,6 +55,11 @@ class DataflowOptions:
             operators,
         )
         _require(self.cycle_budget >= 1000, "cycle_budget must be at least 1000", self.cycle_budget)
+        _require(
+            0 <= self.minimum_cycles < self.cycle_budget,
+            "minimum_cycles must be at least 0 and below cycle_budget",
+            self.minimum_cycles,
+        )
         _require(self.local_bits >= 0, "local_bits must not be negative", self.local_bits)
         for name in ("mutation_share", "runtime_share", "macro_share"):
             share: float = getattr(self, name)

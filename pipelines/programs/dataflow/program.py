@@ -13,8 +13,8 @@ from typing import Any
 
 from pipelines.identity import canonical_json, content_hash
 from pipelines.programs.dataflow.emission import TOP, Emission
-from pipelines.programs.dataflow.graph import Graph, random_graph
-from pipelines.programs.dataflow.operators import BY_NAME, OPERATORS, Operator
+from pipelines.programs.dataflow.graph import Graph, graph_of, random_graph
+from pipelines.programs.dataflow.operators import BY_NAME
 from pipelines.programs.dataflow.options import DataflowOptions
 from pipelines.programs.errors import ProgramError
 from pipelines.programs.rows import program_row
@@ -42,37 +42,53 @@ def dataflow_programs(*, count: int, seed: int, options: DataflowOptions) -> lis
 
 def dataflow_program(number: int, *, seed: int, options: DataflowOptions) -> ProgramRow:
     """One program of a seed; see `dataflow_programs`."""
-    return _program(f"dataflow-{seed}-{number}", (SUITE, seed, number), options, OPERATORS)
+    graph = draw_graph(number, seed=seed, options=options)
+    name = f"dataflow-{seed}-{number}"
+    shortage = _shortage(graph, options)
+    return _refused(name, shortage) if shortage else row_of(name, graph)
 
 
-def operator_program(name: str, *, seed: int, options: DataflowOptions) -> ProgramRow:
-    """A program of one operator.
+def operators_program(names: Sequence[str], *, seed: int, options: DataflowOptions) -> ProgramRow:
+    """A program of given operators in their order, on each other's results and new tensors.
 
-    Args:    name: of OPERATORS.
+    Args:    names: of OPERATORS; an operator that does not suit the element type is left out.
+    Returns: a row, rejected when no operator is left.
     Raises:  ProgramError: no such operator.
     """
-    if name not in BY_NAME:
-        valid = ", ".join(BY_NAME)
-        raise ProgramError(f"an operator must be one of the stage, got {name}; valid: {valid}")
-    single = replace(options, minimum_operators=1, maximum_operators=1)
-    return _program(f"{name}-{seed}", (SUITE, name, seed), single, (BY_NAME[name],))
+    for name in names:
+        if name not in BY_NAME:
+            valid = ", ".join(BY_NAME)
+            raise ProgramError(f"an operator must be one of the stage, got {name}; valid: {valid}")
+    random = _random(SUITE, list(names), seed)
+    graph = graph_of(random, options, [BY_NAME[name] for name in names])
+    label = f"operators-{seed}"
+    return row_of(label, graph) if graph.nodes else _refused(label, "no operator suits, got none")
 
 
-def _program(
-    name: str, seed: Sequence[Any], options: DataflowOptions, operators: Sequence[Operator]
-) -> ProgramRow:
-    graph = None
-    for attempt in range(TRIES):
-        random = Random(int(content_hash(*seed, attempt), 16))  # noqa: S311 - programs, no secrets
-        graph = random_graph(random, options, operators=operators)
-        if len(graph.nodes) >= options.minimum_operators:
-            return _row(name, graph)
-    found = len(graph.nodes) if graph else 0
-    reason = f"a graph must have at least {options.minimum_operators} operators, got {found}"
-    return _refused(name, reason)
+def draw_graph(number: int, *, seed: int, options: DataflowOptions) -> Graph:
+    """The graph of program `number` of a seed: of a few tries the first with operators and work enough."""
+    graph = random_graph(_random(SUITE, seed, number, 0), options)
+    for attempt in range(1, TRIES):
+        if not _shortage(graph, options):
+            break
+        graph = random_graph(_random(SUITE, seed, number, attempt), options)
+    return graph
 
 
-def _row(name: str, graph: Graph) -> ProgramRow:
+def _random(*seed: Any) -> Random:
+    return Random(int(content_hash(*seed), 16))  # noqa: S311 - programs, no secrets
+
+
+def _shortage(graph: Graph, options: DataflowOptions) -> str | None:
+    if len(graph.nodes) < options.minimum_operators:
+        return f"a graph must have at least {options.minimum_operators} operators, got {len(graph.nodes)}"
+    if graph.cycles < options.minimum_cycles:
+        return f"a graph must take some {options.minimum_cycles} cycles, got {graph.cycles:.0f}"
+    return None
+
+
+def row_of(name: str, graph: Graph) -> ProgramRow:
+    """The row of a graph that has operators."""
     emission = Emission(graph)
     return program_row(
         name=name,

@@ -1,7 +1,7 @@
 """The operators a graph is drawn from.
 
-Belongs here: the table of them with their families and weights. Does not: what one computes (one module a
-group of families). A builder takes tensors from a bench and gives a loop tree in its plain order.
+Belongs here: the table of them with their families, and the families' weights. Does not: what one computes
+(one module a group of families). A builder takes tensors from a bench and gives a loop tree in its plain order.
 """
 
 from __future__ import annotations
@@ -27,12 +27,11 @@ from pipelines.programs.dataflow.operators import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operator:
-    """A kind of node: its name, its family, its builder, and how often it is drawn within the family."""
+    """A kind of node: its name, its family and its builder."""
 
     name: str
     family: str
     build: Callable[[Bench], Built]
-    weight: int = 1
 
 
 FAMILY_WEIGHTS = {

@@ -116,7 +116,7 @@ def linear_attention(bench: Bench) -> Built:
 
 
 def anchor_scores(bench: Bench) -> Built:
-    """Best matching key of every query: out[N] = maximum over keys of q k^T, causal bounds excluded."""
+    """Best matching key of every query: out[N] = maximum over keys of q k^T."""
     q = bench.input("q", rank=2, accept=lambda shape: shape[1] <= 12)
     rows, width = q.shape
     keys = bench.random.randint(3, 8)

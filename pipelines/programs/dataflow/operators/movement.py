@@ -187,7 +187,8 @@ def flip_rows(bench: Bench) -> Built:
     """Every row backwards."""
     x = bench.input("x", rank=2)
     m, n = bench.sizes("M N", x.shape)
-    body = nest([("i", m), ("j", n)], "parallel", statement(f"out[i][j] = x[i][{n.text} - 1 - j]"))
+    last = str(n.size - 1) if n.text.isdigit() else f"{n.text} - 1"
+    body = nest([("i", m), ("j", n)], "parallel", statement(f"out[i][j] = x[i][{last} - j]"))
     return Built(body=body, shape=x.shape, values=x.values)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pipelines.programs.dataflow.bench import Bench, Built, Tensor
-from pipelines.programs.dataflow.tree import Branch, Extent, Node, declaration, nest, statement
+from pipelines.programs.dataflow.tree import Branch, Extent, declaration, nest, statement
 from pipelines.programs.dataflow.values import ZERO, Range, Unsuitable, symmetric
 
 VARIABLES = ("i", "j", "k")
@@ -25,22 +25,19 @@ def everywhere(bench: Bench, tensor: Tensor) -> tuple[list[tuple[str, Extent]], 
     return axes, "".join(f"[{variable}]" for variable, _ in axes)
 
 
-def _mapped(bench: Bench, x: Tensor, expression: str, values: Range, *before: Node) -> Built:
-    """out = finish(expression) everywhere, over the valid rows when their number is a scalar."""
+def _mapped(bench: Bench, x: Tensor, expression: str, values: Range, *, first: str | None = None) -> Built:
+    """out = finish(expression) everywhere, over the valid rows when their number is a scalar.
+
+    Args:    expression: its @ stands for the subscripts of an element; first: a declaration before it.
+    """
     axes, place = everywhere(bench, x)
     text, values = bench.finish(expression.replace("@", place), values)
     run = bench.runtime(axes[0][1], "rows") if len(axes) > 1 else axes[0][1]
     fill = bench.zero_fill(axes) if run.runtime else ()
     axes[0] = (axes[0][0], run)
-    named = tuple(_placed(node, place) for node in before)
-    body = nest(axes, "parallel", *named, statement(f"out{place} = {text}"))
+    before = (declaration(first.replace("@", place)),) if first else ()
+    body = nest(axes, "parallel", *before, statement(f"out{place} = {text}"))
     return Built(body=fill + body, shape=x.shape, values=values.hull(ZERO) if run.runtime else values)
-
-
-def _placed(node: Node, place: str) -> Node:
-    if isinstance(node, Branch):
-        raise TypeError("only statements come before an expression")
-    return declaration(getattr(node, "text", "").removesuffix(";").replace("@", place))
 
 
 # ---- activations -----------------------------------------------------------------------------------
@@ -207,5 +204,5 @@ def quotient(bench: Bench) -> Built:
     if b.values.magnitude < 1:
         raise Unsuitable("a divisor range must not be empty")
     one = bench.number(1)
-    before = statement(f"{bench.sum_type} d = b@ < 0 ? {one} - b@ : {one} + b@")
-    return _mapped(bench, a, "a@ / d", symmetric(a.values.magnitude), before)
+    divisor = f"{bench.sum_type} d = b@ < 0 ? {one} - b@ : {one} + b@"
+    return _mapped(bench, a, "a@ / d", symmetric(a.values.magnitude), first=divisor)

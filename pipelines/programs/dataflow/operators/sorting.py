@@ -29,17 +29,13 @@ def insertion_sort(bench: Bench) -> Built:
         trips=run.size - 1,
         exact=False,
         body=(
-            statement(f"{_type(bench)} key = out[i][j]"),
+            statement(f"{bench.sum_type} key = out[i][j]"),
             statement("int k = j"),
             shift,
             statement("out[i][k] = key"),
         ),
     )
     return Built(body=(*copy, loop("i", m, "parallel", insert)), shape=x.shape, values=x.values)
-
-
-def _type(bench: Bench) -> str:
-    return bench.sum_type
 
 
 def bitonic_sort(bench: Bench) -> Built:
@@ -51,8 +47,8 @@ def bitonic_sort(bench: Bench) -> Built:
     n, lg = bench.size("N", length), bench.size("STAGES", stages)
     at = "[i]" if rows else ""
     swap: tuple[Node, ...] = (
-        statement(f"{_type(bench)} low = out{at}[j]"),
-        statement(f"{_type(bench)} high = out{at}[j ^ gap]"),
+        statement(f"{bench.sum_type} low = out{at}[j]"),
+        statement(f"{bench.sum_type} high = out{at}[j ^ gap]"),
         Branch(
             condition="(j & size) == 0 ? low > high : low < high",
             body=(statement(f"out{at}[j] = high"), statement(f"out{at}[j ^ gap] = low")),
