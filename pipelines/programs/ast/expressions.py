@@ -98,7 +98,8 @@ class ExpressionWriter:
         parts = [(e, 0) for e in leaves]
         if len(parts) == 1 or self.scope.chance(0.25):
             place = self.random.randrange(len(parts))
-            parts[place] = (self.decorated(parts[place][0], domain), 1)
+            if not isinstance(parts[place][0], Constant):
+                parts[place] = (self.decorated(parts[place][0], domain), 1)
         while len(parts) > 1:
             parts.sort(key=lambda p: p[1])
             first = self.random.randrange(len(parts) - 1) if parts[-1][1] < depth - 1 else 0

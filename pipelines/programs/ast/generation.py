@@ -51,27 +51,25 @@ class GeneratedProgram:
 
     Attributes:
         refused: why it is outside the options' bounds; None when it is inside.
-        attempts: programs made until this one.
+        discarded: why earlier attempts at this number were outside.
     """
 
     program: Program
     source: str
     inputs: dict[str, dict[str, Any]]
     refused: str | None
-    attempts: int = 1
+    discarded: tuple[str, ...] = ()
 
 
 def generate_program(*, seed: int, number: int, options: AstOptions) -> GeneratedProgram:
     """Program `number` of a seed; the same for the same arguments."""
-    found = None
-    for attempt in range(ATTEMPTS):
-        random = Random(int(content_hash(STAGE, seed, number, attempt), 16))  # noqa: S311
-        found = _attempt(random, options, attempt + 1)
-        if found.refused is None:
-            break
-    if found is None:
-        raise RuntimeError("a program must have an attempt")
-    return found
+    discarded: list[str] = []
+    while True:
+        random = Random(int(content_hash(STAGE, seed, number, len(discarded)), 16))  # noqa: S311
+        found = _attempt(random, options, tuple(discarded))
+        if found.refused is None or len(discarded) + 1 == ATTEMPTS:
+            return found
+        discarded.append(found.refused)
 
 
 def ast_programs(*, count: int, seed: int, options: AstOptions) -> list[ProgramRow]:
@@ -127,7 +125,7 @@ def refusal(program: Program, source: str, options: AstOptions) -> str | None:
 # ---- one attempt -----------------------------------------------------------------------------------
 
 
-def _attempt(random: Random, options: AstOptions, attempts: int) -> GeneratedProgram:
+def _attempt(random: Random, options: AstOptions, discarded: tuple[str, ...]) -> GeneratedProgram:
     top = _TopFunction(random, options)
     program = top.program()
     source = write_program(program)
@@ -136,7 +134,7 @@ def _attempt(random: Random, options: AstOptions, attempts: int) -> GeneratedPro
         source=source,
         inputs=_inputs(program.top),
         refused=refusal(program, source, options),
-        attempts=attempts,
+        discarded=discarded,
     )
 
 

@@ -54,7 +54,7 @@ class AstOptions:
     max_helpers: int = 2
     array_dimensions: int = 3
     array_extent: tuple[int, int] = (3, 48)
-    max_iterations: int = 1200
+    max_iterations: int = 2000
     max_cycles: int = 50_000
     source_bytes: tuple[int, int] = (300, 6000)
 

@@ -381,7 +381,8 @@ class StatementWriter:
         term = self.expressions.value(domain, leaves, avoided=[place])
         term = self.expressions.stored(term, place.type, *_both(room, place.type))
         scope.sums[name] -= max(abs(term.low), abs(term.high)) * scope.trips_within(name) * 1.0001
-        return Assign(target=place, operator=self.random.choice(("+=", "+=", "+=", "-=")), value=term)
+        operators = ("+=", "+=", "+=", "-=" if "-" in scope.options.operators else "+=")
+        return Assign(target=place, operator=self.random.choice(operators), value=term)
 
     def extra(self) -> Body:
         """A further change of something live, for the budget."""
