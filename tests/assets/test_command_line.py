@@ -16,6 +16,7 @@ from click.testing import CliRunner, Result
 
 from assets import stages
 from assets.cli import simfoundry
+from assets.commands import ui
 from assets.commands.ui import _require_free, _start, _stop, serve
 from assets.deployments import Deployment
 from assets.errors import FoundryError
@@ -220,7 +221,10 @@ def test_plain_progress_says_counts_failures_and_time_left() -> None:
     assert written[1].startswith("labels stencil: done after ")
 
 
-def test_servers_end_with_what_they_started(deployment: Deployment, tmp_path: Path) -> None:
+def test_servers_end_with_what_they_started(
+    deployment: Deployment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ui, "STOP_TIMEOUT_S", 600.0)  # a crowded machine ends them late
     script = (
         "import os, subprocess, sys, time\n"
         "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
