@@ -18,10 +18,19 @@ from numpy.typing import NDArray
 
 from pipelines.power.errors import PowerError
 from pipelines.power.functions import MAX_VARIABLES, Expression, parse_function, truth_table
-from pipelines.synthesis.liberty import Cell, FlipFlop, Liberty, Pin, TimingArc
-from pipelines.synthesis.lookup import TableStack
-from pipelines.synthesis.netlist import CellGroup, Netlist
-from pipelines.synthesis.timing import FALL, RISE, Timing
+from pipelines.synthesis import (
+    FALL,
+    RISE,
+    Cell,
+    CellGroup,
+    FlipFlop,
+    Liberty,
+    Netlist,
+    Pin,
+    TableStack,
+    Timing,
+    TimingArc,
+)
 
 Numbers = NDArray[np.int32]
 

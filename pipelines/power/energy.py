@@ -28,10 +28,19 @@ from pipelines.power.functions import (
     truth_table,
 )
 from pipelines.power.stimulus import Activity
-from pipelines.synthesis.liberty import Cell, InternalPower, Liberty, Pin, Table
-from pipelines.synthesis.lookup import TableStack
-from pipelines.synthesis.netlist import CellGroup, Netlist
-from pipelines.synthesis.timing import FALL, RISE, Timing
+from pipelines.synthesis import (
+    FALL,
+    RISE,
+    Cell,
+    CellGroup,
+    InternalPower,
+    Liberty,
+    Netlist,
+    Pin,
+    Table,
+    TableStack,
+    Timing,
+)
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]

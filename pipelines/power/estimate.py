@@ -18,9 +18,7 @@ from pipelines.power.energy import PowerParts, power_parts
 from pipelines.power.engine import ENGINE, engine_version, run_engine
 from pipelines.power.errors import PowerError
 from pipelines.power.stimulus import DesignRun, DesignStimulus
-from pipelines.synthesis.liberty import Liberty
-from pipelines.synthesis.netlist import Netlist
-from pipelines.synthesis.timing import analyse_timing
+from pipelines.synthesis import Liberty, Netlist, analyse_timing
 from pipelines.tools import stopwatch
 
 POWER_MODEL = "nldm-1"  # raise when `energy.py` or `encoding.py` gives other numbers for the same run

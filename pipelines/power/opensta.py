@@ -32,10 +32,18 @@ from pipelines.power.energy import (
 from pipelines.power.errors import PowerError
 from pipelines.power.functions import Expression, parse_function, table_probability, truth_table
 from pipelines.power.stimulus import Activity
-from pipelines.synthesis.liberty import Cell, InternalPower, Liberty, Pin
-from pipelines.synthesis.netlist import CellGroup, Netlist
-from pipelines.synthesis.recipe import OUTPUT_LOAD_PF
-from pipelines.synthesis.timing import FALL, RISE, analyse_timing
+from pipelines.synthesis import (
+    FALL,
+    OUTPUT_LOAD_PF,
+    RISE,
+    Cell,
+    CellGroup,
+    InternalPower,
+    Liberty,
+    Netlist,
+    Pin,
+    analyse_timing,
+)
 from pipelines.tools import find_tool, run_tool
 
 Floats = NDArray[np.float64]

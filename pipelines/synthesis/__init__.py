@@ -7,16 +7,32 @@ power.
 
 from pipelines.synthesis.design import SynthesisResult, Target, synthesize_design
 from pipelines.synthesis.errors import SynthesisError
-from pipelines.synthesis.liberty import Cell, Liberty
+from pipelines.synthesis.liberty import Cell, FlipFlop, InternalPower, Liberty, Pin, Table, TimingArc
 from pipelines.synthesis.liberty_reader import find_liberty, liberty_hash, load_liberty
-from pipelines.synthesis.recipe import tool_version
+from pipelines.synthesis.lookup import TableStack
+from pipelines.synthesis.netlist import CellGroup, Netlist
+from pipelines.synthesis.recipe import OUTPUT_LOAD_PF, tool_version
+from pipelines.synthesis.timing import FALL, RISE, Timing, analyse_timing
 
 __all__ = [
+    "FALL",
+    "OUTPUT_LOAD_PF",
+    "RISE",
     "Cell",
+    "CellGroup",
+    "FlipFlop",
+    "InternalPower",
     "Liberty",
+    "Netlist",
+    "Pin",
     "SynthesisError",
     "SynthesisResult",
+    "Table",
+    "TableStack",
     "Target",
+    "Timing",
+    "TimingArc",
+    "analyse_timing",
     "find_liberty",
     "liberty_hash",
     "load_liberty",
