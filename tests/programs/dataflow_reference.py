@@ -624,8 +624,8 @@ def upsample(c: Call) -> Values:
 @operation
 def pixel_shuffle(c: Call) -> Values:
     channels, height, width = c["x"].shape
-    x = c["x"].reshape(channels // 4, 2, 2, height, width)
-    return x.transpose(0, 3, 1, 4, 2).reshape(c.shape)
+    x = c["x"].reshape(channels // 2, 2, height, width)
+    return x.transpose(0, 2, 3, 1).reshape(c.shape)
 
 
 # ---- sorting ----

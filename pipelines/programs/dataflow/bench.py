@@ -60,12 +60,11 @@ class Scalar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Built:
-    """What an operator's builder gives: its body, and its result's shape, range and type."""
+    """What an operator's builder gives: its body, and its result's shape and range."""
 
     body: tuple[Node, ...]
     shape: tuple[int, ...]
     values: Range
-    type: str = "element"
 
 
 @dataclass(slots=True, kw_only=True)

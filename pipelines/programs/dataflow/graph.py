@@ -140,7 +140,7 @@ def _mutated(bench: Bench, built: Built, random: Random) -> tuple[Node, ...]:
 
 
 def _commit(pool: Pool, operator: Operator, bench: Bench, built: Built, body: tuple[Node, ...]) -> Placed:
-    output = Tensor(name=f"t{pool.made}", shape=built.shape, type=built.type, values=built.values)
+    output = Tensor(name=f"t{pool.made}", shape=built.shape, type="element", values=built.values)
     pool.made += 1
     pool.externals += len(bench.fresh)
     pool.tensors += [*bench.fresh, output]

@@ -1,7 +1,8 @@
 """The operators a graph is drawn from.
 
 Belongs here: the table of them with their families, and the families' weights. Does not: what one computes
-(one module a group of families). A builder takes tensors from a bench and gives a loop tree in its plain order.
+(one module a group of families). A builder takes tensors from a bench and gives a loop tree in its plain
+order.
 """
 
 from __future__ import annotations

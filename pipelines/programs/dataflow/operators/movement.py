@@ -222,13 +222,14 @@ def upsample(bench: Bench) -> Built:
 
 
 def pixel_shuffle(bench: Bench) -> Built:
-    """Channels into places: out[C][2 H][2 W] from x[4 C][H][W]."""
-    x = bench.input("x", rank=3, accept=lambda shape: shape[0] % 4 == 0)
-    c, h, w = bench.sizes("C H W", (x.shape[0] // 4, *x.shape[1:]))
+    """Channels into columns: out[C][H][2 W] from x[2 C][H][W]."""
+    x = bench.input("x", rank=3, accept=lambda shape: shape[0] % 2 == 0 and shape[0] > 2)
+    c, h, w = bench.sizes("C H W", (x.shape[0] // 2, *x.shape[1:]))
     bench.size("CHANNELS", x.shape[0])
+    f = bench.size("SCALE", 2)
     body = nest(
-        [("c", c), ("h", h), ("w", w), ("r", bench.size("SCALE", 2)), ("s", bench.size("SCALE", 2))],
+        [("c", c), ("h", h), ("w", w), ("s", f)],
         "parallel",
-        statement("out[c][h * 2 + r][w * 2 + s] = x[c * 4 + r * 2 + s][h][w]"),
+        statement(f"out[c][h][w * {f.text} + s] = x[c * {f.text} + s][h][w]"),
     )
-    return Built(body=body, shape=(c.size, h.size * 2, w.size * 2), values=x.values)
+    return Built(body=body, shape=(c.size, h.size, w.size * 2), values=x.values)

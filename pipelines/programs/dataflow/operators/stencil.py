@@ -11,7 +11,7 @@ from pipelines.programs.dataflow.bench import Bench, Built
 from pipelines.programs.dataflow.tree import Axis, Extent, Loop, Node, loop, nest, statement
 from pipelines.programs.dataflow.values import Range
 
-SPELLING_VARIABLES = ("i", "j", "k")
+VARIABLES = ("i", "j", "k")
 
 
 def stencil1d(bench: Bench) -> Built:
@@ -46,7 +46,7 @@ def _stencil(
     reach: int,
 ) -> Built:
     sizes = bench.sizes(" ".join(f"N{d}" for d in range(len(shape))), shape)
-    axes: list[Axis] = list(zip(SPELLING_VARIABLES, sizes, strict=False))
+    axes: list[Axis] = list(zip(VARIABLES, sizes, strict=False))
     place = "".join(f"[{variable}]" for variable, _ in axes)
     bench.parameter("reach", reach)
     steps = bench.random.choice((1, 1, 4, 6))
