@@ -20,6 +20,7 @@ from pipelines.tools import ToolRun, find_tool, run_tool
 
 ENGINE = "netlist-simulator"
 _SOURCE = Path(__file__).with_name("simulator.c")
+_HEADER = Path(__file__).with_name("simulation.h")
 _FLAGS = ("-std=c11", "-O2", "-fno-strict-aliasing")
 _NETLIST, _STIMULUS, _RESULT = "netlist.bin", "stimulus.bin", "activity.bin"
 _CYCLE_LIMIT = 4
@@ -28,7 +29,8 @@ _CYCLE_LIMIT = 4
 @cache
 def engine_version() -> str:
     """Hash of the simulator's source: a change of it changes every result's key."""
-    return hashlib.sha256(_SOURCE.read_bytes() + " ".join(_FLAGS).encode()).hexdigest()[:12]
+    content = _SOURCE.read_bytes() + _HEADER.read_bytes() + " ".join(_FLAGS).encode()
+    return hashlib.sha256(content).hexdigest()[:12]
 
 
 def build_engine(engine_folder: Path) -> Path:

@@ -1,0 +1,444 @@
+/* The state of a mapped netlist, and how it changes at a clock edge: the core of simulator.c, its only user.
+ *
+ * Belongs here: gates as truth tables, flip-flops, the two ways of settling, and the counts. Does not: where
+ * values of inputs come from.
+ *
+ * A gate keeps its input values as a number (`row`), which is the place in its truth table.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OK = 0, BAD_FILE = 5, OUT_OF_BOUNDS = 3, CYCLE_LIMIT = 4, UNSTABLE = 6 };
+enum { RISING = 0, FALLING = 1 };
+enum { MAX_INPUTS = 6, MAX_ASYNCHRONOUS_ROUNDS = 1000, MAX_SETTLING_TICKS = 1 << 24 };
+
+static _Noreturn void fail(int status, const char *rule) {
+    fprintf(stderr, "%s\n", rule);
+    exit(status);
+}
+
+static void *allocate(size_t count, size_t size) {
+    void *memory = calloc(count ? count : 1, size);
+    if (!memory) fail(BAD_FILE, "the netlist must fit in memory");
+    return memory;
+}
+
+static void read_bytes(FILE *file, void *to, size_t size) {
+    if (size && fread(to, 1, size, file) != size) fail(BAD_FILE, "a file must be complete, got a shorter one");
+}
+
+static int32_t read_number(FILE *file) {
+    int32_t value;
+    read_bytes(file, &value, sizeof value);
+    return value;
+}
+
+static int32_t read_count(FILE *file) {
+    int32_t value = read_number(file);
+    if (value < 0) fail(BAD_FILE, "a count must be at least 0");
+    return value;
+}
+
+static int32_t *read_numbers(FILE *file, size_t count) {
+    int32_t *values = allocate(count, sizeof *values);
+    read_bytes(file, values, count * sizeof *values);
+    return values;
+}
+
+/* ---- the netlist ---- */
+
+typedef struct { int32_t consumer, mask; } Load; /* of a net: gate and input bit, or flip-flop and role */
+
+enum { ROLE_DATA = 1, ROLE_ASYNCHRONOUS = 2 };
+
+static int net_count, gate_count, flip_flop_count, level_count;
+static uint64_t *table;          /* (gates,) */
+static int32_t *level, *gate_net; /* (gates,), by rising level */
+static uint8_t *row, *dirty;     /* (gates,) */
+static int32_t *ff_state, *ff_data, *ff_clear, *ff_preset, *ff_edge; /* (flip-flops,), nets; -1 for none */
+static int32_t *load_start;      /* (nets + 1,) */
+static Load *loads;
+static uint8_t *value;           /* (nets,) */
+
+static int64_t *toggles, *ones;  /* (nets,) */
+static int64_t *since;           /* (nets,), cycle of the last change at which `ones` is up to date */
+static uint8_t *steady;          /* (nets,), value that `ones` counts */
+static int64_t cycle;
+static int counting;
+
+/* flip-flops whose data may differ from their state, and those whose set or clear has changed */
+static int32_t *pending, *asynchronous;
+static uint8_t *is_pending, *is_asynchronous;
+static int pending_count, asynchronous_count;
+
+static void check_net(int32_t net, int32_t least) {
+    if (net < least || net >= net_count) fail(BAD_FILE, "a net must be one of the netlist");
+}
+
+static void count_loads(const int32_t *nets, int count, int each) {
+    for (int i = 0; i < count * each; ++i)
+        if (nets[i] >= 0) ++load_start[nets[i] + 1];
+}
+
+static void add_load(int32_t *next, int32_t net, int32_t consumer, int32_t mask) {
+    if (net >= 0) loads[next[net]++] = (Load){consumer, mask};
+}
+
+static void read_netlist(const char *path, int32_t **delays) {
+    FILE *file = fopen(path, "rb");
+    if (!file) fail(BAD_FILE, "the netlist must be readable");
+    net_count = read_count(file);
+    gate_count = read_count(file);
+    flip_flop_count = read_count(file);
+    level_count = read_count(file);
+    table = allocate(gate_count, sizeof *table);
+    read_bytes(file, table, gate_count * sizeof *table);
+    level = read_numbers(file, gate_count);
+    gate_net = read_numbers(file, gate_count);
+    int32_t *inputs = read_numbers(file, (size_t)gate_count * MAX_INPUTS);
+    ff_state = read_numbers(file, flip_flop_count);
+    ff_data = read_numbers(file, flip_flop_count);
+    ff_clear = read_numbers(file, flip_flop_count);
+    ff_preset = read_numbers(file, flip_flop_count);
+    ff_edge = read_numbers(file, flip_flop_count);
+    /* ticks: of each gate rising and falling for each input, then of each flip-flop */
+    *delays = read_numbers(file, (size_t)gate_count * 2 * MAX_INPUTS + (size_t)flip_flop_count * 2);
+    fclose(file);
+    for (int g = 0; g < gate_count; ++g) {
+        check_net(gate_net[g], 0);
+        for (int k = 0; k < MAX_INPUTS; ++k) check_net(inputs[g * MAX_INPUTS + k], -1);
+        if (level[g] < 0 || level[g] >= level_count || (g && level[g] < level[g - 1]))
+            fail(BAD_FILE, "gates must be in order of level");
+    }
+    for (int f = 0; f < flip_flop_count; ++f) {
+        check_net(ff_state[f], 0);
+        check_net(ff_data[f], 0);
+        check_net(ff_clear[f], -1);
+        check_net(ff_preset[f], -1);
+    }
+    load_start = allocate((size_t)net_count + 1, sizeof *load_start);
+    count_loads(inputs, gate_count, MAX_INPUTS);
+    count_loads(ff_data, flip_flop_count, 1);
+    count_loads(ff_clear, flip_flop_count, 1);
+    count_loads(ff_preset, flip_flop_count, 1);
+    for (int n = 0; n < net_count; ++n) load_start[n + 1] += load_start[n];
+    loads = allocate(load_start[net_count], sizeof *loads);
+    int32_t *next = allocate(net_count, sizeof *next);
+    memcpy(next, load_start, net_count * sizeof *next);
+    for (int g = 0; g < gate_count; ++g)
+        for (int k = 0; k < MAX_INPUTS; ++k) add_load(next, inputs[g * MAX_INPUTS + k], g, 1 << k);
+    for (int f = 0; f < flip_flop_count; ++f) {
+        add_load(next, ff_data[f], gate_count + f, ROLE_DATA);
+        add_load(next, ff_clear[f], gate_count + f, ROLE_ASYNCHRONOUS);
+        add_load(next, ff_preset[f], gate_count + f, ROLE_ASYNCHRONOUS);
+    }
+    free(next);
+    free(inputs);
+    row = allocate(gate_count, 1);
+    dirty = allocate(gate_count, 1);
+    value = allocate(net_count, 1);
+    steady = allocate(net_count, 1);
+    toggles = allocate(net_count, sizeof *toggles);
+    ones = allocate(net_count, sizeof *ones);
+    since = allocate(net_count, sizeof *since);
+    pending = allocate(flip_flop_count, sizeof *pending);
+    asynchronous = allocate(flip_flop_count, sizeof *asynchronous);
+    is_pending = allocate(flip_flop_count, 1);
+    is_asynchronous = allocate(flip_flop_count, 1);
+}
+
+static void await_data(int f) {
+    if (!is_pending[f]) is_pending[f] = 1, pending[pending_count++] = f;
+}
+
+static void await_asynchronous(int f) {
+    if (!is_asynchronous[f]) is_asynchronous[f] = 1, asynchronous[asynchronous_count++] = f;
+}
+
+/* A net takes its other value. Time at one is counted in whole cycles, by the value at their end. */
+static inline void flip(int32_t net) {
+    if (since[net] < cycle) {
+        if (steady[net]) ones[net] += cycle - since[net];
+        since[net] = cycle;
+    }
+    value[net] ^= 1;
+    steady[net] = value[net];
+    toggles[net] += counting;
+}
+
+/* ---- zero delay: a queue a level ---- */
+
+static int32_t *queue, *queue_start, *queue_end; /* (gates,), (levels,) twice */
+
+static void prepare_levels(void) {
+    queue = allocate(gate_count, sizeof *queue);
+    queue_start = allocate((size_t)level_count + 1, sizeof *queue_start);
+    queue_end = allocate((size_t)level_count + 1, sizeof *queue_end);
+    for (int g = gate_count - 1; g >= 0; --g) queue_start[level[g]] = g;
+    memcpy(queue_end, queue_start, level_count * sizeof *queue_end);
+}
+
+static inline void drive_now(int32_t net) {
+    flip(net);
+    for (int32_t i = load_start[net]; i < load_start[net + 1]; ++i) {
+        const Load load = loads[i];
+        if (load.consumer < gate_count) {
+            row[load.consumer] ^= load.mask;
+            if (!dirty[load.consumer]) {
+                dirty[load.consumer] = 1;
+                queue[queue_end[level[load.consumer]]++] = load.consumer;
+            }
+        } else if (load.mask == ROLE_DATA) {
+            await_data(load.consumer - gate_count);
+        } else {
+            await_asynchronous(load.consumer - gate_count);
+        }
+    }
+}
+
+static void settle_levels(void) {
+    for (int l = 0; l < level_count; ++l) {
+        for (int32_t i = queue_start[l]; i < queue_end[l]; ++i) {
+            const int32_t g = queue[i];
+            dirty[g] = 0;
+            if ((table[g] >> row[g] & 1) != value[gate_net[g]]) drive_now(gate_net[g]);
+        }
+        queue_end[l] = queue_start[l];
+    }
+}
+
+/* ---- with delays: a wheel of ticks; a driver is a gate, a flip-flop, or an input net ---- */
+
+static int with_delays;
+static int32_t *delay;                      /* as in the file */
+static int32_t wheel_size, *wheel;          /* first driver of each tick */
+static uint64_t *occupied;                  /* a bit a tick of the wheel */
+static int32_t *next_driver, *last_driver;  /* list within a tick */
+static int64_t *due;                        /* (drivers,) */
+static uint8_t *scheduled, *changed;        /* (drivers,); (gates,) inputs that changed in this tick */
+static int32_t *driver_net, *batch, *reached;
+static int scheduled_count;
+static int64_t now;
+
+static void prepare_wheel(void) {
+    const int drivers = gate_count + flip_flop_count + net_count;
+    int32_t longest = 1;
+    for (size_t i = 0; i < (size_t)gate_count * 2 * MAX_INPUTS + (size_t)flip_flop_count * 2; ++i) {
+        if (delay[i] < 1 || delay[i] > MAX_SETTLING_TICKS) fail(BAD_FILE, "a delay must be 1 tick to 2^24");
+        if (delay[i] > longest) longest = delay[i];
+    }
+    for (wheel_size = 64; wheel_size <= longest;) wheel_size *= 2;
+    wheel = allocate(wheel_size, sizeof *wheel);
+    memset(wheel, 0xff, wheel_size * sizeof *wheel);
+    occupied = allocate(wheel_size / 64, sizeof *occupied);
+    next_driver = allocate(drivers, sizeof *next_driver);
+    last_driver = allocate(drivers, sizeof *last_driver);
+    due = allocate(drivers, sizeof *due);
+    scheduled = allocate(drivers, 1);
+    changed = allocate(gate_count, 1);
+    driver_net = allocate(drivers, sizeof *driver_net);
+    batch = allocate(drivers, sizeof *batch);
+    reached = allocate(gate_count, sizeof *reached);
+    for (int g = 0; g < gate_count; ++g) driver_net[g] = gate_net[g];
+    for (int f = 0; f < flip_flop_count; ++f) driver_net[gate_count + f] = ff_state[f];
+    for (int n = 0; n < net_count; ++n) driver_net[gate_count + flip_flop_count + n] = n;
+}
+
+static void schedule(int32_t driver, int64_t time) {
+    const int32_t slot = time & (wheel_size - 1);
+    due[driver] = time;
+    next_driver[driver] = wheel[slot];
+    last_driver[driver] = -1;
+    if (wheel[slot] >= 0) last_driver[wheel[slot]] = driver;
+    wheel[slot] = driver;
+    occupied[slot >> 6] |= 1ull << (slot & 63);
+    scheduled[driver] = 1;
+    ++scheduled_count;
+}
+
+static void cancel(int32_t driver) {
+    const int32_t slot = due[driver] & (wheel_size - 1);
+    if (last_driver[driver] >= 0) next_driver[last_driver[driver]] = next_driver[driver];
+    else wheel[slot] = next_driver[driver];
+    if (next_driver[driver] >= 0) last_driver[next_driver[driver]] = last_driver[driver];
+    if (wheel[slot] < 0) occupied[slot >> 6] &= ~(1ull << (slot & 63));
+    scheduled[driver] = 0;
+    --scheduled_count;
+}
+
+/* The next tick with changes; there is one. No change lies further away than the wheel is long. */
+static int64_t next_time(void) {
+    int64_t time = now + 1;
+    for (;;) {
+        const int32_t slot = time & (wheel_size - 1);
+        const uint64_t rest = occupied[slot >> 6] >> (slot & 63);
+        if (rest) return time + __builtin_ctzll(rest);
+        time += 64 - (slot & 63);
+    }
+}
+
+static int drive_later(int32_t net, int found) {
+    flip(net);
+    for (int32_t i = load_start[net]; i < load_start[net + 1]; ++i) {
+        const Load load = loads[i];
+        if (load.consumer < gate_count) {
+            row[load.consumer] ^= load.mask;
+            if (!changed[load.consumer]) reached[found++] = load.consumer;
+            changed[load.consumer] |= load.mask;
+        } else if (load.mask == ROLE_DATA) {
+            await_data(load.consumer - gate_count);
+        } else {
+            await_asynchronous(load.consumer - gate_count);
+        }
+    }
+    return found;
+}
+
+/* The shortest delay of the inputs that changed together, for an output that becomes `to`. */
+static int32_t gate_delay(int32_t g, int mask, int to) {
+    const int32_t *own = delay + ((size_t)g * 2 + (to ? RISING : FALLING)) * MAX_INPUTS;
+    int32_t shortest = INT32_MAX;
+    for (int k = 0; k < MAX_INPUTS; ++k)
+        if (mask >> k & 1 && own[k] < shortest) shortest = own[k];
+    return shortest;
+}
+
+static void settle_wheel(void) {
+    now = 0;
+    while (scheduled_count) {
+        now = next_time();
+        if (now > MAX_SETTLING_TICKS) fail(UNSTABLE, "a netlist must settle after a clock edge");
+        const int32_t slot = now & (wheel_size - 1);
+        int count = 0, found = 0;
+        for (int32_t d = wheel[slot]; d >= 0; d = next_driver[d]) batch[count++] = d;
+        for (int i = 0; i < count; ++i) {
+            cancel(batch[i]);
+            found = drive_later(driver_net[batch[i]], found);
+        }
+        for (int i = 0; i < found; ++i) {
+            const int32_t g = reached[i];
+            const int to = table[g] >> row[g] & 1, differs = to != value[gate_net[g]];
+            const int mask = changed[g];
+            changed[g] = 0;
+            if (scheduled[g] && !differs) cancel(g);
+            else if (!scheduled[g] && differs) schedule(g, now + gate_delay(g, mask, to));
+        }
+    }
+    /* the wheel is empty, so the next wave may start at time 0 again */
+    now = 0;
+}
+
+/* ---- both ---- */
+
+static void drive_flip_flop(int f) {
+    if (with_delays) {
+        const int32_t *own = delay + (size_t)gate_count * 2 * MAX_INPUTS + (size_t)f * 2;
+        schedule(gate_count + f, own[value[ff_state[f]] ? FALLING : RISING]);
+    } else {
+        drive_now(ff_state[f]);
+    }
+}
+
+static void drive_input(int32_t net, int to) {
+    if (value[net] == to) return;
+    if (with_delays) {
+        const int32_t driver = gate_count + flip_flop_count + net;
+        if (!scheduled[driver]) schedule(driver, 1);
+    } else {
+        drive_now(net);
+    }
+}
+
+/* What set and clear force a flip-flop to, or -1; clear wins. */
+static int forced(int f) {
+    if (ff_clear[f] >= 0 && value[ff_clear[f]]) return 0;
+    if (ff_preset[f] >= 0 && value[ff_preset[f]]) return 1;
+    return -1;
+}
+
+static void settle(void) {
+    for (int round = 0;; ++round) {
+        if (with_delays) settle_wheel();
+        else settle_levels();
+        if (!asynchronous_count) return;
+        if (round > MAX_ASYNCHRONOUS_ROUNDS) fail(UNSTABLE, "sets and clears must settle after a clock edge");
+        const int count = asynchronous_count;
+        asynchronous_count = 0;
+        for (int i = 0; i < count; ++i) {
+            const int f = asynchronous[i], to = forced(f);
+            is_asynchronous[f] = 0;
+            await_data(f);
+            if (to >= 0 && value[ff_state[f]] != to) drive_flip_flop(f);
+        }
+    }
+}
+
+/* A clock edge: flip-flops of that edge take their data, all at once. */
+static void clock_edge(int edge) {
+    int kept = 0, moving = 0;
+    static int32_t *moved;
+    if (!moved) moved = allocate(flip_flop_count, sizeof *moved);
+    for (int i = 0; i < pending_count; ++i) {
+        const int f = pending[i];
+        if (ff_edge[f] != edge || forced(f) >= 0) {
+            pending[kept++] = f;
+            continue;
+        }
+        is_pending[f] = 0;
+        if (value[ff_data[f]] != value[ff_state[f]]) moved[moving++] = f;
+    }
+    pending_count = kept;
+    for (int i = 0; i < moving; ++i) drive_flip_flop(moved[i]);
+}
+
+static int has_falling;
+
+static void finish_cycle(void) {
+    settle();
+    if (!has_falling) return;
+    clock_edge(FALLING);
+    settle();
+}
+
+/* Values of all nets for random states and the inputs given. */
+static void initialise(void) {
+    uint64_t state = 0x9E3779B97F4A7C15ull;
+    value[1] = 1;
+    for (int f = 0; f < flip_flop_count; ++f) {
+        state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+        const int to = forced(f);
+        value[ff_state[f]] = to >= 0 ? to : (int)(state >> 40 & 1);
+        if (ff_edge[f] == FALLING) has_falling = 1;
+        await_data(f);
+        await_asynchronous(f);
+    }
+    /* rows follow the values of the loads; gates are in order of level */
+    for (int n = 0; n < net_count; ++n)
+        for (int32_t i = load_start[n]; value[n] && i < load_start[n + 1]; ++i)
+            if (loads[i].consumer < gate_count) row[loads[i].consumer] ^= loads[i].mask;
+    for (int g = 0; g < gate_count; ++g) {
+        const int32_t net = gate_net[g];
+        const int to = table[g] >> row[g] & 1;
+        if (to == value[net]) continue;
+        value[net] = to;
+        for (int32_t i = load_start[net]; i < load_start[net + 1]; ++i)
+            if (loads[i].consumer < gate_count) row[loads[i].consumer] ^= loads[i].mask;
+    }
+    memcpy(steady, value, net_count);
+    settle();
+}
+
+static void start_counting(void) {
+    memset(toggles, 0, net_count * sizeof *toggles);
+    memset(ones, 0, net_count * sizeof *ones);
+    cycle = 0;
+    for (int n = 0; n < net_count; ++n) since[n] = 1; /* cycles 1 .. last are counted */
+    counting = 1;
+}
+
+static void finish_counting(void) {
+    for (int n = 0; n < net_count; ++n)
+        if (steady[n] && cycle + 1 > since[n]) ones[n] += cycle + 1 - since[n];
+}
