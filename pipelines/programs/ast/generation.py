@@ -41,6 +41,8 @@ from pipelines.schemas import REJECTED, ProgramRow
 SUITE = "ast"
 STAGE = "ast"
 SIZE = "custom"
+LEAST_ITERATIONS = 64
+"""Bound of the innermost iterations that attempts do not go below."""
 ATTEMPTS = 12
 """Programs made for one row at most; the last one is refused when none is acceptable."""
 
@@ -62,11 +64,18 @@ class GeneratedProgram:
 
 
 def generate_program(*, seed: int, number: int, options: AstOptions) -> GeneratedProgram:
-    """Program `number` of a seed; the same for the same arguments."""
+    """Program `number` of a seed; the same for the same arguments.
+
+    Its loop depth is drawn once, so that discarded attempts do not favour shallow programs; each further
+    attempt has shorter loops.
+    """
+    weights = options.loop_depth_weights
+    first = Random(int(content_hash(STAGE, seed, number), 16))  # noqa: S311
+    depth = first.choices(range(len(weights)), weights)[0]
     discarded: list[str] = []
     while True:
         random = Random(int(content_hash(STAGE, seed, number, len(discarded)), 16))  # noqa: S311
-        found = _attempt(random, options, tuple(discarded))
+        found = _attempt(random, options, depth, tuple(discarded))
         if found.refused is None or len(discarded) + 1 == ATTEMPTS:
             return found
         discarded.append(found.refused)
@@ -125,8 +134,9 @@ def refusal(program: Program, source: str, options: AstOptions) -> str | None:
 # ---- one attempt -----------------------------------------------------------------------------------
 
 
-def _attempt(random: Random, options: AstOptions, discarded: tuple[str, ...]) -> GeneratedProgram:
-    top = _TopFunction(random, options)
+def _attempt(random: Random, options: AstOptions, depth: int, discarded: tuple[str, ...]) -> GeneratedProgram:
+    iterations = max(LEAST_ITERATIONS, options.max_iterations >> len(discarded))
+    top = _TopFunction(random, replace(options, max_iterations=iterations), depth)
     program = top.program()
     source = write_program(program)
     return GeneratedProgram(
@@ -141,11 +151,9 @@ def _attempt(random: Random, options: AstOptions, discarded: tuple[str, ...]) ->
 class _TopFunction:
     """The top function, and what it needs around it."""
 
-    def __init__(self, random: Random, options: AstOptions) -> None:
+    def __init__(self, random: Random, options: AstOptions, depth: int) -> None:
         self.random = random
         self.options = options
-        weights = options.loop_depth_weights
-        depth = random.choices(range(len(weights)), weights)[0]
         names = NameSupply(random)
         self.name = names.new("top")
         self.scope = Scope(

@@ -45,12 +45,12 @@ class AstOptions:
 
     data_types: tuple[str, ...] = tuple(DATA_TYPES)
     operators: tuple[str, ...] = OPERATORS
-    loop_depth_weights: tuple[float, ...] = (0.03, 0.11, 0.22, 0.36, 0.2, 0.08)
+    loop_depth_weights: tuple[float, ...] = (0.03, 0.1, 0.2, 0.37, 0.22, 0.08)
     max_expression_depth: int = 4
     statements: tuple[int, int] = (3, 14)
     control_share: float = 0.3
-    control_weights: tuple[float, ...] = (5, 2, 1, 2, 2, 1)
-    helper_probability: float = 0.06
+    control_weights: tuple[float, ...] = (4, 2, 1, 4, 3, 1)
+    helper_probability: float = 0.04
     max_helpers: int = 2
     array_dimensions: int = 3
     array_extent: tuple[int, int] = (3, 48)
