@@ -47,7 +47,7 @@ _UNARY_WEIGHTS = {
     "+": 2,
     "~": 0.6,
     "abs": 1,
-    "sqrt": 0.5,
+    "sqrt": 1.5,
     ">>": 1,
     "<<": 1,
     "/": 0.7,
@@ -196,7 +196,7 @@ class ExpressionWriter:
     ) -> Expression | None:
         match chosen:
             case "min" | "max":
-                simple = is_leaf(left) and is_leaf(right)
+                simple = self._is_data(left) and self._is_data(right)
                 return op.smaller(left, right, larger=chosen == "max") if simple else None
             case "?:":
                 return self._selected(left, right)
@@ -306,7 +306,8 @@ class ExpressionWriter:
         if value.low < 0 and low < 0:
             room = min(high, -low)
             moduli = [m for m in _MODULI if room // 8 < m <= room]
-            modulus = self.random.choice([1 << (room.bit_length() - 1), *moduli])
+            narrow = value.type.width_bits < 64 and self.scope.chance(0.3)
+            modulus = self.random.choice(moduli if moduli and narrow else [1 << (room.bit_length() - 1)])
             return op.possible(op.binary("%", value, like(value, max(2, modulus))))
         room = high - max(low, 0)
         mask = (1 << (room + 1).bit_length() - 1) - 1

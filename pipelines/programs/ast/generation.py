@@ -10,9 +10,9 @@ from random import Random
 from typing import Any
 
 from pipelines.identity import content_hash
-from pipelines.interface import ScalarType
+from pipelines.interface import DOUBLE, ScalarType
 from pipelines.programs.ast import operations as op
-from pipelines.programs.ast.estimate import estimated_cycles
+from pipelines.programs.ast.estimate import estimated_cells, estimated_cycles
 from pipelines.programs.ast.expressions import ExpressionWriter, call
 from pipelines.programs.ast.names import NameSupply
 from pipelines.programs.ast.options import AstOptions
@@ -43,7 +43,10 @@ STAGE = "ast"
 SIZE = "custom"
 LEAST_ITERATIONS = 64
 """Bound of the innermost iterations that attempts do not go below."""
-ATTEMPTS = 12
+DOUBLE_CELLS = 2
+"""How many times `max_cells` a program with double may have: one multiplier has 18,000."""
+_CHEAP_STEP = 4
+ATTEMPTS = 16
 """Programs made for one row at most; the last one is refused when none is acceptable."""
 
 
@@ -66,16 +69,17 @@ class GeneratedProgram:
 def generate_program(*, seed: int, number: int, options: AstOptions) -> GeneratedProgram:
     """Program `number` of a seed; the same for the same arguments.
 
-    Its loop depth is drawn once, so that discarded attempts do not favour shallow programs; each further
-    attempt has shorter loops.
+    Its loop depth and types are drawn once, so that discarded attempts do not favour shallow programs of
+    narrow integers; each further attempt is made from smaller options.
     """
     weights = options.loop_depth_weights
     first = Random(int(content_hash(STAGE, seed, number), 16))  # noqa: S311
     depth = first.choices(range(len(weights)), weights)[0]
+    palette = draw_palette(first, options)
     discarded: list[str] = []
     while True:
         random = Random(int(content_hash(STAGE, seed, number, len(discarded)), 16))  # noqa: S311
-        found = _attempt(random, options, depth, tuple(discarded))
+        found = _attempt(random, options, depth, palette, tuple(discarded))
         if found.refused is None or len(discarded) + 1 == ATTEMPTS:
             return found
         discarded.append(found.refused)
@@ -125,6 +129,11 @@ def refusal(program: Program, source: str, options: AstOptions) -> str | None:
     cycles = calls[program.top.name]
     if cycles > options.max_cycles:
         return f"a program must take at most {options.max_cycles} cycles, got an estimate of {cycles}"
+    cells = estimated_cells(program)
+    doubles = any(p.type == DOUBLE for p in program.top.parameters)
+    limit = options.max_cells * (DOUBLE_CELLS if doubles else 1)
+    if cells > limit:
+        return f"a netlist must have at most {limit} cells, got an estimate of {cells}"
     unread = unread_names(program)
     if unread:
         return f"everything declared must be read, got {', '.join(unread)} unread"
@@ -134,9 +143,14 @@ def refusal(program: Program, source: str, options: AstOptions) -> str | None:
 # ---- one attempt -----------------------------------------------------------------------------------
 
 
-def _attempt(random: Random, options: AstOptions, depth: int, discarded: tuple[str, ...]) -> GeneratedProgram:
-    iterations = max(LEAST_ITERATIONS, options.max_iterations >> len(discarded))
-    top = _TopFunction(random, replace(options, max_iterations=iterations), depth)
+def _attempt(
+    random: Random,
+    options: AstOptions,
+    depth: int,
+    palette: tuple[ScalarType, ...],
+    discarded: tuple[str, ...],
+) -> GeneratedProgram:
+    top = _TopFunction(random, _smaller(options, len(discarded)), depth, palette)
     program = top.program()
     source = write_program(program)
     return GeneratedProgram(
@@ -148,10 +162,24 @@ def _attempt(random: Random, options: AstOptions, depth: int, discarded: tuple[s
     )
 
 
+def _smaller(options: AstOptions, step: int) -> AstOptions:
+    """Options of an attempt after `step` others: shorter loops, fewer statements, cheaper operators."""
+    dear = ("/", "%", "sqrt") if step < _CHEAP_STEP else ("/", "%", "sqrt", "*")
+    least, most = options.statements
+    return replace(
+        options,
+        max_iterations=max(LEAST_ITERATIONS, options.max_iterations >> (step // 2)),
+        statements=(max(1, least - step), max(1, least, most - step)),
+        operators=tuple(o for o in options.operators if step == 0 or o not in dear),
+    )
+
+
 class _TopFunction:
     """The top function, and what it needs around it."""
 
-    def __init__(self, random: Random, options: AstOptions, depth: int) -> None:
+    def __init__(
+        self, random: Random, options: AstOptions, depth: int, palette: tuple[ScalarType, ...]
+    ) -> None:
         self.random = random
         self.options = options
         names = NameSupply(random)
@@ -160,7 +188,7 @@ class _TopFunction:
             random=random,
             options=options,
             names=names,
-            palette=draw_palette(random, options),
+            palette=palette,
             extents=_extents(random, options, names, depth),
             depth=depth,
             budget=random.randint(*options.statements),

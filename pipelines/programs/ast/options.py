@@ -40,6 +40,7 @@ class AstOptions:
         array_extent: least and most elements along a dimension; deep nests get the small ones.
         max_iterations: most iterations of the innermost loop of a nest.
         max_cycles: most cycles a program may take, by a worst-case estimate with memory delays of 10.
+        max_cells: most cells of the netlist without directives, by an estimate; twice as many with double.
         source_bytes: least and most bytes of source.
     """
 
@@ -56,6 +57,7 @@ class AstOptions:
     array_extent: tuple[int, int] = (3, 48)
     max_iterations: int = 2000
     max_cycles: int = 50_000
+    max_cells: int = 14_000
     source_bytes: tuple[int, int] = (300, 6000)
 
     def __post_init__(self) -> None:
@@ -73,6 +75,7 @@ class AstOptions:
         _require_integer("array_dimensions", self.array_dimensions, (1, 3))
         _require_integer("max_iterations", self.max_iterations, (64, 1_000_000))
         _require_integer("max_cycles", self.max_cycles, (1000, 100_000_000))
+        _require_integer("max_cells", self.max_cells, (1000, 100_000_000))
         _require_pair("statements", self.statements, (1, 200))
         _require_pair("array_extent", self.array_extent, (2, 4096))
         _require_pair("source_bytes", self.source_bytes, (0, 1 << 20))
