@@ -16,7 +16,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from assets.errors import FoundryError
 from pipelines.hls.operators import LIMITED_CLASSES
 from pipelines.labelling import TOOLS
-from pipelines.programs import SIZES, SUITES
+from pipelines.programs import ALL_SUITES, SIZES
+from pipelines.programs.ast import AstOptions
+from pipelines.programs.dataflow import DataflowOptions
 from pipelines.schemas import write_bytes_atomically
 
 CONFIGURATION_FOLDER = Path(__file__).resolve().parents[1] / "conf"
@@ -66,8 +68,24 @@ class _Group(BaseModel):
 class Programs(_Group):
     """Which programs."""
 
-    suites: Annotated[tuple[str, ...], _of(SUITES)]
+    suites: Annotated[tuple[str, ...], _of(ALL_SUITES)]
     sizes: Annotated[tuple[str, ...], _of(SIZES)]
+
+
+class Ast(_Group):
+    """The programs of the suite ast; options are pipelines.programs.ast.AstOptions."""
+
+    count: Annotated[int, Field(ge=0)]
+    seed: int
+    options: AstOptions
+
+
+class Dataflow(_Group):
+    """The programs of the suite dataflow; options are pipelines.programs.dataflow.DataflowOptions."""
+
+    count: Annotated[int, Field(ge=0)]
+    seed: int
+    options: DataflowOptions
 
 
 class Hls(_Group):
@@ -144,6 +162,8 @@ class Configuration(_Group):
     """Everything a run depends on."""
 
     programs: Programs
+    ast: Ast
+    dataflow: Dataflow
     hls: Hls
     synthesis: Synthesis
     labelling: Labelling

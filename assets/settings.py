@@ -14,6 +14,7 @@ from assets.configuration import Configuration, read_unit_limits
 from assets.deployments import Deployment
 from pipelines.cache import ContentCache
 from pipelines.labelling import ConfigurationSpace, LabelOptions, Progress
+from pipelines.programs import Generation, SuiteOptions
 from pipelines.synthesis import Target, find_liberty
 
 Listener = Callable[[Progress], None]
@@ -35,6 +36,18 @@ class Settings:
     def cache(self) -> ContentCache:
         """The content cache."""
         return ContentCache(folder=self.deployment.cache_dir)
+
+    @property
+    def suite_options(self) -> SuiteOptions:
+        """What the programs of any suite depend on."""
+        ast, dataflow = self.configuration.ast, self.configuration.dataflow
+        return SuiteOptions(
+            sizes=self.configuration.programs.sizes,
+            ast=Generation(count=ast.count, seed=ast.seed),
+            dataflow=Generation(count=dataflow.count, seed=dataflow.seed),
+            ast_options=ast.options,
+            dataflow_options=dataflow.options,
+        )
 
     @property
     def space(self) -> ConfigurationSpace:

@@ -13,10 +13,10 @@ import pyarrow as pa
 
 from assets.quality import rules_of
 from assets.stages import Step, step_named
-from pipelines.programs import SUITES
+from pipelines.programs import ALL_SUITES
 from pipelines.schemas import TableSpec, table_spec
 
-SUITE_PARTITIONS = dg.StaticPartitionsDefinition(list(SUITES))
+SUITE_PARTITIONS = dg.StaticPartitionsDefinition(list(ALL_SUITES))
 
 TOOL_RETRY = dg.RetryPolicy(max_retries=2, delay=1.0, backoff=dg.Backoff.EXPONENTIAL)
 """A tool that crashed is tried again; bad input, a missing tool and a full disk are not (failing.py)."""

@@ -18,7 +18,7 @@ from models.tenset_mlp import NAME as TENSET_MLP
 from models.tenset_mlp import TrainOptions, train_tenset_mlp
 from pipelines.features import extract_features, freeze_split
 from pipelines.labelling import label_designs, plan_designs
-from pipelines.programs import kernel_programs
+from pipelines.programs import suite_programs
 from pipelines.schemas import (
     OK,
     SchemaError,
@@ -74,8 +74,7 @@ class Step:
 def make_programs(settings: Settings, suite: str, listen: Listener) -> StepSummary:
     """Write the programs of a suite."""
     del listen  # seconds at most
-    sizes = settings.configuration.programs.sizes
-    rows = {"programs": kernel_programs(suites=(suite,), sizes=sizes)}
+    rows = {"programs": suite_programs(suite, settings.suite_options)}
     return _write(settings, "programs", suite, rows)
 
 

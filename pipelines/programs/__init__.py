@@ -16,15 +16,26 @@ from pipelines.programs.polybench_catalogue import (
     polybench_programs,
 )
 from pipelines.programs.rows import kernel_programs, program_from_file
+from pipelines.programs.suites import (
+    ALL_SUITES,
+    GENERATED_SUITES,
+    Generation,
+    SuiteOptions,
+    suite_programs,
+)
 
 __all__ = [
+    "ALL_SUITES",
+    "GENERATED_SUITES",
     "MACHSUITE_SIZES",
     "POLYBENCH_DATA_TYPES",
     "POLYBENCH_KERNELS",
     "POLYBENCH_SIZES",
     "SIZES",
     "SUITES",
+    "Generation",
     "ProgramError",
+    "SuiteOptions",
     "data_id",
     "draw_data",
     "kernel_programs",
@@ -33,4 +44,5 @@ __all__ = [
     "polybench_program",
     "polybench_programs",
     "program_from_file",
+    "suite_programs",
 ]

@@ -12,7 +12,7 @@ from assets.resources import FoundryResource, ProgressResource
 from assets.settings import Settings
 from assets.stages import STEPS
 from pipelines.labelling import Progress
-from pipelines.programs import SUITES
+from pipelines.programs import ALL_SUITES
 from pipelines.schemas import TableSpec
 
 
@@ -57,7 +57,7 @@ def test_tables_of_a_suite_are_partitioned_by_suite(definitions: dg.Definitions)
         for table in step.tables:
             partitions = definitions.resolve_assets_def(table).partitions_def
             assert (partitions is not None) == step.by_suite
-            assert partitions is None or tuple(partitions.get_partition_keys()) == SUITES
+            assert partitions is None or tuple(partitions.get_partition_keys()) == ALL_SUITES
 
 
 def test_every_rule_is_an_asset_check(definitions: dg.Definitions) -> None:

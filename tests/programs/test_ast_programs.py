@@ -164,9 +164,9 @@ def test_options_rejects_what_is_outside(change: dict[str, object], message: str
 
 
 def test_the_configuration_has_every_option_at_its_default(repository: Path) -> None:
-    loaded = OmegaConf.to_container(OmegaConf.load(repository / "conf" / "programs" / "ast.yaml"))
+    loaded = OmegaConf.to_container(OmegaConf.load(repository / "conf" / "ast" / "default.yaml"))
     assert isinstance(loaded, dict)
-    assert loaded.pop("count") > 0
-    assert loaded.pop("seed") == 0
-    plain = {k: tuple(v) if isinstance(v, list) else v for k, v in loaded.items()}
+    assert loaded["count"] > 0
+    assert loaded["seed"] == 0
+    plain = {k: tuple(v) if isinstance(v, list) else v for k, v in loaded["options"].items()}
     assert plain == {f.name: getattr(OPTIONS, f.name) for f in fields(OPTIONS)}

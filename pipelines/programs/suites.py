@@ -1,0 +1,67 @@
+"""Every suite of programs by its name: those of the catalogue, and those that are generated.
+
+Belongs here: which suites there are, and one way to make any of them. Does not: how (`rows.py`, `ast/`,
+`dataflow/`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from pipelines.programs.ast import AstOptions, ast_programs
+from pipelines.programs.catalogue import SUITES
+from pipelines.programs.dataflow import DataflowOptions, dataflow_programs
+from pipelines.programs.errors import ProgramError
+from pipelines.programs.rows import kernel_programs
+from pipelines.schemas import ProgramRow
+
+AST, DATAFLOW = "ast", "dataflow"
+GENERATED_SUITES = (AST, DATAFLOW)
+ALL_SUITES = (*SUITES, *GENERATED_SUITES)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Generation:
+    """How many programs a stage generates, and how.
+
+    Attributes:
+        count: programs, from number 0 on; a program does not depend on it.
+        seed: of all of them.
+    """
+
+    count: int
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteOptions:
+    """What the programs of any suite depend on.
+
+    Attributes:
+        sizes: of the kernels, of SIZES.
+    """
+
+    sizes: tuple[str, ...]
+    ast: Generation
+    dataflow: Generation
+    ast_options: AstOptions = field(default_factory=AstOptions)
+    dataflow_options: DataflowOptions = field(default_factory=DataflowOptions)
+
+
+def suite_programs(suite: str, options: SuiteOptions) -> list[ProgramRow]:
+    """The programs of a suite.
+
+    Args:    suite: of ALL_SUITES.
+    Raises:  ProgramError: there is no such suite, or no such size.
+    """
+    if suite == AST:
+        given = options.ast
+        return ast_programs(count=given.count, seed=given.seed, options=options.ast_options)
+    if suite == DATAFLOW:
+        given = options.dataflow
+        return dataflow_programs(count=given.count, seed=given.seed, options=options.dataflow_options)
+    if suite not in SUITES:
+        raise ProgramError(f"a suite must be one of {', '.join(ALL_SUITES)}, got {suite}")
+    sizes: Sequence[str] = options.sizes
+    return kernel_programs(suites=(suite,), sizes=sizes)

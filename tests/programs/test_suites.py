@@ -1,0 +1,22 @@
+"""Every suite is made by its name."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipelines.programs import ALL_SUITES, Generation, ProgramError, SuiteOptions, suite_programs
+
+OPTIONS = SuiteOptions(sizes=("small",), ast=Generation(count=2), dataflow=Generation(count=3, seed=1))
+
+
+@pytest.mark.parametrize("suite", ALL_SUITES)
+def test_programs_of_a_suite_say_so(suite: str) -> None:
+    rows = suite_programs(suite, OPTIONS)
+    assert {r.suite for r in rows} == {suite}
+    assert len({r.program_id for r in rows}) == len(rows)
+    assert len(rows) == {"ast": 2, "dataflow": 3}.get(suite, len(rows))
+
+
+def test_suite_programs_rejects_an_unknown_suite() -> None:
+    with pytest.raises(ProgramError, match=r"must be one of linear_algebra, .*, dataflow, got dense"):
+        suite_programs("dense", OPTIONS)
