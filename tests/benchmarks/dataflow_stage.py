@@ -26,6 +26,7 @@ from pipelines.hls import CompiledDesign, HlsError, HlsOptions, compile_program
 from pipelines.native import run_native
 from pipelines.programs import draw_data
 from pipelines.programs.dataflow import DataflowOptions, dataflow_program, swept_inputs
+from pipelines.programs.dataflow.cost import estimated_cells
 from pipelines.programs.dataflow.graph import Graph
 from pipelines.programs.dataflow.program import draw_graph
 from pipelines.programs.dataflow.tree import Node, Statement, depth_of, walk
@@ -47,6 +48,12 @@ def array_shares(graph: Graph) -> tuple[float, float]:
     text = sum(count for count, on, _ in found if on) / sum(count for count, _, _ in found)
     executed = sum(count * trips for count, on, trips in found if on)
     return text, executed / sum(count * trips for count, _, trips in found)
+
+
+def cells_of(graph: Graph) -> float:
+    """Estimated standard cells but for local arrays."""
+    body = [n for placed in graph.nodes for n in placed.body]
+    return estimated_cells(body, graph.pool.element, local_bits=0)
 
 
 def distribution(name: str, values: Sequence[float]) -> None:
@@ -111,6 +118,7 @@ def main() -> int:
     distribution("operations on arrays, text", [array_shares(g)[0] for g in graphs])
     distribution("operations on arrays, executed", [array_shares(g)[1] for g in graphs])
     distribution("estimated cycles", [g.cycles for g in graphs])
+    distribution("estimated cells, local arrays apart", [cells_of(g) for g in graphs])
     distribution("run-time scalars", [len(g.scalars) for g in graphs])
     print("types", dict(Counter(g.pool.element.name for g in graphs).most_common()))
     print("families", dict(Counter(n.operator.family for g in graphs for n in g.nodes).most_common()))

@@ -31,7 +31,7 @@ from pipelines.values import same_values
 
 # Three programs hold all operators; every result of theirs is an argument, so that each is compared.
 THIRDS = tuple(tuple(o.name for o in OPERATORS[start::3]) for start in range(3))
-WIDE = DataflowOptions(cycle_budget=2_000_000, local_bits=65_536, runtime_share=0.5)
+WIDE = DataflowOptions(cycle_budget=2_000_000, cell_budget=10_000_000, local_bits=65_536, runtime_share=0.5)
 NOT_FOR_INTEGERS = {"forward_substitution"}
 NOT_FOR_FLOATS = {"histogram"}
 
@@ -88,7 +88,9 @@ def test_floating_results_are_the_same_bits_when_sums_keep_their_order(third: in
 
 @pytest.mark.parametrize("number", range(8))
 def test_whole_integer_graphs_equal_numpy(number: int, tmp_path: Path) -> None:
-    options = DataflowOptions(data_types=("int8", "int16", "int32"), minimum_operators=6, runtime_share=0.6)
+    options = DataflowOptions(
+        data_types=("int8", "int16", "int32"), minimum_operators=6, cell_budget=60_000, runtime_share=0.6
+    )
     row = dataflow_program(number, seed=11, options=options)
     data, outputs = outputs_of(row, tmp_path, seed=number)
     for name, wanted in evaluate(row, data).items():

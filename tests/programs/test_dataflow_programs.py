@@ -22,6 +22,7 @@ from pipelines.programs.dataflow import (
     operators_program,
     swept_inputs,
 )
+from pipelines.programs.dataflow.cost import estimated_cells
 from pipelines.programs.dataflow.program import draw_graph
 from pipelines.programs.dataflow.tree import Statement, depth_of, walk
 from pipelines.schemas import OK, REJECTED, ProgramRow, table_spec
@@ -146,6 +147,8 @@ def test_programs_stay_in_their_bounds() -> None:
         assert OPTIONS.minimum_cycles <= graph.cycles <= OPTIONS.cycle_budget
         assert 1 <= len(graph.nodes) <= 8
         assert graph.pool.local_bits >= 0
+        body = [n for placed in graph.nodes for n in placed.body]
+        assert estimated_cells(body, graph.pool.element, local_bits=0) <= OPTIONS.cell_budget
 
 
 def test_without_mutation_loops_take_single_steps() -> None:
@@ -210,6 +213,7 @@ def test_a_graph_that_cannot_be_filled_is_a_row_with_its_reason() -> None:
         ({"minimum_operators": 0}, r"operators must be 1 <= minimum <= maximum <= 32, got \(0, 8\)"),
         ({"maximum_operators": 33}, r"operators must be .*, got \(1, 33\)"),
         ({"cycle_budget": 10}, "cycle_budget must be at least 1000, got 10"),
+        ({"cell_budget": 10}, "cell_budget must be at least 1000, got 10"),
         ({"minimum_cycles": -1}, "minimum_cycles must be at least 0 and below cycle_budget, got -1"),
         ({"local_bits": -1}, "local_bits must not be negative, got -1"),
         ({"mutation_share": 1.5}, r"mutation_share must be 0 \.\. 1, got 1.5"),

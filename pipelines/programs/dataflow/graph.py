@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from random import Random
 
 from pipelines.programs.dataflow.bench import Bench, Built, Pool, Scalar, Tensor
-from pipelines.programs.dataflow.cost import estimated_cycles
+from pipelines.programs.dataflow.cost import estimated_cells, estimated_cycles
 from pipelines.programs.dataflow.mutation import Mutations, mutate
 from pipelines.programs.dataflow.operators import FAMILY_WEIGHTS, OPERATORS, Operator
 from pipelines.programs.dataflow.options import DataflowOptions
@@ -62,7 +63,8 @@ def random_graph(
     """Draw a graph.
 
     Args:    operators: to draw from.
-    Returns: a graph of 1 .. maximum_operators nodes within the cycle budget; empty when none fitted.
+    Returns: a graph within the budgets of cycles and cells, of at most maximum_operators; empty when none
+             fitted.
     """
     pool = new_pool(random, options)
     wanted = random.randint(options.minimum_operators, options.maximum_operators)
@@ -73,7 +75,7 @@ def random_graph(
             break
         # A share of what is left, so that later operators find room, too.
         room = (options.cycle_budget - cycles) / max(1.0, (wanted - len(nodes)) * 0.5)
-        placed = _place(pool, _draw(random, operators), random, room)
+        placed = _place(pool, nodes, _draw(random, operators), random, room)
         if placed:
             nodes.append(placed[0])
             cycles += placed[1]
@@ -86,7 +88,8 @@ def graph_of(random: Random, options: DataflowOptions, operators: Sequence[Opera
     nodes: list[Placed] = []
     cycles = 0.0
     for operator in operators:
-        tries = (_place(pool, operator, random, options.cycle_budget - cycles) for _ in range(ATTEMPTS))
+        room = options.cycle_budget - cycles
+        tries = (_place(pool, nodes, operator, random, room) for _ in range(ATTEMPTS))
         if placed := next((found for found in tries if found), None):
             nodes.append(placed[0])
             cycles += placed[1]
@@ -111,7 +114,10 @@ def _draw(random: Random, operators: Sequence[Operator]) -> Operator:
     return random.choice([o for o in operators if o.family == family])
 
 
-def _place(pool: Pool, operator: Operator, random: Random, room: float) -> tuple[Placed, float] | None:
+def _place(
+    pool: Pool, nodes: Sequence[Placed], operator: Operator, random: Random, room: float
+) -> tuple[Placed, float] | None:
+    """Put an operator behind the nodes so far, and the cycles it takes; None when it does not fit."""
     bench = Bench(pool=pool, random=random, name=f"{operator.name}_{pool.made}")
     try:
         built = operator.build(bench)
@@ -124,7 +130,18 @@ def _place(pool: Pool, operator: Operator, random: Random, room: float) -> tuple
     cycles = estimated_cycles(body, floating=pool.element.floating)
     if cycles > room or not built.shape or min(built.shape) < SMALLEST_DIMENSION:
         return None
+    if _cells(pool, nodes, bench, body) > pool.options.cell_budget:
+        return None
     return _commit(pool, operator, bench, built, body), cycles
+
+
+def _cells(pool: Pool, nodes: Sequence[Placed], bench: Bench, body: tuple[Node, ...]) -> float:
+    """Of the program with one more operator, whose input results are local arrays while there is room."""
+    results = sum(prod(n.output.shape) for n in nodes) * pool.element.bits
+    inside = pool.options.local_bits - pool.local_bits + bench.local_bits
+    bits = inside if pool.options.buffers else min(pool.options.local_bits, inside + results)
+    every = (*(n for placed in nodes for n in placed.body), *body)
+    return estimated_cells(every, pool.element, local_bits=bits)
 
 
 def _mutated(bench: Bench, built: Built, random: Random) -> tuple[Node, ...]:

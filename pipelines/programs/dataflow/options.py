@@ -20,6 +20,7 @@ class DataflowOptions:
         data_types: of tensors, one a program; integers accumulate in 32 bits.
         minimum_operators, maximum_operators: nodes of a graph.
         minimum_cycles, cycle_budget: limits of a program's estimated cycles, memory delay 2, no directives.
+        cell_budget: limit of a program's estimated standard cells, no directives.
         local_bits: limit of all local arrays of a program; larger intermediates are external buffers.
         buffers: every intermediate is an external buffer.
         mutation_share: probability that an operator's loop trees are mutated; 0 gives the plain order.
@@ -35,7 +36,8 @@ class DataflowOptions:
     maximum_operators: int = 8
     minimum_cycles: int = 200
     cycle_budget: int = 40_000
-    local_bits: int = 2048
+    cell_budget: int = 10_000
+    local_bits: int = 512
     buffers: bool = False
     mutation_share: float = 0.8
     runtime_share: float = 0.4
@@ -55,6 +57,7 @@ class DataflowOptions:
             operators,
         )
         _require(self.cycle_budget >= 1000, "cycle_budget must be at least 1000", self.cycle_budget)
+        _require(self.cell_budget >= 1000, "cell_budget must be at least 1000", self.cell_budget)
         _require(
             0 <= self.minimum_cycles < self.cycle_budget,
             "minimum_cycles must be at least 0 and below cycle_budget",
