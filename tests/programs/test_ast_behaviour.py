@@ -53,7 +53,7 @@ def test_values_stay_in_the_ranges_they_are_promised(
 def test_a_change_of_an_assignment_changes_an_output(tmp_path: Path) -> None:
     """Each assigned value is changed within its range; nearly all changes must be seen.
 
-    Not all: a condition may never hold on these data, and a sum may have no iteration.
+    Not all: a condition on a scalar may never hold on eight data sets, and values may cancel.
     """
     sites = silent = 0
     for number in range(20):
@@ -62,7 +62,7 @@ def test_a_change_of_an_assignment_changes_an_output(tmp_path: Path) -> None:
         folder.mkdir()
         built = Instrumented(generated.program, folder)
         specification = json.dumps(generated.inputs)
-        data_sets = [draw_data(built.interface, specification, seed=s) for s in DATA_SEEDS]
+        data_sets = [draw_data(built.interface, specification, seed=s) for s in range(8)]
         sites += len(built.sites)
         silent += len(list(silent_sites(built, data_sets)))
     assert sites > 100

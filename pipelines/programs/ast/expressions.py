@@ -279,6 +279,10 @@ class ExpressionWriter:
             return None
         return op.binary(chosen, value, like(value, number))
 
+    def other_than(self, value: Expression) -> Expression:
+        """A constant of a value's type, in the range of every variable, instead of the value."""
+        return like(value, self.random.choice(_ODD))
+
     def _halved_sum(self, left: Expression, right: Expression, domain: ScalarType) -> Expression:
         low, high = op.type_range(domain)
         if domain.floating:

@@ -45,7 +45,8 @@ LEAST_ITERATIONS = 64
 """Bound of the innermost iterations that attempts do not go below."""
 DOUBLE_CELLS = 2
 """How many times `max_cells` a program with double may have: one multiplier has 18,000."""
-_CHEAP_STEP = 4
+_DEAR_OPERATORS = ("*", "/", "%", "sqrt")
+_FEW_DEAR_STEP = 6
 ATTEMPTS = 16
 """Programs made for one row at most; the last one is refused when none is acceptable."""
 
@@ -78,8 +79,8 @@ def generate_program(*, seed: int, number: int, options: AstOptions) -> Generate
     palette = draw_palette(first, options)
     discarded: list[str] = []
     while True:
-        random = Random(int(content_hash(STAGE, seed, number, len(discarded)), 16))  # noqa: S311
-        found = _attempt(random, options, depth, palette, tuple(discarded))
+        generator = Random(int(content_hash(STAGE, seed, number, len(discarded)), 16))  # noqa: S311
+        found = _attempt(generator, options, depth, palette, tuple(discarded))
         if found.refused is None or len(discarded) + 1 == ATTEMPTS:
             return found
         discarded.append(found.refused)
@@ -144,13 +145,13 @@ def refusal(program: Program, source: str, options: AstOptions) -> str | None:
 
 
 def _attempt(
-    random: Random,
+    generator: Random,
     options: AstOptions,
     depth: int,
     palette: tuple[ScalarType, ...],
     discarded: tuple[str, ...],
 ) -> GeneratedProgram:
-    top = _TopFunction(random, _smaller(options, len(discarded)), depth, palette)
+    top = _TopFunction(generator, _smaller(generator, options, len(discarded)), depth, palette)
     program = top.program()
     source = write_program(program)
     return GeneratedProgram(
@@ -162,15 +163,15 @@ def _attempt(
     )
 
 
-def _smaller(options: AstOptions, step: int) -> AstOptions:
-    """Options of an attempt after `step` others: shorter loops, fewer statements, cheaper operators."""
-    dear = ("/", "%", "sqrt") if step < _CHEAP_STEP else ("/", "%", "sqrt", "*")
+def _smaller(generator: Random, options: AstOptions, step: int) -> AstOptions:
+    """Options of an attempt after `step` others: shorter loops, fewer statements, some dear operators out."""
     least, most = options.statements
+    dropped = [o for o in _DEAR_OPERATORS if generator.random() < step / _FEW_DEAR_STEP]
     return replace(
         options,
         max_iterations=max(LEAST_ITERATIONS, options.max_iterations >> (step // 2)),
         statements=(max(1, least - step), max(1, least, most - step)),
-        operators=tuple(o for o in options.operators if step == 0 or o not in dear),
+        operators=tuple(o for o in options.operators if o not in dropped),
     )
 
 
@@ -178,20 +179,20 @@ class _TopFunction:
     """The top function, and what it needs around it."""
 
     def __init__(
-        self, random: Random, options: AstOptions, depth: int, palette: tuple[ScalarType, ...]
+        self, generator: Random, options: AstOptions, depth: int, palette: tuple[ScalarType, ...]
     ) -> None:
-        self.random = random
+        self.random = generator
         self.options = options
-        names = NameSupply(random)
+        names = NameSupply(generator)
         self.name = names.new("top")
         self.scope = Scope(
-            random=random,
+            random=generator,
             options=options,
             names=names,
             palette=palette,
-            extents=_extents(random, options, names, depth),
+            extents=_extents(generator, options, names, depth),
             depth=depth,
-            budget=random.randint(*options.statements),
+            budget=generator.randint(*options.statements),
         )
         self.statements = StatementWriter(self.scope, ExpressionWriter(self.scope, self.call_helper))
         self.returned: Variable | None = None
@@ -271,9 +272,11 @@ class _TopFunction:
         writer = self.statements.expressions
         arguments: list[Expression] = []
         for parameter in function.parameters:
-            leaf = writer.places.element_leaf() or writer.leaf(domain)
-            value = writer.into(domain, leaf)
-            arguments.append(writer.stored(value, parameter.type, parameter.low, parameter.high))
+            value = writer.into(domain, writer.places.element_leaf() or writer.leaf(domain))
+            value = writer.stored(value, parameter.type, parameter.low, parameter.high)
+            if value in arguments:  # Of equal arguments, terms of the function would cancel.
+                value = writer.other_than(value)
+            arguments.append(value)
         return call(function.name, domain, *scope.helper_ranges[function.name], *arguments)
 
     def new_helper(self, domain: ScalarType) -> Function:
@@ -314,14 +317,14 @@ class _TopFunction:
 # ---- around the function ---------------------------------------------------------------------------
 
 
-def _extents(random: Random, options: AstOptions, names: NameSupply, depth: int) -> tuple[Extent, ...]:
+def _extents(generator: Random, options: AstOptions, names: NameSupply, depth: int) -> tuple[Extent, ...]:
     """Two or three lengths, short enough for `depth` loops around each other."""
     least, most = options.array_extent
     longest = int(options.max_iterations ** (1 / max(1, depth)))
     most = max(least, min(most, longest))
     least = max(least, min(most, most // 2)) if depth < 3 else least
-    count = random.choice((2, 2, 3))
-    return tuple(Extent(text=names.new("extent"), value=random.randint(least, most)) for _ in range(count))
+    count = generator.choice((2, 2, 3))
+    return tuple(Extent(text=names.new("extent"), value=generator.randint(least, most)) for _ in range(count))
 
 
 def _used_extents(extents: tuple[Extent, ...], top: Function, tables: list[Array]) -> tuple[Extent, ...]:

@@ -217,13 +217,13 @@ class Scope:
 
     def drawn_range(self, kind: ScalarType) -> tuple[Number, Number]:
         """A range that data of an argument is drawn from, both ends included."""
-        random = self.random
+        generator = self.random
         if kind.floating:
-            return random.choice([(-1.0, 1.0), (0.0, 1.0), (-8.0, 8.0), (0.5, 4.0), (-50.0, 50.0)])
+            return generator.choice([(-1.0, 1.0), (0.0, 1.0), (-8.0, 8.0), (0.5, 4.0), (-50.0, 50.0)])
         most = {8: 7, 16: 12, 32: 13, 64: 24}[kind.width_bits]
-        bits = random.randint(4, most)
+        bits = generator.randint(4, most)
         if not kind.signed:
-            return 0, (1 << random.randint(bits, most + 1)) - 1
+            return 0, (1 << generator.randint(bits, most + 1)) - 1
         return -(1 << bits), (1 << bits) - 1
 
     def new_array(self, role: str, shape: tuple[Extent, ...]) -> Array:
@@ -281,16 +281,16 @@ def wraps(kind: ScalarType) -> bool:
     return kind in (UINT32, UINT64)
 
 
-def draw_palette(random: Random, options: AstOptions) -> tuple[ScalarType, ...]:
+def draw_palette(generator: Random, options: AstOptions) -> tuple[ScalarType, ...]:
     """One to three types of data; a floating program has one floating type."""
     kinds = [DATA_TYPES[name] for name in options.data_types]
-    main = random.choice(kinds)
+    main = generator.choice(kinds)
     others = [k for k in kinds if not (k.floating and main.floating) and k != main]
     if not main.floating:
         others = [k for k in others if not k.floating] * 3 + [k for k in others if k.floating]
-    count = min(random.choice((0, 1, 1, 2)), len(others))
+    count = min(generator.choice((0, 1, 1, 2)), len(others))
     chosen = [main]
-    for kind in random.sample(others, count):
+    for kind in generator.sample(others, count):
         if kind not in chosen and not (kind.floating and any(c.floating for c in chosen)):
             chosen.append(kind)
     return tuple(chosen)
