@@ -58,7 +58,7 @@ class Graph:
 
 
 def random_graph(
-    random: Random, options: DataflowOptions, *, operators: Sequence[Operator] = OPERATORS
+    generator: Random, options: DataflowOptions, *, operators: Sequence[Operator] = OPERATORS
 ) -> Graph:
     """Draw a graph.
 
@@ -66,8 +66,8 @@ def random_graph(
     Returns: a graph within the budgets of cycles and cells, of at most maximum_operators; empty when none
              fitted.
     """
-    pool = new_pool(random, options)
-    wanted = random.randint(options.minimum_operators, options.maximum_operators)
+    pool = new_pool(generator, options)
+    wanted = generator.randint(options.minimum_operators, options.maximum_operators)
     nodes: list[Placed] = []
     cycles = 0.0
     for _ in range(ATTEMPTS):
@@ -75,58 +75,58 @@ def random_graph(
             break
         # A share of what is left, so that later operators find room, too.
         room = (options.cycle_budget - cycles) / max(1.0, (wanted - len(nodes)) * 0.5)
-        placed = _place(pool, nodes, _draw(random, operators), random, room)
+        placed = _place(pool, nodes, _draw(generator, operators), generator, room)
         if placed:
             nodes.append(placed[0])
             cycles += placed[1]
     return Graph(pool=pool, nodes=tuple(nodes), cycles=cycles)
 
 
-def graph_of(random: Random, options: DataflowOptions, operators: Sequence[Operator]) -> Graph:
+def graph_of(generator: Random, options: DataflowOptions, operators: Sequence[Operator]) -> Graph:
     """A graph of given operators in their order, less those that do not suit the element type."""
-    pool = new_pool(random, options)
+    pool = new_pool(generator, options)
     nodes: list[Placed] = []
     cycles = 0.0
     for operator in operators:
         room = options.cycle_budget - cycles
-        tries = (_place(pool, nodes, operator, random, room) for _ in range(ATTEMPTS))
+        tries = (_place(pool, nodes, operator, generator, room) for _ in range(ATTEMPTS))
         if placed := next((found for found in tries if found), None):
             nodes.append(placed[0])
             cycles += placed[1]
     return Graph(pool=pool, nodes=tuple(nodes), cycles=cycles)
 
 
-def new_pool(random: Random, options: DataflowOptions) -> Pool:
+def new_pool(generator: Random, options: DataflowOptions) -> Pool:
     """An empty pool with a random element type and style."""
-    element = ELEMENTS[random.choice(options.data_types)]
+    element = ELEMENTS[generator.choice(options.data_types)]
     style = Style(
-        macros=random.random() < options.macro_share,
-        braces=random.random() < 0.5,
-        spelling=random.randrange(len(element.c_names)),
-        tile_suffix=random.choice(("_t", "_tile", "0", "_blk")),
+        macros=generator.random() < options.macro_share,
+        braces=generator.random() < 0.5,
+        spelling=generator.randrange(len(element.c_names)),
+        tile_suffix=generator.choice(("_t", "_tile", "0", "_blk")),
     )
     return Pool(element=element, options=options, style=style, local_bits=options.local_bits)
 
 
-def _draw(random: Random, operators: Sequence[Operator]) -> Operator:
+def _draw(generator: Random, operators: Sequence[Operator]) -> Operator:
     families = list(dict.fromkeys(o.family for o in operators))
-    family = random.choices(families, [FAMILY_WEIGHTS[f] for f in families])[0]
-    return random.choice([o for o in operators if o.family == family])
+    family = generator.choices(families, [FAMILY_WEIGHTS[f] for f in families])[0]
+    return generator.choice([o for o in operators if o.family == family])
 
 
 def _place(
-    pool: Pool, nodes: Sequence[Placed], operator: Operator, random: Random, room: float
+    pool: Pool, nodes: Sequence[Placed], operator: Operator, generator: Random, room: float
 ) -> tuple[Placed, float] | None:
     """Put an operator behind the nodes so far, and the cycles it takes; None when it does not fit."""
-    bench = Bench(pool=pool, random=random, name=f"{operator.name}_{pool.made}")
+    bench = Bench(pool=pool, random=generator, name=f"{operator.name}_{pool.made}")
     try:
         built = operator.build(bench)
     except Unsuitable:
         return None
     alone = all(t in bench.fresh for t in bench.bindings.values())
-    if pool.tensors and alone and random.random() < CONNECTED_SHARE:
+    if pool.tensors and alone and generator.random() < CONNECTED_SHARE:
         return None
-    body = _mutated(bench, built, random)
+    body = _mutated(bench, built, generator)
     cycles = estimated_cycles(body, floating=pool.element.floating)
     if cycles > room or not built.shape or min(built.shape) < SMALLEST_DIMENSION:
         return None
@@ -144,16 +144,16 @@ def _cells(pool: Pool, nodes: Sequence[Placed], bench: Bench, body: tuple[Node, 
     return estimated_cells(every, pool.element, local_bits=bits)
 
 
-def _mutated(bench: Bench, built: Built, random: Random) -> tuple[Node, ...]:
+def _mutated(bench: Bench, built: Built, generator: Random) -> tuple[Node, ...]:
     options = bench.pool.options
-    if random.random() >= options.mutation_share:
+    if generator.random() >= options.mutation_share:
         return built.body
     mutations = Mutations(
         constant=bench.constant,
         keep_sums=bench.floating and not options.reorder_sums,
         tile_suffix=bench.pool.style.tile_suffix,
     )
-    return mutate(built.body, mutations, random)
+    return mutate(built.body, mutations, generator)
 
 
 def _commit(pool: Pool, operator: Operator, bench: Bench, built: Built, body: tuple[Node, ...]) -> Placed:

@@ -50,39 +50,39 @@ class Mutations:
     tile_suffix: str = "_t"
 
 
-def mutate(nodes: Sequence[Node], mutations: Mutations, random: Random) -> tuple[Node, ...]:
+def mutate(nodes: Sequence[Node], mutations: Mutations, generator: Random) -> tuple[Node, ...]:
     """A loop tree that computes the same, but for the rounding of floating sums.
 
     Args:    nodes: with loops as their kinds promise.
     Returns: the mutated tree; the same when chance wants no change.
     Source:  loop trees in the manner of TileFlow (Zheng et al., MICRO 2023), here without memory levels.
     """
-    return tuple(_mutate_node(node, mutations, random) for node in nodes)
+    return tuple(_mutate_node(node, mutations, generator) for node in nodes)
 
 
-def _mutate_node(node: Node, mutations: Mutations, random: Random) -> Node:
+def _mutate_node(node: Node, mutations: Mutations, generator: Random) -> Node:
     if isinstance(node, Loop):
-        return _mutate_chain(node, mutations, random)
+        return _mutate_chain(node, mutations, generator)
     if isinstance(node, While):
-        return replace(node, body=mutate(node.body, mutations, random))
+        return replace(node, body=mutate(node.body, mutations, generator))
     if isinstance(node, Branch):
         return replace(
             node,
-            body=mutate(node.body, mutations, random),
-            otherwise=mutate(node.otherwise, mutations, random),
+            body=mutate(node.body, mutations, generator),
+            otherwise=mutate(node.otherwise, mutations, generator),
         )
     return node
 
 
-def _mutate_chain(outermost: Loop, mutations: Mutations, random: Random) -> Node:
+def _mutate_chain(outermost: Loop, mutations: Mutations, generator: Random) -> Node:
     chain, body = chain_of(outermost)
-    body = mutate(body, mutations, random)
-    chain = _split(chain, mutations, random)
-    if random.random() < mutations.permute:
-        chain = permuted(chain, random, keep_sums=mutations.keep_sums)
-    chain = [_reversed(loop, mutations, random) for loop in chain]
-    if random.random() < mutations.unroll:
-        chain[-1], body = _longer_step(chain[-1], body, mutations, random)
+    body = mutate(body, mutations, generator)
+    chain = _split(chain, mutations, generator)
+    if generator.random() < mutations.permute:
+        chain = permuted(chain, generator, keep_sums=mutations.keep_sums)
+    chain = [_reversed(loop, mutations, generator) for loop in chain]
+    if generator.random() < mutations.unroll:
+        chain[-1], body = _longer_step(chain[-1], body, mutations, generator)
     for loop in reversed(chain):
         body = (replace(loop, body=body),)
     return body[0]
@@ -99,26 +99,30 @@ def chain_of(outermost: Loop) -> tuple[list[Loop], tuple[Node, ...]]:
 # ---- tiles and steps -------------------------------------------------------------------------------
 
 
-def _split(chain: list[Loop], mutations: Mutations, random: Random) -> list[Loop]:
+def _split(chain: list[Loop], mutations: Mutations, generator: Random) -> list[Loop]:
     result: list[Loop] = []
     room = MAXIMUM_CHAIN - len(chain)
     for loop in chain:
-        parts = _split_loop(loop, mutations, random) if room > 0 else [loop]
+        parts = _split_loop(loop, mutations, generator) if room > 0 else [loop]
         room -= len(parts) - 1
         result += parts
     return result
 
 
-def _split_loop(loop: Loop, mutations: Mutations, random: Random) -> list[Loop]:
+def _split_loop(loop: Loop, mutations: Mutations, generator: Random) -> list[Loop]:
     if loop.trips < 4 or loop.step != "1":
         return [loop]
-    chance = random.random()
+    chance = generator.random()
     if chance < mutations.tile:
         sizes = [s for s in range(2, loop.trips // 2 + 1) if loop.trips % s == 0]
-        size = random.choice(sizes) if sizes and random.random() < 0.7 else random.randint(2, loop.trips - 1)
+        size = (
+            generator.choice(sizes)
+            if sizes and generator.random() < 0.7
+            else generator.randint(2, loop.trips - 1)
+        )
         return tiled(loop, size, mutations)
     if chance < mutations.tile + mutations.cyclic and _may_reorder(loop, mutations):
-        return cyclic(loop, random.randint(2, min(4, loop.trips // 2)), mutations)
+        return cyclic(loop, generator.randint(2, min(4, loop.trips // 2)), mutations)
     return [loop]
 
 
@@ -152,18 +156,18 @@ def cyclic(loop: Loop, stride: int, mutations: Mutations) -> list[Loop]:
 
 
 def _longer_step(
-    loop: Loop, body: tuple[Node, ...], mutations: Mutations, random: Random
+    loop: Loop, body: tuple[Node, ...], mutations: Mutations, generator: Random
 ) -> tuple[Loop, tuple[Node, ...]]:
     factors = [f for f in (2, 3, 4) if loop.trips % f == 0 and loop.trips > f]
     simple = [n for n in body if isinstance(n, Statement) and not n.declares]
     plain = loop.exact and loop.step == "1" and not loop.down
     if not factors or len(simple) != len(body) or len(body) > COPIED_STATEMENTS or not plain:
         return loop, body
-    factor = random.choice(factors)
+    factor = generator.choice(factors)
     copies = [
         Statement(text=shifted(node.text, loop.variable, by)) for by in range(factor) for node in simple
     ]
-    step = mutations.constant(f"STEP_{loop.variable}", factor) if random.random() < 0.2 else str(factor)
+    step = mutations.constant(f"STEP_{loop.variable}", factor) if generator.random() < 0.2 else str(factor)
     return replace(loop, step=step, trips=loop.trips // factor), tuple(copies)
 
 
@@ -182,25 +186,25 @@ def shifted(text: str, variable: str, by: int) -> str:
 # ---- order -----------------------------------------------------------------------------------------
 
 
-def permuted(chain: Sequence[Loop], random: Random, *, keep_sums: bool) -> list[Loop]:
+def permuted(chain: Sequence[Loop], generator: Random, *, keep_sums: bool) -> list[Loop]:
     """A legal order of a chain: no loop leaves one that its bounds name, none passes a serial loop."""
     result: list[Loop] = []
     run: list[Loop] = []
     for loop in chain:
         if loop.kind == "serial":
-            result += [*_shuffled(run, random, keep_sums), loop]
+            result += [*_shuffled(run, generator, keep_sums), loop]
             run = []
         else:
             run.append(loop)
-    return result + _shuffled(run, random, keep_sums)
+    return result + _shuffled(run, generator, keep_sums)
 
 
-def _shuffled(run: Sequence[Loop], random: Random, keep_sums: bool) -> list[Loop]:
+def _shuffled(run: Sequence[Loop], generator: Random, keep_sums: bool) -> list[Loop]:
     left = list(run)
     result: list[Loop] = []
     while left:
         free = [n for n, loop in enumerate(left) if not _held(loop, left, n, keep_sums)]
-        result.append(left.pop(random.choice(free)))
+        result.append(left.pop(generator.choice(free)))
     return result
 
 
@@ -216,8 +220,8 @@ def _may_reorder(loop: Loop, mutations: Mutations) -> bool:
     return loop.kind == "parallel" or (loop.kind == "reduction" and not mutations.keep_sums)
 
 
-def _reversed(loop: Loop, mutations: Mutations, random: Random) -> Loop:
-    turns = random.random() < mutations.reverse
+def _reversed(loop: Loop, mutations: Mutations, generator: Random) -> Loop:
+    turns = generator.random() < mutations.reverse
     simple = loop.step == "1" and " " not in loop.stop
     if turns and simple and _may_reorder(loop, mutations):
         return replace(loop, down=True)
