@@ -67,7 +67,8 @@ def test_sizes_are_within_the_options(programs: list[GeneratedProgram]) -> None:
 
 
 def test_nothing_is_dead_by_static_analysis(programs: list[GeneratedProgram]) -> None:
-    for generated in programs:
+    more = [generate_program(seed=0, number=k, options=OPTIONS) for k in range(200)]
+    for generated in (*programs, *more):
         assert unread_names(generated.program) == (), generated.source
         assert dead_assignments(generated.program) == [], generated.source
 

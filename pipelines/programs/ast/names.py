@@ -57,9 +57,7 @@ WORDS = {
         "level",
         "key",
     ],
-    "state": ["state", "phase", "hash", "checksum", "previous", "best"],
     "bits": ["bits", "remaining", "pending_bits", "rest", "digits"],
-    "position": ["position", "first_match", "length", "found", "run"],
     "helper": ["blend", "mix", "score", "transform", "adjust", "combine"],
     "top": [
         "accumulate_windows",
