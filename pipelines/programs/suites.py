@@ -6,7 +6,6 @@ Belongs here: which suites there are, and one way to make any of them. Does not:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pipelines.programs.ast import AstOptions, ast_programs
@@ -63,5 +62,4 @@ def suite_programs(suite: str, options: SuiteOptions) -> list[ProgramRow]:
         return dataflow_programs(count=given.count, seed=given.seed, options=options.dataflow_options)
     if suite not in SUITES:
         raise ProgramError(f"a suite must be one of {', '.join(ALL_SUITES)}, got {suite}")
-    sizes: Sequence[str] = options.sizes
-    return kernel_programs(suites=(suite,), sizes=sizes)
+    return kernel_programs(suites=(suite,), sizes=options.sizes)
