@@ -105,6 +105,16 @@ def attempt_design(
 # ---- logic synthesis -------------------------------------------------------------------------------
 
 
+def synthesis_key(design: DesignRow, target: Target, options: LabelOptions) -> str:
+    """What logic synthesis of a design depends on."""
+    return content_hash(
+        design.rtl_sha256,
+        liberty_hash(target.liberty),
+        synthesis_version(),
+        options.synthesis_timeout_s,
+    )
+
+
 def attempt_synthesis(
     design: DesignRow,
     rtl: Callable[[], HasVerilog],
@@ -114,12 +124,7 @@ def attempt_synthesis(
     options: LabelOptions,
 ) -> dict[str, Any]:
     """Area, flip-flops, cells and delay of a design's Verilog, as fields of a label row."""
-    key = content_hash(
-        design.rtl_sha256,
-        liberty_hash(target.liberty),
-        synthesis_version(),
-        options.synthesis_timeout_s,
-    )
+    key = synthesis_key(design, target, options)
     stored = cache.get("synthesis", key)
     if stored is not None:
         return stored

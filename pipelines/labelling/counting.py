@@ -185,6 +185,21 @@ def empty_run(
     )
 
 
+def run_key(design: DesignRow, empty: RunRow, options: LabelOptions) -> str:
+    """What a run depends on.
+
+    Args: empty: the row of the run; its outcome does not matter.
+    """
+    return content_hash(
+        empty.design_id,
+        design.rtl_sha256,
+        empty.data_id,
+        [empty.engine_version, empty.audit_engine_version, native_version()],
+        [options.model_timeout_s, options.native_timeout_s, options.cycle_limit],
+        options.verilator_timeout_s if empty.audited else None,
+    )
+
+
 def attempt_run(request: RunRequest, *, cache: ContentCache, options: LabelOptions) -> RunRow:
     """Count the cycles of a design on one data set, and compare it with native C and perhaps its Verilog."""
     empty = empty_run(
@@ -195,14 +210,7 @@ def attempt_run(request: RunRequest, *, cache: ContentCache, options: LabelOptio
         engine_version=cyclemodel.engine_version(),
         audited=is_audited(request.design.design_id, options.audit_fraction),
     )
-    key = content_hash(
-        empty.design_id,
-        request.design.rtl_sha256,
-        empty.data_id,
-        [empty.engine_version, empty.audit_engine_version, native_version()],
-        [options.model_timeout_s, options.native_timeout_s, options.cycle_limit],
-        options.verilator_timeout_s if empty.audited else None,
-    )
+    key = run_key(request.design, empty, options)
     stored = cache.get("run", key)
     if stored is not None:
         return replace(empty, **stored)
