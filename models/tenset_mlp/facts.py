@@ -115,6 +115,11 @@ def _program_row(source: str, top: str) -> ProgramRow:
         graph=None,
         operators=(),
         parent=None,
+        ast_hash=None,
+        prompt=None,
+        prompt_sha256=None,
+        model=None,
+        reply_sha256=None,
         status=OK,
         reason=None,
     )

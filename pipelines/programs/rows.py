@@ -15,6 +15,7 @@ from pipelines.identity import canonical_json, content_hash
 from pipelines.programs.catalogue import KERNELS, SIZES, SUITES, Kernel
 from pipelines.programs.errors import ProgramError
 from pipelines.programs.files import read_text
+from pipelines.programs.normalised import ast_hash_or_none
 from pipelines.programs.specification import read_json_object, read_specification
 from pipelines.schemas import OK, ProgramRow
 
@@ -109,7 +110,7 @@ def program_row(
     graph: Mapping[str, Any] | None = None,
     parent: str | None = None,
 ) -> ProgramRow:
-    """A row whose id hashes source, top and inputs.
+    """A row whose id hashes source, top and inputs; what a language model adds is null.
 
     Args:
         name, suite, stage, size: as the columns of the table.
@@ -136,6 +137,11 @@ def program_row(
         graph=None if graph is None else canonical_json(graph),
         operators=operators or (name,),
         parent=parent,
+        ast_hash=ast_hash_or_none(source, top),
+        prompt=None,
+        prompt_sha256=None,
+        model=None,
+        reply_sha256=None,
         status=OK,
         reason=None,
     )

@@ -28,6 +28,14 @@ class ProgramRow:
     graph: str | None = column("JSON operator graph; null for a single operator.")
     operators: tuple[str, ...] = column("Names of the operators the program is made of.")
     parent: str | None = column("Program this one was derived from.")
+    ast_hash: str | None = column(
+        "Hash of the normalised syntax tree of what the top function reaches: equal for programs that "
+        "differ in names, layout and macros only; null for text that is no program."
+    )
+    prompt: str | None = column("Name of the prompt file that asked for this variant.")
+    prompt_sha256: str | None = column("SHA-256 of the prompt as it was sent.")
+    model: str | None = column("Language model that wrote this variant.")
+    reply_sha256: str | None = column("SHA-256 of the model's reply.")
     status: str = column("Outcome of making the program.", choices=STATUSES)
     reason: str | None = column("Why the program is not ok.")
 

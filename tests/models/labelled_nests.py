@@ -92,6 +92,11 @@ def _program(nest: Nest) -> ProgramRow:
         graph=None,
         operators=(),
         parent=None,
+        ast_hash=None,
+        prompt=None,
+        prompt_sha256=None,
+        model=None,
+        reply_sha256=None,
         status="ok",
         reason=None,
     )
