@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
@@ -89,7 +89,10 @@ class Dataflow(_Group):
 
 
 class Hls(_Group):
-    """The configurations of every program. Delays in cycles, clock period in ns."""
+    """The configurations of every program. Delays in cycles, clock periods in ns.
+
+    With `sampling: latin_hypercube` the last seven count, see pipelines.labelling.MappingSampling.
+    """
 
     memory_delay: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1)]
     write_delay: Annotated[int, Field(ge=1)] | None = None
@@ -97,6 +100,14 @@ class Hls(_Group):
     clock_period_ns: Positive
     unsafe_math: bool = False
     unit_limits: Annotated[tuple[str, ...], AfterValidator(_checked_limits)] = ()
+    sampling: Literal["grid", "latin_hypercube"] = "grid"
+    samples: Annotated[int, Field(ge=1)] = 4
+    seed: Annotated[int, Field(ge=0)] = 0
+    clock_periods_ns: tuple[Positive, ...] = ()
+    plain_share: Annotated[float, Field(ge=0, lt=1)] = 0.5
+    copy_limit: Annotated[int, Field(ge=1)] = 16
+    added_cells_limit: Annotated[int, Field(ge=0)] = 4000
+    bank_limit: Annotated[int, Field(ge=0)] = 8
 
 
 class Synthesis(_Group):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from assets.configuration import Configuration, read_unit_limits
 from assets.deployments import Deployment
 from pipelines.cache import ContentCache
-from pipelines.labelling import ConfigurationSpace, LabelOptions, Progress
+from pipelines.labelling import ConfigurationSpace, LabelOptions, MappingSampling, Progress
 from pipelines.programs import Generation, SuiteOptions
 from pipelines.synthesis import Target, find_liberty
 
@@ -61,6 +61,22 @@ class Settings:
             unsafe_math=hls.unsafe_math,
             unit_limits=read_unit_limits(hls.unit_limits),
             tools=self.configuration.labelling.tools,
+            sampling=self._sampling if hls.sampling == "latin_hypercube" else None,
+        )
+
+    @property
+    def _sampling(self) -> MappingSampling:
+        hls = self.configuration.hls
+        return MappingSampling(
+            count=hls.samples,
+            seed=hls.seed,
+            read_delays=hls.memory_delay,
+            write_delays=hls.memory_delay if hls.write_delay is None else (hls.write_delay,),
+            clock_periods_ns=hls.clock_periods_ns or (hls.clock_period_ns,),
+            plain_share=hls.plain_share,
+            copy_limit=hls.copy_limit,
+            added_cells_limit=hls.added_cells_limit,
+            bank_limit=hls.bank_limit,
         )
 
     @property

@@ -28,6 +28,7 @@ from pipelines.hls.frontend import interface_of, read_function, read_interface
 from pipelines.hls.functions import default_top, defined_functions
 from pipelines.hls.initial_values import store_initial_values
 from pipelines.hls.ir import Directive, Function
+from pipelines.hls.mapping_space import ArraySpace, LoopSpace, MappingSpace, mapping_space
 from pipelines.hls.operators import delay_library
 from pipelines.hls.plan import TransformOptions, tidy, transform
 from pipelines.hls.report import RtlReport
@@ -38,6 +39,7 @@ from pipelines.hls.transforms.liveness import Liveness, live_after
 
 __all__ = [
     "TOOL",
+    "ArraySpace",
     "BlockSchedule",
     "CompiledDesign",
     "Directive",
@@ -47,6 +49,8 @@ __all__ = [
     "HlsError",
     "HlsOptions",
     "Liveness",
+    "LoopSpace",
+    "MappingSpace",
     "RtlReport",
     "ScheduledDesign",
     "TransformOptions",
@@ -67,6 +71,7 @@ __all__ = [
     "leaves_outward",
     "live_after",
     "make_binary",
+    "mapping_space",
     "options_of",
     "outcome_rows",
     "parse_directives",

@@ -6,7 +6,8 @@ Does not: any engine. Outside this package only the names below are used.
 
 from pipelines.labelling.attempts import LabelledDesign, label_design, liberty_name
 from pipelines.labelling.backends import TOOLS, LabellingError, require_tools
-from pipelines.labelling.configurations import ConfigurationSpace, configurations
+from pipelines.labelling.configurations import ConfigurationSpace, configurations, sampled_configurations
+from pipelines.labelling.mapping import MappingSampling
 from pipelines.labelling.options import LabelOptions, Progress, ProgressCallback, silent
 from pipelines.labelling.other_designs import rtl_of
 from pipelines.labelling.tables import DesignTables, LabelTables, label_designs, plan_designs
@@ -19,6 +20,7 @@ __all__ = [
     "LabelTables",
     "LabelledDesign",
     "LabellingError",
+    "MappingSampling",
     "Progress",
     "ProgressCallback",
     "configurations",
@@ -28,5 +30,6 @@ __all__ = [
     "plan_designs",
     "require_tools",
     "rtl_of",
+    "sampled_configurations",
     "silent",
 ]

@@ -14,14 +14,14 @@ from threading import Lock
 from typing import TypeVar
 
 from pipelines.cache import ContentCache
-from pipelines.hls import TOOL, HlsError, HlsOptions, design_row, read_interface, read_program
+from pipelines.hls import TOOL, HlsOptions, design_row, read_interface
 from pipelines.interface import Interface
 from pipelines.labelling.attempts import attempt_design, label_attempt, liberty_name
 from pipelines.labelling.backends import require_tools
 from pipelines.labelling.configurations import (
     ConfigurationSpace,
-    configurations,
     plain_configurations,
+    program_configurations,
 )
 from pipelines.labelling.options import LabelOptions, Progress, ProgressCallback, silent
 from pipelines.labelling.other_designs import refused_by_front_end
@@ -112,13 +112,13 @@ class _Planned:
     configuration: HlsOptions
 
 
-def _plan(program: ProgramRow, space: ConfigurationSpace, liberty: str) -> list[_Planned] | list[DesignRow]:
+def _plan(
+    program: ProgramRow, space: ConfigurationSpace, liberty: str, cache: ContentCache
+) -> list[_Planned] | list[DesignRow]:
     """Every design of a program, or its rejected row of each tool."""
-    try:
-        function = read_program(program.source, top=program.top, file=f"{program.name}.c")
-    except HlsError as error:
-        return [_refused(program, tool, space, liberty, str(error)) for tool in space.tools]
-    own = configurations(function, space, liberty=liberty)
+    own = program_configurations(program, space, liberty=liberty, cache=cache)
+    if isinstance(own, str):
+        return [_refused(program, tool, space, liberty, own) for tool in space.tools]
     plain = plain_configurations(space, liberty=liberty)
     return [
         _Planned(program=program, tool=tool, configuration=configuration)
@@ -157,7 +157,7 @@ def plan_designs(
     for program in programs:
         if program.status != OK:
             continue
-        for item in _plan(program, space, liberty_name(target)):
+        for item in _plan(program, space, liberty_name(target), cache):
             if isinstance(item, DesignRow):
                 rejected.append(item)
             else:
