@@ -66,9 +66,12 @@ def survey(deployment: Deployment) -> Overview:
     rows: dict[str, int] = {}
     failures: Counter[tuple[str, str, str]] = Counter()
     damaged: list[str] = []
-    for spec in sorted(TableSpec.registry.values(), key=lambda s: STAGES.index(s.stage)):
+    for spec in sorted(TableSpec.registry.values(), key=_stage_index):
+        paths = sorted((deployment.data_dir / "tables" / spec.name).glob("*.parquet"))
+        if spec.stage not in STAGES and not paths:
+            continue  # imported tables count once something was imported
         rows[spec.name] = 0
-        for path in sorted((deployment.data_dir / "tables" / spec.name).glob("*.parquet")):
+        for path in paths:
             try:
                 rows[spec.name] += pq.read_metadata(path).num_rows
                 if "status" in spec.schema().names:
@@ -82,6 +85,10 @@ def survey(deployment: Deployment) -> Overview:
         places=_places(deployment),
         damaged=tuple(damaged),
     )
+
+
+def _stage_index(spec: TableSpec) -> int:
+    return STAGES.index(spec.stage) if spec.stage in STAGES else len(STAGES)
 
 
 def _failures(table: str, content: pa.Table) -> Counter[tuple[str, str, str]]:

@@ -105,14 +105,20 @@ def _damage(data_dir: Path, spec: TableSpec) -> str | None:
             except (pa.ArrowException, OSError) as error:
                 return (
                     f"{path} must be a Parquet file, got a damaged one "
-                    f"({str(error).splitlines()[0]}); `simfoundry stage {spec.stage}` rebuilds it"
+                    f"({str(error).splitlines()[0]}); {_remedy(spec)}"
                 )
             if not found.equals(expected, check_metadata=False):
                 return (
                     f"{path} must have the columns {', '.join(expected.names)}, got "
-                    f"{', '.join(found.names)}; `simfoundry stage {spec.stage}` rebuilds it"
+                    f"{', '.join(found.names)}; {_remedy(spec)}"
                 )
     return None
+
+
+def _remedy(spec: TableSpec) -> str:
+    if spec.stage == "vendor":
+        return "delete it and import its sources again"
+    return f"`simfoundry stage {spec.stage}` rebuilds it"
 
 
 def _view(data_dir: Path, spec: TableSpec) -> str:

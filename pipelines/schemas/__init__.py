@@ -18,6 +18,7 @@ from pipelines.schemas.storage import (
     write_bytes_atomically,
     write_table,
 )
+from pipelines.schemas.vendor import VendorDesignRow, VendorLoopRow
 
 __all__ = [
     "INFEASIBLE",
@@ -39,6 +40,8 @@ __all__ = [
     "SchemaError",
     "SplitRow",
     "TableSpec",
+    "VendorDesignRow",
+    "VendorLoopRow",
     "read_arrow",
     "read_table",
     "table_path",

@@ -24,6 +24,7 @@ STAGE_ORDER = (
     "accelerators",
     "pragmas",
     "models",
+    "vendor",
 )
 
 _INTRODUCTION = """\

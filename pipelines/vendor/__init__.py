@@ -1,0 +1,12 @@
+"""Results of vendors' tools, read from files that others made.
+
+Belongs here: one module a format, each from a file to rows of `vendor_designs` and `vendor_loops`. Does not:
+running a vendor's tool, or where rows are kept. Outside this package only the names below are used.
+"""
+
+from pipelines.vendor.csynth import VendorReport, read_csynth
+from pipelines.vendor.errors import VendorError
+from pipelines.vendor.merging import merge_rows
+from pipelines.vendor.merlin import read_merlin
+
+__all__ = ["VendorError", "VendorReport", "merge_rows", "read_csynth", "read_merlin"]

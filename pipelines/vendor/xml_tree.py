@@ -1,0 +1,171 @@
+"""XML from anywhere as a plain tree, without document types, entities or anything outside of the text.
+
+Belongs here: limits, and one error for text that is not XML. Does not: what any element means.
+
+A document type is refused as such: it is the only place where entities are declared, and no report has one.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NoReturn
+from xml.parsers import expat
+
+from pipelines.vendor.errors import VendorError
+
+SIZE_LIMIT_BYTES = 64 << 20
+DEPTH_LIMIT = 100
+_WHOLE = re.compile(r"\d{1,18}")
+_DECIMAL = re.compile(r"\d{1,12}(\.\d{1,12})?")
+
+
+@dataclass(slots=True, kw_only=True)
+class Element:
+    """An element: its name, attributes, children in order, and its own text.
+
+    Attributes:
+        line: where it begins, from 1; pieces: of the text, as they come.
+    """
+
+    tag: str
+    attributes: dict[str, str]
+    line: int
+    children: list[Element] = field(default_factory=list["Element"])
+    pieces: list[str] = field(default_factory=list[str])
+
+    @property
+    def text(self) -> str:
+        """The element's own text without space around it."""
+        return "".join(self.pieces).strip()
+
+    def child(self, *path: str) -> Element | None:
+        """The first element down a path of names, None when a step is missing."""
+        found: Element | None = self
+        for tag in path:
+            found = next((c for c in found.children if c.tag == tag), None) if found else None
+        return found
+
+    def text_at(self, *path: str) -> str | None:
+        """Text of the first element down a path; None when there is none or it is empty."""
+        found = self.child(*path)
+        return None if found is None else found.text or None
+
+
+def read_xml(path: Path) -> Element:
+    """Read an XML file.
+
+    Returns: its root.
+    Raises:  VendorError: not readable, larger than 64 MiB, not well-formed, nested more than 100 deep, or
+             with a document type.
+    """
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(SIZE_LIMIT_BYTES + 1)
+    except OSError as error:
+        raise VendorError(f"a report must be a readable file, got {error.strerror} ({path})") from error
+    if len(content) > SIZE_LIMIT_BYTES:
+        raise VendorError(f"a report must be at most {SIZE_LIMIT_BYTES >> 20} MiB, got more ({path})")
+    return parse_xml(content, where=str(path))
+
+
+def parse_xml(content: bytes, *, where: str) -> Element:
+    """Parse XML; see `read_xml` for what is refused.
+
+    Args: where: name of the text in messages.
+    """
+    builder = _Builder(where=where)
+    parser = expat.ParserCreate()
+    parser.buffer_text = True
+    parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
+    builder.attach(parser)
+    try:
+        parser.Parse(content, True)
+    except expat.ExpatError as error:
+        problem = expat.ErrorString(error.code)
+        raise VendorError(
+            f"a report must be well-formed XML, got {problem} ({where}:{error.lineno})"
+        ) from error
+    except ValueError as error:  # an encoding that Python does not know
+        if isinstance(error, VendorError):
+            raise
+        raise VendorError(f"a report must be well-formed XML, got {error} ({where})") from error
+    return builder.root
+
+
+@dataclass(slots=True, kw_only=True)
+class _Builder:
+    """Builds the tree as the parser goes."""
+
+    where: str
+    open_elements: list[Element] = field(default_factory=list[Element])
+    roots: list[Element] = field(default_factory=list[Element])
+    line: int = 0
+
+    @property
+    def root(self) -> Element:
+        return self.roots[0]
+
+    def attach(self, parser: expat.XMLParserType) -> None:
+        def start(tag: str, attributes: dict[str, str]) -> None:
+            self._start(tag, attributes, parser.CurrentLineNumber)
+
+        def end(tag: str) -> None:
+            del tag  # expat has checked that it is the open one
+            self.open_elements.pop()
+
+        def text(piece: str) -> None:
+            if self.open_elements:
+                self.open_elements[-1].pieces.append(piece)
+
+        def refuse(*_: object) -> NoReturn:
+            raise VendorError(
+                "a report must have no document type and no entities, got one "
+                f"({self.where}:{parser.CurrentLineNumber})"
+            )
+
+        parser.StartElementHandler = start
+        parser.EndElementHandler = end
+        parser.CharacterDataHandler = text
+        parser.StartDoctypeDeclHandler = refuse
+        parser.EntityDeclHandler = refuse
+        parser.ExternalEntityRefHandler = refuse
+
+    def _start(self, tag: str, attributes: dict[str, str], line: int) -> None:
+        if len(self.open_elements) >= DEPTH_LIMIT:
+            raise VendorError(
+                f"a report must nest at most {DEPTH_LIMIT} deep, got more ({self.where}:{line})"
+            )
+        element = Element(tag=tag, attributes=attributes, line=line)
+        (self.open_elements[-1].children if self.open_elements else self.roots).append(element)
+        self.open_elements.append(element)
+
+
+def whole_number(element: Element | None, *, where: str, unknown: tuple[str, ...] = ()) -> int | None:
+    """The whole number an element has; None without an element, without text, or for a word for unknown.
+
+    Args:   unknown: such words.
+    Raises: VendorError: the text is something else.
+    """
+    if element is None or not element.text or element.text in unknown:
+        return None
+    if not _WHOLE.fullmatch(element.text):
+        raise VendorError(
+            f"{element.tag} must be a whole number, got {element.text[:40]!r} ({where}:{element.line})"
+        )
+    return int(element.text)
+
+
+def decimal_number(element: Element | None, *, where: str) -> float | None:
+    """The number an element has; None without one or without text.
+
+    Raises: VendorError: the text is something else.
+    """
+    if element is None or not element.text:
+        return None
+    if not _DECIMAL.fullmatch(element.text):
+        raise VendorError(
+            f"{element.tag} must be a number, got {element.text[:40]!r} ({where}:{element.line})"
+        )
+    return float(element.text)
