@@ -10,6 +10,8 @@ from pipelines.schemas.features import CdfgEdgeRow, CdfgNodeRow, LoopRow
 from pipelines.schemas.labels import LabelRow, RunRow
 from pipelines.schemas.leaderboard import LeaderboardRow
 from pipelines.schemas.programs import ProgramRow, SplitRow
+from pipelines.schemas.records import FORMATS, RecordRow
+from pipelines.schemas.reports import ProgramFactsRow, StageReportRow
 from pipelines.schemas.status import INFEASIBLE, OK, REJECTED, STATUSES, TIMEOUT, TOOL_ERROR
 from pipelines.schemas.storage import (
     read_arrow,
@@ -21,6 +23,7 @@ from pipelines.schemas.storage import (
 from pipelines.schemas.vendor import VendorDesignRow, VendorLoopRow
 
 __all__ = [
+    "FORMATS",
     "INFEASIBLE",
     "OK",
     "REJECTED",
@@ -35,10 +38,13 @@ __all__ = [
     "LabelRow",
     "LeaderboardRow",
     "LoopRow",
+    "ProgramFactsRow",
     "ProgramRow",
+    "RecordRow",
     "RunRow",
     "SchemaError",
     "SplitRow",
+    "StageReportRow",
     "TableSpec",
     "VendorDesignRow",
     "VendorLoopRow",

@@ -19,6 +19,7 @@ STAGE_ORDER = (
     "designs",
     "labels",
     "features",
+    "records",
     "network",
     "fabric",
     "accelerators",

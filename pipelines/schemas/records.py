@@ -1,0 +1,26 @@
+"""Table of records: designs and their labels as text for language models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pipelines.schemas.columns import column, table
+
+FORMATS = ("direct", "reasoning")
+
+
+@table("records", stage="records")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordRow:
+    """A labelled design on one input data set as a prompt and its completion."""
+
+    design_id: str = column("Design.", key=True)
+    data_id: str = column("Hash of the input data.", key=True)
+    format: str = column("Layout of the completion.", key=True, choices=FORMATS)
+    program_id: str = column("Program.")
+    suite: str = column("Suite of the program.")
+    stage: str = column("How the program came to be.")
+    split: str = column("Name of the split.")
+    part: str = column("Side of the split, or evaluation for programs that are never trained on.")
+    prompt: str = column("Graph function, operator functions, hardware parameters and runtime data.")
+    completion: str = column("Labels as tagged numbers; after the reasoning fragment where there is one.")

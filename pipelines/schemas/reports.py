@@ -1,0 +1,53 @@
+"""Tables about programs as sets: what each program is like, and how each stage's programs are distributed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pipelines.schemas.columns import column, table
+
+
+@table("program_facts", stage="features")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramFactsRow:
+    """What a program is like, from its text and its structured representation, calls inlined."""
+
+    program_id: str = column("Program.", key=True)
+    suite: str = column("Suite of the program.")
+    source_lines: int = column("Lines of the source that are not blank.")
+    source_tokens: int = column("Tokens of the source: names, numbers, strings and signs; comments have none.")
+    loop_count: int = column("Loops.")
+    loop_depth: int = column("Depth of the deepest loop nest, 0 without loops.")
+    operation_count: int = column("Operators and array accesses written, loop headers apart.")
+    operations: str = column("JSON object: operators and array accesses written, by kind.")
+    array_operation_share: float | None = column(
+        "Of the operations executed, the share in statements that access an array; null without operations."
+    )
+
+
+STATISTICS = ("count", "share", "mean", "quantile", "distance")
+
+
+@table("stage_reports", stage="features")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageReportRow:
+    """One figure about the programs of a stage, in long form."""
+
+    stage: str = column("Stage of the programs.", key=True)
+    measure: str = column(
+        "What is measured: `programs`, `rejected`, a column of program_facts or programs, `operations` "
+        "(operators and accesses by kind) or `operators` (what programs are made of).",
+        key=True,
+    )
+    statistic: str = column(
+        "Count of programs, share, mean or quantile of the measure over programs that are ok, or distance of "
+        "its distribution from that of the evaluation programs.",
+        key=True,
+        choices=STATISTICS,
+    )
+    bin: str = column(
+        "What the figure is of: a state of programs, a reason, a value, a kind, the level of a quantile, or "
+        "the kind of distance.",
+        key=True,
+    )
+    value: float = column("The figure.")
