@@ -9,7 +9,7 @@ path to an output ends at the output. Sums of sums that nothing else uses are on
 each further operand costs a carry-save adder, and the carry runs once.
 
 The mapper makes what is not on the longest path smaller and slower: a counter loses its fast carry. So the
-carry of a counter counts bit by bit, up to a little more than the longest of the other paths.
+carry of a counter counts bit by bit, up to a multiple of the longest of the other paths.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ from pipelines.hls.holding import Holding, base_of, hold_values
 from pipelines.hls.ir import Array, Variable
 from pipelines.hls.operators import OperatorLibrary, constant_factor, signed_digit_count
 from pipelines.hls.schedule import BlockSchedule, closing_values
-from pipelines.hls.units.catalogue import FunctionalUnit
-from pipelines.hls.units.timing import unit_timing
+from pipelines.hls.units.timing import narrow_delays
 
 # Measured with osu018 at 32 bits: a + b takes 1.71 ns, a + b + c 2.07, four operands 2.35, eight 2.69; a
 # signed comparison takes 0.87 ns, with a constant 0.49.
@@ -43,7 +42,10 @@ CONSTANT_SUM = 0.69
 CARRY_BIT_NS = 0.08
 CARRY_BITS = 16
 COUNTER_BITS = 32
-COUNTER_BEYOND_NS = 0.63
+COUNTER_LIMIT = 1.25
+
+# Small modules keep fast carries; with 32 states (kmp of MachSuite) a counter takes 1.4 times the others.
+COUNTER_LIMIT_A_STATE_BIT = 0.08
 
 # Beside these paths i + k with k of one to four bits takes 0.15 ns longer than i + 1 (-0.03 to 0.33), with
 # more bits no longer.
@@ -80,6 +82,9 @@ STATE_BIT_NS = 0.1
 MEASURED_STATE_BITS = 4
 
 UNIT_SELECTION = 0.8
+
+# The sign of x comes last and then only chooses between two remainders of x by a power of two.
+REMAINDER_NS = 0.4
 
 # A gate drives at most twelve others in the netlist, so a condition passes a buffer for every 3.6 bits of the
 # number of registers that wait for it.
@@ -242,6 +247,9 @@ class _Paths:
     def summed_ns(self, operation: Operation, width_bits: int) -> float:
         """When a sum settles; a product with a constant is a sum of shifted operands."""
         cycle = self.schedule.starts[operation.index]
+        divided = self.corrected_remainder(operation)
+        if divided is not None and self.schedule.ready(divided) == cycle:
+            return self.arrivals[divided] + REMAINDER_NS
         levels = 0
         if operation.opcode == "mul":
             factor = constant_factor(operation, self.block.operations) or 0
@@ -270,6 +278,24 @@ class _Paths:
         self.staggered[operation.index] = AFTER_A_SUM
         self.unsummed[operation.index] = (last[0] + levels * CARRY_SAVE_NS, last[1])
         return sum(self.unsummed[operation.index])
+
+    def corrected_remainder(self, operation: Operation) -> int | None:
+        """The x of ((x + c) & mask) - c, a remainder by a power of two, where c repeats the sign bit of x."""
+        if operation.opcode != "sub":
+            return None
+        masked, sign = operation.operands
+        total, shifted = self.uncast(masked), self.uncast(sign)
+        if total.opcode != "add" or shifted.opcode != "shr":
+            return None
+        is_remainder = total.operands == (shifted.operands[0], sign)
+        return shifted.operands[0] if is_remainder else None
+
+    def uncast(self, value: int) -> Operation:
+        """The operation that makes a value, before its width is changed."""
+        made = self.block.operations[value]
+        while made.opcode == "cast":
+            made = self.block.operations[made.operands[0]]
+        return made
 
     def carry_share(self, operation: Operation) -> float:
         """What is left of the carry of a sum when one operand is narrow or constant."""
@@ -341,7 +367,7 @@ class _Paths:
         """At the first register of a shared unit."""
         selected = self.selected_ns(settled, len(bound.uses), bound.unit.ports[0][1])
         before = settled + UNIT_SELECTION * (selected - settled)
-        inside = unit_timing(bound.unit, self.library.liberty).input_ns * unit_share(bound.unit)
+        inside, _ = used_delays(self.design, bound)
         if bound.unit.module == "integer_divide" and self.is_staggered(operation):
             inside *= MAGNITUDE_AFTER_A_SUM
         return before + inside + self.library.setup_ns
@@ -367,6 +393,8 @@ class _Paths:
             if operation.opcode not in ("add", "sub") or operation.index not in self.holding.live:
                 continue
             narrow = min(self.operand_bits(i) for i in operation.operands)
+            if any(self.block.operations[i].opcode == "load" for i in operation.operands):
+                continue
             settled, kind = self.inputs_ns(operation), operation.type
             if kind is None or kind.floating or narrow > NARROW_BITS:
                 continue
@@ -423,9 +451,16 @@ def interpolated_ns(library: OperatorLibrary, name: str, width_bits: int) -> flo
     return low + (high - low) * (width_bits - narrower) / (wider - narrower)
 
 
-def unit_share(unit: FunctionalUnit) -> float:
-    """How much longer a unit's paths are in a design than alone."""
-    return FLOATING_UNIT if "float" in unit.module else 1.0
+def used_delays(design: ScheduledDesign, bound: BoundUnit) -> tuple[float, float]:
+    """To a unit's first register, and between its registers, in ns, for the operands that come to it."""
+    widths = [1]
+    for use in bound.uses:
+        operations = design.graph.blocks[use.block].operations
+        kinds = (operations[i].type for i in operations[use.operation].operands)
+        widths += [kind.width_bits + (not kind.signed) for kind in kinds if kind is not None]
+    share = FLOATING_UNIT if "float" in bound.unit.module else 1.0
+    inside, between = narrow_delays(bound.unit, max(widths), design.model.library.liberty)
+    return inside * share, between * share
 
 
 def _all_paths(design: ScheduledDesign) -> Iterator[_Paths]:
@@ -450,12 +485,11 @@ def critical_path_ns(design: ScheduledDesign) -> float:
 
     Source: static timing over operators measured alone, but for sums of sums and what a design does to them.
     """
-    units = [bound.unit for bound in design.units]
-    longest = max(
-        [unit_timing(u, design.model.library.liberty).stage_ns * unit_share(u) for u in units], default=0.0
-    )
-    counters = 0.0
+    longest = max((used_delays(design, bound)[1] for bound in design.units), default=0.0)
+    counters, state_bits = 0.0, 0
     for paths in _all_paths(design):
         longest = max([longest, *paths.ends()])
         counters = max([counters, *paths.counter_ends()])
-    return max(longest, min(counters, longest + COUNTER_BEYOND_NS))
+        state_bits = paths.state_bits
+    limit = COUNTER_LIMIT + COUNTER_LIMIT_A_STATE_BIT * max(0, state_bits - MEASURED_STATE_BITS)
+    return max(longest, min(counters, limit * longest))
