@@ -118,7 +118,7 @@ class Synthesis(_Group):
 
 
 class Labelling(_Group):
-    """Tools, cycles, their comparison with native C, and the share audited. Time limits in seconds."""
+    """Tools, cycles, their comparison with native C, the share audited, power. Time limits in seconds."""
 
     tools: Annotated[tuple[str, ...], _of(TOOLS)]
     data_seeds: Annotated[tuple[int, ...], Field(min_length=1)]
@@ -127,6 +127,9 @@ class Labelling(_Group):
     verilator_timeout_s: Positive
     native_timeout_s: Positive
     tool_timeout_s: Positive
+    power: bool
+    glitches: bool
+    power_timeout_s: Positive
 
 
 class Features(_Group):

@@ -103,4 +103,7 @@ class Settings:
             synthesis_timeout_s=self.configuration.synthesis.timeout_s,
             native_timeout_s=labelling.native_timeout_s,
             tool_timeout_s=labelling.tool_timeout_s,
+            power=labelling.power,
+            glitches=labelling.glitches,
+            power_timeout_s=labelling.power_timeout_s,
         )

@@ -1,7 +1,7 @@
 """One attempt: each step of a design's way, from the cache when it was done before.
 
-Belongs here: the order of the steps, logic synthesis, and failures as rows. Does not: designs and their runs
-(`own_designs.py`, `other_designs.py`), many designs at once.
+Belongs here: the order of the steps, and failures as rows. Does not: designs and their runs
+(`own_designs.py`, `other_designs.py`), logic synthesis (`netlists.py`), many designs at once.
 
 What follows from the inputs is remembered: success, a rejected program, a time limit that was passed,
 hardware that differs from native C. A tool that failed, or is missing, or found the disk full makes a row
@@ -10,20 +10,21 @@ but is not remembered: the next run tries again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from pipelines.bambu import BambuError
 from pipelines.cache import ContentCache
 from pipelines.hls import TOOL, HlsError, HlsOptions, read_interface
-from pipelines.identity import canonical_json, content_hash
 from pipelines.interface import DataSet, Interface
+from pipelines.labelling.netlists import SYNTHESIS_TOOL, HasVerilog, attempt_synthesis
 from pipelines.labelling.options import LabelOptions
 from pipelines.labelling.other_designs import OtherDesign, attempt_other
 from pipelines.labelling.own_designs import HlsAttempt, OwnDesign, attempt_hls
 from pipelines.labelling.scratch import scratch_folder
+from pipelines.power import PowerError
 from pipelines.programs import ProgramError, draw_data
 from pipelines.rtlsim import SimulatorError
 from pipelines.schemas import (
@@ -36,31 +37,9 @@ from pipelines.schemas import (
     ProgramRow,
     RunRow,
 )
-from pipelines.synthesis import (
-    SynthesisError,
-    SynthesisResult,
-    Target,
-    liberty_hash,
-    synthesize_design,
-)
+from pipelines.synthesis import SynthesisError, Target
 from pipelines.synthesis import tool_version as synthesis_version
 from pipelines.tools import ToolMissing
-
-SYNTHESIS_TOOL = "pyosys"
-
-
-class HasVerilog(Protocol):
-    """A design as text."""
-
-    @property
-    def verilog(self) -> str:
-        """The whole text."""
-        ...
-
-    @property
-    def module(self) -> str:
-        """Name of the top module."""
-        ...
 
 
 class Labelled(Protocol):
@@ -72,6 +51,10 @@ class Labelled(Protocol):
 
     def run(self, data: DataSet, *, seed: int, builds: Path) -> RunRow:
         """Count its cycles on one data set and compare the outputs with native C."""
+        ...
+
+    def power(self, row: RunRow, data: DataSet, *, target: Target, builds: Path) -> RunRow:
+        """The row of a run that is ok, with the power of the mapped netlist on the same data."""
         ...
 
 
@@ -102,61 +85,6 @@ def attempt_design(
     return attempt_other(program, tool, configuration, cache=cache, options=options)
 
 
-# ---- logic synthesis -------------------------------------------------------------------------------
-
-
-def synthesis_key(design: DesignRow, target: Target, options: LabelOptions) -> str:
-    """What logic synthesis of a design depends on."""
-    return content_hash(
-        design.rtl_sha256,
-        liberty_hash(target.liberty),
-        synthesis_version(),
-        options.synthesis_timeout_s,
-    )
-
-
-def attempt_synthesis(
-    design: DesignRow,
-    rtl: Callable[[], HasVerilog],
-    *,
-    target: Target,
-    cache: ContentCache,
-    options: LabelOptions,
-) -> dict[str, Any]:
-    """Area, flip-flops, cells and delay of a design's Verilog, as fields of a label row."""
-    key = synthesis_key(design, target, options)
-    stored = cache.get("synthesis", key)
-    if stored is not None:
-        return stored
-    text = rtl()
-    with scratch_folder(cache) as folder:
-        result = synthesize_design(
-            text.verilog,
-            top=text.module,
-            target=target,
-            folder=folder,
-            timeout_s=options.synthesis_timeout_s,
-        )
-    fields = _synthesis_fields(result)
-    if result.status != TOOL_ERROR:
-        cache.put("synthesis", key, fields)
-    return fields
-
-
-def _synthesis_fields(result: SynthesisResult) -> dict[str, Any]:
-    ok = result.status == OK
-    return {
-        "status": result.status,
-        "reason": result.reason,
-        "area_um2": result.area_um2,
-        "flip_flop_count": result.flip_flop_count,
-        "cell_count": result.cell_count,
-        "cells_by_type": canonical_json(result.cells_by_type) if ok else None,
-        "delay_ns": result.delay_ns,
-        "synthesis_wall_s": result.wall_s,
-    }
-
-
 # ---- a whole design --------------------------------------------------------------------------------
 
 
@@ -174,6 +102,7 @@ def _empty_label(design: DesignRow, target: Target) -> LabelRow:
         cell_count=None,
         cells_by_type=None,
         delay_ns=None,
+        leakage_mw=None,
         synthesis_wall_s=None,
     )
 
@@ -199,21 +128,53 @@ def label_attempt(
         return replace(label, status=design.status, reason=reason), ()
     kind = OwnDesign if design.tool == TOOL else OtherDesign
     made: Labelled = kind(program=program, design=design, interface=interface, cache=cache, options=options)
-    runs: list[RunRow] = []
+    steps = _Steps(made=made, design=design, label=label, target=target, cache=cache, options=options)
     try:
-        with scratch_folder(cache) as builds:
-            for seed in options.data_seeds if data is None else (0,):
-                values = draw_data(interface, program.inputs, seed=seed) if data is None else data
-                runs.append(made.run(values, seed=seed, builds=builds))
-        failed = [r for r in runs if r.status != OK]
-        if failed:
-            return replace(label, status=failed[0].status, reason=failed[0].reason), tuple(runs)
-        fields = attempt_synthesis(design, made.rtl, target=target, cache=cache, options=options)
-        return replace(label, **fields), tuple(runs)
+        seeds = options.data_seeds if data is None else (0,)
+        drawn = [draw_data(interface, program.inputs, seed=s) for s in seeds] if data is None else [data]
+        return steps.label_with(list(zip(seeds, drawn, strict=True))), tuple(steps.runs)
     except ProgramError as error:
-        return replace(label, status=REJECTED, reason=str(error)), tuple(runs)
-    except (ToolMissing, SimulatorError, SynthesisError, HlsError, BambuError, OSError) as error:
-        return replace(label, status=TOOL_ERROR, reason=f"{error}"), tuple(runs)
+        return replace(label, status=REJECTED, reason=str(error)), tuple(steps.runs)
+    except (ToolMissing, SimulatorError, SynthesisError, HlsError, BambuError, PowerError, OSError) as error:
+        return replace(label, status=TOOL_ERROR, reason=f"{error}"), tuple(steps.runs)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Steps:
+    """The steps of one design after high-level synthesis; `runs` are the rows so far."""
+
+    made: Labelled
+    design: DesignRow
+    label: LabelRow
+    target: Target
+    cache: ContentCache
+    options: LabelOptions
+    runs: list[RunRow] = field(default_factory=list[RunRow])
+
+    def label_with(self, data: Sequence[tuple[int, DataSet]]) -> LabelRow:
+        """Run the design on each data set, a pair of seed and values; then the label, if all runs are ok."""
+        with scratch_folder(self.cache) as builds:
+            for seed, values in data:
+                self.runs.append(self.made.run(values, seed=seed, builds=builds))
+            if self._failed() is not None:
+                return self._label({})
+            fields = attempt_synthesis(
+                self.design, self.made.rtl, target=self.target, cache=self.cache, options=self.options
+            )
+            if fields["status"] == OK and self.options.power:
+                for index, (_, values) in enumerate(data):
+                    row = self.runs[index]
+                    self.runs[index] = self.made.power(row, values, target=self.target, builds=builds)
+            return self._label(fields)
+
+    def _label(self, fields: Mapping[str, Any]) -> LabelRow:
+        failed = self._failed()
+        if failed is not None:
+            return replace(self.label, status=failed.status, reason=failed.reason)
+        return replace(self.label, **fields)
+
+    def _failed(self) -> RunRow | None:
+        return next((run for run in self.runs if run.status != OK), None)
 
 
 def label_design(

@@ -20,6 +20,9 @@ class LabelOptions:
         model_timeout_s, verilator_timeout_s, synthesis_timeout_s, native_timeout_s: wall-clock limit of each
             tool run; the model is the cycle model.
         tool_timeout_s: wall-clock limit of each process of another high-level synthesis tool.
+        power: whether the mapped netlist of each design is simulated too, for power and as a check.
+        glitches: whether its gates have delays then.
+        power_timeout_s: wall-clock limit of the simulation of a netlist.
         cycle_limit: cycles after which a run counts as endless.
     """
 
@@ -31,6 +34,9 @@ class LabelOptions:
     synthesis_timeout_s: float = 300.0
     native_timeout_s: float = 20.0
     tool_timeout_s: float = 600.0
+    power: bool = True
+    glitches: bool = True
+    power_timeout_s: float = 120.0
     cycle_limit: int = 50_000_000
 
 

@@ -1,7 +1,7 @@
 """Designs of other tools than the project's own engine: made, and run on data.
 
 Belongs here: what each step depends on (its cache key), and the same rows as those of the engine. Does not:
-driving a tool (`backends.py`), logic synthesis (`attempts.py`).
+driving a tool (`backends.py`), logic synthesis (`netlists.py`).
 
 A row has the delays, clock and library of its configuration and no directives: those of the source and of
 the configuration are outcomes that were not applied. `delay_library` is `none` and `engine_options` are
@@ -41,6 +41,7 @@ from pipelines.schemas import (
     ProgramRow,
     RunRow,
 )
+from pipelines.synthesis import Target
 
 NO_DELAY_LIBRARY = "none"
 
@@ -200,6 +201,11 @@ class OtherDesign:
         row = replace(empty, **fields)
         if row.status != TOOL_ERROR or row.outputs_equal is not None:
             self.cache.put("run", key, fields)
+        return row
+
+    def power(self, row: RunRow, data: DataSet, *, target: Target, builds: Path) -> RunRow:
+        """The row as it is: netlists of other tools are not simulated."""
+        del data, target, builds
         return row
 
     def _run(self, data: DataSet) -> dict[str, Any]:

@@ -23,8 +23,10 @@ from pipelines.hls import (
 from pipelines.identity import text_sha256
 from pipelines.interface import DataSet, Interface
 from pipelines.labelling.counting import RunRequest, attempt_run
+from pipelines.labelling.netlist_power import CountedRun, attempt_power
 from pipelines.labelling.options import LabelOptions
 from pipelines.schemas import REJECTED, DesignRow, DirectiveOutcomeRow, ProgramRow, RunRow
+from pipelines.synthesis import Target
 from pipelines.tools import stopwatch
 
 
@@ -104,7 +106,18 @@ class OwnDesign:
         Args:   builds: folder for what is built once for all data sets.
         Raises: ToolMissing, SimulatorError, HlsError, OSError: a tool cannot be run.
         """
-        request = RunRequest(
+        return attempt_run(self._request(data, seed, builds), cache=self.cache, options=self.options)
+
+    def power(self, row: RunRow, data: DataSet, *, target: Target, builds: Path) -> RunRow:
+        """The row of a run that is ok, with the power of the mapped netlist on the same data.
+
+        Raises: what `attempt_power` raises.
+        """
+        counted = CountedRun(request=self._request(data, row.seed, builds), row=row, target=target)
+        return attempt_power(counted, cache=self.cache, options=self.options)
+
+    def _request(self, data: DataSet, seed: int, builds: Path) -> RunRequest:
+        return RunRequest(
             program=self.program,
             design=self.design,
             compiled=self.rtl,
@@ -113,4 +126,3 @@ class OwnDesign:
             builds=builds,
             seed=seed,
         )
-        return attempt_run(request, cache=self.cache, options=self.options)

@@ -53,21 +53,23 @@ class PowerParts:
     """Mean power of a netlist in mW.
 
     Attributes:
-        internal_mw: inside cells, at transitions of their pins.
+        internal_mw: inside cells, at transitions of their pins; None when a cell has no tables of it.
         switching_mw: charging the nets that cells drive.
-        leakage_mw: of all cells.
+        leakage_mw: of all cells; None when the library does not say it of a cell.
         input_net_mw: charging the nets that input ports drive, the clock's above all. What drives them lies
             outside the design, so it belongs to no part and not to the sum.
     """
 
-    internal_mw: float
+    internal_mw: float | None
     switching_mw: float
-    leakage_mw: float
+    leakage_mw: float | None
     input_net_mw: float
 
     @property
-    def total_mw(self) -> float:
-        """Internal, switching and leakage power."""
+    def total_mw(self) -> float | None:
+        """Internal, switching and leakage power; None when the library lacks a part."""
+        if self.internal_mw is None or self.leakage_mw is None:
+            return None
         return self.internal_mw + self.switching_mw + self.leakage_mw
 
 
@@ -201,12 +203,34 @@ def _pin_internal_pj(cells: CellActivity, pin: Pin) -> float:
 
 def _leakage_mw(cells: CellActivity) -> float:
     cell = cells.cell
+    if cell.leakage_mw is None:
+        return 0.0
     states = [s for s in cell.leakage_by_state if s.when is not None]
     if not states:
         return cell.leakage_mw * len(cells.group.names)
     shares = _state_shares(cells, [*(s.when for s in states), None])
     values = [*(s.leakage_mw for s in states), cell.leakage_mw]
     return sum(float((share * v).sum()) for share, v in zip(shares, values, strict=True))
+
+
+def missing_power_data(netlist: Netlist, liberty: Liberty) -> str | None:
+    """What a library does not say of the cells of a netlist, None when power can be had in full."""
+    used = [liberty.cells[name] for name in sorted(netlist.groups)]
+    if liberty.nominal_voltage_v <= 0:
+        return f"library {liberty.name} must have nom_voltage above 0, got {liberty.nominal_voltage_v:g}"
+    for what, lacking in (
+        ("internal_power", [c.name for c in used if _lacks_internal_power(c)]),
+        ("cell_leakage_power or leakage_power", [c.name for c in used if c.leakage_mw is None]),
+    ):
+        if lacking:
+            return f"library {liberty.name} must have {what} of every cell, got none of {', '.join(lacking)}"
+    return None
+
+
+def _lacks_internal_power(cell: Cell) -> bool:
+    """Whether a cell that something can change in has no energy of it."""
+    has_inputs = any(p.direction == "input" for p in cell.pins.values())
+    return has_inputs and not any(p.internal_power for p in cell.pins.values())
 
 
 def cell_activities(
@@ -255,9 +279,10 @@ def power_parts(
     for cells in cell_activities(netlist, liberty, timing, activity):
         leakage_mw += _leakage_mw(cells)
         internal_pj += sum(_pin_internal_pj(cells, p) for p in cells.cell.pins.values() if p.internal_power)
+    used = [liberty.cells[name] for name in netlist.groups]
     return PowerParts(
-        internal_mw=internal_pj / time_ns,
+        internal_mw=None if any(map(_lacks_internal_power, used)) else internal_pj / time_ns,
         switching_mw=float(net_pj[driven].sum()) / time_ns,
-        leakage_mw=leakage_mw,
+        leakage_mw=None if any(c.leakage_mw is None for c in used) else leakage_mw,
         input_net_mw=float(net_pj[_FIRST_NET:][~driven[_FIRST_NET:]].sum()) / time_ns,
     )

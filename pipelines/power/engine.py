@@ -61,6 +61,7 @@ class EngineRun:
         status: ok, timeout (cycle or time limit) or tool_error.
         reason: why it is not ok.
         content: bytes of the result file; empty unless ok.
+        is_endless: whether the cycle limit ended it.
         wall_s: time of the program.
     """
 
@@ -68,6 +69,7 @@ class EngineRun:
     reason: str | None
     content: bytes
     wall_s: float
+    is_endless: bool = False
 
 
 def run_engine(
@@ -102,6 +104,8 @@ def _failed(run: ToolRun) -> EngineRun:
     if run.timed_out or run.returncode == _CYCLE_LIMIT:
         limit = "time" if run.timed_out else "cycle"
         reason = f"the netlist simulation ran past its {limit} limit"
-        return EngineRun(status="timeout", reason=reason, content=b"", wall_s=run.wall_s)
+        return EngineRun(
+            status="timeout", reason=reason, content=b"", wall_s=run.wall_s, is_endless=not run.timed_out
+        )
     reason = " ".join(f"the netlist simulation: {run.last_words()}".split())
     return EngineRun(status="tool_error", reason=reason, content=b"", wall_s=run.wall_s)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pipelines.identity import content_hash
 from pipelines.interface import DataSet
 from pipelines.power.encoding import encode_netlist
-from pipelines.power.energy import PowerParts, power_parts
+from pipelines.power.energy import PowerParts, missing_power_data, power_parts
 from pipelines.power.engine import ENGINE, engine_version, run_engine
 from pipelines.power.errors import PowerError
 from pipelines.power.stimulus import DesignRun, DesignStimulus
@@ -34,7 +34,8 @@ class PowerResult:
     """Power of a design on one data set; the figures are None unless status is ok.
 
     Attributes:
-        status: ok, timeout (cycle or time limit) or tool_error.
+        status: ok, timeout (cycle or time limit), tool_error, or infeasible: the netlist ran, but the library
+            lacks a part of the power. Then power_mw and energy_nj are None, and so is that part.
         reason: why it is not ok.
         power_mw: internal, switching and leakage power, mean over the run.
         energy_nj: power times cycles times period.
@@ -42,6 +43,7 @@ class PowerResult:
         latency_cycles, returned, outputs, loads, stores: as the netlist computed them, to be compared with
             RTL simulation; see `pipelines.rtlsim.SimulationResult`.
         toggles: changes of all nets in the run.
+        is_endless: whether the cycle limit ended the run.
         tool, tool_version: the simulator, and the hash of it and of the power model.
         wall_s: time of everything; simulate_wall_s: of the simulator.
     """
@@ -57,6 +59,7 @@ class PowerResult:
     loads: dict[str, int] = field(default_factory=dict[str, int])
     stores: dict[str, int] = field(default_factory=dict[str, int])
     toggles: int | None = None
+    is_endless: bool = False
     tool: str = ENGINE
     tool_version: str = field(default_factory=tool_version)
     wall_s: float = 0.0
@@ -113,16 +116,21 @@ def estimate_power(
         return PowerResult(
             status=simulation.status,
             reason=simulation.reason,
+            is_endless=simulation.is_endless,
             wall_s=stopwatch() - start,
             simulate_wall_s=simulation.wall_s,
         )
     found = stimulus.result(simulation.content)
     parts = power_parts(netlist, liberty, timing, found.activity, clock_period_ns=clock_period_ns)
+    lacking = missing_power_data(netlist, liberty)
+    power_mw = None if lacking is not None else parts.total_mw
+    time_us = found.latency_cycles * clock_period_ns * 1e-3
     return PowerResult(
-        status="ok",
-        power_mw=parts.total_mw,
-        energy_nj=parts.total_mw * found.latency_cycles * clock_period_ns * 1e-3,
-        parts=parts,
+        status="ok" if lacking is None else "infeasible",
+        reason=lacking,
+        power_mw=power_mw,
+        energy_nj=None if power_mw is None else power_mw * time_us,
+        parts=parts if liberty.nominal_voltage_v > 0 else None,
         latency_cycles=found.latency_cycles,
         returned=found.returned,
         outputs=found.outputs,

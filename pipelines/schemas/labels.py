@@ -25,6 +25,10 @@ class LabelRow:
     cell_count: int | None = column("Standard cells.")
     cells_by_type: str | None = column("JSON object: cells of each type.")
     delay_ns: float | None = column("Longest path, register to register or port.", unit="ns")
+    leakage_mw: float | None = column(
+        "Leakage of all cells, each at its value for the cell as a whole; null when the library has none.",
+        unit="mW",
+    )
     synthesis_wall_s: float | None = column(
         "Time of logic synthesis and timing analysis.", unit="s", measured=True
     )
@@ -55,6 +59,22 @@ class RunRow:
     audit_latency_cycles: int | None = column(
         "Cycles from start to done in the simulated Verilog.", unit="cycles"
     )
+    power_status: str | None = column(
+        "Outcome of the power of the run, infeasible when the library lacks a part; null when not asked for.",
+        choices=STATUSES,
+    )
+    power_reason: str | None = column("Why the power is not ok.")
+    power_engine: str | None = column("Engine that simulated the netlist.")
+    power_engine_version: str | None = column("Version of that engine and of the power model.")
+    glitches: bool | None = column("Whether gates had delays, so that glitches count.")
+    power_mw: float | None = column("Mean power of the run: internal, switching and leakage.", unit="mW")
+    energy_nj: float | None = column("Power times cycles times clock period.", unit="nJ")
+    internal_power_mw: float | None = column("Part of power spent inside cells at transitions.", unit="mW")
+    switching_power_mw: float | None = column("Part of power that charges the nets of cells.", unit="mW")
+    leakage_power_mw: float | None = column(
+        "Part of power that leaks, each state of a cell as often as the run had it.", unit="mW"
+    )
+    toggle_count: int | None = column("Changes of all nets of the netlist in the run.")
     build_wall_s: float | None = column("Time to build the counting engine.", unit="s", measured=True)
     simulate_wall_s: float | None = column("Time to count.", unit="s", measured=True)
     audit_build_wall_s: float | None = column(
@@ -63,4 +83,7 @@ class RunRow:
     audit_simulate_wall_s: float | None = column("Time to simulate the Verilog.", unit="s", measured=True)
     native_wall_s: float | None = column(
         "Time to compile and run native C, sanitizers included.", unit="s", measured=True
+    )
+    power_wall_s: float | None = column(
+        "Time of the netlist's simulation and its power.", unit="s", measured=True
     )

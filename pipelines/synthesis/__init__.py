@@ -12,6 +12,7 @@ from pipelines.synthesis.liberty_reader import find_liberty, liberty_hash, load_
 from pipelines.synthesis.lookup import TableStack
 from pipelines.synthesis.netlist import CellGroup, Netlist
 from pipelines.synthesis.recipe import OUTPUT_LOAD_PF, tool_version
+from pipelines.synthesis.records import netlist_record, read_netlist_record
 from pipelines.synthesis.timing import FALL, RISE, Timing, analyse_timing
 
 __all__ = [
@@ -36,6 +37,8 @@ __all__ = [
     "find_liberty",
     "liberty_hash",
     "load_liberty",
+    "netlist_record",
+    "read_netlist_record",
     "synthesize_design",
     "tool_version",
 ]

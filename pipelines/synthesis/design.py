@@ -18,6 +18,7 @@ from pipelines.synthesis.liberty_reader import load_liberty
 from pipelines.synthesis.netlist import (
     Netlist,
     cell_area_um2,
+    cell_leakage_mw,
     flip_flop_count,
     parse_netlist,
     unmapped_cells,
@@ -55,6 +56,8 @@ class SynthesisResult:
         flip_flop_count: `ff` groups of all cells.
         cell_count, cells_by_type: standard cells.
         delay_ns: longest path; see `analyse_timing`.
+        leakage_mw: sum of the cells' leakage; None when the library does not say it of a cell.
+        netlist: the mapped netlist.
         tool, tool_version: pyosys, its version and the hash of the recipe.
         wall_s: time of the tool and of timing analysis.
     """
@@ -66,6 +69,8 @@ class SynthesisResult:
     cell_count: int | None = None
     cells_by_type: dict[str, int] = field(default_factory=dict[str, int])
     delay_ns: float | None = None
+    leakage_mw: float | None = None
+    netlist: Netlist | None = field(default=None, repr=False, compare=False)
     tool: str = TOOL
     tool_version: str = field(default_factory=recipe.tool_version)
     wall_s: float = 0.0
@@ -131,6 +136,8 @@ def _measure(folder: Path, top: str, liberty: Liberty, start: float) -> Synthesi
         cell_count=sum(by_type.values()),
         cells_by_type=by_type,
         delay_ns=timing.delay_ns,
+        leakage_mw=cell_leakage_mw(netlist, liberty),
+        netlist=netlist,
         wall_s=stopwatch() - start,
     )
 

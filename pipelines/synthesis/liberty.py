@@ -123,7 +123,8 @@ class Cell:
     Attributes:
         flip_flops: its `ff` groups; empty for anything that is not a flip-flop.
         is_latch: it has a `latch` group.
-        leakage_mw: the value for the cell as a whole, or the mean over states when there is none.
+        leakage_mw: the value for the cell as a whole, or the mean over states when there is none; None when
+            the library says neither.
     """
 
     name: str
@@ -131,7 +132,7 @@ class Cell:
     pins: Mapping[str, Pin]
     flip_flops: tuple[FlipFlop, ...]
     is_latch: bool
-    leakage_mw: float
+    leakage_mw: float | None
     leakage_by_state: tuple[StateLeakage, ...]
 
     @property

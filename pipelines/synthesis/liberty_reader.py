@@ -203,8 +203,10 @@ class _Reader:
             )
             for g in group.named("leakage_power")
         )
-        mean = sum(s.leakage_mw for s in states) / len(states) if states else 0.0
         whole = group.attributes.get("cell_leakage_power")
+        if whole is None and not states:
+            whole = self.library.attributes.get("default_cell_leakage_power")
+        mean = sum(s.leakage_mw for s in states) / len(states) if states else None
         return Cell(
             name=group.arguments[0] if group.arguments else "",
             area_um2=self.attribute(group, "area", 0.0),

@@ -148,6 +148,17 @@ def cell_area_um2(netlist: Netlist, liberty: Liberty) -> float:
     return sum((n * liberty.cells[t].area_um2 for t, n in netlist.cells_by_type.items()), 0.0)
 
 
+def cell_leakage_mw(netlist: Netlist, liberty: Liberty) -> float | None:
+    """Leakage of all cells in mW; None when the library does not say that of one of them."""
+    total = 0.0
+    for type_name, count in netlist.cells_by_type.items():
+        leakage_mw = liberty.cells[type_name].leakage_mw
+        if leakage_mw is None:
+            return None
+        total += count * leakage_mw
+    return total
+
+
 def flip_flop_count(netlist: Netlist, liberty: Liberty) -> int:
     """Flip-flops: the `ff` groups of all cells."""
     return sum(n * len(liberty.cells[t].flip_flops) for t, n in netlist.cells_by_type.items())

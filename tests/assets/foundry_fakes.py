@@ -79,6 +79,7 @@ def make_label(design: DesignRow, **changes: Any) -> LabelRow:
         "cell_count": 100,
         "cells_by_type": "{}",
         "delay_ns": 3.0,
+        "leakage_mw": 1e-4,
         "synthesis_wall_s": 0.5,
     }
     return LabelRow(**_filled("labels", {**values, **changes}))
@@ -96,6 +97,9 @@ def make_run(design: DesignRow, **changes: Any) -> RunRow:
         "reason": None,
         "latency_cycles": 100 * design.memory_read_delay_cycles,
         "outputs_equal": True,
+        "power_status": "ok",
+        "power_mw": 2.0,
+        "energy_nj": 2.0 * design.memory_read_delay_cycles,
         "build_wall_s": 0.1,
         "simulate_wall_s": 0.1,
         "native_wall_s": 0.1,

@@ -20,6 +20,8 @@ from pipelines.labelling import (
     counting,
     label_design,
     label_designs,
+    netlist_power,
+    netlists,
     plan_designs,
 )
 from pipelines.labelling.counting import is_audited
@@ -93,7 +95,8 @@ def test_a_second_time_does_no_tool_work(
 
     for name in ("run_native", "count_cycles", "simulate_design"):
         monkeypatch.setattr(counting, name, refuse)
-    monkeypatch.setattr(attempts, "synthesize_design", refuse)
+    monkeypatch.setattr(netlists, "synthesize_design", refuse)
+    monkeypatch.setattr(netlist_power, "estimate_power", refuse)
     assert label(program(tmp_path), target, store) == first
 
 

@@ -16,10 +16,10 @@ from pipelines.labelling import (
     LabelledDesign,
     LabellingError,
     LabelOptions,
-    attempts,
     backends,
     label_design,
     label_designs,
+    netlists,
     other_designs,
     plan_designs,
     require_tools,
@@ -118,7 +118,7 @@ def test_a_second_time_runs_no_other_tool(
 
     monkeypatch.setattr(backends, "compile_with_circt", refuse)
     monkeypatch.setattr(backends, "simulate_circt_design", refuse)
-    monkeypatch.setattr(attempts, "synthesize_design", refuse)
+    monkeypatch.setattr(netlists, "synthesize_design", refuse)
     assert label(row, target, store, "circt-calyx") == first
 
 

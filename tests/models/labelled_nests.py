@@ -138,6 +138,7 @@ def _label(nest: Nest, design_id: str, pipelined: bool) -> LabelRow:
         cell_count=1,
         cells_by_type="{}",
         delay_ns=1.0,
+        leakage_mw=None,
         synthesis_wall_s=None,
     )
 
@@ -161,11 +162,23 @@ def _run(nest: Nest, design_id: str, delay: int, pipelined: bool) -> RunRow:
         audit_engine=None,
         audit_engine_version=None,
         audit_latency_cycles=None,
+        power_status=None,
+        power_reason=None,
+        power_engine=None,
+        power_engine_version=None,
+        glitches=None,
+        power_mw=None,
+        energy_nj=None,
+        internal_power_mw=None,
+        switching_power_mw=None,
+        leakage_power_mw=None,
+        toggle_count=None,
         build_wall_s=None,
         simulate_wall_s=None,
         native_wall_s=None,
         audit_build_wall_s=None,
         audit_simulate_wall_s=None,
+        power_wall_s=None,
     )
 
 

@@ -40,11 +40,23 @@ RUN = RunRow(
     audit_engine="verilator",
     audit_engine_version="5.006",
     audit_latency_cycles=100,
+    power_status="ok",
+    power_reason=None,
+    power_engine="netlist-simulator",
+    power_engine_version="1",
+    glitches=True,
+    power_mw=2.0,
+    energy_nj=2.0,
+    internal_power_mw=1.5,
+    switching_power_mw=0.4,
+    leakage_power_mw=0.1,
+    toggle_count=1000,
     build_wall_s=1.5,
     simulate_wall_s=0.1,
     native_wall_s=0.3,
     audit_build_wall_s=1.1,
     audit_simulate_wall_s=0.2,
+    power_wall_s=0.1,
 )
 
 
