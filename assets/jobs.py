@@ -1,4 +1,5 @@
-"""Asset jobs: the tables of one suite, the split over all suites, and the predictors.
+"""Asset jobs: the tables of one suite, the split and the report over all suites, and the
+predictors.
 
 Belongs here: what is launched together. Does not: when (schedules.py).
 """
@@ -21,10 +22,16 @@ split_table = dg.define_asset_job(
     description="The frozen split over the programs of all suites.",
 )
 
+report_table = dg.define_asset_job(
+    "report_table",
+    selection=dg.AssetSelection.assets(*step_named("stage_reports").tables),
+    description="What each stage of generation gave, over the programs of all suites.",
+)
+
 predictors = dg.define_asset_job(
     "predictors",
     selection=dg.AssetSelection.assets(*step_named("models").tables),
     description="Predictors trained on the tables of all suites, and the leaderboard.",
 )
 
-ASSET_JOBS = [suite_tables, split_table, predictors]
+ASSET_JOBS = [suite_tables, split_table, report_table, predictors]

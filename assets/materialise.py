@@ -25,7 +25,7 @@ from assets.versions import record_stage
 from pipelines.labelling import require_tools
 from pipelines.schemas import table_path, table_spec
 
-JOBS = ("suite_tables", "split_table", "predictors")
+JOBS = ("suite_tables", "split_table", "report_table", "predictors")
 QUIET_CONSOLE = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 """Failures are reported in one line each; their tracebacks are in the run storage, for the UI."""
 
@@ -113,6 +113,7 @@ class _Run:
         for stage in ("programs", "designs", "labels"):
             self._record(stage)
         self._execute_if_ready(jobs["split_table"], step_named("splits"))
+        self._execute_if_ready(jobs["report_table"], step_named("stage_reports"))
         self._record("features")
         self._execute_if_ready(jobs["predictors"], step_named("models"))
         self._record("models")

@@ -63,6 +63,7 @@ REFERENCES: Mapping[str, tuple[tuple[tuple[str, ...], str, tuple[str, ...]], ...
     "directive_outcomes": ((("design_id",), "designs", ("design_id",)),),
     "labels": ((("design_id",), "designs", ("design_id",)),),
     "runs": ((("design_id",), "designs", ("design_id",)),),
+    "program_facts": ((("program_id",), "programs", ("program_id",)),),
     "loops": ((("program_id",), "programs", ("program_id",)),),
     "cdfg_nodes": ((("design_id",), "designs", ("design_id",)),),
     "cdfg_edges": (

@@ -18,7 +18,7 @@ from models.tenset_mlp import NAME as TENSET_MLP
 from models.tenset_mlp import TrainOptions, train_tenset_mlp
 from pipelines.features import extract_features, freeze_split
 from pipelines.labelling import label_designs, plan_designs
-from pipelines.programs import suite_programs
+from pipelines.programs import stage_reports, suite_programs
 from pipelines.schemas import (
     OK,
     SchemaError,
@@ -29,6 +29,8 @@ from pipelines.schemas import (
 )
 
 REASON_LENGTH = 100
+ALL_STAGES = "all"
+"""The one file of the table stage_reports."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +108,7 @@ def make_labels(settings: Settings, suite: str, listen: Listener) -> StepSummary
 
 
 def make_features(settings: Settings, suite: str, listen: Listener) -> StepSummary:
-    """Write the loop nests and control/data-flow graphs of a suite."""
+    """Write the facts and loop nests of programs and the control/data-flow graphs of designs of a suite."""
     made = extract_features(
         _read(settings, "programs", suite),
         _read(settings, "designs", suite),
@@ -115,6 +117,7 @@ def make_features(settings: Settings, suite: str, listen: Listener) -> StepSumma
         on_progress=listen,
     )
     rows = {
+        "program_facts": made.program_facts,
         "loops": made.loops,
         "cdfg_nodes": made.cdfg_nodes,
         "cdfg_edges": made.cdfg_edges,
@@ -134,6 +137,14 @@ def make_splits(settings: Settings, split: str, listen: Listener) -> StepSummary
     present = {program.program_id for program in programs}
     rows = {"splits": [place for place in places if place.program_id in present]}
     return _write(settings, "splits", split, rows)
+
+
+def make_stage_reports(settings: Settings, partition: str, listen: Listener) -> StepSummary:
+    """Write what each stage of generation gave, over the programs of all suites."""
+    del listen  # seconds at most
+    programs = [row for suite in _suites(settings) for row in _read(settings, "programs", suite)]
+    facts = [row for suite in _suites(settings) for row in _read(settings, "program_facts", suite)]
+    return _write(settings, "stage_reports", partition, {"stage_reports": stage_reports(programs, facts)})
 
 
 def make_models(
@@ -192,7 +203,7 @@ STEPS: tuple[Step, ...] = (
     Step(
         name="features",
         stage="features",
-        tables=("loops", "cdfg_nodes", "cdfg_edges"),
+        tables=("program_facts", "loops", "cdfg_nodes", "cdfg_edges"),
         reads=("programs", "designs"),
         by_suite=True,
         run=make_features,
@@ -204,6 +215,14 @@ STEPS: tuple[Step, ...] = (
         reads=("programs",),
         by_suite=False,
         run=make_splits,
+    ),
+    Step(
+        name="stage_reports",
+        stage="features",
+        tables=("stage_reports",),
+        reads=("programs", "program_facts"),
+        by_suite=False,
+        run=make_stage_reports,
     ),
     Step(
         name="models",
@@ -243,7 +262,8 @@ def partitions_of(step: Step, settings: Settings) -> tuple[str, ...]:
     """Names of the table files that a step writes under these settings."""
     if step.by_suite:
         return _suites(settings)
-    return (settings.configuration.features.split if step.name == "splits" else TENSET_MLP,)
+    one_file = {"models": TENSET_MLP, "stage_reports": ALL_STAGES}
+    return (one_file.get(step.name, settings.configuration.features.split),)
 
 
 def count_failures(table: str, rows: Sequence[Any]) -> Counter[tuple[str, str, str]]:

@@ -45,7 +45,7 @@ def make_labels(
 def make_features(
     context: dg.AssetExecutionContext, foundry: FoundryResource, progress: ProgressSink
 ) -> Results:
-    """Loop nests of programs and control/data-flow graphs of designs."""
+    """Facts and loop nests of programs, and control/data-flow graphs of designs."""
     yield from run_step(context, "features", foundry, progress)
 
 
@@ -55,6 +55,14 @@ def make_splits(
 ) -> Results:
     """The frozen split, over the programs of all suites."""
     yield from run_step(context, "splits", foundry, progress)
+
+
+@dg.multi_asset(**asset_arguments("stage_reports"))
+def make_stage_reports(
+    context: dg.AssetExecutionContext, foundry: FoundryResource, progress: ProgressSink
+) -> Results:
+    """Programs asked, made and refused, and their distributions, by stage of generation."""
+    yield from run_step(context, "stage_reports", foundry, progress)
 
 
 @dg.multi_asset(**asset_arguments("models"))
@@ -73,5 +81,6 @@ TABLE_ASSETS = [
     make_labels,
     make_features,
     make_splits,
+    make_stage_reports,
     make_models,
 ]

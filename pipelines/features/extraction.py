@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from pipelines.cache import ContentCache
 from pipelines.features.graphs import graph_rows
@@ -14,13 +15,15 @@ from pipelines.features.loops import extract_loops
 from pipelines.hls import TOOL, HlsError, compile_program, options_of, tool_version
 from pipelines.identity import content_hash
 from pipelines.labelling import LabelOptions, Progress, ProgressCallback, silent
-from pipelines.schemas import OK, CdfgEdgeRow, CdfgNodeRow, DesignRow, LoopRow, ProgramRow
+from pipelines.programs import program_facts
+from pipelines.schemas import OK, CdfgEdgeRow, CdfgNodeRow, DesignRow, LoopRow, ProgramFactsRow, ProgramRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeatureTables:
     """Rows of the feature tables."""
 
+    program_facts: list[ProgramFactsRow]
     loops: list[LoopRow]
     cdfg_nodes: list[CdfgNodeRow]
     cdfg_edges: list[CdfgEdgeRow]
@@ -37,6 +40,18 @@ def _loops(program: ProgramRow, cache: ContentCache) -> list[LoopRow]:
         stored = [asdict(r) for r in rows]
         cache.put("loops", key, stored)
     return [LoopRow(**row) for row in stored]
+
+
+def _facts(program: ProgramRow, cache: ContentCache) -> list[ProgramFactsRow]:
+    key = content_hash(program.program_id, tool_version(), "program-facts-1")
+    stored = cache.get("program_facts", key)
+    if stored is None:
+        try:
+            stored = [asdict(program_facts(program))]
+        except HlsError:
+            stored = list[Any]()  # the program's design row says why
+        cache.put("program_facts", key, stored)
+    return [ProgramFactsRow(**row) for row in stored]
 
 
 def _graph(
@@ -65,10 +80,11 @@ def extract_features(
     options: LabelOptions,
     on_progress: ProgressCallback = silent,
 ) -> FeatureTables:
-    """Loops of every program and the graph of every design that the project's own engine made."""
+    """Facts and loops of every program, and the graph of every design that the project's own engine made."""
     del options  # one process is enough: a graph takes some milliseconds
     by_id = {p.program_id: p for p in programs}
     loops = [row for p in programs if p.status == OK for row in _loops(p, cache)]
+    facts = [row for p in programs if p.status == OK for row in _facts(p, cache)]
     nodes: list[CdfgNodeRow] = []
     edges: list[CdfgEdgeRow] = []
     made = [d for d in designs if d.status == OK and d.tool == TOOL]
@@ -78,4 +94,4 @@ def extract_features(
         nodes += own_nodes
         edges += own_edges
         on_progress(Progress(step="features", done=done, total=len(made), failed=0, latest=program.name))
-    return FeatureTables(loops=loops, cdfg_nodes=nodes, cdfg_edges=edges)
+    return FeatureTables(program_facts=facts, loops=loops, cdfg_nodes=nodes, cdfg_edges=edges)

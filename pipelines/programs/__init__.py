@@ -7,6 +7,7 @@ HLS front end does), or running it.
 from pipelines.programs.catalogue import SIZES, SUITES
 from pipelines.programs.data import data_id, draw_data, load_data
 from pipelines.programs.errors import ProgramError
+from pipelines.programs.facts import program_facts
 from pipelines.programs.machsuite_catalogue import MACHSUITE_SIZES, machsuite_programs
 from pipelines.programs.polybench_catalogue import (
     POLYBENCH_DATA_TYPES,
@@ -16,6 +17,7 @@ from pipelines.programs.polybench_catalogue import (
     polybench_programs,
 )
 from pipelines.programs.rows import kernel_programs, program_from_file
+from pipelines.programs.statistics import stage_reports
 from pipelines.programs.suites import (
     ALL_SUITES,
     GENERATED_SUITES,
@@ -43,6 +45,8 @@ __all__ = [
     "machsuite_programs",
     "polybench_program",
     "polybench_programs",
+    "program_facts",
     "program_from_file",
+    "stage_reports",
     "suite_programs",
 ]

@@ -15,7 +15,7 @@ class ProgramFactsRow:
     program_id: str = column("Program.", key=True)
     suite: str = column("Suite of the program.")
     source_lines: int = column("Lines of the source that are not blank.")
-    source_tokens: int = column("Tokens of the source: names, numbers, strings and signs; comments have none.")
+    source_tokens: int = column("Tokens of the source: names, numbers, strings, signs; none in comments.")
     loop_count: int = column("Loops.")
     loop_depth: int = column("Depth of the deepest loop nest, 0 without loops.")
     operation_count: int = column("Operators and array accesses written, loop headers apart.")

@@ -18,6 +18,7 @@ from pipelines.schemas import (
     LabelRow,
     LeaderboardRow,
     LoopRow,
+    ProgramFactsRow,
     ProgramRow,
     RunRow,
     table_spec,
@@ -129,9 +130,24 @@ def label_designs(programs: Any, designs: Sequence[DesignRow], **_: Any) -> Labe
 
 def extract_features(programs: Sequence[ProgramRow], designs: Sequence[DesignRow], **_: Any) -> FeatureTables:
     return FeatureTables(
+        program_facts=[make_facts(p) for p in programs],
         loops=[make_loop(p) for p in programs],
         cdfg_nodes=[make_node(d, index) for d in designs for index in (0, 1)],
         cdfg_edges=[make_edge(d) for d in designs],
+    )
+
+
+def make_facts(program: ProgramRow) -> ProgramFactsRow:
+    return ProgramFactsRow(
+        program_id=program.program_id,
+        suite=program.suite,
+        source_lines=10,
+        source_tokens=50,
+        loop_count=2,
+        loop_depth=2,
+        operation_count=3,
+        operations='{"add":1,"load":2}',
+        array_operation_share=1.0,
     )
 
 

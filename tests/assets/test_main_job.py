@@ -261,5 +261,6 @@ def test_the_nightly_job_does_what_the_command_does(
         "everything",
         "suite_tables",
         "split_table",
+        "report_table",
         "predictors",
     }
