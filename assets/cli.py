@@ -204,6 +204,27 @@ def predict(as_json: bool, **options: Any) -> None:
         click.echo("\n".join(f"{name:<18} {value}" for name, value in answer.items()))
 
 
+@simfoundry.command()
+@click.option("--out", type=_SOURCE, help="File of the page.  [default: report.html in the data folder]")
+@click.option("--release", type=_SOURCE, help="Folder of a release; the project's own tables without it.")
+@_as_json
+@_explained
+def report(out: Path | None, release: Path | None, as_json: bool) -> None:
+    """Draw what is in the tables as one HTML page that needs no network.
+
+    What was made, distributions and correlations of labels, failures, generation, coverage of the evaluation
+    programs, cross-checks, time and the leaderboard.
+    """
+    from assets.commands.page import summary_lines, write_page
+    from assets.deployments import find_deployment
+
+    page = write_page(find_deployment(), release=release, out=out)
+    if as_json:
+        _answer(page.as_json())
+    else:
+        click.echo("\n".join(summary_lines(page)))
+
+
 def _require_ok(row: Mapping[str, Any]) -> None:
     if row["status"] != "ok":
         _fail(f"the design is not ok ({row['status']}): {row['reason']}")

@@ -1,0 +1,209 @@
+"""How good it is: the last sections of the page, from coverage to the leaderboard.
+
+Belongs here: words and tables around the charts of these sections. Does not: charts, or the other sections
+(`sections`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pipelines.reports.content import Report
+from pipelines.reports.coverage import Coverage
+from pipelines.reports.drawing.histograms import slug
+from pipelines.reports.drawing.marks import legend
+from pipelines.reports.drawing.markup import Element, element
+from pipelines.reports.drawing.scatter import projection_chart
+from pipelines.reports.drawing.sections import GROUP_TITLES, note, panel, section
+from pipelines.reports.drawing.strips import coverage_chart, error_chart
+from pipelines.reports.drawing.tabulation import TEXT, Cell, Column, Value, tabulate
+from pipelines.reports.drawing.wording import (
+    NOTHING,
+    count,
+    duration,
+    figure,
+    percent,
+    plural,
+)
+from pipelines.reports.results import PARTS, Entry, Score
+from pipelines.reports.samples import LABELS
+
+
+def coverage(report: Report) -> Element:
+    """Training against evaluation programs."""
+    found, title = report.coverage, "Coverage of the evaluation set"
+    if found is None:
+        return section(
+            "coverage",
+            title,
+            note("These tables hold no evaluation programs, or too few others, to compare."),
+        )
+    charts = [
+        panel(
+            GROUP_TITLES[group],
+            "",
+            coverage_chart(
+                f"coverage-{group}",
+                f"{GROUP_TITLES[group]}: training and evaluation",
+                [f for f in found.features if f.group == group],
+            ),
+        )
+        for group in ("program", "design", "labels")
+        if any(f.group == group for f in found.features)
+    ]
+    return section(
+        "coverage",
+        title,
+        note(
+            f"{plural(found.evaluation_count, 'evaluation program')} against "
+            f"{plural(found.training_count, 'training program')}. The band runs from the 5th to the 95th "
+            "percentile of training programs, the line and the diamond are the same range and the median of "
+            "evaluation programs; at the right, the share of evaluation programs inside the band. Each row "
+            "has a logarithmic scale of its own."
+        ),
+        element("div", charts, _plane(found), class_="panels"),
+        _feature_table(found),
+    )
+
+
+def _plane(found: Coverage) -> Element | None:
+    far, near = found.evaluation_distance, found.training_distance
+    said = note(
+        f"Distance of an evaluation program to the nearest training program: median {figure(far.median)}, "
+        f"95th percentile {figure(far.p95)}; from one training program to the next {figure(near.median)} "
+        f"and {figure(near.p95)}. {percent(found.beyond)} of the evaluation programs are "
+        "farther than 95 % of the training programs are from each other."
+    )
+    if found.projection is None:
+        return panel("Nearest neighbours", "", said)
+    stages = [stage for stage, _ in found.projection.points]
+    first, second = (", ".join(names) for names in found.projection.leading)
+    return panel(
+        "Nearest neighbours",
+        "",
+        projection_chart(found.projection),
+        legend([(f"stage-{slug(s)}", s) for s in stages]),
+        said,
+        note(f"First component: {first}. Second: {second}."),
+    )
+
+
+def _feature_table(found: Coverage) -> Element:
+    rows = [
+        (
+            f.quantity.title + (f" ({f.quantity.unit})" if f.quantity.unit else ""),
+            Cell(shown=percent(f.inside), sort=f.inside, share=f.inside),
+            *(
+                Cell(shown=figure(v), sort=v)
+                for q in (f.training, f.evaluation)
+                for v in (q.p5, q.median, q.p95)
+            ),
+        )
+        for f in found.features
+    ]
+    titles = [f"{side} {what}" for side in ("Train", "Eval") for what in ("5 %", "median", "95 %")]
+    table = tabulate(
+        "Ranges of features of training and evaluation programs",
+        [
+            Column(title="Feature", kind=TEXT),
+            Column(title="Inside"),
+            *(Column(title=t) for t in titles),
+        ],
+        rows,
+    )
+    return element("details", element("summary", "All ranges as a table"), table)
+
+
+def timing(report: Report) -> Element:
+    """Time by step."""
+    found = report.timing
+    if found is None:
+        return section("time", "Time", note("These tables have no wall-clock columns."))
+    rows = [
+        (
+            s.step.replace("_", " "),
+            Cell(shown=percent(s.share, digits=1), sort=s.share, share=s.share),
+            Cell(shown=duration(s.total_s), sort=s.total_s),
+            *(Cell(shown=figure(v), sort=v) for v in (s.seconds.median, s.seconds.p95)),
+            Cell(shown=count(s.seconds.count), sort=s.seconds.count),
+            s.meaning,
+        )
+        for s in found.steps
+    ]
+    columns = [
+        Column(title="Step", kind=TEXT),
+        *(Column(title=t) for t in ("Share", "Total", "Median (s)", "95 % (s)", "Runs")),
+        Column(title="What", kind=TEXT),
+    ]
+    return section(
+        "time",
+        "Time",
+        element(
+            "p",
+            element("strong", figure(found.designs_per_core_hour)),
+            f" fully labelled designs a core-hour: {plural(found.labelled_count, 'design')} in "
+            f"{duration(found.total_s)} of all steps together.",
+        ),
+        tabulate("Time by step, on one core each", columns, rows),
+        note(
+            "Wall-clock time of the work itself; what came from the cache has the time of its first run, and "
+            "a run that several rows share counts once."
+        ),
+    )
+
+
+def leaderboard(report: Report) -> Element:
+    """Predictors on the frozen splits."""
+    if not report.leaderboard:
+        return section("leaderboard", "Leaderboard", note("No predictor was trained on these tables."))
+    titles = {q.column: q.title for q in LABELS}
+    splits = list(dict.fromkeys(e.split for e in report.leaderboard))
+    charts: list[Element] = []
+    for split in splits:
+        rows = [
+            (titles.get(e.target, e.target), e, score)
+            for e in report.leaderboard
+            if e.split == split
+            for score in [e.scores.get(("test", "mape"))]
+            if score is not None
+        ]
+        if rows:
+            name = f"errors-{slug(split)}"
+            charts.append(
+                panel("Test error (MAPE)", split, error_chart(name, f"Test error on {split}", rows))
+            )
+    rows = [_entry_row(e, titles) for e in report.leaderboard]
+    columns = [
+        *(Column(title=t, kind=TEXT) for t in ("Predictor", "Target", "Split")),
+        *(Column(title=f"MAPE {part}") for part in PARTS),
+        Column(title="R² test"),
+        Column(title="Spearman test"),
+        Column(title="Test rows"),
+    ]
+    return section(
+        "leaderboard",
+        "Leaderboard",
+        note("Smaller errors are better; lines are 95 % bootstrap intervals."),
+        element("div", charts, class_="panels"),
+        tabulate("Predictors, the smallest test error of a target first", columns, rows),
+    )
+
+
+def _entry_row(entry: Entry, titles: dict[str, str]) -> Sequence[Value]:
+    def cell(part: str, metric: str, *, as_percent: bool) -> Cell:
+        score: Score | None = entry.scores.get((part, metric))
+        if score is None:
+            return Cell(shown=NOTHING)
+        shown = percent(score.value) if as_percent else f"{score.value:.2f}".replace("-", "−")
+        return Cell(shown=shown, sort=score.value)
+
+    test = entry.scores.get(("test", "mape"))
+    return (
+        f"{entry.predictor} {entry.version[:8]}",
+        titles.get(entry.target, entry.target),
+        entry.split,
+        *(cell(part, "mape", as_percent=True) for part in PARTS),
+        cell("test", "r2", as_percent=False),
+        cell("test", "spearman", as_percent=False),
+        NOTHING if test is None else Cell(shown=count(test.row_count), sort=test.row_count),
+    )

@@ -1,0 +1,107 @@
+"""What all charts share: the frame, texts that fit, grids and axes.
+
+Belongs here: marks of any chart. Does not: a particular chart.
+
+Charts are drawn for a width of WIDTH units, about that of a telephone, so that their letters keep one size
+there and in a column of a desktop. Colours come from the style sheet by class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pipelines.reports.drawing.markup import Child, Element, element
+from pipelines.reports.drawing.scales import Scale
+from pipelines.reports.drawing.wording import tick
+
+WIDTH = 360.0
+SMALL, NORMAL = 10.5, 11.5
+"""Sizes of letters in units."""
+
+LETTER_WIDTH = 0.61
+"""Mean advance of a letter over its size in the sans-serif faces of the style sheet, rounded up."""
+
+GAP_BETWEEN_TICKS = 8.0
+
+
+def text_width(content: str, size: float) -> float:
+    """Room a text needs, estimated from its length."""
+    return len(content) * size * LETTER_WIDTH
+
+
+def shortened(content: str, size: float, room: float) -> str:
+    """The text, or what of it fits into the room with an ellipsis."""
+    if text_width(content, size) <= room:
+        return content
+    return content[: max(1, int(room / (size * LETTER_WIDTH)) - 1)] + "…"
+
+
+def text(
+    x: float,
+    y: float,
+    content: str,
+    *,
+    anchor: str = "start",
+    size: float = NORMAL,
+    class_: str | None = None,
+) -> Element:
+    """One line of text on the base line y."""
+    return element("text", content, x=x, y=y, text_anchor=anchor, font_size=size, class_=class_)
+
+
+def chart(name: str, title: str, description: str, height: float, *marks: Child) -> Element:
+    """A drawing with what a screen reader says instead of it.
+
+    Args: name: unique on the page, letters, digits and hyphens. title, description: plain text.
+    """
+    return element(
+        "svg",
+        element("title", title, id=f"{name}-title"),
+        element("desc", description, id=f"{name}-desc"),
+        *marks,
+        viewBox=f"0 0 {WIDTH:g} {height:g}",
+        role="img",
+        aria_labelledby=f"{name}-title {name}-desc",
+        class_="chart",
+    )
+
+
+def line(x1: float, y1: float, x2: float, y2: float, class_: str) -> Element:
+    """A straight line."""
+    return element("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=class_)
+
+
+def bottom_axis(
+    scale: Scale, top: float, bottom: float, *, shown: Callable[[float], str] = tick
+) -> list[Element]:
+    """Vertical grid lines and their values below."""
+    marks: list[Element] = []
+    taken = -1.0
+    for value in scale.ticks():
+        x, label = scale.place(value), shown(value)
+        marks.append(line(x, top, x, bottom, "grid"))
+        half = text_width(label, SMALL) / 2
+        middle = min(max(x, half), WIDTH - half)
+        if middle - half >= taken:
+            marks.append(text(middle, bottom + 15, label, anchor="middle", size=SMALL, class_="soft"))
+            taken = middle + half + GAP_BETWEEN_TICKS
+    return marks
+
+
+def left_axis(scale: Scale, left: float, right: float) -> list[Element]:
+    """Horizontal grid lines and their values at the left."""
+    marks: list[Element] = []
+    for value in scale.ticks():
+        y = scale.place(value)
+        marks.append(line(left, y, right, y, "grid"))
+        marks.append(text(left - 6, y + 3.5, tick(value), anchor="end", size=SMALL, class_="soft"))
+    return marks
+
+
+def legend(stages: Sequence[tuple[str, str]]) -> Element:
+    """Names of the colours, as a list: (class of the colour, name)."""
+    entries = [
+        element("li", element("span", class_=f"key {colour}", aria_hidden="true"), name)
+        for colour, name in stages
+    ]
+    return element("ul", entries, class_="legend")
