@@ -7,12 +7,17 @@ Does not: any engine. Outside this package only the names below are used.
 from pipelines.labelling.attempts import LabelledDesign, label_design, liberty_name
 from pipelines.labelling.backends import TOOLS, LabellingError, require_tools
 from pipelines.labelling.configurations import ConfigurationSpace, configurations, sampled_configurations
+from pipelines.labelling.cross_checks import CROSS_CHECK_LIMITS
 from pipelines.labelling.mapping import MappingSampling
 from pipelines.labelling.options import LabelOptions, Progress, ProgressCallback, silent
 from pipelines.labelling.other_designs import rtl_of
+from pipelines.labelling.remembering import ProgramRows, Remembered, remember
+from pipelines.labelling.samples import cross_check_designs
 from pipelines.labelling.tables import DesignTables, LabelTables, label_designs, plan_designs
+from pipelines.labelling.versions import present_versions
 
 __all__ = [
+    "CROSS_CHECK_LIMITS",
     "TOOLS",
     "ConfigurationSpace",
     "DesignTables",
@@ -21,13 +26,18 @@ __all__ = [
     "LabelledDesign",
     "LabellingError",
     "MappingSampling",
+    "ProgramRows",
     "Progress",
     "ProgressCallback",
+    "Remembered",
     "configurations",
+    "cross_check_designs",
     "label_design",
     "label_designs",
     "liberty_name",
     "plan_designs",
+    "present_versions",
+    "remember",
     "require_tools",
     "rtl_of",
     "sampled_configurations",

@@ -6,7 +6,7 @@ does, how mappings are drawn (`mapping.py`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import product
 from typing import Any
@@ -112,7 +112,7 @@ def program_configurations(
 
     Both are remembered, for reading a program and finding its legal space take a while.
     """
-    key = content_hash(program.program_id, tool_version(), _VERSION, asdict(space))
+    key = _key(program, space)
     stored = cache.get("configurations", key)
     if stored is None:
         stored = _found(program, space)
@@ -120,6 +120,23 @@ def program_configurations(
     if isinstance(stored, str):
         return stored
     return [_options(_mapped(one), space, liberty) for one in stored]
+
+
+def remember_configurations(
+    program: ProgramRow,
+    space: ConfigurationSpace,
+    found: Sequence[HlsOptions] | str,
+    *,
+    cache: ContentCache,
+) -> None:
+    """Remember the configurations of a program that was planned elsewhere, or why it was refused."""
+    key = _key(program, space)
+    if cache.get("configurations", key) is None:
+        cache.put("configurations", key, found if isinstance(found, str) else _stored(found))
+
+
+def _key(program: ProgramRow, space: ConfigurationSpace) -> str:
+    return content_hash(program.program_id, tool_version(), _VERSION, asdict(space))
 
 
 _VERSION = "configurations-1"
@@ -135,6 +152,10 @@ def _found(program: ProgramRow, space: ConfigurationSpace) -> list[dict[str, Any
         made = configurations(function, space, liberty="")
     else:
         made = sampled_configurations(function, space, space.sampling, program.program_id, liberty="")
+    return _stored(made)
+
+
+def _stored(made: Sequence[HlsOptions]) -> list[dict[str, Any]]:
     return [
         {
             "read_delay_cycles": one.memory_read_delay_cycles,

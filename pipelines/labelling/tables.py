@@ -26,6 +26,7 @@ from pipelines.labelling.configurations import (
 from pipelines.labelling.options import LabelOptions, Progress, ProgressCallback, silent
 from pipelines.labelling.other_designs import refused_by_front_end
 from pipelines.labelling.own_designs import HlsAttempt
+from pipelines.labelling.recalling import ProgramLabels, recollection
 from pipelines.schemas import (
     OK,
     REJECTED,
@@ -188,8 +189,15 @@ def label_designs(
     Returns: one label row a design, one run row a design and data set.
     """
     by_id = {p.program_id: p for p in programs}
+    groups: dict[str, list[DesignRow]] = {}
+    for design in designs:
+        groups.setdefault(design.program_id, []).append(design)
+    entries = recollection(designs, target=target, cache=cache, options=options)
+    known = {identity: entries.recall(by_id[identity], group) for identity, group in groups.items()}
+    recalled = {identity: found for identity, found in known.items() if found is not None}
+    missing = [d for d in designs if d.program_id not in recalled]
     interfaces: dict[str, Interface] = {}
-    for identity in {d.program_id for d in designs if d.status == OK}:
+    for identity in {d.program_id for d in missing if d.status == OK}:
         interfaces[identity] = read_interface(by_id[identity].source, by_id[identity].top)
 
     def work(design: DesignRow) -> tuple[tuple[LabelRow, tuple[RunRow, ...]], bool, str]:
@@ -204,5 +212,21 @@ def label_designs(
         )
         return (label, runs), label.status != OK, program.name
 
-    found = run_all("labels", designs, work, workers=options.workers, on_progress=on_progress)
-    return LabelTables(labels=[label for label, _ in found], runs=[run for _, runs in found for run in runs])
+    found = run_all("labels", missing, work, workers=options.workers, on_progress=on_progress)
+    made = _by_program(missing, found)
+    for identity, labels in made.items():
+        entries.keep(by_id[identity], groups[identity], labels)
+    every = [*recalled.values(), *made.values()]
+    return LabelTables(labels=[x for e in every for x in e.labels], runs=[x for e in every for x in e.runs])
+
+
+def _by_program(
+    designs: Sequence[DesignRow], found: Sequence[tuple[LabelRow, tuple[RunRow, ...]]]
+) -> dict[str, ProgramLabels]:
+    """Labels and runs of each program's designs, which stand in the same order."""
+    labels: dict[str, list[LabelRow]] = {}
+    runs: dict[str, list[RunRow]] = {}
+    for design, (label, own) in zip(designs, found, strict=True):
+        labels.setdefault(design.program_id, []).append(label)
+        runs.setdefault(design.program_id, []).extend(own)
+    return {k: ProgramLabels(labels=tuple(labels[k]), runs=tuple(runs[k])) for k in labels}

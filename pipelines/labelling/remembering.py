@@ -1,0 +1,270 @@
+"""Rows of earlier labelling back into the cache, so that nothing is done again.
+
+Belongs here: the entry of each step from the rows that hold it. Does not: keys, which the steps themselves
+make; where the rows come from.
+
+What has no entry: designs of other tools (their Verilog is in no table), what native C computed (no table has
+its outputs; runs are found before it is asked), netlists (synthesis is found before), and rows that a tool's
+failure made, which are tried again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, cast
+
+from pipelines import cyclemodel, power, rtlsim
+from pipelines.cache import ContentCache
+from pipelines.hls import TOOL, HlsOptions, design_id, options_of, tool_version
+from pipelines.labelling.attempts import liberty_name
+from pipelines.labelling.configurations import ConfigurationSpace, remember_configurations
+from pipelines.labelling.counting import is_audited, run_key
+from pipelines.labelling.netlist_power import power_key
+from pipelines.labelling.netlists import synthesis_key
+from pipelines.labelling.options import LabelOptions
+from pipelines.labelling.recalling import ProgramLabels, Recollection, recollection
+from pipelines.schemas import (
+    OK,
+    REJECTED,
+    TOOL_ERROR,
+    DesignRow,
+    DirectiveOutcomeRow,
+    LabelRow,
+    ProgramRow,
+    RunRow,
+)
+from pipelines.synthesis import Target
+from pipelines.synthesis import tool_version as synthesis_version
+
+_IDENTITY = {
+    "synthesis": ("design_id", "tool", "tool_version", "suite", "liberty"),
+    "run": (
+        *("design_id", "data_id", "suite", "engine", "engine_version", "seed"),
+        *("audited", "audit_engine", "audit_engine_version"),
+        *("power_engine", "power_engine_version", "glitches"),
+    ),
+}
+"""Columns that a step gives anew for each row; the others are its entry."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramRows:
+    """All rows of one program."""
+
+    program: ProgramRow
+    designs: Sequence[DesignRow]
+    outcomes: Sequence[DirectiveOutcomeRow]
+    labels: Sequence[LabelRow]
+    runs: Sequence[RunRow]
+
+
+@dataclass(slots=True, kw_only=True)
+class Remembered:
+    """What became of the rows.
+
+    Attributes:
+        stored: new entries by kind; present: entries that were there and say the same; other: rows by why
+            they have no entry.
+        different: the first rows whose entry was there and says something else; it was left alone.
+    """
+
+    stored: Counter[str] = field(default_factory=Counter[str])
+    present: Counter[str] = field(default_factory=Counter[str])
+    other: Counter[str] = field(default_factory=Counter[str])
+    different: list[str] = field(default_factory=list[str])
+
+    def put(self, cache: ContentCache, kind: str, key: str, value: Any, *, row: str) -> None:
+        """Store an entry unless there is one; times may differ between the two, nothing else."""
+        there = cache.get(kind, key)
+        if there is None:
+            cache.put(kind, key, value)
+            self.stored[kind] += 1
+        elif _timeless(there) == _timeless(value):
+            self.present[kind] += 1
+        else:
+            self.different.append(f"{kind} of {row}")
+
+
+def _timeless(value: Any) -> Any:
+    """A value as JSON keeps it, without times and without what is None."""
+    if isinstance(value, dict):
+        found = cast("dict[str, Any]", value)
+        return {k: _timeless(v) for k, v in found.items() if not k.endswith("wall_s") and v is not None}
+    if isinstance(value, list | tuple):
+        return [_timeless(item) for item in cast("Sequence[Any]", value)]
+    return value
+
+
+def remember(
+    rows: ProgramRows,
+    space: ConfigurationSpace,
+    *,
+    target: Target,
+    cache: ContentCache,
+    options: LabelOptions,
+    into: Remembered,
+) -> None:
+    """Put the rows of a program into the cache, as if it had been labelled here.
+
+    Rows that other versions of the engines made have no entry: the present ones would never look for it.
+
+    Args: space, target, options: under which the rows were made; into: what became of them is added there.
+    """
+    present = [d for d in rows.designs if _is_present(d, into)]
+    outcomes: dict[str, list[DirectiveOutcomeRow]] = {}
+    for outcome in rows.outcomes:
+        outcomes.setdefault(outcome.design_id, []).append(outcome)
+    for design in present:
+        entry = {
+            "design": asdict(design),
+            "outcomes": [asdict(o) for o in outcomes.get(design.design_id, [])],
+        }
+        into.put(cache, "hls", design.design_id, entry, row=f"design {design.design_id}")
+    if len(present) != len(rows.designs):
+        return
+    _remember_configurations(rows.program, present, space, liberty_name(target), cache)
+    _remember_labels(rows, target=target, cache=cache, options=options, into=into)
+
+
+def _is_present(design: DesignRow, into: Remembered) -> bool:
+    if design.tool != TOOL:
+        into.other[f"designs of {design.tool}, whose Verilog is in no table"] += 1
+    elif design.tool_version != tool_version():
+        into.other["designs of another version of the engine"] += 1
+    return design.tool == TOOL and design.tool_version == tool_version()
+
+
+def _remember_configurations(
+    program: ProgramRow,
+    designs: Sequence[DesignRow],
+    space: ConfigurationSpace,
+    liberty: str,
+    cache: ContentCache,
+) -> None:
+    """The configurations of a program are those of its designs, unless the front end refused it."""
+    refused = HlsOptions(clock_period_ns=space.clock_period_ns, liberty=liberty)
+    only = designs[0] if len(designs) == 1 else None
+    if only is None or only.status != REJECTED:
+        remember_configurations(program, space, [options_of(d) for d in designs], cache=cache)
+    elif only.design_id == design_id(program, refused) and only.reason and _has_several(space):
+        remember_configurations(program, space, only.reason, cache=cache)
+
+
+def _has_several(space: ConfigurationSpace) -> bool:
+    """Whether every program that is read has more than one configuration."""
+    if space.sampling is not None:
+        return space.sampling.count > 1 and len(set(space.sampling.read_delays)) > 1
+    return len(set(space.memory_delays)) > 1
+
+
+# ---- labels and runs -------------------------------------------------------------------------------
+
+
+def _remember_labels(
+    rows: ProgramRows, *, target: Target, cache: ContentCache, options: LabelOptions, into: Remembered
+) -> None:
+    labels = {label.design_id: label for label in rows.labels}
+    runs: dict[str, list[RunRow]] = {}
+    for run in rows.runs:
+        runs.setdefault(run.design_id, []).append(run)
+    whole = True
+    for design in rows.designs:
+        label, own = labels.get(design.design_id), runs.get(design.design_id, [])
+        why = _obstacle(design, label, own, target, options)
+        whole = whole and why is None
+        if why is not None:
+            into.other[why] += 1
+        elif label is not None:
+            for run in own:
+                _remember_run(design, run, target=target, cache=cache, options=options, into=into)
+            _remember_synthesis(design, label, own, target=target, cache=cache, options=options, into=into)
+    found = ProgramLabels(labels=tuple(rows.labels), runs=tuple(rows.runs))
+    if whole and found.is_lasting:
+        entries = recollection(rows.designs, target=target, cache=cache, options=options)
+        _keep(entries, rows, found, into)
+
+
+def _keep(entries: Recollection, rows: ProgramRows, found: ProgramLabels, into: Remembered) -> None:
+    if entries.recall(rows.program, rows.designs) is None:
+        into.stored["labels"] += entries.keep(rows.program, rows.designs, found)
+    else:
+        into.present["labels"] += 1
+
+
+def _obstacle(
+    design: DesignRow, label: LabelRow | None, runs: Sequence[RunRow], target: Target, options: LabelOptions
+) -> str | None:
+    """Why the present engines under these options would not give these rows; None when they would."""
+    if label is None:
+        return "designs without a label"
+    if label.tool_version != synthesis_version() or label.liberty != liberty_name(target):
+        return "labels of another version of logic synthesis, or another library"
+    for run in runs:
+        if run.engine_version != cyclemodel.engine_version():
+            return "runs of another version of the cycle model"
+        if run.audited != is_audited(design.design_id, options.audit_fraction):
+            return "runs with another share of audits"
+        if run.audited and run.audit_engine_version != rtlsim.engine_version():
+            return "runs audited by another version of the simulator"
+        if run.power_engine_version not in (None, power.tool_version()):
+            return "runs of another version of the power model"
+        if run.glitches not in (None, options.glitches):
+            return "runs with another kind of power"
+    expected = options.data_seeds if design.status == OK and label.status == OK else None
+    if expected is not None and sorted(run.seed for run in runs) != sorted(expected):
+        return "designs with other data sets"
+    return None
+
+
+def _entry(row: LabelRow | RunRow, kind: str) -> dict[str, Any]:
+    return {k: v for k, v in asdict(row).items() if k not in _IDENTITY[kind]}
+
+
+def _remember_run(
+    design: DesignRow,
+    run: RunRow,
+    *,
+    target: Target,
+    cache: ContentCache,
+    options: LabelOptions,
+    into: Remembered,
+) -> None:
+    """The run's entry and the power's: one row has the columns of both."""
+    named = f"run {run.design_id} {run.data_id}"
+    if run.status == TOOL_ERROR or run.power_status == TOOL_ERROR:
+        into.other["runs in which a tool failed or engines disagreed"] += 1
+        return
+    entry = _entry(run, "run")
+    powers = {k: entry.pop(k) for k in list(entry) if k in POWER_COLUMNS}
+    into.put(cache, "run", run_key(design, run, options), entry, row=named)
+    if run.power_status is not None:
+        into.put(cache, "power", power_key(design, run, target, options), powers, row=named)
+
+
+POWER_COLUMNS = (
+    *("power_status", "power_reason", "power_mw", "energy_nj", "internal_power_mw", "switching_power_mw"),
+    *("leakage_power_mw", "toggle_count", "power_wall_s"),
+)
+"""Columns of a run that its netlist gives; `power_engine` and its version stand in the row anyway."""
+
+
+def _remember_synthesis(
+    design: DesignRow,
+    label: LabelRow,
+    runs: Sequence[RunRow],
+    *,
+    target: Target,
+    cache: ContentCache,
+    options: LabelOptions,
+    into: Remembered,
+) -> None:
+    """The entry of logic synthesis, which was reached when every run is ok."""
+    if not runs or any(run.status != OK for run in runs):
+        return
+    if label.status == TOOL_ERROR:
+        into.other["labels in which a tool failed"] += 1
+        return
+    key = synthesis_key(design, target, options)
+    into.put(cache, "synthesis", key, _entry(label, "synthesis"), row=f"label {label.design_id}")
