@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pipelines.reports.checks import Check, read_checks
 from pipelines.reports.correlations import Correlations, correlate
 from pipelines.reports.coverage import Coverage, measure_coverage
 from pipelines.reports.distributions import (
@@ -36,6 +37,7 @@ class Report:
     correlations: Correlations | None
     generation: Generation | None
     coverage: Coverage | None
+    checks: tuple[Check, ...]
     timing: Timing | None
     leaderboard: tuple[Entry, ...]
 
@@ -54,6 +56,7 @@ def summarise(tables: TableSet) -> Report:
         correlations=correlate(designs),
         generation=read_generation(tables),
         coverage=measure_coverage(programs, designs, tables.text_by("designs", "design_id", "program_id")),
+        checks=tuple(read_checks(tables)),
         timing=measure_time(tables, designs),
         leaderboard=tuple(read_leaderboard(tables)),
     )

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pipelines.reports.distributions import Distribution, distribution
 from pipelines.reports.measures import Quantiles, present, quantiles_of
 from pipelines.reports.samples import (
     DESIGN_FEATURES,
@@ -23,11 +24,14 @@ from pipelines.reports.samples import (
     PROGRAM_FEATURES,
     Quantity,
     Samples,
+    in_stage_order,
 )
 from pipelines.reports.tables import FloatArray
 
 NEIGHBOUR_LIMIT = 2000
 """Training programs whose own nearest neighbour is looked for: evenly spaced by id when there are more."""
+
+TRAINING = "training"
 
 BLOCK = 256
 """Programs whose distances are held in memory at a time."""
@@ -69,8 +73,8 @@ class Coverage:
     """Training against evaluation programs.
 
     Attributes:
-        training_distance, evaluation_distance: distance to the nearest training program (another one, for
-            a training program): root mean square over the features.
+        distances: of training and of evaluation programs to the nearest training program (another one, for a
+            training program): root mean square over the features.
         beyond: share of the evaluation programs farther than the training programs' 95th percentile.
         feature_names: of the space of the distances.
     """
@@ -78,8 +82,7 @@ class Coverage:
     training_count: int
     evaluation_count: int
     features: tuple[FeatureCoverage, ...]
-    training_distance: Quantiles
-    evaluation_distance: Quantiles
+    distances: Distribution
     beyond: float
     feature_names: tuple[str, ...]
     projection: Projection | None
@@ -108,14 +111,13 @@ def measure_coverage(programs: Samples, designs: Samples, program_of: dict[str, 
         return None
     own = _nearest(_thinned(space[training]), space[training], another=True)
     others = _nearest(space[evaluation], space[training], another=False)
-    within = quantiles_of(own)
+    samples = {TRAINING: own, EVALUATION: others}
     return Coverage(
         training_count=int(training.sum()),
         evaluation_count=int(evaluation.sum()),
         features=tuple(features),
-        training_distance=within,
-        evaluation_distance=quantiles_of(others),
-        beyond=float((others > within.p95).mean()),
+        distances=distribution(Quantity(column="distance", title="Distance to the nearest"), samples),
+        beyond=float((others > quantiles_of(own).p95).mean()),
         feature_names=tuple(names),
         projection=_project(space, training, ok, programs.stages, names),
     )
@@ -235,7 +237,7 @@ def _project(
     if total <= 0:
         return None
     plane = (space - centre) @ axes
-    order = sorted(set(stages), key=lambda stage: (stage == EVALUATION, stage))
+    order = sorted(in_stage_order(stages), key=lambda stage: stage == EVALUATION)
     points = [(s, plane[ok & np.array([stage == s for stage in stages])]) for s in order]
     leading = [
         tuple(

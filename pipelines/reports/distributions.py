@@ -5,6 +5,7 @@ Belongs here: which quantities, and their quantiles. Does not: drawing.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,7 @@ from pipelines.reports.measures import (
     Quantiles,
     log_histogram,
     log_range,
+    present,
     quantiles_of,
 )
 from pipelines.reports.samples import LABELS, Quantity, Samples
@@ -86,21 +88,26 @@ def label_distributions(designs: Samples) -> list[Distribution]:
     """The distribution of every label that some design has."""
     found: list[Distribution] = []
     for quantity in (q for q in LABELS if designs.has(q)):
-        samples = [(stage, values) for stage, values in by_stage(designs, quantity) if values.size]
-        span = log_range([values for _, values in samples])
-        stages = [_stage_distribution(stage, values, span) for stage, values in samples]
-        if stages:
-            found.append(Distribution(quantity=quantity, stages=tuple(stages)))
+        made = distribution(quantity, _by_stage(designs, quantity))
+        if made.stages:
+            found.append(made)
     return found
 
 
-def by_stage(designs: Samples, quantity: Quantity) -> list[tuple[str, FloatArray]]:
+def distribution(quantity: Quantity, samples: Mapping[str, FloatArray]) -> Distribution:
+    """The distribution of finite values by stage, on bins they share; stages without a value are left out."""
+    kept = [(stage, values) for stage, values in samples.items() if values.size]
+    span = log_range([values for _, values in kept])
+    stages = tuple(_stage_distribution(stage, values, span) for stage, values in kept)
+    return Distribution(quantity=quantity, stages=stages)
+
+
+def _by_stage(designs: Samples, quantity: Quantity) -> dict[str, FloatArray]:
     """Finite values of designs that are ok, by stage in the order of the page."""
-    result: list[tuple[str, FloatArray]] = []
+    result: dict[str, FloatArray] = {}
     for stage in designs.stage_names():
         keep = [s == stage and ok for s, ok in zip(designs.stages, designs.is_ok, strict=True)]
-        values = designs.of(quantity, keep)
-        result.append((stage, values[np.isfinite(values)]))
+        result[stage] = present(designs.of(quantity, keep))
     return result
 
 

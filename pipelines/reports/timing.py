@@ -26,7 +26,7 @@ class StepTime:
     """One wall-clock column.
 
     Attributes:
-        step: name of the column without its ending.
+        step: name of the column without its ending, or of the table when nothing is left.
         meaning: what its declaration says.
         seconds: of each run of the step.
         share: of the time of all columns.
@@ -61,7 +61,7 @@ def measure_time(tables: TableSet, designs: Samples) -> Timing | None:
         (table, name, values)
         for table in sorted(tables.contents)
         for name in tables.number_columns(table)
-        if name.endswith(WALL_SUFFIX)
+        if f"_{name}".endswith(WALL_SUFFIX)
         for values in [np.unique(present(tables.numbers(table, name)))]
         if values.size and float(values.sum()) > 0
     ]
@@ -71,7 +71,7 @@ def measure_time(tables: TableSet, designs: Samples) -> Timing | None:
     steps = [
         StepTime(
             table=table,
-            step=name.removesuffix(WALL_SUFFIX),
+            step=name.removesuffix(WALL_SUFFIX) if name.endswith(WALL_SUFFIX) else table,
             meaning=_meaning(table, name),
             seconds=quantiles_of(values),
             total_s=float(values.sum()),

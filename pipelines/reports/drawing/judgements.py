@@ -8,18 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pipelines.reports.checks import Check
 from pipelines.reports.content import Report
 from pipelines.reports.coverage import Coverage
 from pipelines.reports.drawing.histograms import slug
 from pipelines.reports.drawing.marks import legend
 from pipelines.reports.drawing.markup import Element, element
 from pipelines.reports.drawing.scatter import projection_chart
-from pipelines.reports.drawing.sections import GROUP_TITLES, note, panel, section
+from pipelines.reports.drawing.sections import GROUP_TITLES, distribution_panel, note, panel, section
 from pipelines.reports.drawing.strips import coverage_chart, error_chart
-from pipelines.reports.drawing.tabulation import TEXT, Cell, Column, Value, tabulate
+from pipelines.reports.drawing.tabulation import PROSE, TEXT, Cell, Column, Value, tabulate
 from pipelines.reports.drawing.wording import (
     NOTHING,
     count,
+    deviation,
     duration,
     figure,
     percent,
@@ -61,30 +63,38 @@ def coverage(report: Report) -> Element:
             "evaluation programs; at the right, the share of evaluation programs inside the band. Each row "
             "has a logarithmic scale of its own."
         ),
-        element("div", charts, _plane(found), class_="panels"),
+        element("div", charts, class_="panels"),
+        element("div", _plane(found), _distances(found), class_="panels two"),
         _feature_table(found),
     )
 
 
-def _plane(found: Coverage) -> Element | None:
-    far, near = found.evaluation_distance, found.training_distance
-    said = note(
-        f"Distance of an evaluation program to the nearest training program: median {figure(far.median)}, "
-        f"95th percentile {figure(far.p95)}; from one training program to the next {figure(near.median)} "
-        f"and {figure(near.p95)}. {percent(found.beyond)} of the evaluation programs are "
-        "farther than 95 % of the training programs are from each other."
+def _distances(found: Coverage) -> Element:
+    return distribution_panel(
+        found.distances,
+        note(
+            f"{percent(found.beyond)} of the evaluation programs are farther from training than 95 % of the "
+            "training programs are from each other. A feature counts as log(1 + x), over the distance from "
+            "the 5th to the 95th percentile of training; the distance is the root mean square over "
+            f"{plural(len(found.feature_names), 'feature')} of the program and of its designs."
+        ),
     )
+
+
+def _plane(found: Coverage) -> Element | None:
     if found.projection is None:
-        return panel("Nearest neighbours", "", said)
+        return None
     stages = [stage for stage, _ in found.projection.points]
     first, second = (", ".join(names) for names in found.projection.leading)
     return panel(
-        "Nearest neighbours",
+        "Programs on a plane",
         "",
         projection_chart(found.projection),
         legend([(f"stage-{slug(s)}", s) for s in stages]),
-        said,
-        note(f"First component: {first}. Second: {second}."),
+        note(
+            "Principal components of the training programs, a rotation of the features and nothing random. "
+            f"Largest weights of the first: {first}; of the second: {second}."
+        ),
     )
 
 
@@ -114,6 +124,48 @@ def _feature_table(found: Coverage) -> Element:
     return element("details", element("summary", "All ranges as a table"), table)
 
 
+def checks(report: Report) -> Element:
+    """Figures against other tools."""
+    title = "Cross-checks"
+    if not report.checks:
+        return section("checks", title, note("These tables hold no comparison with other tools."))
+    columns = [
+        Column(title="Figure", kind=TEXT),
+        Column(title="Against", kind=TEXT),
+        *(Column(title=t) for t in ("Passed", "Median", "Worst", "Allowed", "Not made")),
+        Column(title="What failed", kind=PROSE),
+    ]
+    return section(
+        "checks",
+        title,
+        note(
+            "Figures of a sample of designs against other tools. A deviation is the project's figure over "
+            "the other tool's less one."
+        ),
+        tabulate("Comparisons by figure", columns, [_check_row(check) for check in report.checks]),
+    )
+
+
+def _check_row(check: Check) -> Sequence[Value]:
+    share = check.passed / check.compared if check.compared else None
+    passed = f"{count(check.passed)} of {count(check.compared)}"
+    median = None if check.deviations is None else check.deviations.median
+    return (
+        check.check.replace("_", " "),
+        ", ".join(check.tools),
+        Cell(shown=passed if check.compared else NOTHING, sort=share or 0.0, share=share),
+        *(
+            Cell(shown=NOTHING) if v is None else Cell(shown=deviation(v), sort=v)
+            for v in (median, check.worst)
+        ),
+        Cell(
+            shown=f"±{deviation(check.allowed).lstrip('+')}" if check.allowed else "equal", sort=check.allowed
+        ),
+        Cell(shown=count(check.unmade), sort=check.unmade),
+        "; ".join(f"{number} × {reason}" if reason else f"{number} ×" for reason, number in check.reasons),
+    )
+
+
 def timing(report: Report) -> Element:
     """Time by step."""
     found = report.timing
@@ -133,7 +185,7 @@ def timing(report: Report) -> Element:
     columns = [
         Column(title="Step", kind=TEXT),
         *(Column(title=t) for t in ("Share", "Total", "Median (s)", "95 % (s)", "Runs")),
-        Column(title="What", kind=TEXT),
+        Column(title="What", kind=PROSE),
     ]
     return section(
         "time",

@@ -20,6 +20,7 @@ PARTS = (
     sections.failures,
     generated.generation,
     judgements.coverage,
+    judgements.checks,
     judgements.timing,
     judgements.leaderboard,
 )

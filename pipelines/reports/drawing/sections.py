@@ -16,7 +16,7 @@ from pipelines.reports.drawing.marks import legend
 from pipelines.reports.drawing.markup import Child, Element, element
 from pipelines.reports.drawing.scatter import estimate_chart
 from pipelines.reports.drawing.strips import status_chart
-from pipelines.reports.drawing.tabulation import TEXT, Cell, Column, Value, tabulate
+from pipelines.reports.drawing.tabulation import PROSE, TEXT, Cell, Column, Value, tabulate
 from pipelines.reports.drawing.wording import (
     NOTHING,
     coefficient,
@@ -71,7 +71,7 @@ def made(report: Report) -> Element:
     inventory = report.inventory
     tables = tabulate(
         "Rows of each table",
-        [Column(title="Table", kind=TEXT), Column(title="Rows"), Column(title="One row is", kind=TEXT)],
+        [Column(title="Table", kind=TEXT), Column(title="Rows"), Column(title="One row is", kind=PROSE)],
         [(t.table, Cell(shown=count(t.rows), sort=t.rows), t.meaning) for t in inventory.tables],
     )
     names = [n for n in ATTEMPT_TABLES if any(n in s.counts for s in inventory.suites)]
@@ -113,7 +113,7 @@ def _suite_row(suite: SuiteCount, names: Sequence[str]) -> list[Value]:
 
 def labels(report: Report) -> Element:
     """Label distributions by stage."""
-    panels = [_distribution_panel(d) for d in report.distributions]
+    panels = [distribution_panel(d) for d in report.distributions]
     if not panels:
         return section("labels", "Labels", note("No design is fully labelled yet."))
     return section(
@@ -129,7 +129,8 @@ def labels(report: Report) -> Element:
     )
 
 
-def _distribution_panel(distribution: Distribution) -> Element:
+def distribution_panel(distribution: Distribution, *remarks: Element) -> Element:
+    """A histogram a stage, their quantiles, and remarks below."""
     quantity = distribution.quantity
     rows = [
         (
@@ -151,6 +152,7 @@ def _distribution_panel(distribution: Distribution) -> Element:
             f"{quantity.title} by stage", [Column(title="Stage", kind=TEXT), *titles], rows, sortable=False
         ),
         note(f"{plural(zeros, 'value')} of zero not drawn.") if zeros else None,
+        remarks,
     )
 
 
@@ -223,7 +225,7 @@ def _heat_map(found: Correlations) -> Element:
         if rows:
             heading = element("th", title, scope="rowgroup", colspan=len(found.labels) + 1)
             groups.append(element("tbody", element("tr", heading, class_="group"), rows))
-    caption = element("caption", "Spearman's rank correlation with each label")
+    caption = element("caption", element("span", "Spearman's rank correlation with each label"))
     table = element("table", caption, element("thead", element("tr", head)), groups, class_="heat")
     return element("div", table, class_="table narrow")
 
@@ -253,7 +255,7 @@ def failures(report: Report) -> Element:
             Column(title="Stage", kind=TEXT),
             Column(title="Status", kind=TEXT),
             Column(title="Rows"),
-            Column(title="Reason", kind=TEXT),
+            Column(title="Reason", kind=PROSE),
         ],
         [
             (

@@ -11,12 +11,12 @@ from typing import TypeAlias
 
 from pipelines.reports.drawing.markup import Element, element
 
-TEXT, NUMBER = "text", "number"
+TEXT, NUMBER, PROSE = "text", "number", "prose"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A column: its header and whether numbers are in it."""
+    """A column: its header, and whether numbers, names or sentences are in it."""
 
     title: str
     kind: str = NUMBER
@@ -50,7 +50,7 @@ def tabulate(
     body = [element("tr", _cells(columns, row)) for row in rows]
     table = element(
         "table",
-        element("caption", caption),
+        element("caption", element("span", caption)),
         element("thead", element("tr", head)),
         element("tbody", body),
         class_="sortable" if sortable and len(rows) > 1 else None,
@@ -80,4 +80,4 @@ def _cells(columns: Sequence[Column], row: Sequence[Value]) -> list[Element]:
 
 
 def _class_of(column: Column) -> str | None:
-    return "number" if column.kind == NUMBER else None
+    return None if column.kind == TEXT else column.kind

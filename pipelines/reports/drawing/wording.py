@@ -39,10 +39,10 @@ def _plain(value: float) -> str:
 
 def tick(value: float) -> str:
     """A label of an axis: 0.01, 5, 20, 1k, 50k, 2M."""
-    for scale, prefix in _PREFIXES:
-        if abs(value) >= scale * 0.9999:
-            return f"{value / scale:g}{prefix}"
-    return f"{value:g}" if abs(value) >= 1e-4 or value == 0 else f"{value:.0e}".replace("e-0", "e-")
+    size = abs(value)
+    scale, prefix = next(((s, p) for s, p in _PREFIXES if size >= s * 0.9999), (1.0, ""))
+    text = f"{size / scale:g}" if size >= 1e-4 or size == 0 else f"{size:.0e}".replace("e-0", "e-")
+    return f"{'−' if value < 0 else ''}{text}{prefix}"
 
 
 def percent(fraction: float | None, *, digits: int = 0) -> str:
@@ -85,3 +85,10 @@ def duration(seconds: float) -> str:
 def plural(number: int, word: str, words: str | None = None) -> str:
     """A number with its word: 1 design, 2 designs."""
     return f"{count(number)} {word if number == 1 else words or word + 's'}"
+
+
+def deviation(fraction: float) -> str:
+    """A deviation that may be tiny: +1.23 %, −0.02 %, 0 %, +0.0001 %."""
+    size = abs(fraction) * 100
+    sign = "" if size == 0 else "+" if fraction > 0 else "−"
+    return f"{sign}{figure(size)} %"
