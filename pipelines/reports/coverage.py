@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pipelines.reports.distributions import Distribution, distribution
-from pipelines.reports.measures import Quantiles, present, quantiles_of
+from pipelines.reports.measures import Quantiles, median_of, present, quantiles_of
 from pipelines.reports.samples import (
     DESIGN_FEATURES,
     EVALUATION,
@@ -148,13 +148,10 @@ def _program_columns(
             columns[quantity.column] = nothing
             continue
         values = np.where(ok, values, np.nan) if group == "labels" else values
-        columns[quantity.column] = np.array([_median(values[rows.get(key, [])]) for key in programs.ids])
+        listed = values.tolist()
+        medians = [median_of([listed[i] for i in rows.get(key, [])]) for key in programs.ids]
+        columns[quantity.column] = np.array(medians, dtype=np.float64)
     return columns
-
-
-def _median(values: FloatArray) -> float:
-    found = present(values)
-    return float(np.median(found)) if found.size else float("nan")
 
 
 def _feature(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import median
 
 import numpy as np
 
@@ -70,6 +71,12 @@ def quantiles_of(values: FloatArray) -> Quantiles:
         p95=at[5],
         maximum=at[6],
     )
+
+
+def median_of(values: Sequence[float]) -> float:
+    """The median of the finite ones of a few values; NaN when there is none."""
+    finite = [value for value in values if math.isfinite(value)]
+    return median(finite) if finite else math.nan
 
 
 def log_range(samples: Sequence[FloatArray]) -> tuple[float, float] | None:

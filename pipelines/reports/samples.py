@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from pipelines.reports.measures import median_of
 from pipelines.reports.tables import FloatArray, TableSet
 from pipelines.schemas import OK
 
@@ -212,18 +213,15 @@ def _grouped(tables: TableSet, table: str, ids: Sequence[str], *, taken: set[str
         if statuses[index] == OK:
             rows[keys[index]].append(index)
     columns: dict[str, FloatArray] = {}
-    for name in (n for n in tables.number_columns(table) if n not in taken):
-        values = tables.numbers(table, name)
-        chosen = {key: _chosen(values[found], table) for key, found in rows.items()}
+    names = [n for n in tables.number_columns(table) if n not in taken and not n.endswith("wall_s")]
+    for name in names:
+        values = tables.numbers(table, name).tolist()
+        chosen = {
+            key: values[found[0]] if table == "labels" else median_of([values[i] for i in found])
+            for key, found in rows.items()
+        }
         columns[name] = _in_order(chosen, ids)
     return columns
-
-
-def _chosen(values: FloatArray, table: str) -> float:
-    if table == "labels":
-        return float(values[0])
-    found = values[np.isfinite(values)]
-    return float(np.median(found)) if found.size else float("nan")
 
 
 def _operation_counts(tables: TableSet, ids: Sequence[str]) -> FloatArray:

@@ -78,7 +78,10 @@ class TableSet:
 
     def numbers(self, table: str, column: str) -> FloatArray:
         """Values of a column as floats, shape (rows,); NaN where there is none or it is no number."""
-        return np.array([_number(value) for value in self.values(table, column)], dtype=np.float64)
+        if column not in self.number_columns(table):
+            return np.full(self.row_count(table), np.nan)
+        values = self.contents[table].column(column).cast(pa.float64())
+        return np.array(values.to_numpy(), dtype=np.float64)
 
     def text_by(self, table: str, key: str, column: str) -> dict[str, str]:
         """Texts of a column by the text of a key column."""
@@ -175,7 +178,3 @@ def _fingerprint(shards: Mapping[str, Sequence[Path]]) -> str:
 
 def _is_number(kind: Any) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
-
-
-def _number(value: Any) -> float:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else float("nan")
