@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from models.base import PredictorError
@@ -21,7 +21,7 @@ from models.tenset_mlp.facts import ProgramFacts
 from pipelines.interface import Interface
 from pipelines.schemas import LoopRow
 
-FEATURE_SET = 1
+FEATURE_SET = 2
 """Number of this definition. It grows when a feature changes its meaning under the same name, so
 that an older model refuses to answer with features it was not trained on."""
 
@@ -43,6 +43,9 @@ dimensions; chosen by leaving out one kernel at a time, never by the test part."
 
 FEATURE_CHOICES = ("compact", "full")
 
+COUNTED_KINDS: tuple[str, ...] = ("flatten", "tile", "reduction", "cache")
+"""Directives that are counted; the others have features of their own."""
+
 DIMENSION_COUNT = 4
 LOOP_BOUND_COUNT = 4
 DEFAULT_TRIP_COUNT = 16  # for a loop about which nothing at all is known
@@ -50,31 +53,72 @@ DEFAULT_TRIP_COUNT = 16  # for a loop about which nothing at all is known
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopPlan:
-    """What directives ask of loops: interval of pipelined ones, factor of unrolled ones."""
+    """What directives ask for.
+
+    Attributes:
+        intervals: of pipelined loops; unroll_factors, parallel_factors: copies of the body of loops.
+        banks: of partitioned arrays, all dimensions together.
+        counts: directives of the other kinds.
+    """
 
     intervals: Mapping[str, int]
     unroll_factors: Mapping[str, int]
+    parallel_factors: Mapping[str, int]
+    banks: Mapping[str, int]
+    counts: Mapping[str, int]
 
 
-def plan_of(directives: str, loops: Sequence[LoopRow]) -> LoopPlan:
+def plan_of(directives: str, facts: ProgramFacts) -> LoopPlan:
     """The plan that a JSON list of directives describes.
 
-    Raises: PredictorError: not a JSON list of objects, a kind without a feature, or no such loop.
+    Raises: PredictorError: not a JSON list of objects, an unknown kind, or no such loop or array.
     """
-    rows = {row.loop: row for row in loops}
-    known = ", ".join(rows) or "none"
-    found: dict[str, dict[str, int]] = {"pipeline": {}, "unroll": {}}
+    rows = {row.loop: row for row in facts.loops}
+    factors: dict[str, dict[str, int]] = {"pipeline": {}, "unroll": {}, "parallel": {}}
+    counts = dict.fromkeys(COUNTED_KINDS, 0)
+    banks: dict[str, int] = {}
     for directive in _parsed(directives):
         kind, loop, value = (directive.get(k) for k in ("kind", "loop", "value"))
-        if kind not in found:
-            raise PredictorError(f"kind of a directive must be one of {', '.join(found)}, got {kind!r}")
-        if loop not in rows:
-            raise PredictorError(f"loop of a directive must be one of {known}, got {loop!r}")
         if value is not None and (type(value) is not int or value < 1):
             raise PredictorError(f"value of a directive must be a positive integer, got {value!r}")
+        if kind == "partition":
+            name = str(directive.get("variable"))
+            banks[name] = banks.get(name, 1) * _banks(directive, facts.interface)
+            continue
+        if kind not in factors and kind not in counts:
+            known = ", ".join((*factors, *counts, "partition"))
+            raise PredictorError(f"kind of a directive must be one of {known}, got {kind!r}")
+        if loop not in rows:
+            raise PredictorError(
+                f"loop of a directive must be one of {', '.join(rows) or 'none'}, got {loop!r}"
+            )
+        if kind in counts:
+            counts[str(kind)] += 1
+            continue
         whole = 1 if kind == "pipeline" else rows[str(loop)].trip_count or 1
-        found[str(kind)][str(loop)] = int(value) if isinstance(value, int) else whole
-    return LoopPlan(intervals=found["pipeline"], unroll_factors=found["unroll"])
+        factors[str(kind)][str(loop)] = value if isinstance(value, int) else whole
+    return LoopPlan(
+        intervals=factors["pipeline"],
+        unroll_factors=factors["unroll"],
+        parallel_factors=factors["parallel"],
+        banks=banks,
+        counts=counts,
+    )
+
+
+def _banks(directive: Mapping[str, object], interface: Interface) -> int:
+    """Banks of a partitioned array: as many as asked for, or of a complete partition one an element.
+
+    An array inside a function is no argument; a complete partition of it counts once.
+    """
+    value, dimension = directive.get("value"), directive.get("dimension") or 0
+    if isinstance(value, int):
+        return value
+    shapes = {a.name: a.shape for a in interface.arrays}
+    shape = shapes.get(str(directive.get("variable")), ())
+    if not isinstance(dimension, int) or not 0 <= dimension <= max(len(shape), 1):
+        raise PredictorError(f"dimension of a partition must be one of the array's, got {dimension!r}")
+    return math.prod(shape) if dimension == 0 or not shape else shape[dimension - 1]
 
 
 def features_of(facts: ProgramFacts, query: Query) -> dict[str, float]:
@@ -86,7 +130,7 @@ def features_of(facts: ProgramFacts, query: Query) -> dict[str, float]:
     Source:  LLMulator section 7.1 names loop bounds and tensor dimensions after Tenset (Zheng et
              al. 2021); which of them, the work sums and the cycle estimate are our choice.
     """
-    plan = plan_of(query.directives, facts.loops)
+    plan = plan_of(query.directives, facts)
     return {
         "log2_read_delay": _log2(query.memory_read_delay_cycles),
         "log2_write_delay": _log2(query.memory_write_delay_cycles),
@@ -188,6 +232,9 @@ def _loop_features(facts: ProgramFacts, plan: LoopPlan) -> dict[str, float]:
         "pipelined_loop_count": float(len(plan.intervals)),
         "pipelined_share": len(plan.intervals) / len(inner) if inner else 0.0,
         "log2_unroll_product": math.log2(math.prod(plan.unroll_factors.values())),
+        "log2_parallel_product": math.log2(math.prod(plan.parallel_factors.values())),
+        "log2_bank_product": math.log2(math.prod(plan.banks.values())),
+        **{f"{kind}_count": float(n) for kind, n in plan.counts.items()},
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import replace
 
@@ -64,6 +65,21 @@ def test_estimated_cycles_grow_with_delay_and_shrink_in_a_pipeline() -> None:
     assert cycles("[]", 10) > cycles("[]", 2) > cycles(PIPELINE, 2)
 
 
+def test_features_count_copies_banks_and_other_directives() -> None:
+    array = facts_of(NEST).interface.arrays[0]
+    directives = [
+        {"kind": "unroll", "loop": "L1", "value": 4},
+        {"kind": "parallel", "loop": "L0", "value": 3},
+        {"kind": "flatten", "loop": "L0"},
+        {"kind": "partition", "variable": array.name, "style": "cyclic", "value": 2, "dimension": 1},
+        {"kind": "partition", "variable": array.name, "style": "complete", "dimension": 1},
+    ]
+    found = features_of(facts_of(NEST), query_of(NEST, json.dumps(directives)))
+    assert (found["log2_unroll_product"], found["log2_parallel_product"]) == (2, math.log2(3))
+    assert found["log2_bank_product"] == math.log2(2 * array.shape[0])
+    assert (found["flatten_count"], found["tile_count"]) == (1, 0)
+
+
 def test_an_unknown_inner_bound_counts_half_the_enclosing_one() -> None:
     outer, inner = NEST.loops()
     facts = replace(facts_of(NEST), loops=(outer, replace(inner, trip_count=None)))
@@ -79,7 +95,8 @@ def test_an_unknown_inner_bound_counts_half_the_enclosing_one() -> None:
         ("{}", "directives must be a JSON list of objects, got '{}'"),
         (
             '[{"kind": "inline"}]',
-            "kind of a directive must be one of pipeline, unroll, got 'inline'",
+            "kind of a directive must be one of pipeline, unroll, parallel, flatten, tile, reduction, cache, "
+            "partition, got 'inline'",
         ),
         (
             '[{"kind": "pipeline", "loop": "L7"}]',
@@ -88,6 +105,10 @@ def test_an_unknown_inner_bound_counts_half_the_enclosing_one() -> None:
         (
             '[{"kind": "unroll", "loop": "L0", "value": 0}]',
             "value of a directive must be a positive integer, got 0",
+        ),
+        (
+            '[{"kind": "partition", "variable": "a0", "style": "complete", "dimension": 7}]',
+            "dimension of a partition must be one of the array's, got 7",
         ),
     ],
 )
