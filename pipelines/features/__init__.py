@@ -3,16 +3,25 @@
 Outside this package only the names below are used.
 """
 
-from pipelines.features.extraction import FeatureTables, extract_features
+from pipelines.features.extraction import (
+    FeatureRows,
+    FeatureTables,
+    Graphs,
+    extract_features,
+    remember_features,
+)
 from pipelines.features.graphs import graph_rows
 from pipelines.features.loops import extract_loops
 from pipelines.features.splits import SplitError, freeze_split
 
 __all__ = [
+    "FeatureRows",
     "FeatureTables",
+    "Graphs",
     "SplitError",
     "extract_features",
     "extract_loops",
     "freeze_split",
     "graph_rows",
+    "remember_features",
 ]

@@ -5,9 +5,12 @@ Belongs here: going over designs with the cache. Does not: any single feature.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
+
+import pyarrow as pa
 
 from pipelines.cache import ContentCache
 from pipelines.features.graphs import graph_rows
@@ -16,21 +19,40 @@ from pipelines.hls import TOOL, HlsError, compile_program, options_of, tool_vers
 from pipelines.identity import content_hash
 from pipelines.labelling import LabelOptions, Progress, ProgressCallback, silent
 from pipelines.programs import program_facts
-from pipelines.schemas import OK, CdfgEdgeRow, CdfgNodeRow, DesignRow, LoopRow, ProgramFactsRow, ProgramRow
+from pipelines.schemas import (
+    OK,
+    CdfgEdgeRow,
+    CdfgNodeRow,
+    DesignRow,
+    LoopRow,
+    ProgramFactsRow,
+    ProgramRow,
+    table_spec,
+)
+
+GRAPH_TABLES = ("cdfg_nodes", "cdfg_edges")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Graphs:
+    """Nodes and edges of the graphs of some designs, as columns of their tables."""
+
+    nodes: pa.Table
+    edges: pa.Table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeatureTables:
-    """Rows of the feature tables."""
+    """Rows of the feature tables; graphs, of which there are millions, as columns in order of their key."""
 
     program_facts: list[ProgramFactsRow]
     loops: list[LoopRow]
-    cdfg_nodes: list[CdfgNodeRow]
-    cdfg_edges: list[CdfgEdgeRow]
+    cdfg_nodes: pa.Table
+    cdfg_edges: pa.Table
 
 
 def _loops(program: ProgramRow, cache: ContentCache) -> list[LoopRow]:
-    key = content_hash(program.program_id, tool_version(), "loops-1")
+    key = _loops_key(program)
     stored = cache.get("loops", key)
     if stored is None:
         try:
@@ -43,7 +65,7 @@ def _loops(program: ProgramRow, cache: ContentCache) -> list[LoopRow]:
 
 
 def _facts(program: ProgramRow, cache: ContentCache) -> list[ProgramFactsRow]:
-    key = content_hash(program.program_id, tool_version(), "program-facts-1")
+    key = _facts_key(program)
     stored = cache.get("program_facts", key)
     if stored is None:
         try:
@@ -54,22 +76,53 @@ def _facts(program: ProgramRow, cache: ContentCache) -> list[ProgramFactsRow]:
     return [ProgramFactsRow(**row) for row in stored]
 
 
-def _graph(
-    program: ProgramRow, design: DesignRow, cache: ContentCache
-) -> tuple[list[CdfgNodeRow], list[CdfgEdgeRow]]:
-    key = content_hash(design.design_id, "graph-1")
-    stored = cache.get("graph", key)
-    if stored is None:
-        compiled = compile_program(
-            program.source, top=program.top, options=options_of(design), file=f"{program.name}.c"
-        )
-        nodes, edges = graph_rows(design, compiled)
-        stored = {"nodes": [asdict(n) for n in nodes], "edges": [asdict(e) for e in edges]}
-        cache.put("graph", key, stored)
-    return (
-        [CdfgNodeRow(**row) for row in stored["nodes"]],
-        [CdfgEdgeRow(**row) for row in stored["edges"]],
+def _loops_key(program: ProgramRow) -> str:
+    return content_hash(program.program_id, tool_version(), "loops-1")
+
+
+def _facts_key(program: ProgramRow) -> str:
+    return content_hash(program.program_id, tool_version(), "program-facts-1")
+
+
+def _graphs_key(designs: Sequence[DesignRow]) -> str:
+    """What the graphs of a program's designs depend on; their ids hash program and engine."""
+    return content_hash(sorted((d.design_id, d.suite) for d in designs), "graphs-1")
+
+
+def _graphs(program: ProgramRow, designs: Sequence[DesignRow], cache: ContentCache) -> Graphs:
+    """The graphs of a program's designs: one entry, for there are many designs and many rows of each."""
+    key = _graphs_key(designs)
+    nodes, edges = (cache.get_table(table, key) for table in GRAPH_TABLES)
+    if nodes is not None and edges is not None:
+        return Graphs(nodes=nodes, edges=edges)
+    made = [_made_graph(program, design) for design in designs]
+    found = Graphs(
+        nodes=table_spec("cdfg_nodes").to_arrow(n for own, _ in made for n in own),
+        edges=table_spec("cdfg_edges").to_arrow(e for _, own in made for e in own),
     )
+    _keep_graphs(found, key, cache)
+    return found
+
+
+def _keep_graphs(found: Graphs, key: str, cache: ContentCache) -> None:
+    for table, content in zip(GRAPH_TABLES, (found.nodes, found.edges), strict=True):
+        cache.put_table(table, key, content)
+
+
+def _made_graph(program: ProgramRow, design: DesignRow) -> tuple[list[CdfgNodeRow], list[CdfgEdgeRow]]:
+    compiled = compile_program(
+        program.source, top=program.top, options=options_of(design), file=f"{program.name}.c"
+    )
+    return graph_rows(design, compiled)
+
+
+def _with_graph(designs: Sequence[DesignRow]) -> dict[str, list[DesignRow]]:
+    """Designs that have a graph, those that the project's own engine made, by program."""
+    found: dict[str, list[DesignRow]] = {}
+    for design in designs:
+        if design.status == OK and design.tool == TOOL:
+            found.setdefault(design.program_id, []).append(design)
+    return found
 
 
 def extract_features(
@@ -85,13 +138,67 @@ def extract_features(
     by_id = {p.program_id: p for p in programs}
     loops = [row for p in programs if p.status == OK for row in _loops(p, cache)]
     facts = [row for p in programs if p.status == OK for row in _facts(p, cache)]
-    nodes: list[CdfgNodeRow] = []
-    edges: list[CdfgEdgeRow] = []
-    made = [d for d in designs if d.status == OK and d.tool == TOOL]
-    for done, design in enumerate(made, 1):
-        program = by_id[design.program_id]
-        own_nodes, own_edges = _graph(program, design, cache)
-        nodes += own_nodes
-        edges += own_edges
-        on_progress(Progress(step="features", done=done, total=len(made), failed=0, latest=program.name))
-    return FeatureTables(program_facts=facts, loops=loops, cdfg_nodes=nodes, cdfg_edges=edges)
+    graphs: list[Graphs] = []
+    made, done = _with_graph(designs), 0
+    total = sum(map(len, made.values()))
+    for identity, group in made.items():
+        program = by_id[identity]
+        graphs.append(_graphs(program, group, cache))
+        done += len(group)
+        on_progress(Progress(step="features", done=done, total=total, failed=0, latest=program.name))
+    return FeatureTables(
+        program_facts=facts,
+        loops=loops,
+        cdfg_nodes=_sorted("cdfg_nodes", [g.nodes for g in graphs]),
+        cdfg_edges=_sorted("cdfg_edges", [g.edges for g in graphs]),
+    )
+
+
+def _sorted(table: str, pieces: Sequence[pa.Table]) -> pa.Table:
+    """All pieces as one table in order of its key."""
+    spec = table_spec(table)
+    whole = pa.concat_tables([spec.schema().empty_table(), *pieces])
+    return whole.sort_by([(name, "ascending") for name in spec.key])
+
+
+# ---- from tables -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeatureRows:
+    """Features of one program that were extracted before.
+
+    Attributes:
+        graphs: of all its designs; None when they are not known.
+    """
+
+    program: ProgramRow
+    designs: Sequence[DesignRow]
+    program_facts: Sequence[ProgramFactsRow]
+    loops: Sequence[LoopRow]
+    graphs: Graphs | None
+
+
+def remember_features(rows: FeatureRows, cache: ContentCache) -> Counter[str]:
+    """Put features into the cache, unless another version of the engine made the designs.
+
+    Returns: new entries by kind.
+    """
+    stored: Counter[str] = Counter()
+    if any(d.tool == TOOL and d.tool_version != tool_version() for d in rows.designs):
+        return stored
+    entries: tuple[tuple[str, str, Sequence[Any]], ...] = (
+        ("loops", _loops_key(rows.program), rows.loops),
+        ("program_facts", _facts_key(rows.program), rows.program_facts),
+    )
+    for kind, key, found in entries:
+        if cache.get(kind, key) is None:
+            cache.put(kind, key, [asdict(row) for row in found])
+            stored[kind] += 1
+    group = _with_graph(rows.designs).get(rows.program.program_id)
+    if group and rows.graphs is not None:
+        key = _graphs_key(group)
+        if any(cache.get_table(table, key) is None for table in GRAPH_TABLES):
+            _keep_graphs(rows.graphs, key, cache)
+            stored["graphs"] += 1
+    return stored
