@@ -71,9 +71,12 @@ def simfoundry() -> None:
 
 @simfoundry.command()
 @click.argument("overrides", nargs=-1, metavar="[HYDRA OVERRIDES]...")
+@click.option(
+    "--parameters", type=_SOURCE, help="File with the whole configuration, as a release's, for no overrides."
+)
 @_as_json
 @_explained
-def run(overrides: tuple[str, ...], as_json: bool) -> None:
+def run(overrides: tuple[str, ...], parameters: Path | None, as_json: bool) -> None:
     """Materialise everything at a scale: programs, designs, labels, features, models.
 
     Overrides are Hydra's: scale=smoke programs.suites=[linear_algebra] hls.memory_delay=[2,10].
@@ -82,7 +85,7 @@ def run(overrides: tuple[str, ...], as_json: bool) -> None:
     """
     from assets.commands.run import run_main_job
 
-    if not run_main_job(overrides, as_json=as_json):
+    if not run_main_job(overrides, as_json=as_json, parameters=parameters):
         sys.exit(EXIT_FAILED)
 
 
@@ -215,14 +218,67 @@ def report(out: Path | None, release: Path | None, as_json: bool) -> None:
     What was made, distributions and correlations of labels, failures, generation, coverage of the evaluation
     programs, cross-checks, time and the leaderboard.
     """
-    from assets.commands.page import summary_lines, write_page
+    from assets.commands.page import page_as_json, summary_lines
     from assets.deployments import find_deployment
+    from assets.pages import write_page
 
     page = write_page(find_deployment(), release=release, out=out)
     if as_json:
-        _answer(page.as_json())
+        _answer(page_as_json(page))
     else:
         click.echo("\n".join(summary_lines(page)))
+
+
+@simfoundry.command()
+@click.argument("name")
+@click.option(
+    "--from", "source", type=_SOURCE, help="Project whose tables are released.  [default: this one]"
+)
+@click.option(
+    "--size-limit",
+    default=30.0,
+    show_default=True,
+    type=click.FloatRange(min=0),
+    help="Most MiB of all files.",
+)
+@_as_json
+@_explained
+def release(name: str, source: Path | None, size_limit: float, as_json: bool) -> None:
+    """Write the tables as a release: a dataset card, Parquet shards, configuration, hashes.
+
+    It goes to releases/NAME. The same tables give the same bytes.
+    """
+    from assets.commands.release import release_project, release_text
+
+    answer = release_project(name, source=source, size_limit_mib=size_limit)
+    if as_json:
+        _answer(answer)
+    else:
+        click.echo(release_text(answer))
+
+
+@simfoundry.command("import")
+@click.argument("path", type=_SOURCE)
+@click.option(
+    "--kernels", type=_SOURCE, help="JSON file of a database's kernels.  [default: the one beside it]"
+)
+@click.option("--kernel", help="Name for the rows of a report.  [default: its top function]")
+@click.option("--directives", type=_SOURCE, help="JSON file with a report's directives.  [default: its own]")
+@_as_json
+@_explained
+def import_command(path: Path, as_json: bool, **options: Any) -> None:
+    """Take in a release, a database of Merlin and Vitis results, or HLS reports (csynth.xml).
+
+    A release fills the tables and the cache, so that nothing is labelled again. PATH is its folder, a
+    .parquet file, a .xml file, or a folder with reports below.
+    """
+    from assets.commands.release import ImportQuestion, import_path, import_text
+
+    answer = import_path(path, ImportQuestion(**options))
+    if as_json:
+        _answer(answer)
+    else:
+        click.echo(import_text(answer))
 
 
 def _require_ok(row: Mapping[str, Any]) -> None:

@@ -118,11 +118,12 @@ class Synthesis(_Group):
 
 
 class Labelling(_Group):
-    """Tools, cycles, their comparison with native C, the share audited, power. Time limits in seconds."""
+    """Tools, cycles, their comparison with native C, the shares checked, power. Time limits in seconds."""
 
     tools: Annotated[tuple[str, ...], _of(TOOLS)]
     data_seeds: Annotated[tuple[int, ...], Field(min_length=1)]
     audit_fraction: Annotated[float, Field(ge=0, le=1)]
+    cross_check_fraction: Annotated[float, Field(ge=0, le=1)]
     model_timeout_s: Positive
     verilator_timeout_s: Positive
     native_timeout_s: Positive
@@ -232,13 +233,18 @@ def write_parameters(project: Path, configuration: Configuration) -> Path:
     Raises:  OSError: not writable.
     """
     path = project / PARAMETERS_FILE
-    header = "# Written by `simfoundry run`; `dvc repro` and the Dagster UI read it.\n"
-    content = configuration.model_dump(mode="json", exclude={"run"})
-    text = (header + yaml.safe_dump(content, sort_keys=False)).encode()
+    text = parameters_text(configuration)
     if not path.is_file() or path.read_bytes() != text:
         write_bytes_atomically(path, text)
         path.chmod(0o644)  # a temporary file is private; this one is for everyone who reads the repository
     return path
+
+
+def parameters_text(configuration: Configuration) -> bytes:
+    """What params.yaml says of a configuration."""
+    header = "# Written by `simfoundry run`; `dvc repro` and the Dagster UI read it.\n"
+    content = configuration.model_dump(mode="json", exclude={"run"})
+    return (header + yaml.safe_dump(content, sort_keys=False)).encode()
 
 
 def read_parameters(project: Path) -> Configuration:
@@ -247,10 +253,18 @@ def read_parameters(project: Path) -> Configuration:
     Raises: FoundryError: params.yaml is not what `simfoundry run` writes.
     """
     path = project / PARAMETERS_FILE
-    if not path.is_file():
-        return compose_configuration([])
+    return read_parameters_file(path) if path.is_file() else compose_configuration([])
+
+
+def read_parameters_file(path: Path) -> Configuration:
+    """The configuration in a file as `simfoundry run` writes it.
+
+    Raises: FoundryError: it cannot be read, or is not what `simfoundry run` writes.
+    """
     try:
         content = yaml.safe_load(path.read_text())
+    except OSError as error:
+        raise FoundryError(f"parameters must be a readable file, got {error.strerror} ({path})") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         problem = " ".join(str(error).split())
         raise FoundryError(f"{path} must be YAML, got {problem}; {_REWRITE}") from error

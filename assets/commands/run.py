@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 from rich.console import Console
 from rich.table import Table
 
-from assets.configuration import compose_configuration
+from assets.configuration import compose_configuration, read_parameters_file
 from assets.deployments import find_deployment
+from assets.errors import FoundryError
 from assets.instance import open_instance
 from assets.materialise import RunReport, run_everything
 from assets.overview import Overview, survey
@@ -22,14 +24,18 @@ from assets.progress import shown_progress
 FAILURES_SHOWN = 10
 
 
-def run_main_job(overrides: Sequence[str], *, as_json: bool) -> bool:
+def run_main_job(overrides: Sequence[str], *, as_json: bool, parameters: Path | None = None) -> bool:
     """Run everything and say what there is now.
 
-    Args:    overrides: Hydra's, for example scale=smoke.
+    Args:    overrides: Hydra's, for example scale=smoke; parameters: a file with the whole configuration, as
+             a release has one, instead of overrides.
     Returns: whether nothing unexpected failed.
-    Raises:  FoundryError: an override or the deployment is not acceptable. OSError: not writable.
+    Raises:  FoundryError: an override, the file or the deployment is not acceptable. OSError: not writable.
     """
-    configuration = compose_configuration(overrides)
+    if parameters is not None and overrides:
+        got = " ".join(overrides)
+        raise FoundryError(f"a configuration is overrides or a file, got {got} and --parameters {parameters}")
+    configuration = read_parameters_file(parameters) if parameters else compose_configuration(overrides)
     deployment = find_deployment()
     with open_instance(deployment) as instance, shown_progress() as progress:
         report = run_everything(configuration, deployment, instance=instance, progress=progress)

@@ -4,6 +4,7 @@ Outside this package only the names below are used.
 """
 
 from pipelines.features.extraction import (
+    GRAPH_TABLES,
     FeatureRows,
     FeatureTables,
     Graphs,
@@ -15,6 +16,7 @@ from pipelines.features.loops import extract_loops
 from pipelines.features.splits import SplitError, freeze_split
 
 __all__ = [
+    "GRAPH_TABLES",
     "FeatureRows",
     "FeatureTables",
     "Graphs",

@@ -7,7 +7,7 @@ engines that fill them.
 from pipelines.schemas.columns import ColumnSpec, SchemaError, TableSpec, table_spec
 from pipelines.schemas.designs import DesignRow, DirectiveOutcomeRow
 from pipelines.schemas.features import CdfgEdgeRow, CdfgNodeRow, LoopRow
-from pipelines.schemas.labels import LabelRow, RunRow
+from pipelines.schemas.labels import CROSS_CHECKS, CrossCheckRow, LabelRow, RunRow
 from pipelines.schemas.leaderboard import LeaderboardRow
 from pipelines.schemas.programs import ProgramRow, SplitRow
 from pipelines.schemas.records import FORMATS, RecordRow
@@ -17,12 +17,14 @@ from pipelines.schemas.storage import (
     read_arrow,
     read_table,
     table_path,
+    write_arrow,
     write_bytes_atomically,
     write_table,
 )
 from pipelines.schemas.vendor import VendorDesignRow, VendorLoopRow
 
 __all__ = [
+    "CROSS_CHECKS",
     "FORMATS",
     "INFEASIBLE",
     "OK",
@@ -33,6 +35,7 @@ __all__ = [
     "CdfgEdgeRow",
     "CdfgNodeRow",
     "ColumnSpec",
+    "CrossCheckRow",
     "DesignRow",
     "DirectiveOutcomeRow",
     "LabelRow",
@@ -52,6 +55,7 @@ __all__ = [
     "read_table",
     "table_path",
     "table_spec",
+    "write_arrow",
     "write_bytes_atomically",
     "write_table",
 ]

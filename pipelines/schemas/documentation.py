@@ -47,7 +47,7 @@ def tables_page(tables: Iterable[TableSpec] | None = None) -> str:
     """
     known = TableSpec.registry.values() if tables is None else tables
     ordered = sorted(known, key=lambda table: (_stage_index(table), table.name))
-    parts = [_INTRODUCTION, _summary(ordered), *(_section(table) for table in ordered)]
+    parts = [_INTRODUCTION, _summary(ordered), *(table_section(table) for table in ordered)]
     return "\n".join(parts)
 
 
@@ -61,13 +61,14 @@ def _stage_index(table: TableSpec) -> int:
 
 def _summary(tables: Sequence[TableSpec]) -> str:
     rows = [(f"[`{t.name}`](#{t.name})", t.stage, t.description, _code_list(t.key)) for t in tables]
-    return _markdown_table(("table", "stage", "one row is", "key"), rows)
+    return markdown_table(("table", "stage", "one row is", "key"), rows)
 
 
-def _section(table: TableSpec) -> str:
+def table_section(table: TableSpec) -> str:
+    """The section of one table: what a row is, and its columns with types and units."""
     heading = f"## {table.name}\n\n{table.description} Stage `{table.stage}`.\n"
     rows = [(f"`{c.name}`", _type(c), c.unit or "", _meaning(c)) for c in table.columns]
-    return f"{heading}\n{_markdown_table(('column', 'type', 'unit', 'meaning'), rows)}"
+    return f"{heading}\n{markdown_table(('column', 'type', 'unit', 'meaning'), rows)}"
 
 
 def _type(column: ColumnSpec) -> str:
@@ -86,7 +87,8 @@ def _code_list(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def _markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown."""
     lines = [header, ["---"] * len(header), *rows]
     cells = [[cell.replace("|", "\\|") for cell in line] for line in lines]
     return "".join(f"| {' | '.join(line)} |\n" for line in cells)

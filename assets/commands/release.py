@@ -1,0 +1,179 @@
+"""`simfoundry release` and `simfoundry import`: what is asked, and the answers as text.
+
+Belongs here: which kind of file a path is, formatting. Does not: the work (releasing.py).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from assets.commands.aligned import aligned_lines
+from assets.deployments import Deployment, find_deployment
+from assets.errors import FoundryError
+from assets.releasing import (
+    ImportedRelease,
+    import_release,
+    import_reports,
+    is_release,
+    release_tables,
+)
+from pipelines.identity import canonical_json
+from pipelines.vendor import VendorReport, read_csynth, read_merlin
+
+REPORT_NAME = "csynth.xml"
+DIRECTIVES_LIMIT_BYTES = 1 << 20
+DIFFERENCES_SHOWN = 5
+MEBIBYTE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportQuestion:
+    """Options of an import of vendor results.
+
+    Attributes:
+        kernels: JSON file of the kernels of a database; None for the one beside it, if any.
+        kernel: name for a report's rows; directives: JSON file with a report's directives.
+    """
+
+    kernels: Path | None = None
+    kernel: str | None = None
+    directives: Path | None = None
+
+
+def release_project(name: str, *, source: Path | None, size_limit_mib: float) -> dict[str, Any]:
+    """Write a release of a project into its folder `releases`.
+
+    Args:   source: folder of the project; None for the one of the working directory.
+    Raises: ReleaseError, FoundryError, SchemaError: see `releasing.release_tables`.
+    """
+    deployment = find_deployment(start=source)
+    if source is not None and deployment.project != source.resolve():
+        raise FoundryError(f"--from must be a project folder with dvc.yaml and workspace.yaml, got {source}")
+    written = release_tables(
+        deployment,
+        name,
+        releases=find_deployment().project / "releases",
+        size_limit_bytes=round(size_limit_mib * MEBIBYTE),
+    )
+    return {
+        "release": name,
+        "folder": str(written.folder),
+        "bytes": written.bytes,
+        "rows": dict(written.manifest.rows),
+        "left_out": dict(written.manifest.left_out),
+    }
+
+
+def release_text(answer: Mapping[str, Any]) -> str:
+    """The answer of `release_project` for a person."""
+    rows = [("table", "rows"), *((t, str(n)) for t, n in answer["rows"].items())]
+    left = [f"{table} is left out: {why}" for table, why in answer["left_out"].items()]
+    size = f"{answer['bytes'] / MEBIBYTE:.2f} MiB in {answer['folder']}"
+    return "\n".join([*aligned_lines(rows), *left, size])
+
+
+# ---- import ----------------------------------------------------------------------------------------
+
+
+def import_path(path: Path, question: ImportQuestion) -> dict[str, Any]:
+    """Import a release, a database of Merlin and Vitis results, or synthesis reports.
+
+    Args:    path: folder of a release, a Parquet file, a report, or a folder with reports below.
+    Returns: what was imported.
+    Raises:  FoundryError: it is none of these. ReleaseError, VendorError: it is not what it should be.
+    """
+    deployment = find_deployment()
+    if not path.exists():
+        raise FoundryError(f"what is imported must be there, got nothing at {path}")
+    if is_release(path):
+        _refuse_options(question, path)
+        return _release_answer(import_release(deployment, path))
+    return _reports_answer(deployment, _reports(path, question), path)
+
+
+def _refuse_options(question: ImportQuestion, path: Path) -> None:
+    given = [n for n in ("kernels", "kernel", "directives") if getattr(question, n) is not None]
+    if given:
+        raise FoundryError(f"a release has no options, got --{given[0]} ({path})")
+
+
+def _reports(path: Path, question: ImportQuestion) -> list[VendorReport]:
+    directives = None if question.directives is None else _directives(question.directives)
+    if path.suffix == ".parquet" and path.is_file():
+        return [read_merlin(path, kernels=question.kernels or _kernels_beside(path))]
+    if path.is_dir():
+        found = sorted(path.rglob(REPORT_NAME))
+        if found:
+            return [read_csynth(file, kernel=question.kernel, directives=directives) for file in found]
+    elif path.suffix == ".xml":
+        return [read_csynth(path, kernel=question.kernel, directives=directives)]
+    raise FoundryError(
+        "what is imported must be the folder of a release (with manifest.json), a .parquet database, a .xml "
+        f"report, or a folder with {REPORT_NAME} below, got {path}"
+    )
+
+
+def _kernels_beside(path: Path) -> Path | None:
+    """The kernels' file beside a database: `x_designs.parquet` and `x_kernels.json`."""
+    beside = path.with_name(f"{path.stem.removesuffix('_designs')}_kernels.json")
+    return beside if beside.is_file() else None
+
+
+def _directives(path: Path) -> str:
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(DIRECTIVES_LIMIT_BYTES + 1)
+        if len(content) > DIRECTIVES_LIMIT_BYTES:
+            raise FoundryError(f"directives must be at most 1 MiB, got more ({path})")
+        return canonical_json(json.loads(content))
+    except (ValueError, RecursionError) as error:
+        raise FoundryError(f"directives must be JSON, got {error} ({path})") from error
+    except OSError as error:
+        raise FoundryError(f"directives must be a readable file, got {error.strerror} ({path})") from error
+
+
+def _release_answer(found: ImportedRelease) -> dict[str, Any]:
+    entries = found.remembered
+    notes = list(found.notes)
+    notes += [f"{count} {why}: not in the cache" for why, count in sorted(entries.other.items())]
+    if entries.different:
+        shown = "; ".join(entries.different[:DIFFERENCES_SHOWN])
+        notes.append(
+            f"{len(entries.different)} entries of the cache say something else than the release and were "
+            f"left alone: {shown}"
+        )
+    return {
+        "release": found.name,
+        "rows": found.rows,
+        "cache": {
+            "stored": dict(sorted(entries.stored.items())),
+            "present": dict(sorted(entries.present.items())),
+        },
+        "notes": notes,
+    }
+
+
+def _reports_answer(deployment: Deployment, reports: list[VendorReport], path: Path) -> dict[str, Any]:
+    found = import_reports(deployment, reports)
+    replaced = {table: count for table, count in found.replaced.items() if count}
+    return {
+        "source": str(path),
+        "rows": dict(found.rows),
+        "statuses": dict(found.statuses),
+        "total": dict(found.total),
+        "notes": [f"{count} earlier rows of {table} were replaced" for table, count in replaced.items()],
+    }
+
+
+def import_text(answer: Mapping[str, Any]) -> str:
+    """The answer of `import_path` for a person."""
+    lines = aligned_lines([("table", "rows"), *((t, str(n)) for t, n in answer["rows"].items())])
+    for what, counts in answer.get("cache", {}).items():
+        lines += [f"cache entries {what}: {', '.join(f'{n} {kind}' for kind, n in counts.items()) or 'none'}"]
+    if "statuses" in answer:
+        lines.append(", ".join(f"{n} {status}" for status, n in answer["statuses"].items()) or "no designs")
+    return "\n".join([*lines, *answer["notes"]])

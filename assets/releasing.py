@@ -1,0 +1,357 @@
+"""Releases of a project's tables, and releases back into a project.
+
+Belongs here: which files of a project go where. Does not: the form of a release (`pipelines.releases`), the
+entries of the cache (`pipelines.labelling`, `pipelines.features`), what is shown (commands).
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from assets.configuration import (
+    Configuration,
+    parameters_text,
+    read_parameters,
+    read_parameters_file,
+)
+from assets.deployments import Deployment
+from assets.errors import FoundryError
+from assets.locks import writing_to
+from assets.settings import Settings
+from assets.stages import STEPS, partitions_of
+from pipelines.features import GRAPH_TABLES, FeatureRows, Graphs, remember_features
+from pipelines.labelling import ProgramRows, Remembered, liberty_name, present_versions, remember
+from pipelines.releases import (
+    MANIFEST_FILE,
+    PARAMETERS_FILE,
+    SIZE_LIMIT_BYTES,
+    Manifest,
+    Release,
+    ReleaseOptions,
+    Reproduction,
+    Toolset,
+    WrittenRelease,
+    open_release,
+    released_tables,
+    write_release,
+)
+from pipelines.schemas import read_arrow, read_table, table_path, table_spec, write_arrow, write_table
+from pipelines.synthesis import liberty_hash
+from pipelines.vendor import VendorReport, merge_rows
+
+VERSION_COLUMNS = {
+    "designs": (("tool", "tool_version"),),
+    "labels": (("tool", "tool_version"),),
+    "runs": (
+        ("engine", "engine_version"),
+        ("audit_engine", "audit_engine_version"),
+        ("power_engine", "power_engine_version"),
+    ),
+}
+"""Columns that name a tool and its version, by table."""
+
+
+# ---- out -------------------------------------------------------------------------------------------
+
+
+def release_tables(
+    deployment: Deployment, name: str, *, releases: Path, size_limit_bytes: int = SIZE_LIMIT_BYTES
+) -> WrittenRelease:
+    """Write a release of a project's tables under its params.yaml.
+
+    Args:   releases: folder of releases.
+    Raises: ReleaseError: see `write_release`. FoundryError: params.yaml is not acceptable, or the tables
+            were not made by one version of each tool.
+    """
+    configuration = read_parameters(deployment.project)
+    settings = Settings(configuration=configuration, deployment=deployment)
+    wanted = released_tables()
+    partitions = {t: partitions_of(step, settings) for step in STEPS for t in step.tables if t in wanted}
+    with writing_to(deployment.data_dir):
+        options = ReleaseOptions(
+            name=name,
+            partitions=partitions,
+            parameters=parameters_text(configuration),
+            toolset=_toolset(settings, partitions),
+            reproduction=_reproduction(name, configuration),
+            size_limit_bytes=size_limit_bytes,
+        )
+        return write_release(deployment.data_dir, releases, options)
+
+
+def _toolset(settings: Settings, partitions: Mapping[str, Sequence[str]]) -> Toolset:
+    """Versions as the rows name them; the C compiler and the library as they are here."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for table, columns in VERSION_COLUMNS.items():
+        for partition in partitions.get(table, ()):
+            path = table_path(settings.deployment.data_dir, table_spec(table), partition)
+            if path.is_file():  # one that is not is an error when the release is written
+                content = read_arrow(path)
+                for tool, version in {pair for names in columns for pair in _pairs(content, *names)}:
+                    found[tool].add(version)
+    for tool, versions in found.items():
+        if len(versions) > 1:
+            raise FoundryError(
+                f"the tables must be made by one version of {tool}, got {', '.join(sorted(versions))}; "
+                "run `simfoundry run` again"
+            )
+    target = settings.target
+    return Toolset(
+        tools={"native": present_versions()["native"]} | {t: v.pop() for t, v in sorted(found.items())},
+        liberties={liberty_name(target): liberty_hash(target.liberty)},
+    )
+
+
+def _pairs(content: pa.Table, tool: str, version: str) -> set[tuple[str, str]]:
+    """Tools with their versions, of the rows that name one."""
+    pairs = zip(content.column(tool).to_pylist(), content.column(version).to_pylist(), strict=True)
+    return {(one, its) for one, its in pairs if one is not None}
+
+
+def _reproduction(name: str, configuration: Configuration) -> Reproduction:
+    content = configuration.model_dump(mode="json", exclude={"run"})
+    return Reproduction(
+        commands=(
+            "make setup",
+            f"simfoundry run --parameters releases/{name}/{PARAMETERS_FILE}",
+            f"simfoundry release {name}",
+        ),
+        seeds=dict(_seeds(content)),
+        notes=(
+            "After `simfoundry import` the first of these runs takes its labels from the cache; in an empty "
+            "folder it makes them anew.",
+        ),
+    )
+
+
+def _seeds(content: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Every seed of a configuration by its key."""
+    for key, value in content.items():
+        if isinstance(value, dict):
+            yield from _seeds(value, f"{prefix}{key}.")
+        elif key in ("seed", "data_seeds"):
+            yield f"`{prefix}{key}`", str(value)
+
+
+# ---- in --------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True, kw_only=True)
+class ImportedRelease:
+    """What an import did.
+
+    Attributes:
+        rows: by table; remembered: entries of the cache; notes: anything else worth saying, one line each.
+    """
+
+    name: str
+    rows: dict[str, int] = field(default_factory=dict[str, int])
+    remembered: Remembered = field(default_factory=Remembered)
+    notes: list[str] = field(default_factory=list[str])
+
+
+def is_release(path: Path) -> bool:
+    """Whether a path is the folder of a release."""
+    return (path / MANIFEST_FILE).is_file()
+
+
+def import_release(deployment: Deployment, folder: Path) -> ImportedRelease:
+    """Check a release, write its tables into a project, and fill the cache from them.
+
+    Tables of the same partitions are replaced. Entries of the cache are added where there are none. What
+    other versions of the engines made is in the tables and not in the cache, and the notes say so.
+
+    Raises: ReleaseError: a file is not what the manifest says, or has other columns. FoundryError: another
+            process writes to the data folder.
+    """
+    release = open_release(folder)
+    found = ImportedRelease(name=release.manifest.name)
+    with writing_to(deployment.data_dir):
+        _write_tables(deployment, release, found)
+        settings = _settings(deployment, release, found)
+        if settings is not None and _same_liberties(settings, release.manifest, found):
+            found.notes += _other_versions(settings, release.manifest)
+            _fill_cache(settings, release, found)
+    return found
+
+
+def _write_tables(deployment: Deployment, release: Release, found: ImportedRelease) -> None:
+    """Every partition; all are read before the first is written, so that a wrong release changes nothing."""
+    for measured in (True, False):
+        for table in release.tables():
+            spec = table_spec(table)
+            for partition in release.partitions(table) if spec.has_measured or not measured else ():
+                release.arrow(table, partition, measured=measured)
+    for table in release.tables():
+        spec = table_spec(table)
+        found.rows[table] = 0
+        for partition in release.partitions(table):
+            content = release.arrow(table, partition)
+            found.rows[table] += content.num_rows
+            if spec.has_measured:
+                times = release.arrow(table, partition, measured=True)
+                write_arrow(deployment.data_dir, spec, times, partition, measured=True)
+            write_arrow(deployment.data_dir, spec, content, partition)
+    found.notes += [
+        f"{table} is not in the release: {why}" for table, why in release.manifest.left_out.items()
+    ]
+
+
+def _settings(deployment: Deployment, release: Release, found: ImportedRelease) -> Settings | None:
+    path = release.folder / PARAMETERS_FILE
+    try:
+        return Settings(configuration=read_parameters_file(path), deployment=deployment)
+    except FoundryError as error:
+        found.notes.append(f"the cache was not filled, for the configuration is of another version: {error}")
+        return None
+
+
+def _same_liberties(settings: Settings, manifest: Manifest, found: ImportedRelease) -> bool:
+    target = settings.target
+    own = {liberty_name(target): liberty_hash(target.liberty)}
+    if own == dict(manifest.toolset.liberties):
+        return True
+    found.notes.append(
+        "the cache was not filled, for the library is another one: "
+        f"{dict(manifest.toolset.liberties)} in the release, {own} here"
+    )
+    return False
+
+
+def _other_versions(settings: Settings, manifest: Manifest) -> list[str]:
+    """A line a tool whose version is not the one of the release."""
+    here = present_versions(settings.configuration.labelling.tools)
+    return [
+        f"{tool} is {here.get(tool, 'not here')}, the release was made with {version}: "
+        "its entries will not be found by the present engines"
+        for tool, version in manifest.toolset.tools.items()
+        if here.get(tool) != version and not here.get(tool, "").startswith(f"{version} ")
+    ]
+
+
+def _fill_cache(settings: Settings, release: Release, found: ImportedRelease) -> None:
+    for suite in release.partitions("programs"):
+        rows = _rows_by_program(release, suite)
+        graphs = _graphs_by_program(release, suite, rows["designs"])
+        for identity, (program,) in rows["programs"].items():
+            own = {table: groups.get(identity, []) for table, groups in rows.items()}
+            labelled = ProgramRows(
+                program=program,
+                designs=own["designs"],
+                outcomes=own["directive_outcomes"],
+                labels=own["labels"],
+                runs=own["runs"],
+            )
+            remember(
+                labelled,
+                settings.space,
+                target=settings.target,
+                cache=settings.cache,
+                options=settings.options,
+                into=found.remembered,
+            )
+            features = FeatureRows(
+                program=program,
+                designs=own["designs"],
+                program_facts=own["program_facts"],
+                loops=own["loops"],
+                graphs=graphs.get(identity),
+            )
+            found.remembered.stored += remember_features(features, settings.cache)
+
+
+def _rows_by_program(release: Release, suite: str) -> dict[str, dict[str, list[Any]]]:
+    """Rows of each table that a program's labels need, by program, tables that are not released empty."""
+    grouped: dict[str, dict[str, list[Any]]] = {}
+    program_of: dict[str, str] = {}
+    for table in ("programs", "designs", *BY_PROGRAM):
+        present = suite in release.partitions(table)
+        grouped[table] = {}
+        for row in release.rows(table, suite) if present else []:
+            identity = row.program_id if hasattr(row, "program_id") else program_of[row.design_id]
+            grouped[table].setdefault(identity, []).append(row)
+            if table == "designs":
+                program_of[row.design_id] = identity
+    return grouped
+
+
+BY_PROGRAM = ("directive_outcomes", "labels", "runs", "program_facts", "loops")
+
+
+def _graphs_by_program(
+    release: Release, suite: str, designs: Mapping[str, Sequence[Any]]
+) -> dict[str, Graphs]:
+    """Graphs of each program's designs; none when they were left out of the release."""
+    if any(suite not in release.partitions(table) for table in GRAPH_TABLES):
+        return {}
+    nodes, edges = (_by_design(release.arrow(table, suite)) for table in GRAPH_TABLES)
+    found: dict[str, Graphs] = {}
+    for identity, group in designs.items():
+        ids = sorted(d.design_id for d in group if d.design_id in nodes)
+        if ids:
+            found[identity] = Graphs(
+                nodes=pa.concat_tables([nodes[i] for i in ids]),
+                edges=pa.concat_tables(
+                    [edges[i] for i in ids if i in edges] or [release.empty("cdfg_edges")]
+                ),
+            )
+    return found
+
+
+def _by_design(content: pa.Table) -> dict[str, pa.Table]:
+    """Pieces of a table that is sorted by design, by design."""
+    ids = content.column("design_id").to_pylist()
+    starts = [i for i, identity in enumerate(ids) if i == 0 or ids[i - 1] != identity]
+    ends = [*starts[1:], len(ids)]
+    return {ids[start]: content.slice(start, end - start) for start, end in zip(starts, ends, strict=True)}
+
+
+# ---- vendors ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedReports:
+    """What an import of vendor results did.
+
+    Attributes:
+        rows: of this import, by table; replaced: earlier rows that differed; total: rows there are now;
+        statuses: rows of this import by outcome.
+    """
+
+    rows: Mapping[str, int]
+    replaced: Mapping[str, int]
+    total: Mapping[str, int]
+    statuses: Mapping[str, int]
+
+
+def import_reports(deployment: Deployment, reports: Sequence[VendorReport]) -> ImportedReports:
+    """Add vendor results to the tables; of one key the new row stays.
+
+    Raises: VendorError: two different rows of one key. FoundryError: another process writes to the folder.
+    """
+    new: Mapping[str, list[Any]] = {
+        "vendor_designs": [row for report in reports for row in report.designs],
+        "vendor_loops": [row for report in reports for row in report.loops],
+    }
+    rows: dict[str, int] = {}
+    replaced: dict[str, int] = {}
+    total: dict[str, int] = {}
+    with writing_to(deployment.data_dir):
+        for table, imported in new.items():
+            spec = table_spec(table)
+            there = table_path(deployment.data_dir, spec, VENDOR_PARTITION).is_file()
+            present = read_table(deployment.data_dir, spec, [VENDOR_PARTITION]) if there else []
+            merged, replaced[table] = merge_rows(spec, present, imported)
+            write_table(deployment.data_dir, spec, merged, VENDOR_PARTITION)
+            rows[table], total[table] = len(imported), len(merged)
+    statuses = Counter(row.status for row in new["vendor_designs"])
+    return ImportedReports(rows=rows, replaced=replaced, total=total, statuses=dict(sorted(statuses.items())))
+
+
+VENDOR_PARTITION = "imported"

@@ -1,0 +1,36 @@
+"""Releases: the tables as files that anybody can check, read and continue from.
+
+Belongs here: the files of a release, their hashes, the card that describes them. Does not: the content cache
+(`pipelines.labelling` and `pipelines.features` fill it from rows), where a project keeps its tables. Outside
+this package only the names below are used.
+"""
+
+from pipelines.releases.card import Reproduction
+from pipelines.releases.errors import ReleaseError
+from pipelines.releases.manifest import MANIFEST_FILE, Manifest, Toolset
+from pipelines.releases.reading import PARAMETERS_FILE, Release, open_release
+from pipelines.releases.writing import (
+    OPTIONAL_TABLES,
+    SIZE_LIMIT_BYTES,
+    ReleaseOptions,
+    WrittenRelease,
+    released_tables,
+    write_release,
+)
+
+__all__ = [
+    "MANIFEST_FILE",
+    "OPTIONAL_TABLES",
+    "PARAMETERS_FILE",
+    "SIZE_LIMIT_BYTES",
+    "Manifest",
+    "Release",
+    "ReleaseError",
+    "ReleaseOptions",
+    "Reproduction",
+    "Toolset",
+    "WrittenRelease",
+    "open_release",
+    "released_tables",
+    "write_release",
+]

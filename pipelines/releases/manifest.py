@@ -1,0 +1,128 @@
+"""The manifest: what files a release has, and what made their content.
+
+Belongs here: its form, checked when it is read. Does not: the files.
+
+Two manifests lie in a release. `manifest.json` has every file that follows from the inputs, so it is the same
+in two releases of the same programs, configuration and tools. `measured.json` has the wall-clock columns.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from pipelines.releases.errors import ReleaseError
+
+FORMAT = 1
+MANIFEST_FILE = "manifest.json"
+MEASURED_FILE = "measured.json"
+MANIFEST_LIMIT_BYTES = 16 << 20
+
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Count = Annotated[int, Field(ge=0)]
+_PLAIN = r"[A-Za-z0-9][A-Za-z0-9_.-]*"
+_FILE_NAME = rf"^(?:{_PLAIN}/){{0,3}}{_PLAIN}$"
+
+
+class _Form(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class FileEntry(_Form):
+    """One file. Paths are relative to the release, without dots at the beginning of a part."""
+
+    path: Annotated[str, Field(pattern=_FILE_NAME, max_length=300)]
+    sha256: Sha256
+    bytes: Count
+    table: str | None = None
+    partition: str | None = None
+    rows: Count | None = None
+
+
+class Toolset(_Form):
+    """Versions that the content of a release depends on.
+
+    Attributes:
+        tools: version by tool: HLS engines, cycle model, simulators, logic synthesis, power, the C compiler.
+        liberties: hash by name of the standard-cell library.
+    """
+
+    tools: Mapping[str, str]
+    liberties: Mapping[str, str]
+
+
+class Manifest(_Form):
+    """What `manifest.json` says.
+
+    Attributes:
+        left_out: tables that are not in the release, and why.
+    """
+
+    format: Literal[1]
+    name: str
+    toolset: Toolset
+    rows: Mapping[str, Count]
+    left_out: Mapping[str, str]
+    files: tuple[FileEntry, ...]
+
+
+class MeasuredManifest(_Form):
+    """What `measured.json` says."""
+
+    format: Literal[1]
+    files: tuple[FileEntry, ...]
+
+
+def manifest_bytes(manifest: Manifest | MeasuredManifest) -> bytes:
+    """The file's text, equal for equal manifests."""
+    content = manifest.model_dump(mode="json", exclude_none=True)
+    return (json.dumps(content, indent=1, sort_keys=True) + "\n").encode()
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest of a release.
+
+    Raises: ReleaseError: there is none, or it is not one.
+    """
+    path = folder / MANIFEST_FILE
+    try:
+        return Manifest.model_validate_json(_content(path))
+    except ValidationError as error:
+        raise _not_a_manifest(path, error) from error
+
+
+def read_measured_manifest(folder: Path) -> MeasuredManifest:
+    """The manifest of the wall-clock files; an empty one when there is none.
+
+    Raises: ReleaseError: it is not one.
+    """
+    path = folder / MEASURED_FILE
+    if not path.is_file():
+        return MeasuredManifest(format=1, files=())
+    try:
+        return MeasuredManifest.model_validate_json(_content(path))
+    except ValidationError as error:
+        raise _not_a_manifest(path, error) from error
+
+
+def _content(path: Path) -> bytes:
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(MANIFEST_LIMIT_BYTES + 1)
+    except OSError as error:
+        raise ReleaseError(
+            f"a release must have a readable manifest, got {error.strerror} ({path})"
+        ) from error
+    if len(content) > MANIFEST_LIMIT_BYTES:
+        raise ReleaseError(f"a manifest must be at most {MANIFEST_LIMIT_BYTES >> 20} MiB, got more ({path})")
+    return content
+
+
+def _not_a_manifest(path: Path, error: ValidationError) -> ReleaseError:
+    first = error.errors()[0]
+    place = ".".join(str(part) for part in first["loc"]) or "the file"
+    return ReleaseError(f"a manifest must have the form {FORMAT}, got at {place}: {first['msg']} ({path})")

@@ -1,0 +1,125 @@
+"""Opening a release: every file checked against the manifest before anything is read.
+
+Belongs here: hashes, forms, rows back from shards. Does not: what is done with the rows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from pipelines.releases.errors import ReleaseError
+from pipelines.releases.manifest import (
+    FileEntry,
+    Manifest,
+    MeasuredManifest,
+    read_manifest,
+    read_measured_manifest,
+)
+from pipelines.releases.shards import read_shards
+from pipelines.schemas import SchemaError, TableSpec, table_spec
+
+PARAMETERS_FILE = "params.yaml"
+CARD_FILE = "README.md"
+FILE_LIMIT_BYTES = 1 << 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Release:
+    """A release whose files are what its manifest says.
+
+    Attributes:
+        folder: it lies in; manifest: of what follows from the inputs; measured: of wall-clock times.
+    """
+
+    folder: Path
+    manifest: Manifest
+    measured: MeasuredManifest
+
+    def tables(self) -> tuple[str, ...]:
+        """Names of the tables in it."""
+        return tuple(dict.fromkeys(f.table for f in self.manifest.files if f.table is not None))
+
+    def partitions(self, table: str) -> tuple[str, ...]:
+        """Partitions of a table, in order of name."""
+        found = {f.partition for f in self.manifest.files if f.table == table and f.partition is not None}
+        return tuple(sorted(found))
+
+    def empty(self, table: str) -> pa.Table:
+        """A table's columns without rows."""
+        return table_spec(table).schema().empty_table()
+
+    def arrow(self, table: str, partition: str, *, measured: bool = False) -> pa.Table:
+        """Rows of a partition; of its wall-clock columns no rows when they were not released.
+
+        Raises: ReleaseError: a shard is damaged or does not fit the schema.
+        """
+        files = self.measured.files if measured else self.manifest.files
+        entries = [f for f in files if f.table == table and f.partition == partition]
+        paths = [self.folder / f.path for f in sorted(entries, key=lambda f: f.path)]
+        return read_shards(paths, table_spec(table), measured=measured)
+
+    def rows(self, table: str, partition: str) -> list[Any]:
+        """Rows of a partition with their wall-clock columns, which are None when not released.
+
+        Raises: ReleaseError: a shard is damaged or does not fit the schema.
+        """
+        spec = table_spec(table)
+        content = self.arrow(table, partition)
+        if spec.has_measured:
+            content = _joined(content, self.arrow(table, partition, measured=True), spec)
+        return spec.from_arrow(content)
+
+
+def open_release(folder: Path) -> Release:
+    """Open a release and check every file: its length, its SHA-256, and that nothing is missing or added.
+
+    Raises: ReleaseError: the first thing that is wrong.
+    """
+    manifest = read_manifest(folder)
+    measured = read_measured_manifest(folder)
+    for entry in (*manifest.files, *measured.files):
+        _check(folder, entry)
+    for name in {f.table for f in (*manifest.files, *measured.files) if f.table is not None}:
+        try:
+            table_spec(name)
+        except SchemaError as error:
+            raise ReleaseError(f"{error} ({folder}); import it with the version that wrote it") from error
+    return Release(folder=folder, manifest=manifest, measured=measured)
+
+
+def _check(folder: Path, entry: FileEntry) -> None:
+    path = folder / entry.path
+    try:
+        if path.is_symlink() or not path.resolve().is_relative_to(folder.resolve()):
+            raise ReleaseError(f"a file of a release must lie in its folder, got a link ({path})")
+        size = path.stat().st_size
+        if size != entry.bytes or size > FILE_LIMIT_BYTES:
+            raise ReleaseError(
+                f"a file must have {entry.bytes} bytes as the manifest says, got {size} ({path})"
+            )
+        with path.open("rb") as stream:
+            found = hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise ReleaseError(
+            f"a release must have the file {entry.path}, got {error.strerror} ({path})"
+        ) from error
+    if found != entry.sha256:
+        raise ReleaseError(
+            f"a file must have SHA-256 {entry.sha256} as the manifest says, got {found} ({path})"
+        )
+
+
+def _joined(content: pa.Table, beside: pa.Table, spec: TableSpec) -> pa.Table:
+    """The table with its wall-clock columns; both are sorted by key, so equal keys are equal rows."""
+    names: Sequence[str] = [c.name for c in spec.columns if c.measured]
+    if not beside.select(list(spec.key)).equals(content.select(list(spec.key))):
+        return content
+    for name in names:
+        content = content.append_column(name, beside.column(name))
+    return content

@@ -1,0 +1,241 @@
+"""Writing a release from the tables of a project.
+
+Belongs here: which tables and partitions, the size limit, the folder replaced as a whole. Does not: the
+encoding (`shards.py`), the card's text (`card.py`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+
+from pipelines.releases.card import Reproduction, card_text
+from pipelines.releases.errors import ReleaseError
+from pipelines.releases.manifest import (
+    FORMAT,
+    MANIFEST_FILE,
+    MEASURED_FILE,
+    FileEntry,
+    Manifest,
+    MeasuredManifest,
+    Toolset,
+    manifest_bytes,
+)
+from pipelines.releases.reading import CARD_FILE, PARAMETERS_FILE
+from pipelines.releases.shards import shard_bytes, shards
+from pipelines.schemas import TableSpec, read_arrow, table_path, table_spec
+
+SIZE_LIMIT_BYTES = 30 << 20
+ROWS_A_SHARD = 25_000
+EXCLUDED_STAGES = ("models", "vendor")
+OPTIONAL_TABLES = ("cdfg_edges", "cdfg_nodes")
+"""Tables left out, in this order, when a release is too large; programs give them again in minutes."""
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
+_LARGEST_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseOptions:
+    """What goes into a release.
+
+    Attributes:
+        name: of the release and its folder.
+        partitions: of each table, in order; a table without any is not released.
+        parameters: text of the configuration.
+        size_limit_bytes: of all files together.
+        rows_a_shard: most rows of one file.
+    """
+
+    name: str
+    partitions: Mapping[str, Sequence[str]]
+    parameters: bytes
+    toolset: Toolset
+    reproduction: Reproduction
+    size_limit_bytes: int = SIZE_LIMIT_BYTES
+    rows_a_shard: int = ROWS_A_SHARD
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenRelease:
+    """A release that was written.
+
+    Attributes:
+        bytes: of all files.
+    """
+
+    folder: Path
+    manifest: Manifest
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _File:
+    entry: FileEntry
+    content: bytes = field(repr=False)
+
+
+def released_tables() -> tuple[str, ...]:
+    """Names of the tables that releases have, in order of declaration: all but models' and imported ones."""
+    return tuple(s.name for s in TableSpec.registry.values() if s.stage not in EXCLUDED_STAGES)
+
+
+def write_release(data_dir: Path, releases: Path, options: ReleaseOptions) -> WrittenRelease:
+    """Write a release, whole or not at all; one of the same name is replaced.
+
+    Args:    data_dir: with the tables; releases: folder of releases.
+    Raises:  ReleaseError: the name is not one, a table lacks a partition, the folder is something else, or
+             the release is larger than the limit even without the optional tables. SchemaError: a table is
+             damaged.
+    """
+    if not _NAME.fullmatch(options.name):
+        raise ReleaseError(
+            f"a release's name must be letters, digits, dots, dashes and underscores, got {options.name!r}"
+        )
+    folder = releases / options.name
+    if folder.exists() and not (folder / MANIFEST_FILE).is_file():
+        raise ReleaseError(f"a release's folder must be a release or new, got something else ({folder})")
+    tables = {
+        table: {partition: _read(data_dir, table, partition) for partition in partitions}
+        for table, partitions in options.partitions.items()
+        if partitions
+    }
+    measured = _measured_files(data_dir, tables, options.rows_a_shard)
+    files = _table_files(tables, options.rows_a_shard)
+    left_out: dict[str, str] = {}
+    made: list[_File] = []
+    for table in ("", *OPTIONAL_TABLES):
+        if table in tables:
+            files = [f for f in files if f.entry.table != table]
+            del tables[table]
+            limit = options.size_limit_bytes / (1 << 20)
+            left_out[table] = f"with it the release is larger than {limit:g} MiB"
+        manifest, made = _complete(tables, files, measured, left_out, options)
+        size = sum(len(f.content) for f in made)
+        if size <= options.size_limit_bytes:
+            _replace(folder, made)
+            return WrittenRelease(folder=folder, manifest=manifest, bytes=size)
+    raise ReleaseError(_too_large(made, options.size_limit_bytes))
+
+
+# ---- files -----------------------------------------------------------------------------------------
+
+Partitions = Mapping[str, Mapping[str, pa.Table]]
+
+
+def _read(data_dir: Path, table: str, partition: str, *, measured: bool = False) -> pa.Table:
+    spec = table_spec(table)
+    path = table_path(data_dir, spec, partition, measured=measured)
+    try:
+        content = read_arrow(path)
+    except FileNotFoundError as error:
+        raise ReleaseError(
+            f"a release must have every file of {table}, got no {path}; run `simfoundry run` first"
+        ) from error
+    problems = [] if measured else spec.violations(content)
+    if problems:
+        raise ReleaseError(f"table {table} must fit its schema: {'; '.join(problems)} ({path})")
+    return content.cast(spec.schema(measured=measured))
+
+
+def _table_files(tables: Partitions, rows: int) -> list[_File]:
+    return [
+        _shard_file("tables", table, partition, number, piece)
+        for table, partitions in tables.items()
+        for partition, content in partitions.items()
+        for number, piece in enumerate(shards(content, rows))
+    ]
+
+
+def _measured_files(data_dir: Path, tables: Partitions, rows: int) -> list[_File]:
+    return [
+        _shard_file("measured", table, partition, number, piece)
+        for table, partitions in tables.items()
+        if table_spec(table).has_measured
+        for partition in partitions
+        for number, piece in enumerate(shards(_read(data_dir, table, partition, measured=True), rows))
+    ]
+
+
+def _shard_file(room: str, table: str, partition: str, number: int, piece: pa.Table) -> _File:
+    content = shard_bytes(piece)
+    entry = FileEntry(
+        path=f"{room}/{table}/{partition}-{number:04d}.parquet",
+        sha256=hashlib.sha256(content).hexdigest(),
+        bytes=len(content),
+        table=table,
+        partition=partition,
+        rows=piece.num_rows,
+    )
+    return _File(entry=entry, content=content)
+
+
+def _text_file(path: str, content: bytes) -> _File:
+    digest = hashlib.sha256(content).hexdigest()
+    return _File(entry=FileEntry(path=path, sha256=digest, bytes=len(content)), content=content)
+
+
+def _manifest(
+    tables: Partitions, files: Sequence[_File], left_out: Mapping[str, str], options: ReleaseOptions
+) -> Manifest:
+    return Manifest(
+        format=FORMAT,
+        name=options.name,
+        toolset=options.toolset,
+        rows={t: sum(content.num_rows for content in found.values()) for t, found in tables.items()},
+        left_out=left_out,
+        files=tuple(f.entry for f in files),
+    )
+
+
+def _complete(
+    tables: Partitions,
+    files: Sequence[_File],
+    measured: Sequence[_File],
+    left_out: Mapping[str, str],
+    options: ReleaseOptions,
+) -> tuple[Manifest, list[_File]]:
+    """The manifest and every file: shards, configuration, card, and the manifests, which name all others."""
+    own = [*files, _text_file(PARAMETERS_FILE, options.parameters)]
+    whole = {t: pa.concat_tables(list(found.values())) for t, found in tables.items()}
+    card = card_text(_manifest(tables, own, left_out, options), whole, options.reproduction)
+    own.append(_text_file(CARD_FILE, card.encode()))
+    manifest = _manifest(tables, own, left_out, options)
+    times = MeasuredManifest(format=FORMAT, files=tuple(f.entry for f in measured))
+    return manifest, [
+        *own,
+        *measured,
+        _text_file(MANIFEST_FILE, manifest_bytes(manifest)),
+        _text_file(MEASURED_FILE, manifest_bytes(times)),
+    ]
+
+
+def _too_large(files: Sequence[_File], limit: int) -> str:
+    largest = sorted(files, key=lambda f: (-len(f.content), f.entry.path))[:_LARGEST_SHOWN]
+    named = ", ".join(f"{f.entry.path} {len(f.content) / (1 << 20):.1f}" for f in largest)
+    total = sum(len(f.content) for f in files) / (1 << 20)
+    return (
+        f"a release must have at most {limit / (1 << 20):g} MiB, got {total:.1f} without the optional "
+        f"tables; the largest files in MiB: {named}"
+    )
+
+
+def _replace(folder: Path, files: Sequence[_File]) -> None:
+    """Write a new folder beside, then put it in the old one's place."""
+    new, old = (folder.parent / f".{folder.name}.{what}" for what in ("new", "old"))
+    for leftover in (new, old):
+        shutil.rmtree(leftover, ignore_errors=True)
+    for file in files:
+        path = new / file.entry.path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(file.content)
+    if folder.exists():
+        folder.rename(old)
+    new.rename(folder)
+    shutil.rmtree(old, ignore_errors=True)
