@@ -1,5 +1,5 @@
-"""Asset jobs: the tables of one suite, the split and the report over all suites, and the
-predictors.
+"""Asset jobs: the tables of one suite, the split and the report over all suites, the predictors, and
+the page of it all.
 
 Belongs here: what is launched together. Does not: when (schedules.py).
 """
@@ -34,4 +34,10 @@ predictors = dg.define_asset_job(
     description="Predictors trained on the tables of all suites, and the leaderboard.",
 )
 
-ASSET_JOBS = [suite_tables, split_table, report_table, predictors]
+report_page = dg.define_asset_job(
+    "report_page",
+    selection=dg.AssetSelection.assets("report"),
+    description="The page of all tables.",
+)
+
+ASSET_JOBS = [suite_tables, split_table, report_table, predictors, report_page]

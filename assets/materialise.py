@@ -17,6 +17,7 @@ from assets.execution import INTERRUPTED
 from assets.instance import PROCESS_TAG, process_tag, release_dead_runs
 from assets.jobs import ASSET_JOBS
 from assets.locks import sweep_leftovers, writing_to
+from assets.report_asset import REPORT_ASSETS
 from assets.resources import FoundryResource, ProgressResource, resources
 from assets.settings import Settings
 from assets.stages import STEPS, Step, partitions_of, step_named, steps_of
@@ -25,7 +26,7 @@ from assets.versions import record_stage
 from pipelines.labelling import require_tools
 from pipelines.schemas import table_path, table_spec
 
-JOBS = ("suite_tables", "split_table", "report_table", "predictors")
+JOBS = ("suite_tables", "split_table", "report_table", "predictors", "report_page")
 QUIET_CONSOLE = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 """Failures are reported in one line each; their tracebacks are in the run storage, for the UI."""
 
@@ -117,6 +118,7 @@ class _Run:
         self._record("features")
         self._execute_if_ready(jobs["predictors"], step_named("models"))
         self._record("models")
+        self._execute(jobs["report_page"], [], None)  # of whatever was made
 
     def _jobs(self) -> dict[str, dg.JobDefinition]:
         foundry = FoundryResource(
@@ -124,7 +126,7 @@ class _Run:
             workers=self.settings.configuration.run.workers or 0,
         )
         definitions = dg.Definitions(
-            assets=TABLE_ASSETS,
+            assets=[*TABLE_ASSETS, *REPORT_ASSETS],
             jobs=ASSET_JOBS,
             loggers={"console": dg.colored_console_logger},
             resources=resources({"foundry": foundry, "progress": self.progress}),

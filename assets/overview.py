@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from assets.deployments import Deployment
+from assets.pages import page_path
 from assets.stages import REASON_LENGTH, STAGES
 from pipelines.schemas import OK, LeaderboardRow, SchemaError, TableSpec, read_arrow, read_table, table_spec
 
@@ -115,6 +116,7 @@ def _places(deployment: Deployment) -> dict[str, str]:
         "tables": str(deployment.data_dir / "tables"),
         "wall-clock times": str(deployment.data_dir / "measured"),
         "cache": str(deployment.cache_dir),
+        "report": str(page_path(deployment)),
         "models": deployment.tracking_uri,
         "runs": str(deployment.dagster_home),
     }

@@ -1,7 +1,6 @@
-"""`simfoundry report`: the page of what is in the tables, or in a release.
+"""`simfoundry report`: the answer about a written page.
 
-Belongs here: where it is read from and written to, the answer as JSON. Does not: its figures or its looks
-(`pipelines.reports`), files of single designs (report.py).
+Belongs here: what is shown. Does not: the page (`assets.pages`), files of single designs (report.py).
 """
 
 from __future__ import annotations
@@ -9,66 +8,25 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import asdict
 from typing import Any
 
-from assets.deployments import Deployment
-from assets.errors import FoundryError
-from pipelines.reports import Report, draw_page, read_report
-from pipelines.schemas import write_bytes_atomically
-
-PAGE_FILE = "report.html"
-OWN_TITLE = "What the foundry made"
+from assets.pages import WrittenPage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WrittenPage:
-    """A page on disk and the figures in it."""
-
-    path: Path
-    content: bytes
-    report: Report
-
-    def as_json(self) -> dict[str, Any]:
-        """Where it is and what it says; single points of drawings left out."""
-        figures = asdict(self.report)
-        for estimate in figures["estimates"]:
-            del estimate["points"]
-        if figures["coverage"] is not None and figures["coverage"]["projection"] is not None:
-            del figures["coverage"]["projection"]["points"]
-        page = {
-            "page": str(self.path),
-            "bytes": len(self.content),
-            "sha256": hashlib.sha256(self.content).hexdigest(),
-        }
-        return {**page, **_plain(figures)}
-
-
-def write_page(
-    deployment: Deployment, *, release: Path | None = None, out: Path | None = None
-) -> WrittenPage:
-    """Draw the tables of a deployment, or of a release, and write the page.
-
-    Args:
-        release: folder of tables, `<table>/*.parquet` in it or in its folder `tables`.
-        out: file of the page; by default in the data folder.
-    Raises: FoundryError: the release is no folder, or the page cannot be written. ReportError: no tables.
-    """
-    if release is not None and not release.is_dir():
-        raise FoundryError(f"a release must be a folder with tables, got no folder ({release})")
-    name = OWN_TITLE if release is None else f"Release {release.resolve().name}"
-    report = read_report(deployment.data_dir if release is None else release, name=name)
-    default = PAGE_FILE if release is None else f"report-{release.resolve().name}.html"
-    path = deployment.data_dir / default if out is None else out
-    content = draw_page(report).encode()
-    try:
-        write_bytes_atomically(path, content)
-    except OSError as error:
-        raise FoundryError(
-            f"a page must be a file that can be written, got {error.strerror} ({path})"
-        ) from error
-    return WrittenPage(path=path, content=content, report=report)
+def page_as_json(page: WrittenPage) -> dict[str, Any]:
+    """Where the page is and what it says; single points of drawings left out."""
+    figures = asdict(page.report)
+    for estimate in figures["estimates"]:
+        del estimate["points"]
+    if figures["coverage"] is not None and figures["coverage"]["projection"] is not None:
+        del figures["coverage"]["projection"]["points"]
+    about = {
+        "page": str(page.path),
+        "bytes": len(page.content),
+        "sha256": hashlib.sha256(page.content).hexdigest(),
+    }
+    return {**about, **_plain(figures)}
 
 
 def summary_lines(page: WrittenPage) -> list[str]:

@@ -263,4 +263,5 @@ def test_the_nightly_job_does_what_the_command_does(
         "split_table",
         "report_table",
         "predictors",
+        "report_page",
     }
