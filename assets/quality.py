@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from assets.settings import Settings
+from pipelines.labelling import CROSS_CHECK_LIMITS
 from pipelines.schemas import OK, read_arrow, table_path, table_spec
 
 PROBLEM_LIMIT = 20
@@ -63,6 +65,7 @@ REFERENCES: Mapping[str, tuple[tuple[tuple[str, ...], str, tuple[str, ...]], ...
     "directive_outcomes": ((("design_id",), "designs", ("design_id",)),),
     "labels": ((("design_id",), "designs", ("design_id",)),),
     "runs": ((("design_id",), "designs", ("design_id",)),),
+    "cross_checks": ((("design_id", "data_id"), "runs", ("design_id", "data_id")),),
     "program_facts": ((("program_id",), "programs", ("program_id",)),),
     "loops": ((("program_id",), "programs", ("program_id",)),),
     "cdfg_nodes": ((("design_id",), "designs", ("design_id",)),),
@@ -90,7 +93,7 @@ def rules_of(table: str) -> tuple[CheckRule, ...]:
     names = {column.name for column in spec.columns}
     rules = [_SCHEMA, _UNIQUE_KEY]
     rules += [_FOREIGN_KEYS] if table in REFERENCES else []
-    rules += {"runs": [_RUNS_EQUAL], "labels": [_LABELS_EQUAL], "splits": [_NO_LEAK]}.get(table, [])
+    rules += _OWN_RULES.get(table, [])
     rules += [_FAILURE_RATE] if "status" in names else []
     return tuple(rules)
 
@@ -147,6 +150,39 @@ def unproven_labels(file: CheckedFile) -> list[str]:
         if row["status"] == OK
         for found in [runs[row["design_id"]]]
         if not found or not all(found)
+    ]
+
+
+def failed_cross_checks(file: CheckedFile, checks: Sequence[str]) -> list[str]:
+    """Figures of some checks that differ from the other tool's by more than is allowed."""
+    return [
+        f"{row['check']} must be within {row['allowed']:.2%} of {row['tool']}, "
+        f"got {row['value']} against {row['reference']} for design {row['design_id']}"
+        + (f" ({row['reason']})" if row["reason"] else "")
+        for row in file.content.to_pylist()
+        if row["check"] in checks and row["status"] == OK and not _passes(row)
+    ]
+
+
+def _passes(row: Mapping[str, Any]) -> bool:
+    """Whether a check's row says that it passed, and its figures say so, too."""
+    value, reference = row["value"], row["reference"]
+    if row["passed"] is not True or value is None or reference is None:
+        return False
+    limit = CROSS_CHECK_LIMITS[row["check"]]
+    return row["allowed"] <= limit and abs(value - reference) <= limit * abs(reference)
+
+
+def unknown_powers(file: CheckedFile) -> list[str]:
+    """Whether the share of ok runs without power is above the configured one."""
+    rows = [r for r in file.content.to_pylist() if r["status"] == OK and r["power_status"] is not None]
+    limit = file.settings.configuration.quality.max_failure_fraction
+    lacking = [r for r in rows if r["power_status"] != OK or r["power_mw"] is None]
+    if len(lacking) <= limit * len(rows):
+        return []
+    return [
+        f"at most {limit:.0%} of ok runs may lack their power, got {len(lacking)} of {len(rows)}, "
+        f"the first because {lacking[0]['power_reason']}"
     ]
 
 
@@ -226,6 +262,52 @@ _LABELS_EQUAL = CheckRule(
     blocking=True,
     problems=unproven_labels,
 )
+_POWER_KNOWN = CheckRule(
+    name="power_known",
+    description="The share of ok runs without power is below quality.max_failure_fraction.",
+    blocking=False,
+    problems=unknown_powers,
+)
+
+
+def _cross_check_rule(name: str, description: str, *checks: str) -> CheckRule:
+    return CheckRule(
+        name=name,
+        description=description,
+        blocking=True,
+        problems=partial(failed_cross_checks, checks=checks),
+    )
+
+
+_CROSS_CHECKED = [
+    _cross_check_rule(
+        "netlist_equals_rtl",
+        "Each mapped netlist of the sample computes what its Verilog does.",
+        "netlist_outputs",
+    ),
+    _cross_check_rule(
+        "cycle_model_equals_verilator",
+        "The cycle model counts the cycles of the simulated Verilog.",
+        "latency_cycles",
+    ),
+    _cross_check_rule(
+        "counts_equal_yosys_stat",
+        "Area and flip-flops of the sample are those that yosys counts.",
+        "area_um2",
+        "flip_flop_count",
+    ),
+    _cross_check_rule("delay_equals_opensta", "Delays are within 2 % of OpenSTA.", "delay_ns"),
+    _cross_check_rule(
+        "switching_power_equals_opensta",
+        "Switching power is within 3 % of OpenSTA with the same activity.",
+        "switching_power_mw",
+    ),
+    _cross_check_rule(
+        "internal_power_equals_opensta",
+        "Internal power is within 5 % of OpenSTA with the same activity, under the rule that it follows.",
+        "internal_power_mw",
+    ),
+]
 _NO_LEAK = CheckRule(
     name="no_leak",
     description="No program, name or source stands on two sides of the split.",
@@ -238,3 +320,9 @@ _FAILURE_RATE = CheckRule(
     blocking=False,
     problems=too_many_failures,
 )
+_OWN_RULES: Mapping[str, list[CheckRule]] = {
+    "runs": [_RUNS_EQUAL, _POWER_KNOWN],
+    "labels": [_LABELS_EQUAL],
+    "cross_checks": _CROSS_CHECKED,
+    "splits": [_NO_LEAK],
+}

@@ -98,6 +98,7 @@ class Settings:
             workers=self.configuration.run.workers or os.cpu_count() or 1,
             data_seeds=labelling.data_seeds,
             audit_fraction=labelling.audit_fraction,
+            cross_check_fraction=labelling.cross_check_fraction,
             model_timeout_s=labelling.model_timeout_s,
             verilator_timeout_s=labelling.verilator_timeout_s,
             synthesis_timeout_s=self.configuration.synthesis.timeout_s,

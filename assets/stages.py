@@ -17,7 +17,7 @@ from models.registry import Registration, RegistryStore, register_candidate
 from models.tenset_mlp import NAME as TENSET_MLP
 from models.tenset_mlp import TrainOptions, train_tenset_mlp
 from pipelines.features import extract_features, freeze_split
-from pipelines.labelling import label_designs, plan_designs
+from pipelines.labelling import cross_check_designs, label_designs, plan_designs
 from pipelines.programs import stage_reports, suite_programs
 from pipelines.schemas import (
     OK,
@@ -95,16 +95,19 @@ def make_designs(settings: Settings, suite: str, listen: Listener) -> StepSummar
 
 
 def make_labels(settings: Settings, suite: str, listen: Listener) -> StepSummary:
-    """Write the labels and runs of a suite: logic synthesis, simulation, equality with native C."""
-    made = label_designs(
-        _read(settings, "programs", suite),
-        _read(settings, "designs", suite),
-        target=settings.target,
-        cache=settings.cache,
-        options=settings.options,
-        on_progress=listen,
+    """Write the labels, runs and cross-checks of a suite: synthesis, simulation, power, other tools."""
+    programs, designs = _read(settings, "programs", suite), _read(settings, "designs", suite)
+    chosen: Mapping[str, Any] = {
+        "target": settings.target,
+        "cache": settings.cache,
+        "options": settings.options,
+        "on_progress": listen,
+    }
+    made = label_designs(programs, designs, **chosen)
+    checks = cross_check_designs(programs, designs, made, **chosen)
+    return _write(
+        settings, "labels", suite, {"labels": made.labels, "runs": made.runs, "cross_checks": checks}
     )
-    return _write(settings, "labels", suite, {"labels": made.labels, "runs": made.runs})
 
 
 def make_features(settings: Settings, suite: str, listen: Listener) -> StepSummary:
@@ -195,7 +198,7 @@ STEPS: tuple[Step, ...] = (
     Step(
         name="labels",
         stage="labels",
-        tables=("labels", "runs"),
+        tables=("labels", "runs", "cross_checks"),
         reads=("programs", "designs"),
         by_suite=True,
         run=make_labels,
@@ -267,12 +270,19 @@ def partitions_of(step: Step, settings: Settings) -> tuple[str, ...]:
 
 
 def count_failures(table: str, rows: Sequence[Any]) -> Counter[tuple[str, str, str]]:
-    """Rows that are not ok, by table, status and reason."""
-    return Counter(
-        (table, row.status, " ".join((row.reason or "no reason").split())[:REASON_LENGTH])
-        for row in rows
-        if getattr(row, "status", OK) != OK
-    )
+    """Rows that are not ok, or whose power is not, by table, status and reason."""
+    found: Counter[tuple[str, str, str]] = Counter()
+    for row in rows:
+        power = getattr(row, "power_status", None)
+        if getattr(row, "status", OK) != OK:
+            found[table, row.status, _short(row.reason or "no reason")] += 1
+        elif power not in (None, OK):
+            found[table, power, _short(f"power: {row.power_reason or 'no reason'}")] += 1
+    return found
+
+
+def _short(reason: str) -> str:
+    return " ".join(reason.split())[:REASON_LENGTH]
 
 
 def _suites(settings: Settings) -> tuple[str, ...]:

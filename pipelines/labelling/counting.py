@@ -225,7 +225,7 @@ def attempt_run(request: RunRequest, *, cache: ContentCache, options: LabelOptio
         seed=request.seed,
         engine=cyclemodel.ENGINE,
         engine_version=cyclemodel.engine_version(),
-        audited=is_audited(request.design.design_id, options.audit_fraction),
+        audited=is_audited(request.design.design_id, options.audited_fraction),
     )
     key = run_key(request.design, empty, options)
     stored = cache.get("run", key)

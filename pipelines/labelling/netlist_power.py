@@ -73,7 +73,7 @@ def attempt_power(counted: CountedRun, *, cache: ContentCache, options: LabelOpt
     if stored is not None:
         return replace(row, **stored)
     try:
-        result = _estimate(counted, cache=cache, options=options)
+        result = simulate_netlist(counted, cache=cache, options=options)
     except (ToolMissing, PowerError) as error:
         return replace(row, power_status=TOOL_ERROR, power_reason=str(error))
     fields = _fields(result)
@@ -98,7 +98,11 @@ _POWERS = (
 )
 
 
-def _estimate(counted: CountedRun, *, cache: ContentCache, options: LabelOptions) -> PowerResult:
+def simulate_netlist(counted: CountedRun, *, cache: ContentCache, options: LabelOptions) -> PowerResult:
+    """What the mapped netlist of a run does, and its power.
+
+    Raises: ToolMissing, PowerError, SynthesisError, HlsError, OSError: it cannot be simulated.
+    """
     request, target = counted.request, counted.target
     design = request.design
     run = DesignRun(
@@ -150,16 +154,19 @@ def _difference(
     if result.latency_cycles is None:
         return None
     expected = expected_outputs(counted.request, cache=cache, options=options)
-    for what, (model, netlist) in _compared(counted, result, expected).items():
+    for what, (model, netlist) in compare_outputs(counted, result, expected).items():
         if model != netlist:
             return what if what.startswith("array ") else f"{what} ({model} and {netlist})"
     return None
 
 
-def _compared(
+def compare_outputs(
     counted: CountedRun, result: PowerResult, expected: Mapping[str, Any]
 ) -> dict[str, tuple[Any, Any]]:
-    """Figures of the cycle model and of the netlist by what they are."""
+    """Figures of the scheduled design and of its netlist, by what they are.
+
+    Args: expected: as of `expected_outputs`.
+    """
     row, arrays = counted.row, counted.request.interface.arrays
     widths = {a.name: a.type.width_bits // 8 for a in arrays}
     outputs = output_digests(result.outputs)

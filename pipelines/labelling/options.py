@@ -17,6 +17,8 @@ class LabelOptions:
         workers: designs worked on at a time.
         data_seeds: one input data set a seed.
         audit_fraction: of the designs, those whose Verilog is simulated too and must agree; 0 to 1.
+        cross_check_fraction: of the designs, those whose figures are compared with other tools; they are
+            audited too.
         model_timeout_s, verilator_timeout_s, synthesis_timeout_s, native_timeout_s: wall-clock limit of each
             tool run; the model is the cycle model.
         tool_timeout_s: wall-clock limit of each process of another high-level synthesis tool.
@@ -29,6 +31,7 @@ class LabelOptions:
     workers: int = 2
     data_seeds: tuple[int, ...] = (0,)
     audit_fraction: float = 0.1
+    cross_check_fraction: float = 0.0
     model_timeout_s: float = 120.0
     verilator_timeout_s: float = 120.0
     synthesis_timeout_s: float = 300.0
@@ -38,6 +41,11 @@ class LabelOptions:
     glitches: bool = True
     power_timeout_s: float = 120.0
     cycle_limit: int = 50_000_000
+
+    @property
+    def audited_fraction(self) -> float:
+        """Of the designs, those whose Verilog is simulated, cross-checked ones included."""
+        return max(self.audit_fraction, self.cross_check_fraction)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,9 +23,18 @@ from pipelines.hls import (
 from pipelines.identity import text_sha256
 from pipelines.interface import DataSet, Interface
 from pipelines.labelling.counting import RunRequest, attempt_run
+from pipelines.labelling.cross_checks import cross_check
 from pipelines.labelling.netlist_power import CountedRun, attempt_power
 from pipelines.labelling.options import LabelOptions
-from pipelines.schemas import REJECTED, DesignRow, DirectiveOutcomeRow, ProgramRow, RunRow
+from pipelines.schemas import (
+    REJECTED,
+    CrossCheckRow,
+    DesignRow,
+    DirectiveOutcomeRow,
+    LabelRow,
+    ProgramRow,
+    RunRow,
+)
 from pipelines.synthesis import Target
 from pipelines.tools import stopwatch
 
@@ -115,6 +124,13 @@ class OwnDesign:
         """
         counted = CountedRun(request=self._request(data, row.seed, builds), row=row, target=target)
         return attempt_power(counted, cache=self.cache, options=self.options)
+
+    def cross_check(
+        self, label: LabelRow, row: RunRow, data: DataSet, *, target: Target, builds: Path
+    ) -> tuple[CrossCheckRow, ...]:
+        """Compare its figures on one data set with other tools; see `cross_check`."""
+        counted = CountedRun(request=self._request(data, row.seed, builds), row=row, target=target)
+        return cross_check(counted, label, cache=self.cache, options=self.options)
 
     def _request(self, data: DataSet, seed: int, builds: Path) -> RunRequest:
         return RunRequest(

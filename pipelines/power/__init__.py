@@ -11,7 +11,14 @@ from pipelines.power.energy import PowerParts, power_parts
 from pipelines.power.engine import ENGINE, build_engine, engine_version, run_engine
 from pipelines.power.errors import PowerError
 from pipelines.power.estimate import PowerResult, estimate_power, tool_version
-from pipelines.power.opensta import OpenStaComparison, ToolPower, compare_with_opensta
+from pipelines.power.opensta import (
+    OPENSTA,
+    OpenStaComparison,
+    ToolPower,
+    compare_with_opensta,
+    opensta_version,
+    verilog_of,
+)
 from pipelines.power.stimulus import (
     Activity,
     DesignActivity,
@@ -22,6 +29,7 @@ from pipelines.power.stimulus import (
 
 __all__ = [
     "ENGINE",
+    "OPENSTA",
     "Activity",
     "DesignActivity",
     "DesignRun",
@@ -38,7 +46,9 @@ __all__ = [
     "encode_netlist",
     "engine_version",
     "estimate_power",
+    "opensta_version",
     "power_parts",
     "run_engine",
     "tool_version",
+    "verilog_of",
 ]

@@ -17,7 +17,7 @@ from pipelines.power.encoding import encode_netlist
 from pipelines.power.energy import PowerParts, missing_power_data, power_parts
 from pipelines.power.engine import ENGINE, engine_version, run_engine
 from pipelines.power.errors import PowerError
-from pipelines.power.stimulus import DesignRun, DesignStimulus
+from pipelines.power.stimulus import Activity, DesignRun, DesignStimulus
 from pipelines.synthesis import Liberty, Netlist, analyse_timing
 from pipelines.tools import stopwatch
 
@@ -42,7 +42,7 @@ class PowerResult:
         parts: the parts of the power.
         latency_cycles, returned, outputs, loads, stores: as the netlist computed them, to be compared with
             RTL simulation; see `pipelines.rtlsim.SimulationResult`.
-        toggles: changes of all nets in the run.
+        toggles: changes of all nets in the run; activity: of each net; clock: net that clocks all flip-flops.
         is_endless: whether the cycle limit ended the run.
         tool, tool_version: the simulator, and the hash of it and of the power model.
         wall_s: time of everything; simulate_wall_s: of the simulator.
@@ -59,6 +59,8 @@ class PowerResult:
     loads: dict[str, int] = field(default_factory=dict[str, int])
     stores: dict[str, int] = field(default_factory=dict[str, int])
     toggles: int | None = None
+    activity: Activity | None = field(default=None, repr=False, compare=False)
+    clock: int | None = None
     is_endless: bool = False
     tool: str = ENGINE
     tool_version: str = field(default_factory=tool_version)
@@ -137,6 +139,8 @@ def estimate_power(
         loads=found.loads,
         stores=found.stores,
         toggles=int(found.activity.toggles.sum()),
+        activity=found.activity,
+        clock=encoded.clock,
         wall_s=stopwatch() - start,
         simulate_wall_s=simulation.wall_s,
     )

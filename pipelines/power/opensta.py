@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -46,6 +47,7 @@ from pipelines.synthesis import (
 )
 from pipelines.tools import find_tool, run_tool
 
+OPENSTA = "opensta"
 Floats = NDArray[np.float64]
 
 _FIRST_NET = 2
@@ -55,6 +57,16 @@ _NUMBER = r"(-?[0-9.]+)"
 _ARRIVAL = re.compile(rf"^\s*{_NUMBER}\s+data arrival time", re.MULTILINE)
 _LAUNCH = re.compile(rf"^\s*{_NUMBER}\s+{_NUMBER}\s+clock clk \((?:rise|fall) edge\)", re.MULTILINE)
 _SETUP = re.compile(rf"^\s*{_NUMBER}\s+{_NUMBER}\s+library setup time", re.MULTILINE)
+
+
+@cache
+def opensta_version() -> str:
+    """Version of the `sta` on the PATH.
+
+    Raises: ToolMissing: it is not installed.
+    """
+    run = run_tool([find_tool("sta", OPENSTA), "-version"], folder=Path("/"), timeout_s=30, memory_bytes=None)
+    return run.stdout.strip()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,7 +195,7 @@ def _run(commands: list[str], verilog: str, liberty: Path, folder: Path, timeout
     (folder / "cells.lib").symlink_to(liberty.absolute())
     (folder / "netlist.v").write_text(verilog, encoding="utf-8")
     (folder / "commands.tcl").write_text("\n".join([*commands, ""]), encoding="utf-8")
-    argv = [find_tool("sta", "opensta"), "-no_splash", "-exit", "commands.tcl"]
+    argv = [find_tool("sta", OPENSTA), "-no_splash", "-exit", "commands.tcl"]
     run = run_tool(argv, folder=folder, timeout_s=timeout_s, memory_bytes=None)
     text = f"{run.stdout}\n{run.stderr}"
     errors = [line.strip() for line in text.splitlines() if "rror" in line]

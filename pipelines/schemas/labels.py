@@ -87,3 +87,39 @@ class RunRow:
     power_wall_s: float | None = column(
         "Time of the netlist's simulation and its power.", unit="s", measured=True
     )
+
+
+CROSS_CHECKS = (
+    "netlist_outputs",
+    "latency_cycles",
+    "area_um2",
+    "flip_flop_count",
+    "delay_ns",
+    "switching_power_mw",
+    "internal_power_mw",
+)
+
+
+@table("cross_checks", stage="labels")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrossCheckRow:
+    """A figure of a sampled design against another tool."""
+
+    design_id: str = column("Design of the sample.", key=True)
+    data_id: str = column("Hash of the input data of its run.", key=True)
+    check: str = column("What is compared.", key=True, choices=CROSS_CHECKS)
+    suite: str = column("Suite of the program.")
+    status: str = column(
+        "Outcome of the comparison, infeasible when the library lacks what it needs.", choices=STATUSES
+    )
+    reason: str | None = column("Why it could not be made, or what differs.")
+    value: float | None = column("The project's figure, in the unit of the check's name.")
+    reference: float | None = column("The other tool's figure.")
+    deviation: float | None = column("Value over reference, less 1.")
+    allowed: float = column("Largest deviation of either sign that passes.")
+    passed: bool | None = column("Whether it passes; null unless status is ok.")
+    tool: str = column("The other tool.")
+    tool_version: str | None = column("Version of the other tool; null when it is missing.")
+    check_wall_s: float | None = column(
+        "Time of the other tool, for all checks it makes.", unit="s", measured=True
+    )

@@ -13,6 +13,7 @@ from pipelines.synthesis.lookup import TableStack
 from pipelines.synthesis.netlist import CellGroup, Netlist
 from pipelines.synthesis.recipe import OUTPUT_LOAD_PF, tool_version
 from pipelines.synthesis.records import netlist_record, read_netlist_record
+from pipelines.synthesis.recount import Recount, recount_cells
 from pipelines.synthesis.timing import FALL, RISE, Timing, analyse_timing
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "Liberty",
     "Netlist",
     "Pin",
+    "Recount",
     "SynthesisError",
     "SynthesisResult",
     "Table",
@@ -39,6 +41,7 @@ __all__ = [
     "load_liberty",
     "netlist_record",
     "read_netlist_record",
+    "recount_cells",
     "synthesize_design",
     "tool_version",
 ]
