@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from random_nests import random_nest
 from transform_support import Comparison, assert_all_same_meaning, assert_same_meaning, draw_arguments
 
-from pipelines.hls import ir, read_function
+from pipelines.hls import Directive, HlsOptions, compile_program, ir, read_function
 from pipelines.hls.errors import NotApplicable
 from pipelines.hls.transforms.partition import partition_array
 from pipelines.interface import INT32, BankDimension
@@ -85,6 +85,26 @@ def test_an_access_goes_to_the_banks_it_may_mean(name: str) -> None:
     after = partition_array(before, array, style, factor, dimension)
     assert accesses(after) == expected
     check(before, after)
+
+
+def test_an_access_that_is_never_reached_goes_to_one_bank() -> None:
+    # Of at most three iterations none is left for a body of four.
+    source = """
+    int f(int A[5]) {
+        int s = 0;
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j <= i; j++)
+                for (int k = 0; k <= j; k++) s += A[k];
+        return s;
+    }
+    """
+    directives = (
+        Directive(kind="partition", variable="A", style="block", value=4, dimension=1),
+        Directive(kind="pipeline", loop="L2"),
+        Directive(kind="unroll", loop="L2", value=4),
+    )
+    compiled = compile_program(source, top="f", options=HlsOptions(directives=directives))
+    assert [bank.port for bank in compiled.banks] == ["A__0", "A__1", "A__2"]
 
 
 def test_a_direct_access_needs_no_division() -> None:

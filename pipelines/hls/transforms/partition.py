@@ -75,6 +75,7 @@ class _Deal:
         """Numbers of the banks that an index may mean."""
         if self.style == "block":
             low, high = facts.interval(form) if form.exact else (0, len(self.banks) * self.size)
+            high = max(low, high)  # an access that is never reached has no interval
             first, last = max(low, 0) // self.size, max(high, 0) // self.size
             return list(range(min(first, len(self.banks) - 1), min(last, len(self.banks) - 1) + 1))
         residue, modulus = facts.residue(form)
