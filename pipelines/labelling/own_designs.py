@@ -28,6 +28,7 @@ from pipelines.labelling.netlist_power import CountedRun, attempt_power
 from pipelines.labelling.options import LabelOptions
 from pipelines.schemas import (
     REJECTED,
+    TOOL_ERROR,
     CrossCheckRow,
     DesignRow,
     DirectiveOutcomeRow,
@@ -62,6 +63,11 @@ def attempt_hls(program: ProgramRow, options: HlsOptions, cache: ContentCache) -
     except HlsError as error:
         row = design_row(program, options, (REJECTED, str(error)), stopwatch() - start)
         attempt = HlsAttempt(design=row, outcomes=())
+    except Exception as error:  # a fault of the engine costs one design, not the run, and is tried again
+        reason = f"the engine failed: {type(error).__name__}: {error}"
+        return HlsAttempt(
+            design=design_row(program, options, (TOOL_ERROR, reason), stopwatch() - start), outcomes=()
+        )
     else:
         row = design_row(program, options, compiled, stopwatch() - start)
         outcomes = tuple(outcome_rows(program, options, compiled))

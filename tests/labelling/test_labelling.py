@@ -22,6 +22,7 @@ from pipelines.labelling import (
     label_designs,
     netlist_power,
     netlists,
+    own_designs,
     plan_designs,
 )
 from pipelines.labelling.counting import is_audited
@@ -229,6 +230,20 @@ def test_a_failing_tool_is_tried_again_a_mismatch_is_not(
         made = label(program(tmp_path), target, fresh, audit_fraction=1.0)
         assert made.label.status == "tool_error"
     assert len(mismatches) == 1
+
+
+def test_a_fault_of_the_engine_is_a_row_and_is_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: Target, fresh: ContentCache
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise IndexError("list index out of range")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(own_designs, "compile_program", broken)
+        found = label(program(tmp_path), target, fresh)
+    assert (found.design.status, found.label.status) == ("tool_error", "tool_error")
+    assert found.design.reason == "the engine failed: IndexError: list index out of range"
+    assert own_designs.attempt_hls(program(tmp_path), HlsOptions(), fresh).design.status == "ok"
 
 
 def test_a_refused_program_is_one_rejected_design(
