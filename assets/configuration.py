@@ -14,11 +14,13 @@ import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from assets.errors import FoundryError
+from models.program_lm import EditOptions, TrainingOptions
 from pipelines.hls.operators import LIMITED_CLASSES
 from pipelines.labelling import TOOLS
 from pipelines.programs import ALL_SUITES, SIZES
 from pipelines.programs.ast import AstOptions
 from pipelines.programs.dataflow import DataflowOptions
+from pipelines.programs.llm import CheckLimits, Prices, TextLimits
 from pipelines.schemas import write_bytes_atomically
 
 CONFIGURATION_FOLDER = Path(__file__).resolve().parents[1] / "conf"
@@ -86,6 +88,62 @@ class Dataflow(_Group):
     count: Annotated[int, Field(ge=0)]
     seed: int
     options: DataflowOptions
+
+
+class LlmParents(_Group):
+    """How often a program of each stage is varied."""
+
+    ast: Annotated[float, Field(ge=0)]
+    dataflow: Annotated[float, Field(ge=0)]
+
+
+class LlmEmbedded(_Group):
+    """The project's own model; the meanings are those of models.program_lm."""
+
+    seed: int
+    training: TrainingOptions
+    editing: EditOptions
+
+
+class LlmServer(_Group):
+    """A server; the meanings are those of pipelines.programs.llm.ServerOptions."""
+
+    url: str
+    model: str
+    key_variable: str
+    temperature: float
+    most_tokens: int
+    timeout_s: Positive
+    most_reply_bytes: int
+    tries: int
+    pause_s: float
+    requests_a_minute: Positive | None
+
+
+class LlmFolder(_Group):
+    """A folder of weights."""
+
+    path: str | None
+    temperature: Annotated[float, Field(ge=0, le=5)]
+    most_tokens: Annotated[int, Field(ge=1)]
+
+
+class Llm(_Group):
+    """The programs of the suite llm; the meanings are those of pipelines.programs.llm.LlmOptions."""
+
+    count: Annotated[int, Field(ge=0)]
+    seed: int
+    provider: Literal["embedded", "server", "folder"]
+    prompts: Annotated[tuple[str, ...], Field(min_length=1)]
+    parents: LlmParents
+    attempts: Annotated[int, Field(ge=1)]
+    most_failures: Annotated[int, Field(ge=1)]
+    prices: Prices
+    text: TextLimits
+    check: CheckLimits
+    embedded: LlmEmbedded
+    server: LlmServer
+    folder: LlmFolder
 
 
 class Hls(_Group):
@@ -179,6 +237,7 @@ class Configuration(_Group):
     programs: Programs
     ast: Ast
     dataflow: Dataflow
+    llm: Llm
     hls: Hls
     synthesis: Synthesis
     labelling: Labelling

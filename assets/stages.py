@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from assets.errors import FoundryError
+from assets.language_models import make_variants, usage_notes
 from assets.settings import Listener, Settings
 from models.registry import Registration, RegistryStore, register_candidate
 from models.tenset_mlp import NAME as TENSET_MLP
 from models.tenset_mlp import TrainOptions, train_tenset_mlp
 from pipelines.features import extract_features, freeze_split
 from pipelines.labelling import cross_check_designs, label_designs, plan_designs
-from pipelines.programs import stage_reports, suite_programs
+from pipelines.programs import LLM, stage_reports, suite_programs
 from pipelines.schemas import (
     OK,
     SchemaError,
@@ -75,7 +76,10 @@ class Step:
 
 def make_programs(settings: Settings, suite: str, listen: Listener) -> StepSummary:
     """Write the programs of a suite."""
-    del listen  # seconds at most
+    if suite == LLM:
+        made = make_variants(settings, listen)
+        notes = usage_notes(made.usage)
+        return _write(settings, "programs", suite, {"programs": made.rows}, notes=notes)
     rows = {"programs": suite_programs(suite, settings.suite_options)}
     return _write(settings, "programs", suite, rows)
 

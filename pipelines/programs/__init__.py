@@ -20,7 +20,10 @@ from pipelines.programs.rows import kernel_programs, program_from_file
 from pipelines.programs.statistics import stage_reports
 from pipelines.programs.suites import (
     ALL_SUITES,
+    AST,
+    DATAFLOW,
     GENERATED_SUITES,
+    LLM,
     Generation,
     SuiteOptions,
     suite_programs,
@@ -28,7 +31,10 @@ from pipelines.programs.suites import (
 
 __all__ = [
     "ALL_SUITES",
+    "AST",
+    "DATAFLOW",
     "GENERATED_SUITES",
+    "LLM",
     "MACHSUITE_SIZES",
     "POLYBENCH_DATA_TYPES",
     "POLYBENCH_KERNELS",

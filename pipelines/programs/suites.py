@@ -15,8 +15,8 @@ from pipelines.programs.errors import ProgramError
 from pipelines.programs.rows import kernel_programs
 from pipelines.schemas import ProgramRow
 
-AST, DATAFLOW = "ast", "dataflow"
-GENERATED_SUITES = (AST, DATAFLOW)
+AST, DATAFLOW, LLM = "ast", "dataflow", "llm"
+GENERATED_SUITES = (AST, DATAFLOW, LLM)
 ALL_SUITES = (*SUITES, *GENERATED_SUITES)
 
 
@@ -51,7 +51,7 @@ class SuiteOptions:
 def suite_programs(suite: str, options: SuiteOptions) -> list[ProgramRow]:
     """The programs of a suite.
 
-    Args:    suite: of ALL_SUITES.
+    Args:    suite: of ALL_SUITES; programs of llm need a model, see `pipelines.programs.llm.llm_programs`.
     Raises:  ProgramError: there is no such suite, or no such size.
     """
     if suite == AST:
@@ -60,6 +60,8 @@ def suite_programs(suite: str, options: SuiteOptions) -> list[ProgramRow]:
     if suite == DATAFLOW:
         given = options.dataflow
         return dataflow_programs(count=given.count, seed=given.seed, options=options.dataflow_options)
+    if suite == LLM:
+        raise ProgramError("programs of suite llm need a language model, got options without one")
     if suite not in SUITES:
         raise ProgramError(f"a suite must be one of {', '.join(ALL_SUITES)}, got {suite}")
     return kernel_programs(suites=(suite,), sizes=options.sizes)

@@ -3,7 +3,7 @@
 Outside this package only the names below are used.
 """
 
-from pipelines.programs.ast.generation import GeneratedProgram, ast_programs, generate_program
+from pipelines.programs.ast.generation import GeneratedProgram, ast_program, ast_programs, generate_program
 from pipelines.programs.ast.options import CONTROLS, DATA_TYPES, OPERATORS, AstOptions
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "OPERATORS",
     "AstOptions",
     "GeneratedProgram",
+    "ast_program",
     "ast_programs",
     "generate_program",
 ]

@@ -94,9 +94,12 @@ def ast_programs(*, count: int, seed: int, options: AstOptions) -> list[ProgramR
     Returns: a row a program, in order; one that is outside the options' bounds after ATTEMPTS tries is
              rejected with its reason.
     """
-    return [
-        _row(generate_program(seed=seed, number=number, options=options), number) for number in range(count)
-    ]
+    return [ast_program(number, seed=seed, options=options) for number in range(count)]
+
+
+def ast_program(number: int, *, seed: int, options: AstOptions) -> ProgramRow:
+    """One program of a seed; see `ast_programs`."""
+    return _row(generate_program(seed=seed, number=number, options=options), number)
 
 
 def _row(generated: GeneratedProgram, number: int) -> ProgramRow:

@@ -1,0 +1,143 @@
+"""The language model of a configuration, and the suite llm.
+
+Belongs here: which provider, its key from the environment, prompt files, parents. Does not: the stage
+(pipelines/programs/llm), any model.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+
+from assets.configuration import CONFIGURATION_FOLDER, Llm
+from assets.errors import FoundryError
+from assets.settings import Listener, Settings
+from models.program_lm import EmbeddedProvider
+from pipelines.labelling import Progress
+from pipelines.programs import AST, DATAFLOW
+from pipelines.programs.ast import ast_program
+from pipelines.programs.dataflow import dataflow_program
+from pipelines.programs.llm import (
+    LlmOptions,
+    LlmPrograms,
+    LlmUsage,
+    ParentPool,
+    Prompt,
+    Provider,
+    ServerOptions,
+    ServerProvider,
+    llm_programs,
+)
+from pipelines.schemas import ProgramRow
+
+PROMPT_FOLDER = CONFIGURATION_FOLDER / "prompts"
+
+
+def make_variants(settings: Settings, listen: Listener) -> LlmPrograms:
+    """The programs of the suite llm under a configuration.
+
+    Raises: FoundryError: a prompt is not there. ProgramError: an option is out of range.
+    """
+    chosen = settings.configuration.llm
+    options = LlmOptions(
+        count=chosen.count,
+        seed=chosen.seed,
+        attempts=chosen.attempts,
+        most_failures=chosen.most_failures,
+        text=chosen.text,
+        check=chosen.check,
+    )
+
+    def told(done: int, total: int, failed: int, latest: str) -> None:
+        listen(Progress(step="programs", done=done, total=total, failed=failed, latest=latest))
+
+    return llm_programs(
+        options,
+        provider=provider_of(settings, os.environ, listen),
+        prompts=[read_prompt(name) for name in chosen.prompts],
+        parents=parents_of(settings),
+        cache=settings.cache,
+        on_variant=told,
+    )
+
+
+def provider_of(settings: Settings, environment: Mapping[str, str], listen: Listener) -> Provider:
+    """The configured provider.
+
+    Args:   environment: where a server's key is; nothing else is read of it.
+    Raises: ProgramError: an option is out of range. FoundryError: the provider lacks something.
+    """
+    chosen = settings.configuration.llm
+    if chosen.provider == "server":
+        return _server(chosen, environment)
+    if chosen.provider == "folder":
+        from models.folder_lm import FolderProvider
+
+        if chosen.folder.path is None:
+            raise FoundryError("llm.folder.path must be a folder of weights, got null")
+        return FolderProvider(
+            Path(chosen.folder.path),
+            temperature=chosen.folder.temperature,
+            most_tokens=chosen.folder.most_tokens,
+            prices=chosen.prices,
+        )
+
+    def told(step: int, steps: int, loss: float) -> None:
+        listen(
+            Progress(step="programs", done=step, total=steps, failed=0, latest=f"training, loss {loss:.3f}")
+        )
+
+    return EmbeddedProvider(
+        cache=settings.cache,
+        training=chosen.embedded.training,
+        editing=chosen.embedded.editing,
+        seed=chosen.embedded.seed,
+        on_step=told,
+        prices=chosen.prices,
+    )
+
+
+def _server(chosen: Llm, environment: Mapping[str, str]) -> ServerProvider:
+    fields = chosen.server.model_dump(exclude={"key_variable"})
+    options = ServerOptions(**fields, prices=chosen.prices)
+    return ServerProvider(options, key=environment.get(chosen.server.key_variable) or None)
+
+
+def read_prompt(name: str) -> Prompt:
+    """A prompt of conf/prompts.
+
+    Raises: FoundryError: there is no such file.
+    """
+    path = PROMPT_FOLDER / f"{name}.txt"
+    if path.parent != PROMPT_FOLDER or not path.is_file():
+        valid = ", ".join(sorted(p.stem for p in PROMPT_FOLDER.glob("*.txt")))
+        raise FoundryError(f"a prompt must be a file of {PROMPT_FOLDER}, got {name}; valid: {valid}")
+    return Prompt(name=name, text=path.read_text(encoding="utf-8"))
+
+
+def parents_of(settings: Settings) -> list[ParentPool]:
+    """Programs of the stages ast and dataflow as the configuration asks for them."""
+    given, weights = settings.suite_options, settings.configuration.llm.parents
+
+    @lru_cache(maxsize=4096)
+    def of_ast(number: int) -> ProgramRow:
+        return ast_program(number, seed=given.ast.seed, options=given.ast_options)
+
+    @lru_cache(maxsize=4096)
+    def of_dataflow(number: int) -> ProgramRow:
+        return dataflow_program(number, seed=given.dataflow.seed, options=given.dataflow_options)
+
+    return [
+        ParentPool(name=AST, count=given.ast.count, weight=weights.ast, program=of_ast),
+        ParentPool(name=DATAFLOW, count=given.dataflow.count, weight=weights.dataflow, program=of_dataflow),
+    ]
+
+
+def usage_notes(usage: LlmUsage) -> dict[str, str]:
+    """What the replies took, for the summary of the step."""
+    return {
+        "asked": f"{usage.asked} replies, {usage.generated} programs kept, {usage.duplicates} duplicates",
+        "tokens": f"{usage.prompt_tokens} read, {usage.completion_tokens} written, cost {usage.cost:.4f}",
+    }

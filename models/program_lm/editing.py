@@ -1,0 +1,159 @@
+"""Variants of a program: some sites replaced one after another by what the model samples.
+
+Belongs here: which sites, sampling under the mask, splicing. Does not: judging a variant.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+
+import torch
+
+from models.program_lm.editing_options import EditOptions
+from models.program_lm.examples import MIDDLE_TOKENS, context_ids, middle_words
+from models.program_lm.grammar import grammar_of
+from models.program_lm.network import ProgramLm
+from models.program_lm.reading import read_program
+from models.program_lm.rendering import rendered
+from models.program_lm.symbols import CONDITION, EXPRESSION, LOOP, STATEMENT, ReadProgram, Site
+from models.program_lm.vocabulary import IDS, naming_of
+
+ATTEMPTS_AN_EDIT = 4
+"""Samples drawn for one site before another is taken; a sample may repeat what stood there."""
+ROOM_TOKENS = 12
+"""Tokens that a replacement may need after its limit, to close what is open."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variant:
+    """A program with some sites replaced.
+
+    Attributes:
+        edits: sites that were.
+        read_tokens, made_tokens: that the model was given and sampled.
+    """
+
+    source: str
+    edits: int
+    read_tokens: int
+    made_tokens: int
+
+
+def draw_variant(source: str, network: ProgramLm, options: EditOptions, generator: Random) -> Variant:
+    """A variant of a program; the same for the same arguments on one machine.
+
+    Raises: SourceError: the program is outside the subset that the model reads.
+    """
+    wanted = generator.randint(*options.edits)
+    edits = read = made = 0
+    for _ in range(wanted * ATTEMPTS_AN_EDIT):
+        if edits == wanted:
+            break
+        program = read_program(source)
+        site = _draw_site(program.sites, options, generator)
+        if site is None:
+            break
+        sampler = _Sampler(network=network, temperature=options.temperature, generator=generator)
+        text = sampler.replacement(program, site)
+        read, made = read + sampler.read, made + sampler.made
+        if text is not None:
+            source = _spliced(program, site, text)
+            edits += 1
+    return Variant(source=source, edits=edits, read_tokens=read, made_tokens=made)
+
+
+def _draw_site(sites: Sequence[Site], options: EditOptions, generator: Random) -> Site | None:
+    """A site of a kind drawn by its weight; short ones only, so that a replacement can be as long."""
+    by_kind: dict[str, list[Site]] = {EXPRESSION: [], CONDITION: [], STATEMENT: [], LOOP: []}
+    insertions: list[Site] = []
+    for site in sites:
+        if site.first == site.last:
+            if _can_assign(site):
+                insertions.append(site)
+        elif site.last - site.first < MIDDLE_TOKENS and (
+            site.kind in (EXPRESSION, CONDITION) or _can_assign(site)
+        ):
+            by_kind[site.kind].append(site)
+    if insertions and generator.random() < options.insert_probability * _share(options, STATEMENT):
+        return generator.choice(insertions)
+    kinds = [kind for kind, some in by_kind.items() if some and _weight(options, kind) > 0]
+    if not kinds:
+        return None
+    kind = generator.choices(kinds, [_weight(options, kind) for kind in kinds])[0]
+    return generator.choice(by_kind[kind])
+
+
+def _can_assign(site: Site) -> bool:
+    """Whether a statement at a site has something to write; inner names hide outer ones."""
+    return any(symbol.assignable for symbol in {s.name: s for s in site.scope}.values())
+
+
+def _weight(options: EditOptions, kind: str) -> float:
+    return options.kind_weights[(EXPRESSION, CONDITION, STATEMENT, LOOP).index(kind)]
+
+
+def _share(options: EditOptions, kind: str) -> float:
+    return _weight(options, kind) / sum(options.kind_weights)
+
+
+def _spliced(program: ReadProgram, site: Site, text: str) -> str:
+    """The program with other text at a site."""
+    tokens, source = program.tokens, program.source
+    begin = tokens[site.first].start
+    if site.first == site.last:
+        line = source.rfind("\n", 0, begin) + 1
+        return f"{source[:begin]}{text}\n{source[line:begin]}{source[begin:]}"
+    return source[:begin] + text + source[tokens[site.last - 1].end :]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Sampler:
+    """Draws replacements of one site.
+
+    Attributes:
+        read, made: tokens so far.
+    """
+
+    network: ProgramLm
+    temperature: float
+    generator: Random
+    read: int = 0
+    made: int = 0
+
+    @torch.inference_mode()
+    def replacement(self, program: ReadProgram, site: Site) -> str | None:
+        """Text for a site, None when the sample is what stands there."""
+        naming = naming_of(program, site)
+        context = context_ids(program, site, naming)
+        grammar = grammar_of(naming, program.names, limit=MIDDLE_TOKENS - ROOM_TOKENS - 4)
+        production = grammar.replacement(site)
+        allowed = next(production)
+        words: list[str] = []
+        logits, cache = self.network(torch.tensor([context]))
+        self.read += len(context)
+        while True:
+            word = self.drawn(logits[0, -1], sorted(allowed))
+            words.append(word)
+            try:
+                allowed = production.send(word)
+            except StopIteration:
+                break
+            if cache[0][0].shape[2] == self.network.size.block:
+                return None
+            logits, cache = self.network(torch.tensor([[IDS[word]]]), cache)
+        self.made += len(words)
+        if words == middle_words(program, site, naming):
+            return None
+        return rendered(program, site, naming, words[:-1])
+
+    def drawn(self, logits: torch.Tensor, allowed: Sequence[str]) -> str:
+        """One of the allowed tokens by the model's probabilities among them."""
+        if len(allowed) == 1:
+            return allowed[0]
+        scores = logits[[IDS[word] for word in allowed]].tolist()
+        highest = max(scores)
+        weights = [math.exp((score - highest) / self.temperature) for score in scores]
+        return self.generator.choices(allowed, weights)[0]

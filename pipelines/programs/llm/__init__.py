@@ -1,0 +1,43 @@
+"""The LLM stage: variants of earlier programs by prompting a language model.
+
+Belongs here: the provider interface, the client of OpenAI-compatible servers, prompts, checks, rows. Does
+not: models that need a learning framework (those are outside `pipelines/`, behind the same interface).
+
+Outside this package only the names below are used.
+"""
+
+from pipelines.programs.llm.checking import CheckLimits, Verdict, check_variant
+from pipelines.programs.llm.prompts import Prompt
+from pipelines.programs.llm.provider import Prices, Provider, ProviderError, Reply
+from pipelines.programs.llm.replies import ReplyRejected, TextLimits, program_of_reply
+from pipelines.programs.llm.server import ServerOptions, ServerProvider
+from pipelines.programs.llm.stage import (
+    LlmOptions,
+    LlmPrograms,
+    LlmUsage,
+    ParentPool,
+    llm_programs,
+    reason_kind,
+)
+
+__all__ = [
+    "CheckLimits",
+    "LlmOptions",
+    "LlmPrograms",
+    "LlmUsage",
+    "ParentPool",
+    "Prices",
+    "Prompt",
+    "Provider",
+    "ProviderError",
+    "Reply",
+    "ReplyRejected",
+    "ServerOptions",
+    "ServerProvider",
+    "TextLimits",
+    "Verdict",
+    "check_variant",
+    "llm_programs",
+    "program_of_reply",
+    "reason_kind",
+]

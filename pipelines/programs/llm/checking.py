@@ -1,0 +1,216 @@
+"""Judging a variant: what it takes to be kept.
+
+Belongs here: the order of the checks and their reasons. Does not: rules on text (replies.py), what is new
+(stage.py), or any check itself: the front end, HLS, native C and the cycle model are engines of their own.
+
+Cheap checks come first, and nothing of a reply is compiled to native code before the front end has read it
+all.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from pipelines.cache import ContentCache
+from pipelines.cyclemodel import count_cycles, engine_version
+from pipelines.headers import INCLUDE_FOLDER
+from pipelines.hls import CompiledDesign, HlsError, HlsOptions, compile_program, read_interface, tool_version
+from pipelines.identity import content_hash
+from pipelines.interface import DataSet, Interface
+from pipelines.native import native_version, run_native
+from pipelines.programs.data import draw_data
+from pipelines.programs.errors import ProgramError
+from pipelines.programs.llm.replies import ReplyRejected
+from pipelines.programs.normalised import ast_hash
+from pipelines.sandbox import Limits, run_confined
+from pipelines.schemas import OK, REJECTED, TIMEOUT, TOOL_ERROR, ProgramRow
+from pipelines.tools import find_tool
+from pipelines.values import same_values
+
+_CACHE_KIND = "llm_verdict"
+_PREPROCESSED_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckLimits:
+    """Bounds of a variant.
+
+    Attributes:
+        most_cycles: with memory delays of 2 and no directives.
+        most_area_um2: estimated for osu018, without directives; some 34 um2 a cell.
+        timeout_s: of each native run, wall clock in seconds.
+        data_seeds: of the inputs it is run on.
+    """
+
+    most_cycles: int = 50_000
+    most_area_um2: float = 480_000.0
+    timeout_s: float = 10.0
+    data_seeds: tuple[int, ...] = (0, 1)
+
+    def __post_init__(self) -> None:
+        """Raises: ProgramError: a limit that is not above 0, or no seed."""
+        for name in ("most_cycles", "most_area_um2", "timeout_s"):
+            if not getattr(self, name) > 0:
+                raise ProgramError(f"{name} must be above 0, got {getattr(self, name)}")
+        if not self.data_seeds:
+            raise ProgramError("data_seeds must have a seed, got none")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What became of a variant.
+
+    Attributes:
+        status: ok, rejected, timeout or tool_error.
+        reason: None when ok.
+        ast_hash: of the normalised tree; None when it is no program.
+        cycles: latency with memory delays of 2; None unless it was counted.
+    """
+
+    status: str
+    reason: str | None = None
+    ast_hash: str | None = None
+    cycles: int | None = None
+
+
+def check_variant(source: str, parent: ProgramRow, limits: CheckLimits, cache: ContentCache) -> Verdict:
+    """Judge a variant, or find the verdict of before.
+
+    It must read as C of our subset, differ from its parent, have its parent's interface, pass HLS within the
+    bounds, run without undefined behaviour on drawn inputs, and compute in hardware what it does natively.
+
+    Args:    source: text that `program_of_reply` let through.
+    Returns: the verdict; only what follows from the arguments is remembered.
+    Raises:  ToolMissing: gcc or bubblewrap is not installed. SandboxError: the machine forbids confinement.
+    """
+    key = content_hash(
+        source,
+        parent.source,
+        parent.top,
+        parent.inputs,
+        asdict(limits),
+        tool_version(),
+        native_version(),
+        engine_version(),
+    )
+    stored = cache.get(_CACHE_KIND, key)
+    if stored is not None:
+        return Verdict(**stored)
+    verdict = _judged(source, parent, limits)
+    if verdict.status not in (TOOL_ERROR, TIMEOUT):
+        cache.put(_CACHE_KIND, key, asdict(verdict))
+    return verdict
+
+
+def _judged(source: str, parent: ProgramRow, limits: CheckLimits) -> Verdict:
+    found: str | None = None
+    try:
+        _require_preprocessable(source)
+        found = ast_hash(source, parent.top)
+        if found == parent.ast_hash:
+            raise ReplyRejected("a variant must differ from its parent, got the same syntax tree")
+        interface = read_interface(source, parent.top)
+        _require_interface(interface, read_interface(parent.source, parent.top))
+        compiled = compile_program(source, top=parent.top, options=HlsOptions())
+        _require_area(compiled, limits)
+        verdict = _run(source, compiled, parent, limits)
+    except ReplyRejected as refused:
+        return Verdict(status=REJECTED, reason=str(refused), ast_hash=found)
+    except HlsError as error:
+        return Verdict(status=REJECTED, reason=f"high-level synthesis: {error}", ast_hash=found)
+    except RecursionError:
+        reason = "expressions and statements must nest less deeply, got nesting too deep"
+        return Verdict(status=REJECTED, reason=reason, ast_hash=found)
+    return Verdict(status=verdict.status, reason=verdict.reason, ast_hash=found, cycles=verdict.cycles)
+
+
+def _require_preprocessable(source: str) -> None:
+    """Expand macros confined first: a few of them can become gigabytes of text."""
+    gcc = find_tool("gcc", "gcc")
+    argv = (gcc, "-E", "-x", "c", "-std=c11", "-nostdinc", "-isystem", str(INCLUDE_FOLDER), "program.c")
+    limits = Limits(
+        wall_s=20.0, cpu_s=10, memory_bytes=1 << 30, output_bytes=_PREPROCESSED_BYTES, processes=4
+    )
+    with tempfile.TemporaryDirectory() as scratch:
+        run = run_confined(
+            argv,
+            folder=Path(scratch) / "box",
+            readable=(INCLUDE_FOLDER,),
+            files={"program.c": source.encode()},
+            limits=limits,
+        )
+    if run.stopped_by is not None or (run.returncode or 0) < 0:
+        rule = f"a preprocessed program must be at most {_PREPROCESSED_BYTES} bytes"
+        raise ReplyRejected(f"{rule}, got more")
+    if run.returncode != 0:
+        raise ReplyRejected(f"a program must pass the C preprocessor, got {_first_error(run.stderr)}")
+
+
+def _first_error(messages: str) -> str:
+    lines = [line for line in messages.splitlines() if "error:" in line]
+    return " ".join((lines or ["no reason"])[0].split())[:200]
+
+
+def _require_interface(found: Interface, wanted: Interface) -> None:
+    """The parent's inputs must be inputs of the variant."""
+    one, other = ([(a.name, a.type, a.shape) for a in interface.arguments] for interface in (found, wanted))
+    if one != other or found.returns != wanted.returns:
+        names = ", ".join(name for name, _, _ in one) or "no arguments"
+        raise ReplyRejected(f"a variant must keep its parent's arguments and result, got {names[:200]}")
+    if not any(a.written for a in found.arguments) and found.returns is None:
+        raise ReplyRejected("a variant must write an array or return a value, got neither")
+
+
+def _require_area(compiled: CompiledDesign, limits: CheckLimits) -> None:
+    area = compiled.report.estimated_area_um2
+    if area > limits.most_area_um2:
+        raise ReplyRejected(
+            f"a design must have at most {limits.most_area_um2:.0f} um2, got an estimate of {area:.0f}"
+        )
+
+
+def _run(source: str, compiled: CompiledDesign, parent: ProgramRow, limits: CheckLimits) -> Verdict:
+    """Native runs and counted runs on every data set."""
+    cycles = 0
+    for seed in limits.data_seeds:
+        try:
+            data = draw_data(compiled.interface, parent.inputs, seed=seed)
+        except ProgramError as error:
+            return Verdict(status=REJECTED, reason=str(error))
+        verdict = _run_on(source, compiled, data, limits)
+        if verdict.status != OK:
+            return verdict
+        cycles = max(cycles, verdict.cycles or 0)
+    return Verdict(status=OK, cycles=cycles)
+
+
+def _run_on(source: str, compiled: CompiledDesign, data: DataSet, limits: CheckLimits) -> Verdict:
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        native = run_native(
+            source, compiled.interface, data, folder=folder / "native", timeout_s=limits.timeout_s
+        )
+        if native.status != OK:
+            return Verdict(status=native.status, reason=f"native C: {native.reason}")
+        (folder / "cycles").mkdir()
+        counted = count_cycles(
+            compiled,
+            data,
+            folder=folder / "cycles",
+            cycle_limit=limits.most_cycles,
+            timeout_s=10 * limits.timeout_s,
+        )
+    if counted.status == TIMEOUT and "cycle limit" in (counted.reason or ""):
+        return Verdict(
+            status=REJECTED, reason=f"a design must take at most {limits.most_cycles} cycles, got more"
+        )
+    if counted.status != OK:
+        return Verdict(status=counted.status, reason=f"cycle model: {counted.reason}")
+    equal = native.returned == counted.returned and all(
+        same_values(native.outputs[name], counted.outputs[name]) for name in native.outputs
+    )
+    if not equal:
+        return Verdict(status=TOOL_ERROR, reason="the cycle model's outputs must equal native C, got others")
+    return Verdict(status=OK, cycles=counted.latency_cycles)

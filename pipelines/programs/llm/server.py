@@ -1,0 +1,327 @@
+"""A language model behind a server that speaks OpenAI's chat completions: vLLM, llama.cpp, Ollama and others.
+
+Belongs here: asking once, with limits on time and size; asking again; pace. Does not: what is asked.
+
+The client is http.client of the standard library. It follows no redirect, reads no .netrc, proxy or other
+environment, and gives access to its socket, so that one clock bounds a whole exchange however slowly a server
+drips. A key is sent to the configured address only, and is in no message, row or identity.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from threading import Event, Timer
+from typing import Any
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from pipelines.identity import canonical_json
+from pipelines.programs.errors import ProgramError
+from pipelines.programs.llm.provider import Prices, ProviderError, Reply
+from pipelines.tools import stopwatch
+
+RETRIED = (408, 425, 429, 500, 502, 503, 504)
+"""Answers of a server that may give a reply when it is asked again."""
+LONGEST_PAUSE_S = 60.0
+EXCERPT_CHARACTERS = 200
+_PIECE_BYTES = 1 << 16
+_KEY = re.compile(r"[\x21-\x7e]{1,4096}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerOptions:
+    """A server and how it is asked.
+
+    Attributes:
+        url: of the API, for example http://localhost:11434/v1; `/chat/completions` is added.
+        model: name that the server knows.
+        temperature, most_tokens: of the reply.
+        timeout_s: of one exchange from the connection to the last byte, wall clock in seconds.
+        most_reply_bytes: of one answer; a longer one is cut off.
+        tries: times that a prompt is sent when the server is busy or cannot be reached.
+        pause_s: before the second try; it doubles each time.
+        requests_a_minute: most requests; None for no limit.
+        prices: of tokens.
+
+    Raises: ProgramError: a value outside its range.
+    """
+
+    url: str
+    model: str
+    temperature: float = 0.8
+    most_tokens: int = 4096
+    timeout_s: float = 120.0
+    most_reply_bytes: int = 1 << 20
+    tries: int = 4
+    pause_s: float = 1.0
+    requests_a_minute: float | None = None
+    prices: Prices = field(default_factory=Prices)
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.url)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
+            raise ProgramError(
+                f"a server's url must be http or https with a host and no user or query, got {self.url}"
+            )
+        _require(bool(self.model), "a server's model must have a name", self.model)
+        _require(0 <= self.temperature <= 5, "temperature must be 0 .. 5", self.temperature)
+        _require(self.pause_s >= 0, "pause_s must be at least 0", self.pause_s)
+        for name in ("most_tokens", "timeout_s", "most_reply_bytes", "tries"):
+            _require(getattr(self, name) > 0, f"{name} must be above 0", getattr(self, name))
+        rate = self.requests_a_minute
+        _require(rate is None or rate > 0, "requests_a_minute must be above 0", rate)
+
+
+def _require(holds: bool, rule: str, value: object) -> None:
+    if not holds:
+        raise ProgramError(f"{rule}, got {value!r}")
+
+
+def _wait(seconds: float) -> None:
+    Event().wait(seconds)
+
+
+class _Message(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    content: str
+
+
+class _Choice(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    message: _Message
+
+
+class _Usage(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    prompt_tokens: int
+    completion_tokens: int
+
+
+class _Completion(BaseModel):
+    """The part of an answer that matters; servers add more."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    choices: list[_Choice]
+    model: str | None = None
+    usage: _Usage | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answer:
+    status: int
+    content_type: str
+    retry_after_s: float | None
+    body: bytes
+
+
+class _Busy(Exception):
+    """Asking again may help."""
+
+    def __init__(self, reason: str, pause_s: float | None) -> None:
+        super().__init__(reason)
+        self.pause_s = pause_s
+
+
+class ServerProvider:
+    """A model behind a server.
+
+    Args:
+        options: the server and how it is asked.
+        key: sent as a bearer token; None for a server that wants none.
+        wait: sleeps for some seconds.
+
+    Raises: ProgramError: the key cannot stand in a header.
+    """
+
+    def __init__(
+        self, options: ServerOptions, *, key: str | None = None, wait: Callable[[float], None] = _wait
+    ) -> None:
+        if key is not None and not _KEY.fullmatch(key):
+            raise ProgramError("a key must be visible ASCII characters without spaces, got others")
+        self._options = options
+        self._key = key
+        self._wait = wait
+        self._next_at_s = 0.0
+        self._parts = urlsplit(options.url)
+
+    @property
+    def identity(self) -> str:
+        """Address, model and what is asked of it."""
+        options = self._options
+        return canonical_json(
+            ["server", options.url, options.model, options.temperature, options.most_tokens]
+        )
+
+    @property
+    def model(self) -> str:
+        """The name that the server knows."""
+        return self._options.model
+
+    def complete(self, prompt: str, *, seed: int) -> Reply:
+        """The server's reply.
+
+        Raises: ProviderError: no answer in time, an answer that is too long or no completion, or a refusal.
+        """
+        reason = ""
+        for attempt in range(self._options.tries):
+            self._keep_pace()
+            try:
+                return self._reply(self._exchange(self._request(prompt, seed)))
+            except _Busy as busy:
+                reason = str(busy)
+                if attempt + 1 < self._options.tries:
+                    pause = self._options.pause_s * 2**attempt
+                    self._wait(min(LONGEST_PAUSE_S, busy.pause_s if busy.pause_s is not None else pause))
+        raise ProviderError(f"{reason}, {self._options.tries} times")
+
+    # ---- asking ----
+
+    def _request(self, prompt: str, seed: int) -> bytes:
+        body = {
+            "model": self._options.model,
+            "messages": [{"role": "user", "content": prompt}],
+            "temperature": self._options.temperature,
+            "max_tokens": self._options.most_tokens,
+            "seed": seed,
+            "stream": False,
+        }
+        return json.dumps(body).encode()
+
+    def _keep_pace(self) -> None:
+        """Wait until the rate allows the next request."""
+        if self._options.requests_a_minute is None:
+            return
+        now = stopwatch()
+        if now < self._next_at_s:
+            self._wait(self._next_at_s - now)
+        self._next_at_s = max(now, self._next_at_s) + 60.0 / self._options.requests_a_minute
+
+    def _exchange(self, body: bytes) -> _Answer:
+        """Send one request and read its answer, all within the time limit.
+
+        Raises: ProviderError, _Busy.
+        """
+        connection = self._connection()
+        late = Event()
+
+        def stop() -> None:
+            late.set()
+            _shut(connection)
+
+        timer = Timer(self._options.timeout_s, stop)
+        timer.daemon = True
+        timer.start()
+        try:
+            connection.request("POST", self._path(), body, self._headers())
+            return self._read(connection)
+        except (OSError, HTTPException, ValueError) as error:
+            if late.is_set() or isinstance(error, TimeoutError):
+                rule = f"a server must answer within {self._options.timeout_s:g} s"
+                raise ProviderError(f"{rule}, got no end of an answer", timed_out=True) from None
+            said = " ".join(f"{type(error).__name__}: {error}".split())[:EXCERPT_CHARACTERS]
+            raise _Busy(f"a server must answer, got {self._without_key(said)}", None) from None
+        finally:
+            timer.cancel()
+            connection.close()
+
+    def _connection(self) -> HTTPConnection:
+        host, port = self._parts.hostname or "", self._parts.port
+        if self._parts.scheme == "https":
+            context = ssl.create_default_context()
+            return HTTPSConnection(host, port, timeout=self._options.timeout_s, context=context)
+        return HTTPConnection(host, port, timeout=self._options.timeout_s)
+
+    def _path(self) -> str:
+        return self._parts.path.rstrip("/") + "/chat/completions"
+
+    def _headers(self) -> dict[str, str]:
+        headers = {
+            "Content-Type": "application/json",
+            "Accept": "application/json",
+            "Accept-Encoding": "identity",
+            "Connection": "close",
+        }
+        return headers if self._key is None else headers | {"Authorization": f"Bearer {self._key}"}
+
+    def _read(self, connection: HTTPConnection) -> _Answer:
+        response = connection.getresponse()
+        limit = self._options.most_reply_bytes
+        body = bytearray()
+        while piece := response.read1(_PIECE_BYTES):
+            body += piece
+            if len(body) > limit:
+                raise ProviderError(
+                    f"a reply must be at most {limit} bytes, got more",
+                    reply_excerpt=self._excerpt(bytes(body[:EXCERPT_CHARACTERS])),
+                )
+        return _Answer(
+            status=response.status,
+            content_type=(response.getheader("Content-Type") or "nothing").split(";")[0],
+            retry_after_s=_seconds(response.getheader("Retry-After")),
+            body=bytes(body),
+        )
+
+    # ---- understanding ----
+
+    def _reply(self, answer: _Answer) -> Reply:
+        excerpt = self._excerpt(answer.body)
+        if answer.status in RETRIED:
+            raise _Busy(f"a server must answer 200, got {answer.status}", answer.retry_after_s)
+        if answer.status != 200:
+            raise ProviderError(f"a server must answer 200, got {answer.status}", reply_excerpt=excerpt)
+        try:
+            content: Any = json.loads(answer.body)
+            completion = _Completion.model_validate(content)
+        except (ValueError, RecursionError) as error:
+            got = "another form" if isinstance(error, ValidationError) else answer.content_type
+            rule = "an answer must be a chat completion in JSON"
+            raise ProviderError(f"{rule}, got {got}", reply_excerpt=excerpt) from None
+        if not completion.choices:
+            raise ProviderError("an answer must have a choice, got none", reply_excerpt=excerpt)
+        usage = completion.usage
+        counts = (usage.prompt_tokens, usage.completion_tokens) if usage is not None else (None, None)
+        return Reply(
+            text=completion.choices[0].message.content,
+            model=_one_line(completion.model or self._options.model),
+            prompt_tokens=counts[0],
+            completion_tokens=counts[1],
+            cost=self._options.prices.cost(*counts),
+        )
+
+    def _excerpt(self, content: bytes) -> str:
+        text = content[: 2 * EXCERPT_CHARACTERS].decode("utf-8", errors="replace")
+        return self._without_key(_one_line(text))[:EXCERPT_CHARACTERS]
+
+    def _without_key(self, text: str) -> str:
+        """A text that a server may have put the key into."""
+        return text if self._key is None else text.replace(self._key, "(key)")
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())[: 2 * EXCERPT_CHARACTERS]
+
+
+def _seconds(text: str | None) -> float | None:
+    """What Retry-After asks for; None when it is a date or no number."""
+    return float(text) if text is not None and text.isdecimal() and len(text) < 6 else None
+
+
+def _shut(connection: HTTPConnection) -> None:
+    """End a connection under whoever waits for it."""
+    if connection.sock is None:
+        return
+    try:
+        connection.sock.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        return

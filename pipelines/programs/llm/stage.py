@@ -1,0 +1,329 @@
+"""The LLM stage: variants of earlier programs, kept when they are good and new.
+
+Belongs here: which parent, which prompt, attempts, rows and counts. Does not: models (provider.py), rules
+(replies.py), checks (checking.py).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from random import Random
+from typing import Any
+
+from pipelines.cache import ContentCache
+from pipelines.identity import canonical_json, content_hash, text_sha256
+from pipelines.programs.errors import ProgramError
+from pipelines.programs.llm.checking import CheckLimits, Verdict, check_variant
+from pipelines.programs.llm.prompts import Prompt
+from pipelines.programs.llm.provider import Provider, ProviderError, Reply
+from pipelines.programs.llm.replies import ReplyRejected, TextLimits, program_of_reply
+from pipelines.schemas import OK, REJECTED, TIMEOUT, TOOL_ERROR, ProgramRow
+
+SUITE = STAGE = "llm"
+SIZE = "custom"
+EXCERPT_CHARACTERS = 400
+_CACHE_KIND = "llm_reply"
+_PARENT_TRIES = 20
+
+ParentOf = Callable[[int], ProgramRow]
+"""A program of an earlier stage by its number."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParentPool:
+    """Programs of one earlier stage that may be varied.
+
+    Attributes:
+        name: of the stage.
+        count: programs 0 .. count - 1.
+        weight: how often the stage is drawn, beside the others.
+        program: makes a program; it is asked for the same number again and again.
+    """
+
+    name: str
+    count: int
+    weight: float
+    program: ParentOf
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlmOptions:
+    """What the stage is asked for.
+
+    Attributes:
+        count: variants wanted.
+        seed: of all of them.
+        attempts: replies that are asked for one variant at most.
+        most_failures: requests in a row that may fail before the model is asked no more.
+        text: limits on replies.
+        check: limits on programs.
+    """
+
+    count: int
+    seed: int = 0
+    attempts: int = 6
+    most_failures: int = 5
+    text: TextLimits = field(default_factory=TextLimits)
+    check: CheckLimits = field(default_factory=CheckLimits)
+
+    def __post_init__(self) -> None:
+        """Raises: ProgramError: a number outside its range."""
+        if self.count < 0:
+            raise ProgramError(f"a count of variants must not be negative, got {self.count}")
+        for name in ("attempts", "most_failures"):
+            if getattr(self, name) < 1:
+                raise ProgramError(f"{name} must be at least 1, got {getattr(self, name)}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlmUsage:
+    """What the replies behind some rows took.
+
+    Attributes:
+        asked: requests, failed ones included; those whose reply was known are among them.
+        generated: replies that were programs and new.
+        duplicates: replies whose program was there already.
+        rejected: other replies and failures, by reason without its value.
+        prompt_tokens, completion_tokens, cost: of replies whose model counts tokens.
+    """
+
+    asked: int = 0
+    generated: int = 0
+    duplicates: int = 0
+    rejected: Mapping[str, int] = field(default_factory=dict[str, int])
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlmPrograms:
+    """Rows of the stage, one an attempt, and what they took."""
+
+    rows: tuple[ProgramRow, ...]
+    usage: LlmUsage
+
+
+OnVariant = Callable[[int, int, int, str], None]
+"""Told after each variant: done, wanted, those not made, name of the last."""
+
+
+def _silent(done: int, total: int, failed: int, latest: str) -> None:
+    del done, total, failed, latest
+
+
+def llm_programs(
+    options: LlmOptions,
+    *,
+    provider: Provider,
+    prompts: Sequence[Prompt],
+    parents: Sequence[ParentPool],
+    cache: ContentCache,
+    on_variant: OnVariant = _silent,
+) -> LlmPrograms:
+    """Variants 0 .. count - 1 of earlier programs by prompting a language model.
+
+    Variant k has a parent, a prompt and a seed of its own, drawn from (seed, k) and the pools. Its attempts
+    end with the first program that passes all checks; each that does not is a row with its reason. Of equal
+    variants the one of the lowest number stays. Replies and verdicts are kept in the cache, so the same
+    request is never sent twice.
+
+    Returns: rows in order of variants and attempts; programs of refused replies are not in them, but for an
+             excerpt.
+    Raises:  ProgramError: no prompt, or no parents.
+    Source:  LLMulator, section 6.1, the third stage.
+    """
+    pools = [pool for pool in parents if pool.count > 0 and pool.weight > 0]
+    if not prompts or not pools:
+        raise ProgramError(
+            "variants need a prompt and earlier programs, got "
+            + (f"programs of {', '.join(p.name for p in pools)} without a prompt" if pools else "no programs")
+        )
+    stage = _Stage(options=options, provider=provider, prompts=prompts, pools=pools, cache=cache)
+    failed = 0
+    for number in range(options.count):
+        failed += not stage.variant(number)
+        on_variant(number + 1, options.count, failed, f"llm_{number:05d}")
+    return LlmPrograms(rows=tuple(stage.rows), usage=stage.usage())
+
+
+@dataclass(slots=True, kw_only=True)
+class _Stage:
+    options: LlmOptions
+    provider: Provider
+    prompts: Sequence[Prompt]
+    pools: Sequence[ParentPool]
+    cache: ContentCache
+    rows: list[ProgramRow] = field(default_factory=list[ProgramRow])
+    replies: list[Reply] = field(default_factory=list[Reply])
+    known: dict[str, str] = field(default_factory=dict[str, str])
+    failures: int = 0
+    last_failure: str = ""
+    asked: int = 0
+
+    def variant(self, number: int) -> bool:
+        """Try to make a variant; whether it was made."""
+        for attempt in range(self.options.attempts):
+            generator = Random(int(content_hash(STAGE, self.options.seed, number, attempt), 16))  # noqa: S311
+            parent = self._parent(generator)
+            if parent is None:
+                return False
+            name = f"llm_{number:05d}_{attempt}"
+            row, passed = self._attempt(name, parent, generator)
+            self.rows.append(row)
+            if passed:
+                return row.status == OK
+        return False
+
+    def _parent(self, generator: Random) -> ProgramRow | None:
+        weights = [pool.weight for pool in self.pools]
+        for _ in range(_PARENT_TRIES):
+            pool = generator.choices(self.pools, weights)[0]
+            found = pool.program(generator.randrange(pool.count))
+            if found.status == OK:
+                return found
+        return None
+
+    def _attempt(self, name: str, parent: ProgramRow, generator: Random) -> tuple[ProgramRow, bool]:
+        """A row, and whether its program passed all checks, new or not."""
+        prompt = generator.choice(self.prompts)
+        text = prompt.filled(parent)
+        seed = generator.getrandbits(31)
+        made = _Made(
+            name=name, parent=parent, prompt=prompt.name, prompt_text=text, model=self.provider.model
+        )
+        try:
+            reply = self._reply(text, seed)
+        except ProviderError as error:
+            status = TIMEOUT if error.timed_out else TOOL_ERROR
+            return made.refused(status, str(error), error.reply_excerpt), False
+        self.replies.append(reply)
+        made = replace(made, model=reply.model, reply_text=reply.text)
+        try:
+            source = program_of_reply(reply.text, self.options.text)
+        except ReplyRejected as refused:
+            return made.refused(REJECTED, str(refused), reply.text), False
+        verdict = check_variant(source, parent, self.options.check, self.cache)
+        if verdict.status != OK:
+            return made.refused(verdict.status, verdict.reason or "no reason", source), False
+        return self._new(made, source, verdict), True
+
+    def _new(self, made: _Made, source: str, verdict: Verdict) -> ProgramRow:
+        row = made.kept(source, verdict)
+        twin = self.known.setdefault(verdict.ast_hash or row.program_id, row.name)
+        if twin == row.name:
+            return row
+        rule = "a variant must be new by its normalised syntax tree"
+        return made.refused(REJECTED, f"{rule}, got that of {twin}", source)
+
+    def _reply(self, prompt: str, seed: int) -> Reply:
+        """The reply of before, or one asked for now.
+
+        Raises: ProviderError: there is none, or too many requests in a row failed.
+        """
+        self.asked += 1
+        key = content_hash(self.provider.identity, text_sha256(prompt), seed)
+        stored: dict[str, Any] | None = self.cache.get(_CACHE_KIND, key)
+        if stored is not None:
+            return Reply(**stored)
+        if self.failures >= self.options.most_failures:
+            rule = f"a model must reply to one of {self.options.most_failures} requests in a row"
+            raise ProviderError(f"{rule}, got for the last: {self.last_failure}")
+        try:
+            reply = self.provider.complete(prompt, seed=seed)
+        except ProviderError as error:
+            self.failures += 1
+            self.last_failure = str(error)
+            raise
+        self.failures = 0
+        fields = ("text", "model", "prompt_tokens", "completion_tokens", "cost")
+        self.cache.put(_CACHE_KIND, key, {name: getattr(reply, name) for name in fields})
+        return reply
+
+    def usage(self) -> LlmUsage:
+        """Counts over all rows so far."""
+        duplicates = [
+            r for r in self.rows if "must be new" in (r.reason or "") or "must differ" in (r.reason or "")
+        ]
+        others = [r for r in self.rows if r.status != OK and r not in duplicates]
+        return LlmUsage(
+            asked=self.asked,
+            generated=sum(r.status == OK for r in self.rows),
+            duplicates=len(duplicates),
+            rejected=dict(sorted(Counter(reason_kind(r.reason or "") for r in others).items())),
+            prompt_tokens=sum(r.prompt_tokens or 0 for r in self.replies),
+            completion_tokens=sum(r.completion_tokens or 0 for r in self.replies),
+            cost=sum(r.cost or 0.0 for r in self.replies),
+        )
+
+
+def reason_kind(reason: str) -> str:
+    """A reason without the value that differs from row to row; of undefined behaviour its kind."""
+    rule, _, got = reason.partition(", got ")
+    if rule.endswith("C must have defined behaviour"):
+        return f"{rule}: {_fault(got)}"
+    return rule
+
+
+def _fault(message: str) -> str:
+    """Kind of undefined behaviour: the words of a sanitizer's message before its numbers."""
+    words = message.split(":")[0].split()
+    return " ".join(word for word in words if not any(c.isdigit() for c in word) and "'" not in word)[:60]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Made:
+    """What an attempt knows about its row, whatever becomes of it."""
+
+    name: str
+    parent: ProgramRow
+    prompt: str
+    prompt_text: str
+    model: str
+    reply_text: str | None = None
+
+    def kept(self, source: str, verdict: Verdict) -> ProgramRow:
+        """The row of a good program."""
+        return self._row(source, content_hash(source, self.parent.top, self.parent.inputs), verdict.ast_hash)
+
+    def refused(self, status: str, reason: str, text: str) -> ProgramRow:
+        """The row of an attempt without a program; its text is an excerpt of what came."""
+        excerpt = "".join(c if c.isprintable() or c == "\n" else "?" for c in text[:EXCERPT_CHARACTERS])
+        encodable = excerpt.encode("utf-8", errors="replace").decode()
+        identity = content_hash(
+            STAGE, self.name, self.parent.program_id, self.prompt_text, self.reply_text or ""
+        )
+        row = self._row(encodable, identity, None)
+        return replace(row, status=status, reason=" ".join(reason.split())[:500])
+
+    def _row(self, source: str, program_id: str, ast_hash: str | None) -> ProgramRow:
+        parent = self.parent
+        return ProgramRow(
+            program_id=program_id,
+            name=self.name,
+            suite=SUITE,
+            stage=STAGE,
+            size=SIZE,
+            parameters=canonical_json({}),
+            source=source,
+            source_bytes=len(source.encode()),
+            top=parent.top,
+            inputs=parent.inputs,
+            graph=None,
+            operators=parent.operators,
+            parent=parent.program_id,
+            ast_hash=ast_hash,
+            prompt=self.prompt,
+            prompt_sha256=text_sha256(self.prompt_text),
+            model=self.model,
+            reply_sha256=None if self.reply_text is None else _sha256(self.reply_text),
+            status=OK,
+            reason=None,
+        )
+
+
+def _sha256(text: str) -> str:
+    """Hash of a reply, which may hold half characters."""
+    return text_sha256(text.encode("utf-8", errors="surrogatepass").decode("utf-8", errors="replace"))
