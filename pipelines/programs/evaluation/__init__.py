@@ -1,0 +1,27 @@
+"""Evaluation workloads: programs that no model is trained on.
+
+Belongs here: modern blocks as graphs of operators, stationary matrix products, and the frozen list of all
+evaluation programs. Does not: PolyBench's C (`polybench/`), or training programs.
+"""
+
+from pipelines.programs.evaluation.frozen import frozen_hashes, refuse_twins, twin_of
+from pipelines.programs.evaluation.programs import (
+    EVALUATION_SUITES,
+    WORKLOADS,
+    evaluation_programs,
+    every_evaluation_program,
+    stationary_program,
+    workload_program,
+)
+
+__all__ = [
+    "EVALUATION_SUITES",
+    "WORKLOADS",
+    "evaluation_programs",
+    "every_evaluation_program",
+    "frozen_hashes",
+    "refuse_twins",
+    "stationary_program",
+    "twin_of",
+    "workload_program",
+]

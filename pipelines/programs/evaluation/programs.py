@@ -1,0 +1,109 @@
+"""The evaluation programs as rows: modern blocks, stationary matrix products, PolyBench.
+
+Belongs here: the suites of stage `evaluation` and one way to make any of them. Does not: what a workload is
+made of (vision.py, language.py), or which training programs are refused (frozen.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pipelines.programs.errors import ProgramError
+from pipelines.programs.evaluation.emission import Emission
+from pipelines.programs.evaluation.language import LANGUAGE
+from pipelines.programs.evaluation.vision import VISION
+from pipelines.programs.evaluation.workload import Workload
+from pipelines.programs.polybench_catalogue import (
+    POLYBENCH_DATA_TYPES,
+    POLYBENCH_SIZES,
+    POLYBENCH_SUITE,
+    polybench_programs,
+)
+from pipelines.programs.rows import CUSTOM_SIZE, program_row
+from pipelines.schemas import ProgramRow
+
+MODERN, STATIONARY = "modern", "stationary"
+EVALUATION_SUITES = (MODERN, STATIONARY, POLYBENCH_SUITE)
+STAGE = "evaluation"
+WORKLOADS = (*VISION, *LANGUAGE)
+
+STATIONARY_OPERANDS = ("weight", "input", "output")
+STATIONARY_TYPES = ("int", "float")
+_STATIONARY_SIZES = {"NI": 12, "NJ": 16, "NK": 12, "TILE": 4}
+_FOLDER = Path(__file__).parent / "stationary"
+
+
+def evaluation_programs(
+    suite: str, *, sizes: Sequence[str] = ("mini",), data_types: Sequence[str] = ("int", "float")
+) -> list[ProgramRow]:
+    """The programs of a suite.
+
+    Args:    suite: of EVALUATION_SUITES. sizes, data_types: of PolyBench.
+    Returns: rows of stage evaluation, in a fixed order.
+    Raises:  ProgramError: there is no such suite, size or data type.
+    """
+    if suite == MODERN:
+        return [workload_program(workload) for workload in WORKLOADS]
+    if suite == STATIONARY:
+        return [
+            stationary_program(operand, data_type)
+            for operand in STATIONARY_OPERANDS
+            for data_type in STATIONARY_TYPES
+        ]
+    if suite != POLYBENCH_SUITE:
+        raise ProgramError(f"an evaluation suite must be one of {', '.join(EVALUATION_SUITES)}, got {suite}")
+    return polybench_programs(sizes=sizes, data_types=data_types)
+
+
+def every_evaluation_program() -> list[ProgramRow]:
+    """The programs of all suites, PolyBench at every size and data type."""
+    return [
+        row
+        for suite in EVALUATION_SUITES
+        for row in evaluation_programs(suite, sizes=POLYBENCH_SIZES, data_types=POLYBENCH_DATA_TYPES)
+    ]
+
+
+def workload_program(workload: Workload) -> ProgramRow:
+    """The row of a workload at the base values of its dynamic parameters."""
+    emission = Emission(workload)
+    return program_row(
+        name=workload.name,
+        suite=MODERN,
+        stage=STAGE,
+        size=CUSTOM_SIZE,
+        parameters=workload.sizes,
+        source=emission.source,
+        top=workload.top,
+        inputs=emission.inputs,
+        operators=emission.operators,
+        graph=emission.graph,
+    )
+
+
+def stationary_program(operand: str, data_type: str) -> ProgramRow:
+    """C = alpha A B + beta C with a tile of one operand held in registers.
+
+    Integers stay in range: values of at most 16 and factors below 5 keep sums below 12 * 4 * 256 + 4 * 16.
+
+    Args:    operand: of STATIONARY_OPERANDS. data_type: of STATIONARY_TYPES.
+    Source:  LLMulator, section 7.4: TPU v1 holds weights, Eyeriss inputs, ShiDianNao outputs.
+    """
+    name = f"{operand}-stationary"
+    macros = [f"#define {key} {value}\n" for key, value in _STATIONARY_SIZES.items()]
+    factor: dict[str, Any] = {"kind": "uniform", "low": 1, "high": 5}
+    return program_row(
+        name=f"{name}-{data_type}",
+        suite=STATIONARY,
+        stage=STAGE,
+        size=CUSTOM_SIZE,
+        parameters=_STATIONARY_SIZES,
+        source="".join(macros)
+        + f"#define DATA_TYPE {data_type}\n\n"
+        + (_FOLDER / f"{name}.c").read_text(encoding="utf-8"),
+        top=name.replace("-", "_"),
+        inputs={"alpha": factor, "beta": factor},
+        operators=("gemm",),
+    )
