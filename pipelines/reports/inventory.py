@@ -180,7 +180,7 @@ class _Attempts:
             counts.setdefault((table, stage), Counter())[status] += rows
         places = sorted(counts, key=lambda p: (ATTEMPT_TABLES.index(p[0]), _stage_place(p[1])))
         return [
-            StatusCount(table=table, stage=stage, counts={s: counts[table, stage][s] for s in STATUSES})
+            StatusCount(table=table, stage=stage, counts=_in_order_of_statuses(counts[table, stage]))
             for table, stage in places
         ]
 
@@ -197,6 +197,11 @@ class _Attempts:
         return [
             FailureReason(table=k[0], stage=k[1], status=k[2], reason=said[k], rows=counts[k]) for k in order
         ]
+
+
+def _in_order_of_statuses(counts: Counter[str]) -> dict[str, int]:
+    """Counts of every status, those of another version last."""
+    return {status: counts[status] for status in (*STATUSES, *sorted(set(counts) - set(STATUSES)))}
 
 
 def _stage_place(stage: str) -> tuple[int, str]:

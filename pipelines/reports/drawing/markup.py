@@ -41,7 +41,8 @@ def element(tag: str, *children: Child, **attributes: Attribute) -> Element:
             no value, numbers are written with at most two decimals.
     Raises: ReportError: not a name of an element or attribute, or children in one that has none.
     """
-    named = tuple(_attribute(name, value) for name, value in attributes.items() if value not in (None, False))
+    given = [(name, value) for name, value in attributes.items() if value is not None and value is not False]
+    named = tuple(_attribute(name, value) for name, value in given)
     kept = tuple(_flat(children))
     for name in (tag, *(name for name, _ in named)):
         if not _NAME.fullmatch(name):
@@ -90,11 +91,11 @@ def _raw(node: Element) -> str:
     return text
 
 
-def _attribute(name: str, value: Attribute) -> tuple[str, str]:
+def _attribute(name: str, value: str | float) -> tuple[str, str]:
     spelled = name.rstrip("_").replace("_", "-")
     if value is True:
         return spelled, ""
-    return spelled, value if isinstance(value, str) else number(float(value or 0))
+    return spelled, value if isinstance(value, str) else number(value)
 
 
 def _flat(children: Iterable[Child]) -> Iterable[Element | str]:

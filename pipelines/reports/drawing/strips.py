@@ -25,7 +25,7 @@ from pipelines.reports.drawing.wording import count, figure, percent, tick
 from pipelines.reports.generation import Spread
 from pipelines.reports.inventory import StatusCount
 from pipelines.reports.results import Entry, Score
-from pipelines.schemas import OK, STATUSES
+from pipelines.schemas import OK
 
 LABEL, VALUE = 118.0, 46.0
 ROW = 24.0
@@ -82,12 +82,12 @@ def _status_row(entry: StatusCount, top: float) -> list[Element]:
     left, right = 80.0, WIDTH - 100
     marks = [text(0, top + 14, shortened(entry.stage, NORMAL, left - 4))]
     x = left
-    for status in STATUSES:
-        share = entry.counts[status] / entry.total
+    for status, rows in entry.counts.items():
+        share = rows / entry.total
         if share > 0:
             width = max(share * (right - left), 1.5)
             width = min(width, right - x)
-            shown = element("title", f"{status}: {count(entry.counts[status])} ({percent(share, digits=1)})")
+            shown = element("title", f"{status}: {count(rows)} ({percent(share, digits=1)})")
             marks.append(
                 element(
                     "rect", shown, x=x, y=top + 3, width=width, height=14, class_=f"status-{slug(status)}"

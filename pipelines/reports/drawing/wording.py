@@ -32,8 +32,8 @@ def figure(value: float | None) -> str:
 
 
 def _plain(value: float) -> str:
-    digits = 2 - math.floor(math.log10(abs(value)))
-    rounded = round(value, digits)
+    rounded = float(f"{value:.3g}")
+    digits = 2 - math.floor(math.log10(abs(rounded)))
     return f"{rounded:,.0f}" if value == int(value) else f"{rounded:,.{max(0, digits)}f}"
 
 
