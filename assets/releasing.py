@@ -247,6 +247,7 @@ def _fill_cache(settings: Settings, release: Release, found: ImportedRelease) ->
                 outcomes=own["directive_outcomes"],
                 labels=own["labels"],
                 runs=own["runs"],
+                cross_checks=own["cross_checks"],
             )
             remember(
                 labelled,
@@ -281,7 +282,7 @@ def _rows_by_program(release: Release, suite: str) -> dict[str, dict[str, list[A
     return grouped
 
 
-BY_PROGRAM = ("directive_outcomes", "labels", "runs", "program_facts", "loops")
+BY_PROGRAM = ("directive_outcomes", "labels", "runs", "cross_checks", "program_facts", "loops")
 
 
 def _graphs_by_program(

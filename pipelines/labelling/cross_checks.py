@@ -10,7 +10,7 @@ activity of every pin; internal power under the rule by which OpenSTA 2.0.17 rea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +24,7 @@ from pipelines.labelling.netlists import SYNTHESIS_TOOL, mapped_netlist
 from pipelines.labelling.options import LabelOptions
 from pipelines.labelling.scratch import scratch_folder
 from pipelines.power import OpenStaComparison, PowerError, PowerResult, compare_with_opensta, opensta_version
-from pipelines.schemas import INFEASIBLE, OK, TOOL_ERROR, CrossCheckRow, LabelRow, RunRow
+from pipelines.schemas import INFEASIBLE, OK, TOOL_ERROR, CrossCheckRow, DesignRow, LabelRow, RunRow
 from pipelines.synthesis import (
     Netlist,
     SynthesisError,
@@ -65,23 +65,48 @@ def cross_check(
              is not ok for another reason. A check that cannot be made has a status and a reason.
     Raises:  OSError: the disk is full.
     """
-    row = counted.row
+    design, row = counted.request.design, counted.row
+    there = recall_cross_check(design, row, label, target=counted.target, cache=cache, options=options)
+    if there is not None:
+        return there
+    found = _Comparison(counted=counted, label=label, cache=cache, options=options).fields()
+    if all(fields["status"] in LASTING for fields in found):
+        cache.put("cross_check", cross_check_key(design, row, counted.target, options), found)
+    return _rows(row, found)
+
+
+LASTING = (OK, INFEASIBLE)
+"""Outcomes that follow from the inputs; others are tried again."""
+
+
+def cross_check_key(design: DesignRow, row: RunRow, target: Target, options: LabelOptions) -> str:
+    """What the checks of a run depend on."""
+    return content_hash(power_key(design, row, target, options), check_versions(), _FIELDS)
+
+
+def recall_cross_check(
+    design: DesignRow,
+    row: RunRow,
+    label: LabelRow,
+    *,
+    target: Target,
+    cache: ContentCache,
+    options: LabelOptions,
+) -> tuple[CrossCheckRow, ...] | None:
+    """The rows that `cross_check` gives without another tool; None when one must be asked."""
     if row.status != OK or label.status != OK:
-        found = _disagreement(row)
-    else:
-        key = content_hash(
-            power_key(counted.request.design, row, counted.target, options), _tool_versions(), _FIELDS
-        )
-        found = cache.get("cross_check", key)
-        if found is None:
-            found = _Comparison(counted=counted, label=label, cache=cache, options=options).fields()
-            if all(fields["status"] in (OK, INFEASIBLE) for fields in found):
-                cache.put("cross_check", key, found)
+        return _rows(row, _disagreement(row))
+    found = cache.get("cross_check", cross_check_key(design, row, target, options))
+    return None if found is None else _rows(row, found)
+
+
+def _rows(row: RunRow, found: Sequence[Mapping[str, Any]]) -> tuple[CrossCheckRow, ...]:
     shared = {"design_id": row.design_id, "data_id": row.data_id, "suite": row.suite}
     return tuple(CrossCheckRow(**shared, **fields) for fields in found)
 
 
-def _tool_versions() -> list[str | None]:
+def check_versions() -> list[str | None]:
+    """Versions of OpenSTA, None when it is not installed, and of logic synthesis."""
     try:
         sta: str | None = opensta_version()
     except ToolMissing:

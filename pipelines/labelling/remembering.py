@@ -21,6 +21,12 @@ from pipelines.hls import TOOL, HlsOptions, design_id, options_of, tool_version
 from pipelines.labelling.attempts import liberty_name
 from pipelines.labelling.configurations import ConfigurationSpace, remember_configurations
 from pipelines.labelling.counting import is_audited, run_key
+from pipelines.labelling.cross_checks import (
+    CROSS_CHECK_LIMITS,
+    LASTING,
+    check_versions,
+    cross_check_key,
+)
 from pipelines.labelling.netlist_power import power_key
 from pipelines.labelling.netlists import synthesis_key
 from pipelines.labelling.options import LabelOptions
@@ -29,6 +35,7 @@ from pipelines.schemas import (
     OK,
     REJECTED,
     TOOL_ERROR,
+    CrossCheckRow,
     DesignRow,
     DirectiveOutcomeRow,
     LabelRow,
@@ -58,6 +65,7 @@ class ProgramRows:
     outcomes: Sequence[DirectiveOutcomeRow]
     labels: Sequence[LabelRow]
     runs: Sequence[RunRow]
+    cross_checks: Sequence[CrossCheckRow] = ()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -180,6 +188,7 @@ def _remember_labels(
             for run in own:
                 _remember_run(design, run, target=target, cache=cache, options=options, into=into)
             _remember_synthesis(design, label, own, target=target, cache=cache, options=options, into=into)
+    _remember_cross_checks(rows, target=target, cache=cache, options=options, into=into)
     found = ProgramLabels(labels=tuple(rows.labels), runs=tuple(rows.runs))
     if whole and found.is_lasting:
         entries = recollection(rows.designs, target=target, cache=cache, options=options)
@@ -268,3 +277,33 @@ def _remember_synthesis(
         return
     key = synthesis_key(design, target, options)
     into.put(cache, "synthesis", key, _entry(label, "synthesis"), row=f"label {label.design_id}")
+
+
+def _remember_cross_checks(
+    rows: ProgramRows, *, target: Target, cache: ContentCache, options: LabelOptions, into: Remembered
+) -> None:
+    """The checks of each run of the sample, all of which one entry holds."""
+    designs = {d.design_id: d for d in rows.designs}
+    runs = {(run.design_id, run.data_id): run for run in rows.runs}
+    checks: dict[tuple[str, str], list[CrossCheckRow]] = {}
+    for row in rows.cross_checks:
+        checks.setdefault((row.design_id, row.data_id), []).append(row)
+    versions = {*check_versions(), rtlsim.engine_version(), cyclemodel.engine_version(), power.tool_version()}
+    for place, found in checks.items():
+        run = runs.get(place)
+        if (
+            run is None
+            or any(row.status not in LASTING for row in found)
+            or len(found) < len(CROSS_CHECK_LIMITS)
+        ):
+            into.other["cross-checks that a tool did not finish"] += 1
+        elif any(row.tool_version not in versions for row in found):
+            into.other["cross-checks by another version of a tool"] += 1
+        else:
+            order = list(CROSS_CHECK_LIMITS)
+            entry = [
+                {k: v for k, v in asdict(row).items() if k not in ("design_id", "data_id", "suite")}
+                for row in sorted(found, key=lambda row: order.index(row.check))
+            ]
+            key = cross_check_key(designs[place[0]], run, target, options)
+            into.put(cache, "cross_check", key, entry, row=f"run {place[0]} {place[1]}")

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from pipelines.cache import ContentCache
 from pipelines.hls import TOOL, read_interface
-from pipelines.labelling.cross_checks import is_cross_checked
+from pipelines.labelling.cross_checks import is_cross_checked, recall_cross_check
 from pipelines.labelling.options import LabelOptions, ProgressCallback, silent
 from pipelines.labelling.own_designs import OwnDesign
+from pipelines.labelling.pool import Outcome, run_all
 from pipelines.labelling.scratch import scratch_folder
-from pipelines.labelling.tables import LabelTables, run_all
+from pipelines.labelling.tables import LabelTables
 from pipelines.programs import draw_data
 from pipelines.schemas import CrossCheckRow, DesignRow, LabelRow, ProgramRow, RunRow
 from pipelines.synthesis import Target
@@ -50,11 +52,13 @@ def cross_check_designs(
     """
     sample = _sample(programs, designs, made, options)
 
-    def work(item: _Sampled) -> tuple[tuple[CrossCheckRow, ...], bool, str]:
-        rows = _cross_check(item, target=target, cache=cache, options=options)
-        return rows, not all(row.passed for row in rows), item.program.name
-
-    found = run_all("cross-checks", sample, work, workers=options.workers, on_progress=on_progress)
+    found = run_all(
+        "cross-checks",
+        sample,
+        partial(_cross_check, target=target, cache=cache, options=options),
+        workers=options.workers,
+        on_progress=on_progress,
+    )
     return [row for rows in found for row in rows]
 
 
@@ -79,10 +83,14 @@ def _sample(
 
 def _cross_check(
     item: _Sampled, *, target: Target, cache: ContentCache, options: LabelOptions
-) -> tuple[CrossCheckRow, ...]:
+) -> Outcome[tuple[CrossCheckRow, ...]]:
+    there = recall_cross_check(item.design, item.run, item.label, target=target, cache=cache, options=options)
+    if there is not None:
+        return there
     program = item.program
     interface = read_interface(program.source, program.top)
     data = draw_data(interface, program.inputs, seed=item.run.seed)
     own = OwnDesign(program=program, design=item.design, interface=interface, cache=cache, options=options)
     with scratch_folder(cache) as builds:
-        return own.cross_check(item.label, item.run, data, target=target, builds=builds)
+        rows = own.cross_check(item.label, item.run, data, target=target, builds=builds)
+    return Outcome(result=rows, failed=not all(row.passed for row in rows), name=program.name)
