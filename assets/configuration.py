@@ -17,7 +17,7 @@ from assets.errors import FoundryError
 from models.program_lm import EditOptions, TrainingOptions
 from pipelines.hls.operators import LIMITED_CLASSES
 from pipelines.labelling import TOOLS
-from pipelines.programs import ALL_SUITES, SIZES
+from pipelines.programs import ALL_SUITES, POLYBENCH_DATA_TYPES, POLYBENCH_SIZES, SIZES
 from pipelines.programs.ast import AstOptions
 from pipelines.programs.dataflow import DataflowOptions
 from pipelines.programs.llm import CheckLimits, Prices, TextLimits
@@ -72,6 +72,8 @@ class Programs(_Group):
 
     suites: Annotated[tuple[str, ...], _of(ALL_SUITES)]
     sizes: Annotated[tuple[str, ...], _of(SIZES)]
+    polybench_sizes: Annotated[tuple[str, ...], _of(POLYBENCH_SIZES)] = ("mini",)
+    polybench_types: Annotated[tuple[str, ...], _of(POLYBENCH_DATA_TYPES)] = ("int", "float")
 
 
 class Ast(_Group):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from pipelines.labelling import Progress
 from pipelines.programs import AST, DATAFLOW
 from pipelines.programs.ast import ast_program
 from pipelines.programs.dataflow import dataflow_program
+from pipelines.programs.evaluation import refuse_twins
 from pipelines.programs.llm import (
     LlmOptions,
     LlmPrograms,
@@ -36,7 +38,7 @@ PROMPT_FOLDER = CONFIGURATION_FOLDER / "prompts"
 
 
 def make_variants(settings: Settings, listen: Listener) -> LlmPrograms:
-    """The programs of the suite llm under a configuration.
+    """The programs of the suite llm under a configuration; one that equals an evaluation program is rejected.
 
     Raises: FoundryError: a prompt is not there. ProgramError: an option is out of range.
     """
@@ -53,7 +55,7 @@ def make_variants(settings: Settings, listen: Listener) -> LlmPrograms:
     def told(done: int, total: int, failed: int, latest: str) -> None:
         listen(Progress(step="programs", done=done, total=total, failed=failed, latest=latest))
 
-    return llm_programs(
+    made = llm_programs(
         options,
         provider=provider_of(settings, os.environ, listen),
         prompts=[read_prompt(name) for name in chosen.prompts],
@@ -61,6 +63,7 @@ def make_variants(settings: Settings, listen: Listener) -> LlmPrograms:
         cache=settings.cache,
         on_variant=told,
     )
+    return replace(made, rows=tuple(refuse_twins(made.rows)))
 
 
 def provider_of(settings: Settings, environment: Mapping[str, str], listen: Listener) -> Provider:

@@ -15,8 +15,9 @@ from typing import Any
 import pyarrow as pa
 
 from assets.settings import Settings
+from pipelines.features import EVALUATION, evaluation_twins
 from pipelines.labelling import CROSS_CHECK_LIMITS
-from pipelines.schemas import OK, read_arrow, table_path, table_spec
+from pipelines.schemas import OK, ProgramRow, read_arrow, table_path, table_spec
 
 PROBLEM_LIMIT = 20
 
@@ -74,6 +75,10 @@ REFERENCES: Mapping[str, tuple[tuple[tuple[str, ...], str, tuple[str, ...]], ...
         (("design_id", "target_index"), "cdfg_nodes", ("design_id", "node_index")),
     ),
     "splits": ((("program_id",), "programs", ("program_id",)),),
+    "records": (
+        (("design_id",), "labels", ("design_id",)),
+        (("design_id", "data_id"), "runs", ("design_id", "data_id")),
+    ),
 }
 """Columns of a table that name a row of another: columns, other table, its columns."""
 
@@ -202,6 +207,20 @@ def split_leaks(file: CheckedFile) -> list[str]:
     return problems
 
 
+def mixed_evaluation_programs(file: CheckedFile) -> list[str]:
+    """Programs for training that equal an evaluation program, and evaluation programs in another part."""
+    rows = file.content.to_pylist() if file.table == "programs" else file.neighbour("programs")
+    programs = [ProgramRow(**row) for row in rows]
+    problems = evaluation_twins(programs)
+    parts = {r["program_id"]: r["part"] for r in file.content.to_pylist()} if file.table == "splits" else {}
+    return problems + [
+        f"an evaluation program must be in part {EVALUATION}, got {p.name} in {part}"
+        for p in programs
+        for part in [parts.get(p.program_id)]
+        if part is not None and p.stage == EVALUATION and part != EVALUATION
+    ]
+
+
 def failure_fraction(content: pa.Table) -> float:
     """Share of rows that are not ok, 0 for an empty table."""
     statuses: list[str] = content.column("status").to_pylist()
@@ -314,6 +333,12 @@ _NO_LEAK = CheckRule(
     blocking=True,
     problems=split_leaks,
 )
+_EVALUATION_APART = CheckRule(
+    name="evaluation_apart",
+    description="No program for training equals an evaluation program by its normalised syntax tree.",
+    blocking=True,
+    problems=mixed_evaluation_programs,
+)
 _FAILURE_RATE = CheckRule(
     name="failure_rate",
     description="The share of failed rows is below quality.max_failure_fraction.",
@@ -324,5 +349,6 @@ _OWN_RULES: Mapping[str, list[CheckRule]] = {
     "runs": [_RUNS_EQUAL, _POWER_KNOWN],
     "labels": [_LABELS_EQUAL],
     "cross_checks": _CROSS_CHECKED,
-    "splits": [_NO_LEAK],
+    "splits": [_NO_LEAK, _EVALUATION_APART],
+    "programs": [_EVALUATION_APART],
 }

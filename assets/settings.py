@@ -47,6 +47,8 @@ class Settings:
             dataflow=Generation(count=dataflow.count, seed=dataflow.seed),
             ast_options=ast.options,
             dataflow_options=dataflow.options,
+            polybench_sizes=self.configuration.programs.polybench_sizes,
+            polybench_types=self.configuration.programs.polybench_types,
         )
 
     @property

@@ -28,7 +28,7 @@ from pipelines.schemas import (
     table_spec,
 )
 
-PARTS = ("train", "validation", "test")
+PARTS = ("train", "validation", "test", "evaluation")
 TARGETS = ("area_um2", "flip_flop_count", "latency_cycles")
 TABLES = ("programs", "loops", "designs", "labels", "runs", "splits")
 

@@ -13,14 +13,16 @@ from pipelines.features.extraction import (
 )
 from pipelines.features.graphs import graph_rows
 from pipelines.features.loops import extract_loops
-from pipelines.features.splits import SplitError, freeze_split
+from pipelines.features.splits import EVALUATION, SplitError, evaluation_twins, freeze_split
 
 __all__ = [
+    "EVALUATION",
     "GRAPH_TABLES",
     "FeatureRows",
     "FeatureTables",
     "Graphs",
     "SplitError",
+    "evaluation_twins",
     "extract_features",
     "extract_loops",
     "freeze_split",

@@ -8,12 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pipelines.identity import content_hash
-from pipelines.schemas import ProgramRow, SplitRow
+from pipelines.programs.evaluation import frozen_hashes
+from pipelines.programs.normalised import ast_hash_or_none
+from pipelines.schemas import OK, ProgramRow, SplitRow
 
 TEST_SHARE = 0.2
 VALIDATION_SHARE = 0.15
 
 BY_KERNEL = "by_kernel_v1"
+EVALUATION = "evaluation"
+"""Stage of the programs no model is trained on, and their part of every split."""
 _SALTS = {BY_KERNEL: 0}
 """Part of each rule. Chosen before any label existed: with it every suite has programs in train and in
 test."""
@@ -34,11 +38,15 @@ def _part(split: str, group: str) -> str:
 def freeze_split(
     programs: Sequence[ProgramRow], *, name: str = BY_KERNEL, existing: Sequence[SplitRow] = ()
 ) -> list[SplitRow]:
-    """Place programs in a split; all programs of one name (its sizes) are on one side.
+    """Place programs in a split; all programs of one name (its sizes) are on one side, and so are variants.
+
+    Programs of stage evaluation have a part of their own in every split: no model is trained or chosen on
+    them.
 
     Args:    existing: rows that were written before; they stay as they are.
     Returns: the existing rows of that split and a row for each new program, by program id.
-    Raises:  SplitError: the split is not known, or an existing row puts a group on two sides.
+    Raises:  SplitError: the split is not known, an existing row puts a group on two sides, or one puts an
+             evaluation program into another part.
     """
     if name not in _SALTS:
         raise SplitError(f"split must be one of {', '.join(_SALTS)}, got {name!r}")
@@ -47,10 +55,53 @@ def freeze_split(
     for row in rows.values():
         if sides.setdefault(row.group, row.part) != row.part:
             raise SplitError(f"a group must be on one side of {name}, got {row.group!r} on two")
+    roots = _roots(programs)
     for program in programs:
-        if program.program_id not in rows:
-            part = sides.get(program.name) or _part(name, program.name)
-            rows[program.program_id] = SplitRow(
-                split=name, program_id=program.program_id, group=program.name, part=part
+        root = roots[program.program_id]
+        part = EVALUATION if root.stage == EVALUATION else sides.get(root.name) or _part(name, root.name)
+        placed = rows.setdefault(
+            program.program_id,
+            SplitRow(split=name, program_id=program.program_id, group=root.name, part=part),
+        )
+        if (placed.part == EVALUATION) != (root.stage == EVALUATION):
+            raise SplitError(
+                f"evaluation programs and no others must be in part {EVALUATION} of {name}, "
+                f"got {program.name} in {placed.part}"
             )
     return [rows[k] for k in sorted(rows)]
+
+
+def _roots(programs: Sequence[ProgramRow]) -> dict[str, ProgramRow]:
+    """The program that each one was derived from first, as far as it is among them."""
+    known = {program.program_id: program for program in programs}
+    found: dict[str, ProgramRow] = {}
+    for program in programs:
+        root, seen = program, {program.program_id}
+        while root.parent in known and root.parent not in seen:
+            seen.add(root.parent)
+            root = known[root.parent]
+        found[program.program_id] = root
+    return found
+
+
+def evaluation_twins(programs: Sequence[ProgramRow]) -> list[str]:
+    """Ok programs that are not of stage evaluation and equal an evaluation program by syntax tree.
+
+    Compared with the frozen list and with the evaluation programs among them. A row without a hash is hashed.
+
+    Returns: a sentence a program, in their order; none when training programs and evaluation are apart.
+    """
+    names = dict(frozen_hashes())
+    for program in programs:
+        if program.stage == EVALUATION and program.ast_hash is not None:
+            names.setdefault(program.ast_hash, f"{program.suite}/{program.name}/{program.size}")
+    found: list[str] = []
+    for program in programs:
+        if program.status == OK and program.stage != EVALUATION:
+            tree = program.ast_hash or ast_hash_or_none(program.source, program.top)
+            if tree in names:
+                found.append(
+                    f"a training program must differ from every evaluation program, got {program.name} "
+                    f"({program.program_id}), which equals {names[tree]} by its syntax tree"
+                )
+    return found

@@ -7,6 +7,7 @@ HLS front end does), or running it.
 from pipelines.programs.catalogue import SIZES, SUITES
 from pipelines.programs.data import data_id, draw_data, load_data
 from pipelines.programs.errors import ProgramError
+from pipelines.programs.evaluation import EVALUATION_SUITES
 from pipelines.programs.facts import program_facts
 from pipelines.programs.machsuite_catalogue import MACHSUITE_SIZES, machsuite_programs
 from pipelines.programs.polybench_catalogue import (
@@ -33,6 +34,7 @@ __all__ = [
     "ALL_SUITES",
     "AST",
     "DATAFLOW",
+    "EVALUATION_SUITES",
     "GENERATED_SUITES",
     "LLM",
     "MACHSUITE_SIZES",

@@ -94,7 +94,7 @@ def polybench_program(name: str, *, size: str = "mini", data_type: str = "float"
     return program_row(
         name=f"{name}-{data_type}",
         suite=POLYBENCH_SUITE,
-        stage="kernel",
+        stage="evaluation",
         size=size,
         parameters=sizes,
         source=_source(name, size=size, data_type=data_type),

@@ -1,7 +1,7 @@
 """Every suite of programs by its name: those of the catalogue, and those that are generated.
 
 Belongs here: which suites there are, and one way to make any of them. Does not: how (`rows.py`, `ast/`,
-`dataflow/`).
+`dataflow/`, `evaluation/`).
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from pipelines.programs.ast import AstOptions, ast_programs
 from pipelines.programs.catalogue import SUITES
 from pipelines.programs.dataflow import DataflowOptions, dataflow_programs
 from pipelines.programs.errors import ProgramError
+from pipelines.programs.evaluation import EVALUATION_SUITES, evaluation_programs, refuse_twins
 from pipelines.programs.rows import kernel_programs
 from pipelines.schemas import ProgramRow
 
 AST, DATAFLOW, LLM = "ast", "dataflow", "llm"
 GENERATED_SUITES = (AST, DATAFLOW, LLM)
-ALL_SUITES = (*SUITES, *GENERATED_SUITES)
+ALL_SUITES = (*SUITES, *GENERATED_SUITES, *EVALUATION_SUITES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +40,7 @@ class SuiteOptions:
 
     Attributes:
         sizes: of the kernels, of SIZES.
+        polybench_sizes, polybench_types: of the suite polybench.
     """
 
     sizes: tuple[str, ...]
@@ -46,22 +48,29 @@ class SuiteOptions:
     dataflow: Generation
     ast_options: AstOptions = field(default_factory=AstOptions)
     dataflow_options: DataflowOptions = field(default_factory=DataflowOptions)
+    polybench_sizes: tuple[str, ...] = ("mini",)
+    polybench_types: tuple[str, ...] = ("int", "float")
 
 
 def suite_programs(suite: str, options: SuiteOptions) -> list[ProgramRow]:
     """The programs of a suite.
+
+    A generated program that equals an evaluation program is a rejected row.
 
     Args:    suite: of ALL_SUITES; programs of llm need a model, see `pipelines.programs.llm.llm_programs`.
     Raises:  ProgramError: there is no such suite, or no such size.
     """
     if suite == AST:
         given = options.ast
-        return ast_programs(count=given.count, seed=given.seed, options=options.ast_options)
+        return refuse_twins(ast_programs(count=given.count, seed=given.seed, options=options.ast_options))
     if suite == DATAFLOW:
         given = options.dataflow
-        return dataflow_programs(count=given.count, seed=given.seed, options=options.dataflow_options)
+        rows = dataflow_programs(count=given.count, seed=given.seed, options=options.dataflow_options)
+        return refuse_twins(rows)
     if suite == LLM:
         raise ProgramError("programs of suite llm need a language model, got options without one")
+    if suite in EVALUATION_SUITES:
+        return evaluation_programs(suite, sizes=options.polybench_sizes, data_types=options.polybench_types)
     if suite not in SUITES:
         raise ProgramError(f"a suite must be one of {', '.join(ALL_SUITES)}, got {suite}")
     return kernel_programs(suites=(suite,), sizes=options.sizes)

@@ -16,7 +16,7 @@ class LeaderboardRow:
     version: str = column("Hash of code, data and settings the predictor was trained with.", key=True)
     target: str = column("Predicted column.", key=True)
     split: str = column("Frozen split.", key=True)
-    part: str = column("Side of the split.", key=True, choices=("train", "validation", "test"))
+    part: str = column("Side of the split.", key=True, choices=("train", "validation", "test", "evaluation"))
     metric: str = column("Metric.", key=True, choices=("mape", "r2", "spearman"))
     value: float = column("Value of the metric; MAPE as a fraction.")
     interval_low: float = column("Lower end of the 95 % bootstrap interval.")

@@ -48,4 +48,4 @@ class SplitRow:
     split: str = column("Name of the split, for example by_kernel_v1.", key=True)
     program_id: str = column("Program.", key=True)
     group: str = column("What is kept together: all programs of a group are on one side.")
-    part: str = column("Side of the split.", choices=("train", "validation", "test"))
+    part: str = column("Side of the split.", choices=("train", "validation", "test", "evaluation"))

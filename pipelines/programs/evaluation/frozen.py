@@ -39,7 +39,7 @@ def twin_of(program: ProgramRow) -> str | None:
 
 
 def refuse_twins(programs: Sequence[ProgramRow]) -> list[ProgramRow]:
-    """Programs for training; one that equals an evaluation program is rejected with its reason."""
+    """Programs for training; an ok one that equals an evaluation program is rejected with its reason."""
     return [_refused(program) if program.status == OK else program for program in programs]
 
 
