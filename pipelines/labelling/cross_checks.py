@@ -28,6 +28,7 @@ from pipelines.schemas import INFEASIBLE, OK, TOOL_ERROR, CrossCheckRow, DesignR
 from pipelines.synthesis import (
     Netlist,
     SynthesisError,
+    Target,
     load_liberty,
     recount_cells,
 )

@@ -52,14 +52,19 @@ def cross_check_designs(
     """
     sample = _sample(programs, designs, made, options)
 
+    known = [
+        recall_cross_check(s.design, s.run, s.label, target=target, cache=cache, options=options)
+        for s in sample
+    ]
+    missing = [item for item, rows in zip(sample, known, strict=True) if rows is None]
     found = run_all(
         "cross-checks",
-        sample,
+        missing,
         partial(_cross_check, target=target, cache=cache, options=options),
         workers=options.workers,
         on_progress=on_progress,
     )
-    return [row for rows in found for row in rows]
+    return [row for rows in (*(rows for rows in known if rows is not None), *found) for row in rows]
 
 
 def _sample(
@@ -84,9 +89,6 @@ def _sample(
 def _cross_check(
     item: _Sampled, *, target: Target, cache: ContentCache, options: LabelOptions
 ) -> Outcome[tuple[CrossCheckRow, ...]]:
-    there = recall_cross_check(item.design, item.run, item.label, target=target, cache=cache, options=options)
-    if there is not None:
-        return there
     program = item.program
     interface = read_interface(program.source, program.top)
     data = draw_data(interface, program.inputs, seed=item.run.seed)

@@ -1,21 +1,17 @@
 """Whole tables: many designs at a time, in any order, always with the same rows.
 
-Belongs here: the pool of workers and progress. Does not: the steps of one design (`attempts.py`).
-
-Workers are threads: nearly all time is spent in tools, each a process of its own.
+Belongs here: what is to be done for a table, and what is known already. Does not: the steps of one design
+(`attempts.py`), many at a time (`pool.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from collections.abc import Sequence
 from dataclasses import dataclass
-from threading import Lock
-from typing import TypeVar
+from functools import partial
 
 from pipelines.cache import ContentCache
 from pipelines.hls import TOOL, HlsOptions, design_row, read_interface
-from pipelines.interface import Interface
 from pipelines.labelling.attempts import attempt_design, label_attempt, liberty_name
 from pipelines.labelling.backends import require_tools
 from pipelines.labelling.configurations import (
@@ -23,9 +19,10 @@ from pipelines.labelling.configurations import (
     plain_configurations,
     program_configurations,
 )
-from pipelines.labelling.options import LabelOptions, Progress, ProgressCallback, silent
+from pipelines.labelling.options import LabelOptions, ProgressCallback, silent
 from pipelines.labelling.other_designs import refused_by_front_end
 from pipelines.labelling.own_designs import HlsAttempt
+from pipelines.labelling.pool import Outcome, run_all
 from pipelines.labelling.recalling import ProgramLabels, recollection
 from pipelines.schemas import (
     OK,
@@ -37,9 +34,6 @@ from pipelines.schemas import (
     RunRow,
 )
 from pipelines.synthesis import Target
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,52 +50,6 @@ class LabelTables:
 
     labels: list[LabelRow]
     runs: list[RunRow]
-
-
-def run_all(
-    step: str,
-    items: Sequence[Item],
-    work: Callable[[Item], tuple[Result, bool, str]],
-    *,
-    workers: int,
-    on_progress: ProgressCallback = silent,
-) -> list[Result]:
-    """Work on every item, several at a time.
-
-    Args:    work: gives the result, whether it is a failure, and a name for progress.
-    Returns: results in the order of the items.
-    Raises:  what `work` raises, after the items under way have ended; finished work is in the cache.
-    """
-    lock = Lock()
-    counts = {"done": 0, "failed": 0}
-
-    def one(item: Item) -> Result:
-        result, failed, name = work(item)
-        with lock:
-            counts["done"] += 1
-            counts["failed"] += int(failed)
-            on_progress(
-                Progress(
-                    step=step,
-                    done=counts["done"],
-                    total=len(items),
-                    failed=counts["failed"],
-                    latest=name,
-                )
-            )
-        return result
-
-    with ThreadPoolExecutor(max_workers=max(1, workers)) as pool:
-        futures = [pool.submit(one, item) for item in items]
-        try:
-            ended, _ = wait(futures, return_when=FIRST_EXCEPTION)
-        except BaseException:  # an interruption: what has not begun is left for the next run
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-        if any(f.exception() for f in ended):
-            for future in futures:
-                future.cancel()
-        return [future.result() for future in futures]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,6 +85,11 @@ def _refused(
     return refused_by_front_end(program, tool, options, reason)
 
 
+def _make(item: _Planned, *, cache: ContentCache, options: LabelOptions) -> Outcome[HlsAttempt]:
+    attempt = attempt_design(item.program, item.tool, item.configuration, cache=cache, options=options)
+    return Outcome(result=attempt, failed=attempt.design.status != OK, name=item.program.name)
+
+
 def plan_designs(
     programs: Sequence[ProgramRow],
     space: ConfigurationSpace,
@@ -164,15 +117,42 @@ def plan_designs(
             else:
                 planned.append(item)
 
-    def work(item: _Planned) -> tuple[HlsAttempt, bool, str]:
-        attempt = attempt_design(item.program, item.tool, item.configuration, cache=cache, options=options)
-        return attempt, attempt.design.status != OK, item.program.name
-
-    attempts = run_all("designs", planned, work, workers=options.workers, on_progress=on_progress)
+    attempts = run_all(
+        "designs",
+        planned,
+        partial(_make, cache=cache, options=options),
+        workers=options.workers,
+        cost=lambda item: len(item.program.source) * (1 + len(item.configuration.directives)),
+        on_progress=on_progress,
+    )
     return DesignTables(
         designs=[a.design for a in attempts] + rejected,
         directive_outcomes=[o for a in attempts for o in a.outcomes],
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Unlabelled:
+    """One design to be labelled."""
+
+    program: ProgramRow
+    design: DesignRow
+
+
+def _label(
+    item: _Unlabelled, *, target: Target, cache: ContentCache, options: LabelOptions
+) -> Outcome[tuple[LabelRow, tuple[RunRow, ...]]]:
+    program, design = item.program, item.design
+    is_made = design.status == OK
+    label, runs = label_attempt(
+        program,
+        design,
+        read_interface(program.source, program.top) if is_made else None,
+        target=target,
+        cache=cache,
+        options=options,
+    )
+    return Outcome(result=(label, runs), failed=label.status != OK, name=program.name)
 
 
 def label_designs(
@@ -196,23 +176,14 @@ def label_designs(
     known = {identity: entries.recall(by_id[identity], group) for identity, group in groups.items()}
     recalled = {identity: found for identity, found in known.items() if found is not None}
     missing = [d for d in designs if d.program_id not in recalled]
-    interfaces: dict[str, Interface] = {}
-    for identity in {d.program_id for d in missing if d.status == OK}:
-        interfaces[identity] = read_interface(by_id[identity].source, by_id[identity].top)
-
-    def work(design: DesignRow) -> tuple[tuple[LabelRow, tuple[RunRow, ...]], bool, str]:
-        program = by_id[design.program_id]
-        label, runs = label_attempt(
-            program,
-            design,
-            interfaces.get(design.program_id),
-            target=target,
-            cache=cache,
-            options=options,
-        )
-        return (label, runs), label.status != OK, program.name
-
-    found = run_all("labels", missing, work, workers=options.workers, on_progress=on_progress)
+    found = run_all(
+        "labels",
+        [_Unlabelled(program=by_id[d.program_id], design=d) for d in missing],
+        partial(_label, target=target, cache=cache, options=options),
+        workers=options.workers,
+        cost=lambda item: item.design.estimated_area_um2 or 0.0,
+        on_progress=on_progress,
+    )
     made = _by_program(missing, found)
     for identity, labels in made.items():
         entries.keep(by_id[identity], groups[identity], labels)

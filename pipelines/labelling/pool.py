@@ -1,0 +1,116 @@
+"""Many items at a time, in processes of their own.
+
+Belongs here: the pool, its order of work, progress, and how it ends. Does not: what is done with an item.
+
+Processes and not threads, because scheduling, reading netlists and power take a quarter of the time and are
+Python. A handful of items is worked on in threads: starting processes takes longer than that saves.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable, Sequence
+from concurrent.futures import (
+    FIRST_EXCEPTION,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    wait,
+)
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing.process import BaseProcess
+from threading import Lock, Thread
+from typing import Generic, TypeVar
+
+from pipelines.labelling.options import Progress, ProgressCallback, silent
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+PROCESSES_FROM = 16
+"""Items from which processes are worth their start."""
+
+PRELOADED = ("pipelines.labelling.tables",)
+"""What every worker needs; imported once, in the process they are forked from."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome(Generic[Result]):
+    """What became of an item.
+
+    Attributes:
+        name: of the item, for progress.
+    """
+
+    result: Result
+    failed: bool
+    name: str
+
+
+def run_all(
+    step: str,
+    items: Sequence[Item],
+    work: Callable[[Item], Outcome[Result]],
+    *,
+    workers: int,
+    cost: Callable[[Item], float] | None = None,
+    on_progress: ProgressCallback = silent,
+) -> list[Result]:
+    """Work on every item, several at a time, those that cost most first.
+
+    Args:    work: a function of a module, or a partial of one; items and results go between processes.
+             cost: in any unit; without it items keep their order.
+    Returns: results in the order of the items.
+    Raises:  what `work` raises, after the items under way have ended; finished work is in the cache.
+    """
+    order = sorted(range(len(items)), key=lambda i: 0.0 if cost is None else -cost(items[i]))
+    counts = {"done": 0, "failed": 0}
+    lock = Lock()
+
+    def count(future: Future[Outcome[Result]]) -> None:
+        if future.cancelled() or future.exception() is not None:
+            return
+        outcome = future.result()
+        with lock:
+            counts["done"] += 1
+            counts["failed"] += int(outcome.failed)
+            on_progress(Progress(step=step, total=len(items), latest=outcome.name, **counts))
+
+    with _pool(min(workers, len(items)), processes=len(items) >= PROCESSES_FROM) as pool:
+        futures = {i: pool.submit(work, items[i]) for i in order}
+        try:
+            for future in futures.values():
+                future.add_done_callback(count)
+            ended, _ = wait(futures.values(), return_when=FIRST_EXCEPTION)
+        except BaseException:  # an interruption: what has not begun is left for the next run
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+        if any(f.exception() for f in ended):
+            for future in futures.values():
+                future.cancel()
+        return [futures[i].result().result for i in range(len(items))]
+
+
+def _pool(workers: int, *, processes: bool) -> Executor:
+    if not processes or workers < 2:
+        return ThreadPoolExecutor(max_workers=max(1, workers))
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(list(PRELOADED))
+    return ProcessPoolExecutor(max_workers=workers, mp_context=context, initializer=_begin)
+
+
+def _begin() -> None:
+    """Leave Ctrl-C to the process that has the pool, and end when that has ended."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        Thread(target=partial(_end_with, parent), daemon=True).start()
+
+
+def _end_with(parent: BaseProcess) -> None:
+    parent.join()
+    os._exit(1)
