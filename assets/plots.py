@@ -15,7 +15,7 @@ from pipelines.schemas import OK
 
 DISTRIBUTIONS: Mapping[str, tuple[str, ...]] = {
     "labels": ("area_um2", "flip_flop_count", "cell_count", "delay_ns"),
-    "runs": ("latency_cycles",),
+    "runs": ("latency_cycles", "power_mw", "energy_nj"),
 }
 """Columns drawn, by table."""
 

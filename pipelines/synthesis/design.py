@@ -89,7 +89,7 @@ def _prepare(verilog: str, commands: tuple[str, ...], target: Target, folder: Pa
     (folder / recipe.CONSTANT_MULTIPLY_FILE).write_text(recipe.constant_multiply_map(), "utf-8")
 
 
-def _tool_error(run: ToolRun, folder: Path) -> str:
+def tool_error(run: ToolRun, folder: Path) -> str:
     """The tool's own error line, or how it ended."""
     log = folder / recipe.LOG_FILE
     text = log.read_text("utf-8", errors="replace") if log.is_file() else ""
@@ -166,7 +166,7 @@ def synthesize_design(
         reason = f"synthesis must end within {timeout_s:g} s, got more"
         return SynthesisResult(status=TIMEOUT, reason=reason, wall_s=stopwatch() - start)
     if run.returncode != 0:
-        reason = _tool_error(run, folder)
+        reason = tool_error(run, folder)
         return SynthesisResult(status=TOOL_ERROR, reason=reason, wall_s=stopwatch() - start)
     try:
         return _measure(folder, top, liberty, start)

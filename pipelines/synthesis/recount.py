@@ -15,6 +15,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
+from pipelines.synthesis.design import tool_error
 from pipelines.synthesis.errors import SynthesisError
 from pipelines.synthesis.recipe import COMMAND_FILE, LIBERTY_FILE, LOG_FILE, VERILOG_FILE
 from pipelines.tools import run_tool
@@ -67,14 +68,15 @@ def recount_cells(verilog: str, *, liberty: Path, folder: Path, timeout_s: float
     Raises:  SynthesisError: the tool fails, takes longer than timeout_s seconds, or reports something else.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / LIBERTY_FILE).unlink(missing_ok=True)
+    for stale in (LIBERTY_FILE, LOG_FILE):
+        (folder / stale).unlink(missing_ok=True)
     (folder / LIBERTY_FILE).symlink_to(liberty.absolute())
     (folder / VERILOG_FILE).write_text(verilog, encoding="utf-8")
     (folder / COMMAND_FILE).write_text("\n".join(_COMMANDS), encoding="utf-8")
     argv = [sys.executable, "-I", str(_WORKER), COMMAND_FILE, LOG_FILE]
     run = run_tool(argv, folder=folder, timeout_s=timeout_s)
     if run.returncode != 0:
-        raise SynthesisError(f"yosys must count a netlist's cells, got: {run.last_words()}")
+        raise SynthesisError(f"yosys must count a netlist's cells, got: {tool_error(run, folder)}")
     return parse_recount(
         (folder / _LIBRARY_REPORT).read_bytes(),
         (folder / _DESIGN_REPORT).read_bytes(),

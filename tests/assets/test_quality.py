@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from foundry_fakes import make_design, make_edge, make_label, make_run
+from foundry_fakes import make_check, make_design, make_edge, make_label, make_run
 
 from assets.quality import (
     CheckedFile,
@@ -18,12 +18,13 @@ from assets.quality import (
     split_leaks,
     too_many_failures,
     unequal_runs,
+    unknown_powers,
     unproven_labels,
 )
 from assets.settings import Settings, ignore_progress
 from assets.stages import STEPS, partitions_of
 from pipelines.programs import kernel_programs
-from pipelines.schemas import TableSpec, read_table, table_spec, write_table
+from pipelines.schemas import CROSS_CHECKS, TableSpec, read_table, table_spec, write_table
 
 SUITE = "stencil"
 
@@ -158,3 +159,65 @@ def test_failure_rate_rejects_more_than_the_configured_share(made: Settings) -> 
     failed = replace(labels[0], status="timeout", reason="late")
     problems = too_many_failures(_rewritten(made, "labels", [failed, *labels[1:]]))
     assert problems == ["at most 10% of rows may have failed, got 25.0%"]
+
+
+CHECK_RULES = {
+    "netlist_outputs": "netlist_equals_rtl",
+    "latency_cycles": "cycle_model_equals_verilator",
+    "area_um2": "counts_equal_yosys_stat",
+    "flip_flop_count": "counts_equal_yosys_stat",
+    "delay_ns": "delay_equals_opensta",
+    "switching_power_mw": "switching_power_equals_opensta",
+    "internal_power_mw": "internal_power_equals_opensta",
+}
+
+
+def _broken_rules(file: CheckedFile) -> dict[str, list[str]]:
+    found = {rule.name: rule.problems(file) for rule in rules_of(file.table)}
+    return {name: problems for name, problems in found.items() if problems}
+
+
+@pytest.mark.parametrize("check", CROSS_CHECKS)
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"value": 2.2},
+        {"reference": 0.0},
+        {"passed": False, "reason": "differs"},
+        {"value": None},
+        {"value": 2.2, "allowed": 1.0},
+    ],
+)
+def test_a_cross_check_rejects_a_figure_that_differs(
+    check: str, changes: dict[str, Any], made: Settings
+) -> None:
+    design = _rows(made, "designs")[0]
+    rows = [make_check(design, name, **(changes if name == check else {})) for name in CROSS_CHECKS]
+    broken = _broken_rules(_rewritten(made, "cross_checks", rows))
+    assert set(broken) == {CHECK_RULES[check]}
+    assert f"{check} must be within" in broken[CHECK_RULES[check]][0]
+    assert f"for design {design.design_id}" in broken[CHECK_RULES[check]][0]
+
+
+def test_every_cross_check_blocks_when_it_fails() -> None:
+    rules = {rule.name: rule for rule in rules_of("cross_checks")}
+    assert set(CHECK_RULES.values()) < set(rules)
+    assert all(rules[name].blocking for name in CHECK_RULES.values())
+
+
+def test_a_cross_check_that_could_not_be_made_warns_alone(made: Settings) -> None:
+    design = _rows(made, "designs")[0]
+    unmade = {"status": "tool_error", "reason": "no sta", "value": None, "passed": None}
+    rows = [make_check(design, "delay_ns", **unmade), make_check(design, "latency_cycles")]
+    assert set(_broken_rules(_rewritten(made, "cross_checks", rows))) == {"failure_rate"}
+
+
+def test_powers_rejects_runs_that_lack_it(made: Settings) -> None:
+    design = _rows(made, "designs")[0]
+    lacking = make_run(design, power_status="infeasible", power_reason="no leakage", power_mw=None)
+    problems = unknown_powers(_rewritten(made, "runs", [lacking]))
+    assert problems == [
+        "at most 10% of ok runs may lack their power, got 1 of 1, the first because no leakage"
+    ]
+    unasked = make_run(design, power_status=None, power_mw=None)
+    assert unknown_powers(_rewritten(made, "runs", [unasked])) == []
