@@ -96,7 +96,7 @@ def run(overrides: tuple[str, ...], parameters: Path | None, as_json: bool) -> N
 def stage(name: str, as_json: bool) -> None:
     """Make the tables of one stage under params.yaml; what dvc.yaml calls.
 
-    NAME is programs, designs, labels, features or models.
+    NAME is programs, designs, labels, features, records or models.
     """
     from assets.commands.stage import run_stage
 
@@ -126,6 +126,40 @@ def sql(query: str, as_json: bool) -> None:
     from assets.commands.sql import answer_query
 
     click.echo(answer_query(query, as_json=as_json))
+
+
+@simfoundry.command()
+@click.option(
+    "--format",
+    "formats",
+    multiple=True,
+    type=click.Choice(("direct", "reasoning")),
+    help="Only records of this format; may be repeated.",
+)
+@click.option(
+    "--part",
+    "parts",
+    multiple=True,
+    type=click.Choice(("train", "validation", "test", "evaluation")),
+    help="Only programs of this part of the split; may be repeated.",
+)
+@click.option("--split", help="Name of the split; that of params.yaml unless given.")
+@click.option(
+    "--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="FILE.jsonl or .parquet."
+)
+@_as_json
+@_explained
+def records(
+    formats: tuple[str, ...], parts: tuple[str, ...], split: str | None, out: Path, as_json: bool
+) -> None:
+    """Write labelled designs as text for language models, with or without reasoning."""
+    from assets.commands.records import export_records
+
+    counts = export_records(out=out, formats=formats, parts=parts, split=split)
+    if as_json:
+        _answer({"file": str(out), "records": counts})
+    else:
+        click.echo(f"{out}: " + (", ".join(f"{n} {name}" for name, n in counts.items()) or "no records"))
 
 
 def _configuration_options(command: Callable[..., None]) -> Callable[..., None]:

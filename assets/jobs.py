@@ -28,6 +28,12 @@ report_table = dg.define_asset_job(
     description="What each stage of generation gave, over the programs of all suites.",
 )
 
+record_table = dg.define_asset_job(
+    "record_table",
+    selection=dg.AssetSelection.assets(*step_named("records").tables),
+    description="Labelled designs of all suites as text for language models.",
+)
+
 predictors = dg.define_asset_job(
     "predictors",
     selection=dg.AssetSelection.assets(*step_named("models").tables),
@@ -40,4 +46,4 @@ report_page = dg.define_asset_job(
     description="The page of all tables.",
 )
 
-ASSET_JOBS = [suite_tables, split_table, report_table, predictors, report_page]
+ASSET_JOBS = [suite_tables, split_table, report_table, record_table, predictors, report_page]

@@ -26,7 +26,7 @@ from assets.versions import record_stage
 from pipelines.labelling import require_tools
 from pipelines.schemas import table_path, table_spec
 
-JOBS = ("suite_tables", "split_table", "report_table", "predictors", "report_page")
+JOBS = ("suite_tables", "split_table", "report_table", "record_table", "predictors", "report_page")
 QUIET_CONSOLE = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 """Failures are reported in one line each; their tracebacks are in the run storage, for the UI."""
 
@@ -116,6 +116,8 @@ class _Run:
         self._execute_if_ready(jobs["split_table"], step_named("splits"))
         self._execute_if_ready(jobs["report_table"], step_named("stage_reports"))
         self._record("features")
+        self._execute_if_ready(jobs["record_table"], step_named("records"))
+        self._record("records")
         self._execute_if_ready(jobs["predictors"], step_named("models"))
         self._record("models")
         self._execute(jobs["report_page"], [], None)  # of whatever was made

@@ -20,6 +20,7 @@ from models.tenset_mlp import TrainOptions, train_tenset_mlp
 from pipelines.features import extract_features, freeze_split
 from pipelines.labelling import cross_check_designs, label_designs, plan_designs
 from pipelines.programs import LLM, stage_reports, suite_programs
+from pipelines.records import LabelledRows, make_records, runtime_data
 from pipelines.schemas import (
     OK,
     SchemaError,
@@ -154,6 +155,20 @@ def make_stage_reports(settings: Settings, partition: str, listen: Listener) -> 
     return _write(settings, "stage_reports", partition, {"stage_reports": stage_reports(programs, facts)})
 
 
+def make_record_table(settings: Settings, split: str, listen: Listener) -> StepSummary:
+    """Write the labelled designs of all suites as records, each program where the split has it."""
+    del listen  # seconds at most
+    tables = {
+        table: [row for suite in _suites(settings) for row in _read(settings, table, suite)]
+        for table in ("programs", "loops", "designs", "labels", "runs")
+    }
+    rows = LabelledRows(**tables, splits=_read(settings, "splits", split))
+    made = make_records(
+        rows, split=split, data_text=lambda program, run: runtime_data(program, run, settings.cache)
+    )
+    return _write(settings, "records", split, {"records": made})
+
+
 def make_models(
     settings: Settings, predictor: str, listen: Listener, tags: Mapping[str, str] | None = None
 ) -> StepSummary:
@@ -230,6 +245,14 @@ STEPS: tuple[Step, ...] = (
         reads=("programs", "program_facts"),
         by_suite=False,
         run=make_stage_reports,
+    ),
+    Step(
+        name="records",
+        stage="records",
+        tables=("records",),
+        reads=("programs", "loops", "designs", "labels", "runs", "splits"),
+        by_suite=False,
+        run=make_record_table,
     ),
     Step(
         name="models",

@@ -65,6 +65,14 @@ def make_stage_reports(
     yield from run_step(context, "stage_reports", foundry, progress)
 
 
+@dg.multi_asset(**asset_arguments("records"))
+def make_record_table(
+    context: dg.AssetExecutionContext, foundry: FoundryResource, progress: ProgressSink
+) -> Results:
+    """Labelled designs as text for language models: prompts, and completions with and without reasoning."""
+    yield from run_step(context, "records", foundry, progress)
+
+
 @dg.multi_asset(**asset_arguments("models"))
 def make_models(
     context: dg.AssetExecutionContext, foundry: FoundryResource, progress: ProgressSink
@@ -82,5 +90,6 @@ TABLE_ASSETS = [
     make_features,
     make_splits,
     make_stage_reports,
+    make_record_table,
     make_models,
 ]

@@ -20,7 +20,14 @@ from assets.settings import Settings
 from models.registry import Registration
 
 ROOT = Path(__file__).resolve().parents[2]
-FAKES = ("plan_designs", "label_designs", "cross_check_designs", "extract_features", "train_tenset_mlp")
+FAKES = (
+    "plan_designs",
+    "label_designs",
+    "cross_check_designs",
+    "extract_features",
+    "runtime_data",
+    "train_tenset_mlp",
+)
 
 
 @pytest.fixture

@@ -163,6 +163,10 @@ def extract_features(programs: Sequence[ProgramRow], designs: Sequence[DesignRow
     )
 
 
+def runtime_data(program: ProgramRow, run: RunRow, cache: Any) -> dict[str, str]:
+    return {"n": str(run.seed)}
+
+
 def make_facts(program: ProgramRow) -> ProgramFactsRow:
     return ProgramFactsRow(
         program_id=program.program_id,

@@ -262,6 +262,7 @@ def test_the_nightly_job_does_what_the_command_does(
         "suite_tables",
         "split_table",
         "report_table",
+        "record_table",
         "predictors",
         "report_page",
     }

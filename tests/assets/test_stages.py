@@ -128,6 +128,7 @@ def test_partitions_are_suites_or_the_one_file_over_all(settings: Settings) -> N
     assert partitions_of(step_named("labels"), settings) == suites
     assert partitions_of(step_named("splits"), settings) == ("by_kernel_v1",)
     assert partitions_of(step_named("stage_reports"), settings) == ("all",)
+    assert partitions_of(step_named("records"), settings) == ("by_kernel_v1",)
     assert partitions_of(step_named("models"), settings) == ("tenset-mlp",)
 
 

@@ -1,0 +1,175 @@
+"""A program's text as a graph function and operator functions, with its mapping as pragmas.
+
+Belongs here: cutting C text at its functions, and writing directives above loops. Does not: reading C (the
+HLS front end does), or the layout of a record.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pipelines.hls import Directive, directive_json
+from pipelines.records.errors import RecordError
+from pipelines.schemas import LoopRow
+
+_PART = re.compile(
+    r"(?P<comment>//[^\n]*|/\*.*?\*/)"
+    r"|(?P<hash>^[ \t]*\#(?:\\\n|/\*.*?\*/|[^\n])*\n?)"
+    r'|(?P<quoted>"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\')'
+    r"|(?P<name>[A-Za-z_]\w*)|(?P<sign>[(){};=\[\]])|(?P<space>\s+)|(?P<other>.)",
+    re.DOTALL | re.MULTILINE,
+)
+_LOOP_START = re.compile(r"\s*(?:[A-Za-z_]\w*\s*:(?!:)\s*)?(?:for|while|do)\b")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceParts:
+    """A program in parts.
+
+    Attributes:
+        preamble: everything outside functions: headers, macros, types, tables.
+        functions: text by name, in source order.
+    """
+
+    preamble: str
+    functions: Mapping[str, str]
+
+    def joined(self) -> str:
+        """A program of the same functions."""
+        return "\n\n".join(part for part in (self.preamble, *self.functions.values()) if part) + "\n"
+
+
+@dataclass(slots=True)
+class _Item:
+    """One thing at file scope while it is read.
+
+    Attributes:
+        depth: of brackets; name: last name outside brackets.
+        function: name before the last parenthesis outside brackets; is_data: an `=` was outside brackets.
+        is_begun: something other than space and comments was read.
+    """
+
+    start: int
+    depth: int = 0
+    name: str = ""
+    function: str = ""
+    is_data: bool = False
+    is_begun: bool = False
+
+
+def split_source(source: str) -> SourceParts:
+    """Cut C text at its functions; comments and pragmas above a function go with it.
+
+    Raises: RecordError: brackets that do not match.
+    """
+    outside: list[str] = []
+    functions: dict[str, str] = {}
+    for text, function in _items(source):
+        if function:
+            functions[function] = text.strip("\n")
+        elif text.strip():
+            outside.append(text.strip("\n"))
+    return SourceParts(preamble="\n".join(outside), functions=functions)
+
+
+def _items(source: str) -> Iterator[tuple[str, str]]:
+    """Every item at file scope with the spaces and comments before it, and its name if it is a function."""
+    item = _Item(start=0)
+    for found in _PART.finditer(source):
+        kind, text = found.lastgroup, found.group()
+        if kind in ("space", "comment"):
+            continue
+        if kind == "hash":
+            if not item.is_begun:
+                yield source[item.start : found.end()], ""
+                item = _Item(start=found.end())
+            continue
+        item.is_begun = True
+        if kind == "name" and not item.depth:
+            item.name = text
+        if kind == "sign" and _ends(item, text):
+            yield source[item.start : found.end()], item.function if text == "}" else ""
+            item = _Item(start=found.end())
+    if item.depth or item.is_begun:
+        raise RecordError(f"a program must end after a function or a declaration, got {item.name!r}")
+    if source[item.start :].strip():
+        yield source[item.start :], ""
+
+
+def _ends(item: _Item, sign: str) -> bool:
+    """Take a sign in; whether it ends the item."""
+    if sign in "({[":
+        if sign == "(" and not item.depth and not item.is_data:
+            item.function = item.name
+        item.depth += 1
+    elif sign in ")}]":
+        item.depth -= 1
+        return sign == "}" and not item.depth and bool(item.function) and not item.is_data
+    elif not item.depth:
+        item.is_data |= sign == "="
+        return sign == ";"
+    return False
+
+
+def prototype(function: str) -> str:
+    """The declaration of a function."""
+    without = re.sub(r"/\*.*?\*/|//[^\n]*|^[ \t]*#[^\n]*\n", "", function, flags=re.DOTALL | re.MULTILINE)
+    return without.partition("{")[0].strip() + ";"
+
+
+# ---- directives -----------------------------------------------------------------------------------------
+
+
+def annotated(
+    source: str, loops: Sequence[LoopRow], directives: Sequence[Directive]
+) -> tuple[str, tuple[str, ...]]:
+    """A program with directives as pragmas above their loops.
+
+    Returns: the text, and the directives that have no place in it, as canonical JSON: those on arrays,
+             those that flatten, and those on loops that do not begin a line or that stand in a function that
+             is called several times.
+    """
+    lines = source.split("\n")
+    by_name = {loop.loop: loop.line for loop in loops}
+    shared = Counter(loop.line for loop in loops)
+    above: dict[int, list[str]] = {}
+    apart: list[str] = []
+    for directive in sorted(directives, key=directive_json):
+        line = by_name.get(directive.loop, 0)
+        spelled = _pragma(directive)
+        if spelled is None or shared[line] != 1 or not _begins(lines, line):
+            apart.append(directive_json(directive))
+            continue
+        indent = re.match(r"\s*", lines[line - 1])
+        above.setdefault(line, []).append((indent.group() if indent else "") + spelled)
+    written = [text for number, line in enumerate(lines, 1) for text in (*above.get(number, ()), line)]
+    return "\n".join(written), tuple(apart)
+
+
+def _begins(lines: Sequence[str], line: int) -> bool:
+    """Whether a loop begins a line of its own."""
+    if not 1 <= line <= len(lines) or _LOOP_START.match(lines[line - 1]) is None:
+        return False
+    return line == 1 or not lines[line - 2].endswith("\\")
+
+
+def _pragma(directive: Directive) -> str | None:
+    """The pragma that says the same above a loop; None when there is none."""
+    match directive:
+        case Directive(kind="pipeline", value=None, style=""):
+            return "#pragma ACCEL pipeline"
+        case Directive(kind="pipeline", value=int() as value, style=""):
+            return f"#pragma ACCEL pipeline II={value}"
+        case Directive(kind="unroll", value=None):
+            return "#pragma clang loop unroll(full)"
+        case Directive(kind="unroll", value=int() as value):
+            return f"#pragma clang loop unroll_count({value})"
+        case Directive(kind="parallel", value=None):
+            return "#pragma ACCEL parallel"
+        case Directive(kind="parallel", value=int() as value):
+            return f"#pragma omp parallel for num_threads({value})"
+        case _:
+            return None
