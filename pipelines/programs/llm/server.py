@@ -15,7 +15,7 @@ import socket
 import ssl
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from http.client import HTTPConnection, HTTPException, HTTPSConnection, IncompleteRead
 from threading import Event, Timer
 from typing import Any
 from urllib.parse import urlsplit
@@ -224,7 +224,9 @@ class ServerProvider:
         timer.start()
         try:
             connection.request("POST", self._path(), body, self._headers())
-            return self._read(connection)
+            return self._read(connection, late)
+        except ProviderError:
+            raise
         except (OSError, HTTPException, ValueError) as error:
             if late.is_set() or isinstance(error, TimeoutError):
                 rule = f"a server must answer within {self._options.timeout_s:g} s"
@@ -254,7 +256,7 @@ class ServerProvider:
         }
         return headers if self._key is None else headers | {"Authorization": f"Bearer {self._key}"}
 
-    def _read(self, connection: HTTPConnection) -> _Answer:
+    def _read(self, connection: HTTPConnection, late: Event) -> _Answer:
         response = connection.getresponse()
         limit = self._options.most_reply_bytes
         body = bytearray()
@@ -265,6 +267,8 @@ class ServerProvider:
                     f"a reply must be at most {limit} bytes, got more",
                     reply_excerpt=self._excerpt(bytes(body[:EXCERPT_CHARACTERS])),
                 )
+        if late.is_set() or response.length:  # shut by our clock, or by the server before its end
+            raise IncompleteRead(bytes(body[:EXCERPT_CHARACTERS]), response.length)
         return _Answer(
             status=response.status,
             content_type=(response.getheader("Content-Type") or "nothing").split(";")[0],

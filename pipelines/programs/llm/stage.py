@@ -269,7 +269,7 @@ def reason_kind(reason: str) -> str:
 
 def _fault(message: str) -> str:
     """Kind of undefined behaviour: the words of a sanitizer's message before its numbers."""
-    words = message.split(":")[0].split()
+    words = message.split(" (")[0].split(":")[0].split()
     return " ".join(word for word in words if not any(c.isdigit() for c in word) and "'" not in word)[:60]
 
 
