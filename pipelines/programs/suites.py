@@ -6,7 +6,7 @@ Belongs here: which suites there are, and one way to make any of them. Does not:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 from pipelines.programs.ast import AstOptions, ast_programs
 from pipelines.programs.catalogue import SUITES
@@ -26,12 +26,13 @@ class Generation:
     """How many programs a stage generates, and how.
 
     Attributes:
-        count: programs, from number 0 on; a program does not depend on it.
+        count: programs, from number `first` on; a program depends on its number alone.
         seed: of all of them.
     """
 
     count: int
     seed: int = 0
+    first: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,11 +62,10 @@ def suite_programs(suite: str, options: SuiteOptions) -> list[ProgramRow]:
     Raises:  ProgramError: there is no such suite, or no such size.
     """
     if suite == AST:
-        given = options.ast
-        return refuse_twins(ast_programs(count=given.count, seed=given.seed, options=options.ast_options))
+        rows = ast_programs(**asdict(options.ast), options=options.ast_options)
+        return refuse_twins(rows)
     if suite == DATAFLOW:
-        given = options.dataflow
-        rows = dataflow_programs(count=given.count, seed=given.seed, options=options.dataflow_options)
+        rows = dataflow_programs(**asdict(options.dataflow), options=options.dataflow_options)
         return refuse_twins(rows)
     if suite == LLM:
         raise ProgramError("programs of suite llm need a language model, got options without one")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipelines.programs import ALL_SUITES, LLM, Generation, ProgramError, SuiteOptions, suite_programs
+from pipelines.schemas import ProgramRow
 
 OPTIONS = SuiteOptions(sizes=("small",), ast=Generation(count=2), dataflow=Generation(count=3, seed=1))
 
@@ -20,3 +21,12 @@ def test_programs_of_a_suite_say_so(suite: str) -> None:
 def test_suite_programs_rejects_an_unknown_suite() -> None:
     with pytest.raises(ProgramError, match=r"must be one of linear_algebra, .*, dataflow, got dense"):
         suite_programs("dense", OPTIONS)
+
+
+@pytest.mark.parametrize("suite", ["ast", "dataflow"])
+def test_a_shard_has_the_programs_of_its_numbers(suite: str) -> None:
+    def made(count: int, first: int) -> list[ProgramRow]:
+        numbers = Generation(count=count, first=first)
+        return suite_programs(suite, SuiteOptions(sizes=("small",), ast=numbers, dataflow=numbers))
+
+    assert made(4, 0) == made(2, 0) + made(2, 2)

@@ -86,15 +86,15 @@ def generate_program(*, seed: int, number: int, options: AstOptions) -> Generate
         discarded.append(found.refused)
 
 
-def ast_programs(*, count: int, seed: int, options: AstOptions) -> list[ProgramRow]:
-    """Rows of the AST stage: programs 0 .. count - 1 of a seed.
+def ast_programs(*, count: int, seed: int, options: AstOptions, first: int = 0) -> list[ProgramRow]:
+    """Rows of the AST stage: `count` programs of a seed, from number `first` on.
 
-    Program k depends on the seed, k and the options only, not on the count.
+    Program k depends on the seed, k and the options only.
 
     Returns: a row a program, in order; one that is outside the options' bounds after ATTEMPTS tries is
              rejected with its reason.
     """
-    return [ast_program(number, seed=seed, options=options) for number in range(count)]
+    return [ast_program(number, seed=seed, options=options) for number in range(first, first + count)]
 
 
 def ast_program(number: int, *, seed: int, options: AstOptions) -> ProgramRow:

@@ -25,8 +25,8 @@ SWEEP = (-0.5, -0.25, 0.0, 0.25, 0.5)
 TRIES = 8
 
 
-def dataflow_programs(*, count: int, seed: int, options: DataflowOptions) -> list[ProgramRow]:
-    """Programs 0 .. count - 1 of a seed.
+def dataflow_programs(*, count: int, seed: int, options: DataflowOptions, first: int = 0) -> list[ProgramRow]:
+    """`count` programs of a seed, from number `first` on.
 
     Program k depends on seed, k and options only. A graph that could not be filled is a row with its reason.
 
@@ -37,7 +37,8 @@ def dataflow_programs(*, count: int, seed: int, options: DataflowOptions) -> lis
     """
     if count < 0:
         raise ProgramError(f"a count of programs must not be negative, got {count}")
-    return [dataflow_program(number, seed=seed, options=options) for number in range(count)]
+    numbers = range(first, first + count)
+    return [dataflow_program(number, seed=seed, options=options) for number in numbers]
 
 
 def dataflow_program(number: int, *, seed: int, options: DataflowOptions) -> ProgramRow:
