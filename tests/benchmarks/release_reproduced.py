@@ -1,0 +1,299 @@
+"""Whether a release comes out with the same bytes twice, and how long a refresh of cached designs takes.
+
+    python tests/benchmarks/release_reproduced.py [--designs 10000] [--keep FOLDER]
+        [--only reproduced|refresh]
+
+Reproduced: `simfoundry run` with a small configuration and `simfoundry release`, in two clones of this
+checkout with nothing but its tracked files, and every file compared, but for the wall-clock columns and their
+manifest.
+
+Refresh: `simfoundry run` with every design in the cache, Dagster and DVC included. Labelling as many designs
+for real takes hours, so the cache is filled as an import does, with rows copied from a few designs that are
+labelled here: programs are the generators' own, and ids, keys and sizes are right; figures are those of the
+copied design. The run does not know the difference. It is timed after one run that fills DVC's cache and
+trains the predictor. The checkout must have no changes that are not committed, for the clone runs what is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import filecmp
+import os
+import platform
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from assets.configuration import compose_configuration, write_parameters
+from assets.deployments import local_deployment
+from assets.settings import Settings
+from pipelines.features import FeatureRows, FeatureTables, Graphs, extract_features, remember_features
+from pipelines.hls import HlsOptions, design_id, read_interface
+from pipelines.labelling import (
+    ProgramRows,
+    Remembered,
+    cross_check_designs,
+    label_designs,
+    liberty_name,
+    plan_designs,
+    remember,
+)
+from pipelines.labelling.counting import is_audited
+from pipelines.labelling.cross_checks import is_cross_checked
+from pipelines.programs import Generation, data_id, draw_data, suite_programs
+from pipelines.schemas import OK, CrossCheckRow, DesignRow, LabelRow, ProgramRow, RunRow
+
+ROOT = Path(__file__).resolve().parents[2]
+SUITES = ("ast", "dataflow")
+SMALL = (
+    *("programs.suites=[ast,dataflow]", "ast.count=3", "dataflow.count=3"),
+    *("hls.memory_delay=[2,10]", "models.tenset_mlp.max_epochs=2"),
+)
+REFRESHED = ("programs.suites=[ast,dataflow]", "models.tenset_mlp.max_epochs=2")
+COPIED_PROGRAMS, OTHER_SEED = 4, 1
+
+
+def command(folder: Path, *arguments: str) -> list[float]:
+    """Run simfoundry in a clone; its wall-clock and processor time in seconds."""
+    environment = {**os.environ, "PYTHONPATH": str(folder), "SIMFOUNDRY_PROJECT": str(folder)}
+    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
+    argv = [sys.executable, "-m", "assets.cli", *arguments]
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    done = subprocess.run(argv, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode:
+        raise SystemExit(f"simfoundry {arguments[0]} failed:\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
+    return [wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime]
+
+
+def clone(folder: Path) -> Path:
+    subprocess.run(["git", "clone", "-q", str(ROOT), str(folder)], check=True)
+    return folder
+
+
+def files_of(release: Path) -> dict[str, Path]:
+    """The files whose bytes follow from the inputs."""
+    found = {str(p.relative_to(release)): p for p in sorted(release.rglob("*")) if p.is_file()}
+    return {name: p for name, p in found.items() if not name.startswith("measured")}
+
+
+def reproduced(base: Path) -> None:
+    releases: list[Path] = []
+    for name in ("first", "second"):
+        folder = clone(base / name)
+        command(folder, "run", *SMALL)
+        command(folder, "release", "small")
+        releases.append(folder / "releases" / "small")
+    first, second = map(files_of, releases)
+    same = [n for n in first if n in second and filecmp.cmp(first[n], second[n], shallow=False)]
+    size = sum(p.stat().st_size for p in first.values())
+    print("| release made twice from its seed | |\n| --- | --- |")
+    print(f"| files | {len(first)} and {len(second)} |\n| byte-identical | {len(same)} |")
+    print(f"| bytes | {size} |")
+    for name in sorted({*first, *second} - {*same}):
+        print(f"| DIFFERENT | {name} |")
+    print()
+
+
+# ---- refresh ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Original:
+    """A design that was labelled, all of whose rows are copied."""
+
+    program: ProgramRow
+    design: DesignRow
+    label: LabelRow
+    run: RunRow
+    checks: tuple[CrossCheckRow, ...]
+    nodes: pa.Table
+    edges: pa.Table
+
+
+def originals(settings: Settings) -> tuple[list[Original], FeatureTables]:
+    """A few designs of the generated suites, labelled, each audited and cross-checked."""
+    every = replace(settings.options, audit_fraction=1.0, cross_check_fraction=1.0)
+    shared: dict[str, Any] = {"target": settings.target, "cache": settings.cache, "options": every}
+    few = Generation(count=COPIED_PROGRAMS, seed=OTHER_SEED)
+    options = replace(settings.suite_options, ast=few, dataflow=few)
+    programs = [p for s in SUITES for p in suite_programs(s, options)]
+    planned = plan_designs(programs, replace(settings.space, memory_delays=(2, 10)), **shared)
+    made = label_designs(programs, planned.designs, **shared)
+    checks = cross_check_designs(programs, planned.designs, made, **shared)
+    features = extract_features(programs, planned.designs, cache=settings.cache, options=every)
+    by_id = {p.program_id: p for p in programs}
+    labels = {label.design_id: label for label in made.labels}
+    runs = {run.design_id: run for run in made.runs}
+    found = [
+        Original(
+            program=by_id[d.program_id],
+            design=d,
+            label=labels[d.design_id],
+            run=runs[d.design_id],
+            checks=tuple(c for c in checks if c.design_id == d.design_id),
+            nodes=_of(features.cdfg_nodes, d.design_id),
+            edges=_of(features.cdfg_edges, d.design_id),
+        )
+        for d in planned.designs
+        if labels[d.design_id].status == OK
+    ]
+    return [o for o in found if o.checks and all(c.status == OK for c in o.checks)], features
+
+
+def _of(table: pa.Table, identity: str) -> pa.Table:
+    return table.filter(pc.equal(table.column("design_id"), identity))
+
+
+def copied(
+    program: ProgramRow, data: str, configuration: HlsOptions, original: Original, settings: Settings
+) -> tuple[DesignRow, LabelRow, RunRow, tuple[CrossCheckRow, ...], Graphs]:
+    """The rows of a design as the original's under another program and configuration.
+
+    Args: data: id of the program's data set.
+    """
+    identity, suite = design_id(program, configuration), program.suite
+    design = replace(
+        original.design,
+        design_id=identity,
+        program_id=program.program_id,
+        suite=suite,
+        directives="[]",
+        memory_read_delay_cycles=configuration.memory_read_delay_cycles,
+        memory_write_delay_cycles=configuration.memory_write_delay_cycles,
+    )
+    run = replace(original.run, design_id=identity, data_id=data, suite=suite)
+    if not is_audited(identity, settings.options.audit_fraction):
+        unknown = ("audit_engine", "audit_engine_version", "audit_latency_cycles")
+        times = ("audit_build_wall_s", "audit_simulate_wall_s")
+        run = replace(run, audited=False, **dict.fromkeys((*unknown, *times)))
+    checks = tuple(replace(c, design_id=identity, data_id=data, suite=suite) for c in original.checks)
+    graphs = Graphs(
+        nodes=_renamed(original.nodes, identity, suite), edges=_renamed(original.edges, identity, suite)
+    )
+    label = replace(original.label, design_id=identity, suite=suite)
+    return design, label, run, checks if is_cross_checked(identity, settings.options) else (), graphs
+
+
+def _renamed(table: pa.Table, identity: str, suite: str) -> pa.Table:
+    for name, value in (("design_id", identity), ("suite", suite)):
+        index = table.column_names.index(name)
+        table = table.set_column(index, table.schema.field(name), pa.array([value] * table.num_rows))
+    return table
+
+
+def configurations(settings: Settings) -> Iterator[HlsOptions]:
+    """As many as a program has, all without directives: delays 1, 2, 3, …"""
+    liberty = liberty_name(settings.target)
+    for delay in range(1, 1 + len(settings.space.memory_delays) * len(settings.space.pipeline)):
+        yield HlsOptions(memory_read_delay_cycles=delay, memory_write_delay_cycles=delay, liberty=liberty)
+
+
+def fill(settings: Settings) -> Mapping[str, int]:
+    """Fill the cache with a design for every configuration of every program; rows by table."""
+    templates, features = originals(settings)
+    source = cycle(templates)
+    entries, counts = Remembered(), {"programs": 0, "designs": 0, "cdfg_nodes": 0}
+    for suite in SUITES:
+        for program in suite_programs(suite, settings.suite_options):
+            values = draw_data(read_interface(program.source, program.top), program.inputs, seed=0)
+            data = data_id(values)
+            rows = [copied(program, data, c, next(source), settings) for c in configurations(settings)]
+            designs = [row[0] for row in rows]
+            remember(
+                ProgramRows(
+                    program=program,
+                    designs=designs,
+                    outcomes=(),
+                    labels=[row[1] for row in rows],
+                    runs=[row[2] for row in rows],
+                    cross_checks=[check for row in rows for check in row[3]],
+                ),
+                settings.space,
+                target=settings.target,
+                cache=settings.cache,
+                options=settings.options,
+                into=entries,
+            )
+            like = templates[counts["programs"] % len(templates)].program.program_id
+            remember_features(
+                _features(program, designs, [row[4] for row in rows], features, like), settings.cache
+            )
+            counts["programs"] += 1
+            counts["designs"] += len(rows)
+            counts["cdfg_nodes"] += sum(row[4].nodes.num_rows for row in rows)
+    if entries.other or entries.different:
+        raise SystemExit(f"every row must become an entry, got {entries.other} and {entries.different[:3]}")
+    return counts
+
+
+def _features(
+    program: ProgramRow,
+    designs: Sequence[DesignRow],
+    graphs: Sequence[Graphs],
+    features: FeatureTables,
+    like: str,
+) -> FeatureRows:
+    own = {"program_id": program.program_id, "suite": program.suite}
+    return FeatureRows(
+        program=program,
+        designs=designs,
+        program_facts=[replace(f, **own) for f in features.program_facts if f.program_id == like],
+        loops=[replace(loop, **own) for loop in features.loops if loop.program_id == like],
+        graphs=Graphs(
+            nodes=pa.concat_tables([g.nodes for g in graphs]),
+            edges=pa.concat_tables([g.edges for g in graphs]),
+        ),
+    )
+
+
+def refresh(base: Path, designs: int) -> None:
+    folder = clone(base / "refreshed")
+    a_program = 8  # configurations
+    count = -(-designs // (a_program * len(SUITES)))
+    overrides = [*REFRESHED, f"ast.count={count}", f"dataflow.count={count}"]
+    configuration = compose_configuration(overrides)
+    write_parameters(folder, configuration)
+    settings = Settings(configuration=configuration, deployment=local_deployment(folder))
+    start = time.perf_counter()
+    counts = fill(settings)
+    filled = time.perf_counter() - start
+    first = command(folder, "run", *overrides)
+    times = [command(folder, "run", *overrides) for _ in range(2)]
+    print("| refresh | |\n| --- | --- |")
+    for name, value in counts.items():
+        print(f"| {name} | {value} |")
+    print(f"| filling the cache | {filled:.0f} s |\n| first run | {first[0]:.0f} s |")
+    for wall, processor in times:
+        print(f"| cached run | {wall:.1f} s, {processor:.1f} s of processor time |")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--designs", type=int, default=10_000)
+    parser.add_argument("--keep", type=Path, help="work here and keep the folder")
+    parser.add_argument("--only", choices=("reproduced", "refresh"))
+    chosen = parser.parse_args()
+    print(f"Machine: {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}.\n")
+    with tempfile.TemporaryDirectory() as temporary:
+        base = chosen.keep or Path(temporary)
+        if chosen.only != "refresh":
+            reproduced(base)
+        if chosen.only != "reproduced":
+            refresh(base, chosen.designs)
+
+
+if __name__ == "__main__":
+    main()
