@@ -58,7 +58,7 @@ def test_suites_are_kept_once_and_in_order() -> None:
         ("hls.memory_delay=[0]", r"hls\.memory_delay\.0: .*greater than or equal to 1, got 0"),
         ("hls.memory_delay=[]", r"hls\.memory_delay: .*got \[\]"),
         ("hls.memory_delay=[[", r"got hls\.memory_delay=\[\["),
-        ("programs.suites=[dense]", r"must be some of linear_algebra, .*, llm, got \['dense'\]"),
+        ("programs.suites=[dense]", r"must be some of linear_algebra, .*, polybench, got \['dense'\]"),
         ("labelling.tools=[vitis]", r"must be some of simfoundry-hls, circt-calyx, .*got \['vitis'\]"),
         ("labelling.tools=[]", r"labelling\.tools: must be some of simfoundry-hls, .*got \[\]"),
         ("hls.unit_limits=[adders:2]", r"hls\.unit_limits: .*must be CLASS=N .*got adders:2; classes: "),
