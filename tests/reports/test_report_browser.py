@@ -56,9 +56,9 @@ def _chromium() -> str:
 
 def _measured(page: str, folder: Path, width: int, height: int, *options: str) -> dict[str, Any]:
     """What the page is like in a window of that size: it lies in a frame, for windows have a least width."""
-    frame = (
-        f'<iframe style="border:0;width:{width}px;height:{height}px" srcdoc="{html.escape(page)}"></iframe>'
-    )
+    size = f"border:0;width:{width}px;height:{height}px"
+    may = "allow-scripts allow-same-origin"  # and no dialogs, which would wait for somebody
+    frame = f'<iframe sandbox="{may}" style="{size}" srcdoc="{html.escape(page)}"></iframe>'
     wrapper = f"<!DOCTYPE html><body>{frame}<script>window.onload = () => {{{MEASURE}}};</script></body>"
     path = folder / "wrapper.html"
     path.write_text(wrapper)
