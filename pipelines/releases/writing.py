@@ -33,7 +33,7 @@ from pipelines.schemas import TableSpec, read_arrow, table_path, table_spec
 
 SIZE_LIMIT_BYTES = 30 << 20
 ROWS_A_SHARD = 25_000
-EXCLUDED_STAGES = ("models", "vendor")
+EXCLUDED_STAGES = ("models", "records", "vendor")
 OPTIONAL_TABLES = ("cdfg_edges", "cdfg_nodes")
 """Tables left out, in this order, when a release is too large; programs give them again in minutes."""
 
@@ -82,7 +82,7 @@ class _File:
 
 
 def released_tables() -> tuple[str, ...]:
-    """Names of the tables that releases have, in order of declaration: all but models' and imported ones."""
+    """Names of the tables that releases have, in order of declaration: all but those made from them and imported ones."""
     return tuple(s.name for s in TableSpec.registry.values() if s.stage not in EXCLUDED_STAGES)
 
 
