@@ -87,9 +87,7 @@ def parse_xml(content: bytes, *, where: str) -> Element:
         raise VendorError(
             f"a report must be well-formed XML, got {problem} ({where}:{error.lineno})"
         ) from error
-    except ValueError as error:  # an encoding that Python does not know
-        if isinstance(error, VendorError):
-            raise
+    except LookupError as error:
         raise VendorError(f"a report must be well-formed XML, got {error} ({where})") from error
     return builder.root
 
