@@ -60,7 +60,7 @@ def draw_variant(source: str, network: ProgramLm, options: EditOptions, generato
         text = sampler.replacement(program, site)
         read, made = read + sampler.read, made + sampler.made
         if text is not None:
-            source = _spliced(program, site, text)
+            source = spliced(program, site, text)
             edits += 1
     return Variant(source=source, edits=edits, read_tokens=read, made_tokens=made)
 
@@ -99,7 +99,7 @@ def _share(options: EditOptions, kind: str) -> float:
     return _weight(options, kind) / sum(options.kind_weights)
 
 
-def _spliced(program: ReadProgram, site: Site, text: str) -> str:
+def spliced(program: ReadProgram, site: Site, text: str) -> str:
     """The program with other text at a site."""
     tokens, source = program.tokens, program.source
     begin = tokens[site.first].start
