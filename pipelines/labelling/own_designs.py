@@ -50,13 +50,9 @@ class HlsAttempt:
 
 def attempt_hls(program: ProgramRow, options: HlsOptions, cache: ContentCache) -> HlsAttempt:
     """Compile a design, or find what became of it before."""
-    key = design_id(program, options)
-    stored = cache.get("hls", key)
-    if stored is not None:
-        return HlsAttempt(
-            design=DesignRow(**stored["design"]),
-            outcomes=tuple(DirectiveOutcomeRow(**o) for o in stored["outcomes"]),
-        )
+    there = recall_hls(program, options, cache)
+    if there is not None:
+        return there
     start = stopwatch()
     try:
         compiled = compile_program(program.source, top=program.top, options=options, file=f"{program.name}.c")
@@ -76,8 +72,19 @@ def attempt_hls(program: ProgramRow, options: HlsOptions, cache: ContentCache) -
         "design": asdict(attempt.design),
         "outcomes": [asdict(o) for o in attempt.outcomes],
     }
-    cache.put("hls", key, stored)
+    cache.put("hls", attempt.design.design_id, stored)
     return attempt
+
+
+def recall_hls(program: ProgramRow, options: HlsOptions, cache: ContentCache) -> HlsAttempt | None:
+    """What became of a design before; None when it was never compiled."""
+    stored = cache.get("hls", design_id(program, options))
+    if stored is None:
+        return None
+    return HlsAttempt(
+        design=DesignRow(**stored["design"]),
+        outcomes=tuple(DirectiveOutcomeRow(**o) for o in stored["outcomes"]),
+    )
 
 
 def compile_again(program: ProgramRow, design: DesignRow) -> CompiledDesign:

@@ -21,7 +21,7 @@ from pipelines.labelling.configurations import (
 )
 from pipelines.labelling.options import LabelOptions, ProgressCallback, silent
 from pipelines.labelling.other_designs import refused_by_front_end
-from pipelines.labelling.own_designs import HlsAttempt
+from pipelines.labelling.own_designs import HlsAttempt, recall_hls
 from pipelines.labelling.pool import Outcome, run_all
 from pipelines.labelling.recalling import ProgramLabels, recollection
 from pipelines.schemas import (
@@ -117,14 +117,17 @@ def plan_designs(
             else:
                 planned.append(item)
 
-    attempts = run_all(
+    known = [recall_hls(p.program, p.configuration, cache) if p.tool == TOOL else None for p in planned]
+    missing = [item for item, there in zip(planned, known, strict=True) if there is None]
+    made = run_all(
         "designs",
-        planned,
+        missing,
         partial(_make, cache=cache, options=options),
         workers=options.workers,
         cost=lambda item: len(item.program.source) * (1 + len(item.configuration.directives)),
         on_progress=on_progress,
     )
+    attempts = [*(there for there in known if there is not None), *made]
     return DesignTables(
         designs=[a.design for a in attempts] + rejected,
         directive_outcomes=[o for a in attempts for o in a.outcomes],

@@ -17,6 +17,7 @@ from pipelines.programs.polybench_catalogue import (
     polybench_program,
     polybench_programs,
 )
+from pipelines.programs.remembered import remembered_programs
 from pipelines.programs.rows import kernel_programs, program_from_file
 from pipelines.programs.statistics import stage_reports
 from pipelines.programs.suites import (
@@ -55,6 +56,7 @@ __all__ = [
     "polybench_programs",
     "program_facts",
     "program_from_file",
+    "remembered_programs",
     "stage_reports",
     "suite_programs",
 ]

@@ -1,0 +1,48 @@
+"""The programs of a suite from the cache, when the same code made them from the same options before.
+
+Belongs here: what a suite depends on. Does not: how its programs are made (`suites.py`).
+
+Why: a program takes 50 ms to write and to hash its syntax tree, and a run makes all of them anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import asdict
+from functools import cache as once
+from pathlib import Path
+
+import numpy as np
+
+from pipelines.cache import ContentCache
+from pipelines.hls import tool_version
+from pipelines.identity import content_hash
+from pipelines.programs.suites import SuiteOptions, suite_programs
+from pipelines.schemas import ProgramRow, table_spec
+
+KIND = "programs"
+_SUFFIXES = (".py", ".c", ".h")
+
+
+def remembered_programs(suite: str, options: SuiteOptions, cache: ContentCache) -> list[ProgramRow]:
+    """The programs of a suite, as `suite_programs` gives them, in order of their id.
+
+    Raises: ProgramError: there is no such suite, or no such size. OSError: the disk is full.
+    """
+    spec = table_spec("programs")
+    key = content_hash(suite, asdict(options), code_version())
+    stored = cache.get_table(KIND, key)
+    if stored is None or not stored.schema.equals(spec.schema(), check_metadata=False):
+        stored = spec.to_arrow(suite_programs(suite, options))
+        cache.put_table(KIND, key, stored)
+    return spec.from_arrow(stored)
+
+
+@once
+def code_version() -> str:
+    """Hash of this package's files, of the engine that reads programs, and of what draws numbers."""
+    folder = Path(__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted(p for p in folder.rglob("*") if p.suffix in _SUFFIXES):
+        digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return content_hash(digest.hexdigest(), tool_version(), np.__version__)
