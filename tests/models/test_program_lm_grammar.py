@@ -53,7 +53,7 @@ def _usable(program: ReadProgram) -> list[Site]:
 
 def test_random_replacements_parse_and_type_check() -> None:
     generator = Random(4)
-    for source in corpus(TrainingOptions(programs=24), seed=5):
+    for source in corpus(TrainingOptions(programs=16), seed=5):
         program = read_program(source)
         for site in generator.sample(_usable(program), 3):
             naming, grammar = _grammar(program, site)
