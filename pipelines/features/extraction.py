@@ -81,7 +81,7 @@ def _loops_key(program: ProgramRow) -> str:
 
 
 def _facts_key(program: ProgramRow) -> str:
-    return content_hash(program.program_id, tool_version(), "program-facts-1")
+    return content_hash(program.program_id, tool_version(), "program-facts-2")
 
 
 def _graphs_key(designs: Sequence[DesignRow]) -> str:

@@ -112,20 +112,27 @@ def _scalars(program: ProgramRow) -> dict[str, float]:
 def _executed(
     body: tuple[ir.Statement, ...], times: float, values: Mapping[str, float]
 ) -> Iterator[tuple[ir.Statement, float]]:
-    """Every statement and how often it runs at most."""
+    """Every statement and how often it runs at most; `values` are those of variables before the body."""
+    known = dict(values)
     for statement in body:
+        if not isinstance(statement, ir.For):
+            yield statement, times * (UNKNOWN_TRIPS if isinstance(statement, ir.While) else 1.0)
+        changed = ir.assigned_variables((statement,))
+        value = _value(statement.value, known) if isinstance(statement, ir.Assign) else None
+        inside = {name: v for name, v in known.items() if name not in changed}
         match statement:
             case ir.For():
-                trips, middle = _trips(statement, values)
-                known = {**values, statement.variable.name: middle} if middle is not None else values
-                yield from _executed(statement.body, times * trips, known)
+                trips, middle = _trips(statement, known)
+                around = inside if middle is None else {**inside, statement.variable.name: middle}
+                yield from _executed(statement.body, times * trips, around)
             case ir.While():
-                yield statement, times * UNKNOWN_TRIPS
-                yield from _executed(statement.body, times * UNKNOWN_TRIPS, values)
+                yield from _executed(statement.body, times * UNKNOWN_TRIPS, inside)
             case _:
-                yield statement, times
                 for inner in ir.child_bodies(statement):
-                    yield from _executed(inner, times, values)
+                    yield from _executed(inner, times, inside)
+        known = inside
+        if isinstance(statement, ir.Assign) and value is not None:
+            known[statement.variable.name] = value
 
 
 def _trips(loop: ir.For, values: Mapping[str, float]) -> tuple[float, float | None]:
