@@ -143,10 +143,10 @@ def _program_columns(
         if group == "program":
             columns[quantity.column] = programs.columns.get(quantity.column, nothing)
             continue
-        values = designs.columns.get(quantity.column)
-        if values is None:
+        if quantity.column not in designs.columns:
             columns[quantity.column] = nothing
             continue
+        values = designs.of(quantity)
         values = np.where(ok, values, np.nan) if group == "labels" else values
         listed = values.tolist()
         medians = [median_of([listed[i] for i in rows.get(key, [])]) for key in programs.ids]

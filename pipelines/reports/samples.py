@@ -23,11 +23,16 @@ EVALUATION = "evaluation"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quantity:
-    """A column of the page: its name in the tables, and how the page calls it."""
+    """A column of the page: its name in the tables, and how the page calls it.
+
+    Attributes:
+        unit: on the page. factor: from the unit of the table to that of the page.
+    """
 
     column: str
     title: str
     unit: str = ""
+    factor: float = 1.0
 
 
 LABELS = (
@@ -35,7 +40,7 @@ LABELS = (
     Quantity(column="flip_flop_count", title="Flip-flops"),
     Quantity(column="cell_count", title="Cells"),
     Quantity(column="delay_ns", title="Longest path", unit="ns"),
-    Quantity(column="leakage_mw", title="Leakage", unit="mW"),
+    Quantity(column="leakage_mw", title="Leakage", unit="nW", factor=1e6),
     Quantity(column="latency_cycles", title="Latency", unit="cycles"),
     Quantity(column="power_mw", title="Power", unit="mW"),
     Quantity(column="energy_nj", title="Energy", unit="nJ"),
@@ -88,8 +93,8 @@ class Samples:
         return values is not None and bool(np.isfinite(values).any())
 
     def of(self, quantity: Quantity, keep: Sequence[bool] | None = None) -> FloatArray:
-        """Values of a quantity, of all or of those to keep."""
-        values = self.columns[quantity.column]
+        """Values of a quantity in its unit of the page, of all or of those to keep."""
+        values = self.columns[quantity.column] * quantity.factor
         return values if keep is None else values[np.array(keep, dtype=np.bool_)]
 
     def stage_names(self) -> list[str]:

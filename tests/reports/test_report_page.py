@@ -180,6 +180,10 @@ def test_marks_and_texts_are_inside_their_drawing(page: str) -> None:
             assert y + h <= height + 0.01
 
 
+def test_names_of_quantities_and_stages_are_not_cut(page: str) -> None:
+    assert not [t.text for d in _drawings(page) for t in d.iter("text") if str(t.text).endswith("…")]
+
+
 def test_labels_of_an_axis_do_not_overlap(page: str) -> None:
     for drawing in _drawings(page):
         ends: dict[float, float] = {}

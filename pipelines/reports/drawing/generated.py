@@ -57,6 +57,7 @@ def generation(report: Report) -> Element:
 
 
 def _outcomes(found: Generation) -> Element:
+    compared = sorted({measure for _, measure in found.distances})
     statuses = sorted({status for o in found.outcomes for status in o.failed})
     rows = [
         (
@@ -67,7 +68,7 @@ def _outcomes(found: Generation) -> Element:
             Cell(shown=count(o.duplicates), sort=o.duplicates),
             *(
                 NOTHING if v is None else Cell(shown=figure(v), sort=v)
-                for v in (found.distances.get((o.stage, m)) for m in ("operations", "operators"))
+                for v in (found.distances.get((o.stage, measure)) for measure in compared)
             ),
         )
         for o in found.outcomes
@@ -75,9 +76,11 @@ def _outcomes(found: Generation) -> Element:
     columns = [
         Column(title="Stage", kind=TEXT),
         *(Column(title=t) for t in ("Asked", "Ok", *(s.replace("_", " ").capitalize() for s in statuses))),
-        *(Column(title=t) for t in ("Duplicates", "Distance of operations", "Distance of operators")),
+        Column(title="Duplicates"),
+        *(Column(title=f"Distance of {measure}") for measure in compared),
     ]
-    caption = "Programs of each stage; distances to the evaluation programs are total variations, 0 to 1"
+    caption = "Programs of each stage"
+    caption += "; distances to the evaluation programs are total variations, 0 to 1" if compared else ""
     return tabulate(caption, columns, rows)
 
 

@@ -6,6 +6,7 @@ Belongs here: words and tables around the charts of these sections. Does not: ch
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from pipelines.reports.checks import Check
@@ -29,6 +30,8 @@ from pipelines.reports.drawing.wording import (
 )
 from pipelines.reports.results import PARTS, Entry, Score
 from pipelines.reports.samples import LABELS
+
+_UNIT = re.compile(r"_(um2|ns|mw|cycles|count)$")
 
 
 def coverage(report: Report) -> Element:
@@ -151,7 +154,7 @@ def _check_row(check: Check) -> Sequence[Value]:
     passed = f"{count(check.passed)} of {count(check.compared)}"
     median = None if check.deviations is None else check.deviations.median
     return (
-        check.check.replace("_", " "),
+        _UNIT.sub("", check.check).replace("_", " ").capitalize(),
         ", ".join(check.tools),
         Cell(shown=passed if check.compared else NOTHING, sort=share or 0.0, share=share),
         *(
@@ -246,7 +249,7 @@ def _entry_row(entry: Entry, titles: dict[str, str]) -> Sequence[Value]:
         score: Score | None = entry.scores.get((part, metric))
         if score is None:
             return Cell(shown=NOTHING)
-        shown = percent(score.value) if as_percent else f"{score.value:.2f}".replace("-", "−")
+        shown = percent(score.value) if as_percent else figure(score.value).replace("-", "−")
         return Cell(shown=shown, sort=score.value)
 
     test = entry.scores.get(("test", "mape"))

@@ -56,12 +56,11 @@ def tiles(report: Report) -> Element:
         (count(inventory.design_count), "designs"),
         (count(inventory.labelled_count), "fully labelled"),
         (percent(inventory.labelled_count / max(inventory.design_count, 1), digits=1), "of the designs ok"),
-        (NOTHING if timing is None else figure(timing.designs_per_core_hour), "designs a core-hour"),
-        (
-            NOTHING if coverage is None else percent(1 - coverage.beyond),
-            "of evaluation programs near training",
-        ),
     ]
+    if timing is not None:
+        shown.append((figure(timing.designs_per_core_hour), "designs a core-hour"))
+    if coverage is not None:
+        shown.append((percent(1 - coverage.beyond), "of evaluation programs near training"))
     entries = [element("div", element("dt", what), element("dd", value)) for value, what in shown]
     return element("dl", entries, class_="tiles")
 

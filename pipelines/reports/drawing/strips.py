@@ -116,7 +116,8 @@ def range_chart(
     )
     told: Callable[[float], str] = percent if as_percent else figure
     marks = bottom_axis(scale, top, bottom, shown=percent if as_percent else tick)
-    marks.append(text(WIDTH, 10, "distance", anchor="end", size=SMALL, class_="soft"))
+    if any(s.distance is not None for s in spreads):
+        marks.append(text(WIDTH, 10, "distance", anchor="end", size=SMALL, class_="soft"))
     for index, spread in enumerate(spreads):
         y, quantiles = top + 28.0 * index + 14, spread.quantiles
         at = [
@@ -133,8 +134,9 @@ def range_chart(
         marks += [
             text(0, y + 4, shortened(spread.stage, NORMAL, 76), class_="strong"),
             element("g", row, class_=f"stage-{slug(spread.stage)}"),
-            text(WIDTH, y + 4, figure(spread.distance), anchor="end", class_="soft"),
         ]
+        if spread.distance is not None:
+            marks.append(text(WIDTH, y + 4, figure(spread.distance), anchor="end", class_="soft"))
     said = "; ".join(
         f"{s.stage}: median {told(s.quantiles.median)}, 5 to 95 percent from {told(s.quantiles.p5)} to "
         f"{told(s.quantiles.p95)}"
