@@ -16,7 +16,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from assets.errors import FoundryError
 from models.program_lm import EditOptions, TrainingOptions
 from pipelines.hls.operators import LIMITED_CLASSES
-from pipelines.labelling import TOOLS
+from pipelines.labelling import SYNTHESIS_TOOLS, TOOLS
 from pipelines.programs import ALL_SUITES, POLYBENCH_DATA_TYPES, POLYBENCH_SIZES, SIZES
 from pipelines.programs.ast import AstOptions
 from pipelines.programs.dataflow import DataflowOptions
@@ -171,10 +171,12 @@ class Hls(_Group):
 
 
 class Synthesis(_Group):
-    """Logic synthesis. Time limit in seconds a design."""
+    """Logic synthesis. Time limits in seconds a design; pyosys is always one of the tools."""
 
     liberty: str
     timeout_s: Positive
+    tools: Annotated[tuple[str, ...], _of(SYNTHESIS_TOOLS)]
+    placement_timeout_s: Positive
 
 
 class Labelling(_Group):

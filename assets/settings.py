@@ -104,6 +104,8 @@ class Settings:
             model_timeout_s=labelling.model_timeout_s,
             verilator_timeout_s=labelling.verilator_timeout_s,
             synthesis_timeout_s=self.configuration.synthesis.timeout_s,
+            synthesis_tools=self.configuration.synthesis.tools,
+            placement_timeout_s=self.configuration.synthesis.placement_timeout_s,
             native_timeout_s=labelling.native_timeout_s,
             tool_timeout_s=labelling.tool_timeout_s,
             power=labelling.power,

@@ -18,7 +18,7 @@ from models.registry import Registration, RegistryStore, register_candidate
 from models.tenset_mlp import NAME as TENSET_MLP
 from models.tenset_mlp import TrainOptions, train_tenset_mlp
 from pipelines.features import extract_features, freeze_split
-from pipelines.labelling import cross_check_designs, label_designs, plan_designs
+from pipelines.labelling import cross_check_designs, label_designs, place_designs, plan_designs
 from pipelines.programs import LLM, stage_reports, suite_programs
 from pipelines.records import LabelledRows, make_records, runtime_data
 from pipelines.schemas import (
@@ -109,10 +109,10 @@ def make_labels(settings: Settings, suite: str, listen: Listener) -> StepSummary
         "on_progress": listen,
     }
     made = label_designs(programs, designs, **chosen)
+    placed = place_designs(programs, designs, made.labels, **chosen)
     checks = cross_check_designs(programs, designs, made, **chosen)
-    return _write(
-        settings, "labels", suite, {"labels": made.labels, "runs": made.runs, "cross_checks": checks}
-    )
+    rows = {"labels": [*made.labels, *placed], "runs": made.runs, "cross_checks": checks}
+    return _write(settings, "labels", suite, rows)
 
 
 def make_features(settings: Settings, suite: str, listen: Listener) -> StepSummary:

@@ -11,6 +11,7 @@ from pipelines.labelling.cross_checks import CROSS_CHECK_LIMITS
 from pipelines.labelling.mapping import MappingSampling
 from pipelines.labelling.options import LabelOptions, Progress, ProgressCallback, silent
 from pipelines.labelling.other_designs import rtl_of
+from pipelines.labelling.placed_labels import SYNTHESIS_TOOLS, place_designs
 from pipelines.labelling.remembering import ProgramRows, Remembered, remember
 from pipelines.labelling.samples import cross_check_designs
 from pipelines.labelling.tables import DesignTables, LabelTables, label_designs, plan_designs
@@ -18,6 +19,7 @@ from pipelines.labelling.versions import present_versions
 
 __all__ = [
     "CROSS_CHECK_LIMITS",
+    "SYNTHESIS_TOOLS",
     "TOOLS",
     "ConfigurationSpace",
     "DesignTables",
@@ -35,6 +37,7 @@ __all__ = [
     "label_design",
     "label_designs",
     "liberty_name",
+    "place_designs",
     "plan_designs",
     "present_versions",
     "remember",

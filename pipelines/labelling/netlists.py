@@ -9,8 +9,9 @@ Verilog alone) share one entry; of two that ask at a time, one waits for the oth
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from threading import Lock
+import fcntl
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 from pipelines.cache import ContentCache
@@ -32,7 +33,6 @@ from pipelines.synthesis import (
 
 SYNTHESIS_TOOL = "pyosys"
 _FIELDS = "fields-2"  # raise when a label row gets other fields from here
-_LOCKS = tuple(Lock() for _ in range(64))
 
 
 class HasVerilog(Protocol):
@@ -72,7 +72,7 @@ def attempt_synthesis(
     Raises: SynthesisError: the library cannot be read. HlsError: the Verilog cannot be made again.
     """
     key = synthesis_key(design, target, options)
-    with _lock(key):
+    with _only_one(cache, key):
         stored = cache.get("synthesis", key)
         return stored if stored is not None else _synthesise(design, rtl, key, target, cache, options)[0]
 
@@ -92,15 +92,21 @@ def mapped_netlist(
     kept = cache.get("netlist", netlist_key(design, target))
     if kept is None:
         key = synthesis_key(design, target, options)
-        with _lock(key):
+        with _only_one(cache, key):
             fields, kept = _synthesise(design, rtl, key, target, cache, options)
         if kept is None:
             raise SynthesisError(f"a netlist must be made again, got {fields['status']}: {fields['reason']}")
     return read_netlist_record(kept)
 
 
-def _lock(key: str) -> Lock:
-    return _LOCKS[int(key[:8], 16) % len(_LOCKS)]
+@contextmanager
+def _only_one(cache: ContentCache, key: str) -> Generator[None]:
+    """Keep other threads and processes from working on the same key."""
+    path = cache.folder / "locks" / key[:2]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)  # released when the file is closed
+        yield
 
 
 def _synthesise(

@@ -22,6 +22,8 @@ class LabelOptions:
         model_timeout_s, verilator_timeout_s, synthesis_timeout_s, native_timeout_s: wall-clock limit of each
             tool run; the model is the cycle model.
         tool_timeout_s: wall-clock limit of each process of another high-level synthesis tool.
+        synthesis_tools: of `SYNTHESIS_TOOLS`; the first one is always used.
+        placement_timeout_s: wall-clock limit of SiliconCompiler, each design.
         power: whether the mapped netlist of each design is simulated too, for power and as a check.
         glitches: whether its gates have delays then.
         power_timeout_s: wall-clock limit of the simulation of a netlist.
@@ -37,6 +39,8 @@ class LabelOptions:
     synthesis_timeout_s: float = 300.0
     native_timeout_s: float = 20.0
     tool_timeout_s: float = 600.0
+    synthesis_tools: tuple[str, ...] = ("pyosys",)
+    placement_timeout_s: float = 3600.0
     power: bool = True
     glitches: bool = True
     power_timeout_s: float = 120.0

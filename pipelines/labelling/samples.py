@@ -14,6 +14,7 @@ from functools import partial
 from pipelines.cache import ContentCache
 from pipelines.hls import TOOL, read_interface
 from pipelines.labelling.cross_checks import is_cross_checked, recall_cross_check
+from pipelines.labelling.netlists import SYNTHESIS_TOOL
 from pipelines.labelling.options import LabelOptions, ProgressCallback, silent
 from pipelines.labelling.own_designs import OwnDesign
 from pipelines.labelling.pool import Outcome, run_all
@@ -72,7 +73,7 @@ def _sample(
 ) -> list[_Sampled]:
     first = options.data_seeds[0]
     runs = {run.design_id: run for run in made.runs if run.seed == first}
-    labels = {label.design_id: label for label in made.labels}
+    labels = {label.design_id: label for label in made.labels if label.tool == SYNTHESIS_TOOL}
     by_id = {program.program_id: program for program in programs}
     return [
         _Sampled(

@@ -1,0 +1,22 @@
+"""SiliconCompiler: Verilog to placed sky130 cells with yosys and OpenROAD, when they are on the PATH.
+
+Belongs here: the flow, running it, and its manifest as figures. Does not: the project's own logic synthesis
+(`pipelines.synthesis`), rows (`pipelines.labelling`).
+
+Outside this package only the names below are used.
+"""
+
+from pipelines.siliconcompiler.errors import SiliconCompilerError
+from pipelines.siliconcompiler.manifest import FlowMetrics, parse_manifest
+from pipelines.siliconcompiler.runner import LIBRARY, TOOL, require_flow, run_flow, tool_version
+
+__all__ = [
+    "LIBRARY",
+    "TOOL",
+    "FlowMetrics",
+    "SiliconCompilerError",
+    "parse_manifest",
+    "require_flow",
+    "run_flow",
+    "tool_version",
+]

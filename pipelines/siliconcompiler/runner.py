@@ -1,0 +1,144 @@
+"""Running SiliconCompiler on one design, when it and the tools that it drives are on the PATH.
+
+Belongs here: files, command line, limits, and what became of a design. Does not: the flow (`flow.py`, which
+runs in SiliconCompiler's own Python), its manifest (`manifest.py`).
+
+The flow ends after detailed placement: cells are sized and buffered for their places, there is no clock tree
+and no wire but an estimate. Delay is the clock period less the worst set-up slack, of the slow corner.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+from functools import cache
+from pathlib import Path
+
+from pipelines.schemas.status import OK, TIMEOUT, TOOL_ERROR
+from pipelines.siliconcompiler.errors import SiliconCompilerError
+from pipelines.siliconcompiler.manifest import FlowMetrics, parse_manifest
+from pipelines.synthesis import OUTPUT_LOAD_PF, SynthesisResult
+from pipelines.tools import ToolMissing, ToolRun, run_tool, stopwatch
+
+TOOL = "siliconcompiler"
+LIBRARY = "sky130hd"
+LAST_STEP = "place.detailed"
+EXECUTABLES = ("smake", "yosys", "openroad")
+_FLOW = Path(__file__).with_name("flow.py")
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*", re.ASCII)
+
+
+def require_flow() -> None:
+    """Nothing, when every tool of the flow is on the PATH.
+
+    Raises: ToolMissing: naming those that are not.
+    """
+    missing = [name for name in EXECUTABLES if shutil.which(name) is None]
+    if missing:
+        raise ToolMissing(
+            f"{', '.join(EXECUTABLES)} must be on the PATH, got no {', '.join(missing)}; install "
+            "SiliconCompiler (pip install siliconcompiler) and its tools (sc-install openroad yosys)"
+        )
+
+
+@cache
+def tool_version() -> str:
+    """Version of SiliconCompiler, and a hash of the flow.
+
+    Raises: ToolMissing: it is not installed. SiliconCompilerError: it does not tell its version.
+    """
+    require_flow()
+    run = run_tool(
+        ["smake", "--file", str(_FLOW), "--version"], folder=Path("/"), timeout_s=120, memory_bytes=None
+    )
+    found = re.search(r"\d+\.\d+\.\d+\S*", run.stdout)
+    if run.returncode != 0 or found is None:
+        raise SiliconCompilerError(f"smake must tell its version, got {run.last_words()!r}")
+    content = _FLOW.read_bytes() + LAST_STEP.encode() + constraints(1.0).encode()
+    return f"{found[0]}+{hashlib.sha256(content).hexdigest()[:8]}"
+
+
+def constraints(clock_period_ns: float) -> str:
+    """The timing constraints, as those of the project's own timing: an ideal clock, no delay outside."""
+    return "\n".join(
+        [
+            f"create_clock -name clk -period {clock_period_ns:g} [get_ports clk]",
+            "set_input_delay 0 -clock clk [all_inputs -no_clocks]",
+            "set_output_delay 0 -clock clk [all_outputs]",
+            f"set_load {OUTPUT_LOAD_PF:g} [all_outputs]",
+            "",
+        ]
+    )
+
+
+def run_flow(
+    verilog: str,
+    *,
+    top: str,
+    clock_period_ns: float,
+    folder: Path,
+    cache_folder: Path,
+    timeout_s: float = 3600.0,
+) -> SynthesisResult:
+    """Take a design to placed cells of sky130.
+
+    Args:
+        verilog: complete Verilog text; top: name of the top module, a plain identifier, with a port `clk`.
+        clock_period_ns: clock period in ns.
+        folder: of this call alone; cache_folder: where SiliconCompiler keeps the PDK between calls.
+        timeout_s: wall-clock limit in seconds.
+    Returns: area, flip-flops, cells, delay and leakage; or status timeout or tool_error with the reason.
+    Raises:  ToolMissing: a tool is not on the PATH. SiliconCompilerError: top is no identifier.
+    """
+    if not _IDENTIFIER.fullmatch(top):
+        raise SiliconCompilerError(f"top must be a Verilog identifier [A-Za-z_][A-Za-z0-9_$]*, got {top!r}")
+    version = tool_version()
+    start = stopwatch()
+    folder.mkdir(parents=True, exist_ok=True)
+    cache_folder.mkdir(parents=True, exist_ok=True)
+    (folder / "design.v").write_text(verilog, encoding="utf-8")
+    (folder / "design.sdc").write_text(constraints(clock_period_ns), encoding="utf-8")
+    shutil.copyfile(_FLOW, folder / "flow.py")
+    argv = ["smake", "--file", "flow.py", "build", "--top", top, "--last_step", LAST_STEP]
+    argv += ["--cache", str(cache_folder.absolute())]
+    run = run_tool(argv, folder=folder, timeout_s=timeout_s, memory_bytes=None)
+    status, reason, metrics = _outcome(run, folder / "manifest.json", timeout_s)
+    return _result(status, reason, metrics, clock_period_ns, version, stopwatch() - start)
+
+
+def _outcome(run: ToolRun, manifest: Path, timeout_s: float) -> tuple[str, str | None, FlowMetrics | None]:
+    if run.timed_out:
+        return TIMEOUT, f"SiliconCompiler must end within {timeout_s:g} s, got more", None
+    if run.returncode != 0 or not manifest.is_file():
+        return TOOL_ERROR, f"SiliconCompiler: {run.last_words().splitlines()[-1].strip()}", None
+    try:
+        metrics = parse_manifest(manifest.read_bytes(), step=LAST_STEP)
+    except SiliconCompilerError as error:
+        return TOOL_ERROR, str(error), None
+    if metrics.error_count or None in (metrics.cell_area_um2, metrics.setup_slack_ns):
+        return TOOL_ERROR, f"the flow must end with area and slack and no errors, got {metrics}", None
+    return OK, None, metrics
+
+
+def _result(
+    status: str,
+    reason: str | None,
+    metrics: FlowMetrics | None,
+    clock_period_ns: float,
+    version: str,
+    wall_s: float,
+) -> SynthesisResult:
+    if metrics is None:
+        return SynthesisResult(status=status, reason=reason, tool=TOOL, tool_version=version, wall_s=wall_s)
+    return SynthesisResult(
+        status=status,
+        area_um2=metrics.cell_area_um2,
+        flip_flop_count=metrics.register_count,
+        cell_count=metrics.cell_count,
+        delay_ns=clock_period_ns - (metrics.setup_slack_ns or 0.0),
+        leakage_mw=metrics.leakage_mw,
+        tool=TOOL,
+        tool_version=version,
+        wall_s=wall_s,
+    )
