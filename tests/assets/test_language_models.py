@@ -1,0 +1,150 @@
+"""The language model of a configuration: providers, keys, prompts, parents."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assets.configuration import compose_configuration
+from assets.deployments import local_deployment
+from assets.errors import FoundryError
+from assets.language_models import parents_of, provider_of, read_prompt, usage_notes
+from assets.settings import Settings, ignore_progress
+from models.folder_lm import FolderProvider, check_folder
+from models.program_lm import EditOptions, EmbeddedProvider, TrainingOptions
+from pipelines.programs import ProgramError
+from pipelines.programs.llm import (
+    CheckLimits,
+    LlmUsage,
+    ProviderError,
+    ServerOptions,
+    ServerProvider,
+    TextLimits,
+)
+
+
+def _settings(folder: Path, *overrides: str) -> Settings:
+    return Settings(configuration=compose_configuration(list(overrides)), deployment=local_deployment(folder))
+
+
+def test_defaults_are_those_of_the_code() -> None:
+    chosen = compose_configuration([]).llm
+    assert chosen.embedded.training == TrainingOptions()
+    assert chosen.embedded.editing == EditOptions()
+    assert chosen.check == CheckLimits()
+    assert chosen.text == TextLimits()
+    fields = chosen.server.model_dump(exclude={"key_variable"})
+    assert ServerOptions(**fields) == ServerOptions(url=chosen.server.url, model=chosen.server.model)
+
+
+def test_embedded_model_is_the_default_and_is_not_trained_before_it_is_asked(tmp_path: Path) -> None:
+    settings = _settings(tmp_path, "llm.embedded.training.programs=4")
+    provider = provider_of(settings, {}, ignore_progress)
+    assert isinstance(provider, EmbeddedProvider)
+    assert provider.model.startswith("program-lm-")
+    assert not (tmp_path / "data").exists()
+
+
+def test_key_comes_from_the_named_variable_and_is_in_no_text(tmp_path: Path) -> None:
+    settings = _settings(tmp_path, "llm.provider=server", "llm.server.key_variable=OUR_KEY")
+    provider = provider_of(settings, {"OUR_KEY": "sk-1", "OPENAI_API_KEY": "other"}, ignore_progress)
+    assert isinstance(provider, ServerProvider)
+    assert provider._key == "sk-1"
+    assert "sk-1" not in provider.identity + repr(settings)
+    assert provider_of(settings, {}, ignore_progress)._key is None  # type: ignore[attr-defined]
+
+
+def test_parents_are_the_programs_of_the_configuration(tmp_path: Path) -> None:
+    ast, dataflow = parents_of(_settings(tmp_path, "ast.count=7", "dataflow.seed=3", "llm.parents.ast=0"))
+    assert (ast.name, ast.count, ast.weight) == ("ast", 7, 0.0)
+    assert ast.program(3).name == "ast_00003"
+    assert dataflow.program(1).name == "dataflow-3-1"
+
+
+def test_prompts_of_the_configuration_are_there() -> None:
+    for name in compose_configuration([]).llm.prompts:
+        prompt = read_prompt(name)
+        assert prompt.name == name
+        assert "```c\n{{source}}\n```" in prompt.text
+
+
+@pytest.mark.parametrize("name", ["unknown", "../llm/default", ""])
+def test_prompt_rejects_what_is_no_file(name: str) -> None:
+    with pytest.raises(FoundryError, match=r"a prompt must be a file of .*valid: restructure_loops"):
+        read_prompt(name)
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("llm.provider=remote", r"llm\.provider: .*'embedded', 'server' or 'folder', got 'remote'"),
+        ("llm.count=-1", r"llm\.count: .*greater than or equal to 0"),
+        ("llm.embedded.training.steps=0", r"steps must be above 0, got 0"),
+        ("llm.check.most_cycles=0", r"most_cycles must be above 0, got 0"),
+        ("llm.prompts=[]", r"llm\.prompts: .*at least 1"),
+    ],
+)
+def test_configuration_of_the_model_rejects(override: str, message: str) -> None:
+    with pytest.raises(FoundryError, match=message):
+        compose_configuration([override])
+
+
+def test_folder_provider_needs_a_path(tmp_path: Path) -> None:
+    with pytest.raises(FoundryError, match=r"llm\.folder\.path must be a folder of weights, got null"):
+        provider_of(_settings(tmp_path, "llm.provider=folder"), {}, ignore_progress)
+
+
+def test_usage_is_told_in_words() -> None:
+    usage = LlmUsage(asked=5, generated=3, duplicates=1, prompt_tokens=100, completion_tokens=20, cost=0.5)
+    assert usage_notes(usage) == {
+        "asked": "5 replies, 3 programs kept, 1 duplicates",
+        "tokens": "100 read, 20 written, cost 0.5000",
+    }
+
+
+# ---- folders of weights ----------------------------------------------------------------------------
+
+
+def _folder(path: Path, **files: str) -> Path:
+    names = {"config": "config.json", "tokenizer": "tokenizer_config.json", "weights": "model.safetensors"}
+    for key, content in {"config": "{}", "tokenizer": "{}", "weights": "w", **files}.items():
+        if content:
+            (path / names.get(key, key)).write_text(content)
+    return path
+
+
+WRONG_FOLDERS = {
+    "no config": ({"config": ""}, "must have config.json, tokenizer_config.json, got no config.json"),
+    "pickled weights": (
+        {"weights": "", "pytorch_model.bin": "x"},
+        r"must be model\*\.safetensors, got pytorch_model\.bin",
+    ),
+    "code of its own": ({"config": '{"auto_map": {}}'}, "without code of its own, got auto_map"),
+    "a config that is no object": ({"config": "[]"}, "config.json must be a JSON object"),
+}
+
+
+@pytest.mark.parametrize(("files", "message"), WRONG_FOLDERS.values(), ids=WRONG_FOLDERS.keys())
+def test_folder_rejects(files: dict[str, str], message: str, tmp_path: Path) -> None:
+    with pytest.raises(ProgramError, match=message):
+        FolderProvider(_folder(tmp_path, **files))
+
+
+def test_folder_rejects_what_is_no_folder(tmp_path: Path) -> None:
+    with pytest.raises(ProgramError, match="a model must be a folder, got"):
+        check_folder(tmp_path / "absent")
+
+
+def test_folder_identity_depends_on_its_files(tmp_path: Path) -> None:
+    one = FolderProvider(_folder(tmp_path)).identity
+    _folder(tmp_path, weights="other")
+    assert FolderProvider(tmp_path).identity != one
+
+
+def test_folder_without_transformers_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "transformers", None)
+    with pytest.raises((ProgramError, ProviderError), match=r"needs the package transformers, got none; pip"):
+        FolderProvider(_folder(tmp_path)).complete("x", seed=0)

@@ -1,0 +1,103 @@
+"""Figures of the LLM stage with the embedded model: training, variants, reasons, time.
+
+    python tests/benchmarks/llm_stage.py --count 200 --cache data/cache
+
+Prints how the model was trained, what became of the replies, and variants a second of one process. Replies
+and verdicts are not taken from the cache, so that every one is timed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from assets.language_models import read_prompt
+from models.program_lm import EmbeddedProvider, TrainingOptions
+from pipelines.cache import ContentCache
+from pipelines.programs.ast import AstOptions, ast_program
+from pipelines.programs.dataflow import DataflowOptions, dataflow_program
+from pipelines.programs.llm import LlmOptions, LlmPrograms, ParentPool, Reply, llm_programs
+
+PARENTS = 200
+
+
+class _Timed:
+    """The embedded provider, with the time of its replies."""
+
+    def __init__(self, inner: EmbeddedProvider) -> None:
+        self.inner = inner
+        self.identity, self.model = inner.identity, inner.model
+        self.seconds = 0.0
+
+    def complete(self, prompt: str, *, seed: int) -> Reply:
+        begin = time.perf_counter()
+        try:
+            return self.inner.complete(prompt, seed=seed)
+        finally:
+            self.seconds += time.perf_counter() - begin
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--cache", type=Path, default=Path("data/cache"))
+    parser.add_argument("--steps", type=int, default=TrainingOptions().steps)
+    parser.add_argument("--programs", type=int, default=TrainingOptions().programs)
+    given = parser.parse_args()
+    begin, processor = time.perf_counter(), time.process_time()
+    provider = EmbeddedProvider(
+        cache=ContentCache(folder=given.cache),
+        training=TrainingOptions(steps=given.steps, programs=given.programs),
+    )
+    record = provider.trained().record
+    elapsed, used = time.perf_counter() - begin, time.process_time() - processor
+    sys.stdout.write(f"model ready after {elapsed:.1f} s, {used:.1f} s of processor time\n")
+    for name in ("parameters", "examples", "held_out_examples", "held_out_loss", "held_out_accuracy"):
+        sys.stdout.write(f"  {name}: {record[name]:g}\n")
+    sys.stdout.write(f"  losses: {' '.join(f'{loss:.2f}' for loss in record['losses'])}\n")
+    timed = _Timed(provider)
+    begin = time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        made = _variants(timed, given.count, given.seed, ContentCache(folder=Path(folder)))
+    elapsed = time.perf_counter() - begin
+    sys.stdout.write("\n".join(_lines(made, elapsed, timed.seconds)) + "\n")
+
+
+def _variants(provider: _Timed, count: int, seed: int, cache: ContentCache) -> LlmPrograms:
+    ast = [ast_program(k, seed=seed, options=AstOptions()) for k in range(PARENTS)]
+    dataflow = [dataflow_program(k, seed=seed, options=DataflowOptions()) for k in range(PARENTS)]
+    return llm_programs(
+        LlmOptions(count=count, seed=seed),
+        provider=provider,
+        prompts=[read_prompt(name) for name in ("vary_statements", "restructure_loops")],
+        parents=[
+            ParentPool(name="ast", count=PARENTS, weight=1.0, program=ast.__getitem__),
+            ParentPool(name="dataflow", count=PARENTS, weight=2.0, program=dataflow.__getitem__),
+        ],
+        cache=cache,
+    )
+
+
+def _lines(made: LlmPrograms, elapsed: float, replying: float) -> Iterator[str]:
+    usage = made.usage
+    yield f"asked {usage.asked}, kept {usage.generated}, duplicates {usage.duplicates}"
+    yield f"kept of all replies: {100 * usage.generated / max(1, usage.asked):.1f} %"
+    yield f"tokens read {usage.prompt_tokens}, written {usage.completion_tokens}"
+    yield f"elapsed {elapsed:.1f} s, of it replies {replying:.1f} s"
+    yield f"{usage.generated / elapsed:.2f} variants a second"
+    for reason, count in sorted(usage.rejected.items(), key=lambda item: (-item[1], item[0])):
+        yield f"  {count:4d} {reason}"
+    kept = Counter("dataflow" if r.top == "graph" else "ast" for r in made.rows if r.status == "ok")
+    asked = Counter("dataflow" if r.top == "graph" else "ast" for r in made.rows)
+    for stage in sorted(asked):
+        yield f"parents of stage {stage}: {kept[stage]} kept of {asked[stage]}"
+
+
+if __name__ == "__main__":
+    main()
