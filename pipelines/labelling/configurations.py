@@ -111,11 +111,18 @@ def program_configurations(
     """Every configuration of a program in the engine, or why the front end refuses it.
 
     Both are remembered, for reading a program and finding its legal space take a while.
+
+    Raises: HlsError: the space has a value that the engine does not accept.
     """
     key = _key(program, space)
     stored = cache.get("configurations", key)
     if stored is None:
-        stored = _found(program, space)
+        try:
+            stored = _found(program, space)
+        except HlsError:
+            raise
+        except Exception as error:  # a fault of the engine costs one program, not the run, and is tried again
+            return f"the engine failed: {type(error).__name__}: {error}"
         cache.put("configurations", key, stored)
     if isinstance(stored, str):
         return stored

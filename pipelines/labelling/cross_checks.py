@@ -212,7 +212,7 @@ class _Comparison:
                 liberty=load_liberty(target.liberty),
                 liberty_path=target.liberty,
                 clock=result.clock,
-                clock_period_ns=target.clock_period_ns,
+                clock_period_ns=self.counted.request.design.clock_period_ns,
                 folder=folder,
             )
         tool = (power.OPENSTA, opensta_version())

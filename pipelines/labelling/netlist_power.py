@@ -52,7 +52,7 @@ def power_key(design: DesignRow, row: RunRow, target: Target, options: LabelOpti
     return content_hash(
         netlist_key(design, target),
         [row.data_id, design.memory_read_delay_cycles, design.memory_write_delay_cycles],
-        [target.clock_period_ns, power.tool_version(), options.glitches, options.power_timeout_s],
+        [design.clock_period_ns, power.tool_version(), options.glitches, options.power_timeout_s],
         _FIELDS,
     )
 
@@ -120,7 +120,7 @@ def simulate_netlist(counted: CountedRun, *, cache: ContentCache, options: Label
         return estimate_power(
             netlist,
             liberty=load_liberty(target.liberty),
-            clock_period_ns=target.clock_period_ns,
+            clock_period_ns=design.clock_period_ns,
             run=run,
             folder=folder,
             engine_folder=cache.folder / "engines",

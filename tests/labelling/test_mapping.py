@@ -245,3 +245,16 @@ def test_configurations_are_remembered(tmp_path: Path, monkeypatch: pytest.Monke
 
 def _fail(*_: object, **__: object) -> None:
     raise AssertionError("read again")
+
+
+def test_a_fault_of_the_engine_costs_one_program_and_is_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = ContentCache(folder=tmp_path)
+    space = ConfigurationSpace(sampling=SAMPLING)
+    with monkeypatch.context() as patch:
+        patch.setattr(sys.modules["pipelines.labelling.configurations"], "mapping_space", _fail)
+        refused = program_configurations(PROGRAMS["gemm"], space, liberty="osu018", cache=cache)
+    assert refused == "the engine failed: AssertionError: read again"
+    made = program_configurations(PROGRAMS["gemm"], space, liberty="osu018", cache=cache)
+    assert not isinstance(made, str)
