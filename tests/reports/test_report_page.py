@@ -161,6 +161,18 @@ def test_drawings_say_what_they_show(page: str) -> None:
         assert description.text
 
 
+def test_long_names_of_rows_are_cut_to_their_room(tmp_path: Path, write_rows: Write) -> None:
+    rows = example_rows()
+    for row in rows["leaderboard"]:
+        row["predictor"] = f"{row['predictor']} than every predictor before it"
+    for table in ("programs", "stage_reports"):
+        for row in rows[table]:
+            row["stage"] = f"{row['stage']} of a later version"
+    page = draw_page(read_report(write_rows(tmp_path, rows), name="x"))
+    assert re.search(r"better than [a-z ]+…</text>", page)
+    test_marks_and_texts_are_inside_their_drawing(page)
+
+
 def test_marks_and_texts_are_inside_their_drawing(page: str) -> None:
     for drawing in _drawings(page):
         left, top, width, height = (float(v) for v in str(drawing.get("viewBox")).split())

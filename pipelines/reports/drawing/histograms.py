@@ -6,7 +6,7 @@ Belongs here: that drawing. Does not: counting.
 from __future__ import annotations
 
 from pipelines.reports.distributions import Distribution, StageDistribution
-from pipelines.reports.drawing.marks import SMALL, WIDTH, bottom_axis, chart, line, text
+from pipelines.reports.drawing.marks import NORMAL, SMALL, WIDTH, bottom_axis, chart, line, shortened, text
 from pipelines.reports.drawing.markup import Element, element, number
 from pipelines.reports.drawing.scales import Scale
 from pipelines.reports.drawing.wording import count, figure
@@ -44,7 +44,7 @@ def _row(stage: StageDistribution, scale: Scale, top: float) -> Element:
     base = top + 4 + BARS
     quantiles = stage.quantiles
     marks = [
-        text(0, base - 12, stage.stage, class_="strong"),
+        text(0, base - 12, shortened(stage.stage, NORMAL, LEFT - 3), class_="strong"),
         text(0, base + 1, f"n = {count(quantiles.count)}", size=SMALL, class_="soft"),
         line(scale.start, base, scale.end, base, "base"),
     ]
