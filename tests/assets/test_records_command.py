@@ -1,0 +1,89 @@
+"""Records from the tables of a project, and mappings sampled by its configuration."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from assets.cli import simfoundry
+from assets.configuration import compose_configuration
+from assets.errors import FoundryError
+from assets.settings import Settings, ignore_progress
+from assets.stages import partitions_of, step_named
+from pipelines.labelling import MappingSampling
+from pipelines.records import read_records
+
+STEPS = ("programs", "designs", "labels", "features", "splits", "records")
+
+
+@pytest.fixture
+def made(settings: Settings, engines: Any) -> Settings:
+    """Every table that records are made of, and the records."""
+    for name in STEPS:
+        for partition in partitions_of(step_named(name), settings):
+            step_named(name).run(settings, partition, ignore_progress)
+    return settings
+
+
+def _counts(*arguments: str) -> dict[str, int]:
+    result = CliRunner().invoke(simfoundry, ["records", "--json", *arguments])
+    assert result.exit_code == 0, result.output
+    return json.loads(result.output)["records"]
+
+
+def test_records_are_written_by_format_and_part(made: Settings, tmp_path: Path) -> None:
+    everything = tmp_path / "all.jsonl"
+    counts = _counts("--out", str(everything))
+    records = read_records(everything)
+    assert sum(counts.values()) == len(records) == 2 * 32
+    some = tmp_path / "some.jsonl"
+    assert _counts("--out", str(some), "--format", "direct", "--part", "test") == {
+        "test direct": counts["test direct"]
+    }
+    assert read_records(some) == [r for r in records if (r.format, r.part) == ("direct", "test")]
+
+
+def test_records_rejects_a_project_without_records(settings: Settings, tmp_path: Path) -> None:
+    result = CliRunner().invoke(simfoundry, ["records", "--out", str(tmp_path / "r.jsonl")])
+    assert result.exit_code == 1
+    assert "records must be made before they are written" in result.output
+    assert "run `simfoundry stage records` first" in result.output
+
+
+def test_records_rejects_another_suffix(made: Settings, tmp_path: Path) -> None:
+    result = CliRunner().invoke(simfoundry, ["records", "--out", str(tmp_path / "r.csv")])
+    assert result.exit_code == 1
+    assert "must end with .jsonl or .parquet, got r.csv" in result.output
+
+
+def test_the_configuration_says_how_mappings_are_sampled(settings: Settings) -> None:
+    assert settings.space.sampling is None
+    overrides = ["hls.sampling=latin_hypercube", "hls.samples=6", "hls.seed=3", "hls.clock_periods_ns=[5,10]"]
+    sampled = Settings(
+        configuration=compose_configuration([*overrides, "hls.write_delay=4"]), deployment=settings.deployment
+    )
+    assert sampled.space.sampling == MappingSampling(
+        count=6,
+        seed=3,
+        read_delays=(2, 5, 10, 15),
+        write_delays=(4,),
+        clock_periods_ns=(5.0, 10.0),
+        added_cells_limit=4000,
+    )
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("hls.sampling=sobol", r"hls\.sampling: Input should be 'grid' or 'latin_hypercube', got 'sobol'"),
+        ("hls.samples=0", r"hls\.samples: .*greater than or equal to 1, got 0"),
+        ("hls.plain_share=1", r"hls\.plain_share: .*less than 1, got 1"),
+    ],
+)
+def test_sampling_rejects_other_values(override: str, message: str) -> None:
+    with pytest.raises(FoundryError, match=message):
+        compose_configuration([override])
