@@ -74,6 +74,7 @@ class Programs(_Group):
     sizes: Annotated[tuple[str, ...], _of(SIZES)]
     polybench_sizes: Annotated[tuple[str, ...], _of(POLYBENCH_SIZES)] = ("mini",)
     polybench_types: Annotated[tuple[str, ...], _of(POLYBENCH_DATA_TYPES)] = ("int", "float")
+    shard: Annotated[int, Field(ge=1)] = 250
 
 
 class Ast(_Group):

@@ -17,6 +17,7 @@ from assets.execution import INTERRUPTED
 from assets.instance import PROCESS_TAG, process_tag, release_dead_runs
 from assets.jobs import ASSET_JOBS
 from assets.locks import sweep_leftovers, writing_to
+from assets.partitions import declare_partitions, partitions
 from assets.report_asset import REPORT_ASSETS
 from assets.resources import FoundryResource, ProgressResource, resources
 from assets.settings import Settings
@@ -109,8 +110,10 @@ class _Run:
 
     def run(self) -> None:
         jobs = self._jobs()
-        for suite in self.settings.configuration.programs.suites:
-            self._execute(jobs["suite_tables"], [s for s in STEPS if s.by_suite], suite)
+        names = partitions(self.settings.configuration)
+        declare_partitions(self.instance, names)
+        for name in names:
+            self._execute(jobs["suite_tables"], [s for s in STEPS if s.by_suite], name)
         for stage in ("programs", "designs", "labels"):
             self._record(stage)
         self._execute_if_ready(jobs["split_table"], step_named("splits"))
@@ -144,11 +147,11 @@ class _Run:
         else:
             self._execute(job, [step], None)
 
-    def _execute(self, job: dg.JobDefinition, steps: Sequence[Step], suite: str | None) -> None:
+    def _execute(self, job: dg.JobDefinition, steps: Sequence[Step], partition: str | None) -> None:
         try:
             result = job.execute_in_process(
                 instance=self.instance,
-                partition_key=suite,
+                partition_key=partition,
                 run_config=QUIET_CONSOLE,
                 raise_on_error=False,
                 tags={PROCESS_TAG: process_tag()},
@@ -157,7 +160,7 @@ class _Run:
             raise KeyboardInterrupt from error
         made = {e.step_key for e in result.all_events if e.is_step_success}
         self.unmade |= {s.name for s in steps if f"make_{s.name}" not in made}
-        where = f" {suite}" if suite else ""
+        where = f" {partition}" if partition else ""
         for event in result.all_events:
             if event.is_step_failure:
                 if failure_message(event) == INTERRUPTED:

@@ -11,12 +11,10 @@ from typing import Any
 import dagster as dg
 import pyarrow as pa
 
+from assets.partitions import SHARDS
 from assets.quality import rules_of
 from assets.stages import Step, step_named
-from pipelines.programs import ALL_SUITES
 from pipelines.schemas import TableSpec, table_spec
-
-SUITE_PARTITIONS = dg.StaticPartitionsDefinition(list(ALL_SUITES))
 
 TOOL_RETRY = dg.RetryPolicy(max_retries=2, delay=1.0, backoff=dg.Backoff.EXPONENTIAL)
 """A tool that crashed is tried again; bad input, a missing tool and a full disk are not (failing.py)."""
@@ -32,7 +30,7 @@ def asset_arguments(step_name: str) -> dict[str, Any]:
         "name": f"make_{step.name}",
         "specs": [asset_spec(table_spec(table), step) for table in step.tables],
         "check_specs": [spec for table in step.tables for spec in check_specs(table)],
-        "partitions_def": SUITE_PARTITIONS if step.by_suite else None,
+        "partitions_def": SHARDS if step.by_suite else None,
         "retry_policy": TOOL_RETRY,
         "pool": POOLS.get(step.name),
         "op_tags": {"simfoundry/stage": step.stage},

@@ -11,15 +11,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import pyarrow as pa
+
 from assets.errors import FoundryError
 from assets.language_models import make_variants, usage_notes
+from assets.partitions import options_of_shard, partitions, shard_named
 from assets.settings import Listener, Settings
 from models.registry import Registration, RegistryStore, register_candidate
 from models.tenset_mlp import NAME as TENSET_MLP
 from models.tenset_mlp import TrainOptions, train_tenset_mlp
 from pipelines.features import extract_features, freeze_split
 from pipelines.labelling import cross_check_designs, label_designs, place_designs, plan_designs
-from pipelines.programs import LLM, stage_reports, suite_programs
+from pipelines.programs import LLM, remembered_programs, stage_reports
 from pipelines.records import LabelledRows, make_records, runtime_data
 from pipelines.schemas import (
     OK,
@@ -27,6 +30,7 @@ from pipelines.schemas import (
     read_table,
     table_path,
     table_spec,
+    write_arrow,
     write_table,
 )
 
@@ -75,14 +79,20 @@ class Step:
     run: Callable[[Settings, str, Listener], StepSummary]
 
 
-def make_programs(settings: Settings, suite: str, listen: Listener) -> StepSummary:
-    """Write the programs of a suite."""
-    if suite == LLM:
+def make_programs(settings: Settings, partition: str, listen: Listener) -> StepSummary:
+    """Write the programs of a suite, or of a shard of it."""
+    shard = shard_named(partition, settings.configuration)
+    if shard.suite == LLM:
         made = make_variants(settings, listen)
         notes = usage_notes(made.usage)
-        return _write(settings, "programs", suite, {"programs": made.rows}, notes=notes)
-    rows = {"programs": suite_programs(suite, settings.suite_options)}
-    return _write(settings, "programs", suite, rows)
+        return _write(settings, "programs", partition, {"programs": made.rows}, notes=notes)
+    options = options_of_shard(settings.suite_options, shard)
+    return _write(
+        settings,
+        "programs",
+        partition,
+        {"programs": remembered_programs(shard.suite, options, settings.cache)},
+    )
 
 
 def make_designs(settings: Settings, suite: str, listen: Listener) -> StepSummary:
@@ -103,14 +113,13 @@ def make_labels(settings: Settings, suite: str, listen: Listener) -> StepSummary
     """Write the labels, runs and cross-checks of a suite: synthesis, simulation, power, other tools."""
     programs, designs = _read(settings, "programs", suite), _read(settings, "designs", suite)
     chosen: Mapping[str, Any] = {
-        "target": settings.target,
         "cache": settings.cache,
         "options": settings.options,
         "on_progress": listen,
     }
-    made = label_designs(programs, designs, **chosen)
+    made = label_designs(programs, designs, target=settings.target, **chosen)
     placed = place_designs(programs, designs, made.labels, **chosen)
-    checks = cross_check_designs(programs, designs, made, **chosen)
+    checks = cross_check_designs(programs, designs, made, target=settings.target, **chosen)
     rows = {"labels": [*made.labels, *placed], "runs": made.runs, "cross_checks": checks}
     return _write(settings, "labels", suite, rows)
 
@@ -140,7 +149,7 @@ def make_splits(settings: Settings, split: str, listen: Listener) -> StepSummary
     the same after any history; the rule of the split gives them the same place when they return.
     """
     del listen  # seconds at most
-    programs = [row for suite in _suites(settings) for row in _read(settings, "programs", suite)]
+    programs = [row for part in _partitions(settings) for row in _read(settings, "programs", part)]
     places = freeze_split(programs, name=split, existing=_existing_split(settings, split))
     present = {program.program_id for program in programs}
     rows = {"splits": [place for place in places if place.program_id in present]}
@@ -150,8 +159,8 @@ def make_splits(settings: Settings, split: str, listen: Listener) -> StepSummary
 def make_stage_reports(settings: Settings, partition: str, listen: Listener) -> StepSummary:
     """Write what each stage of generation gave, over the programs of all suites."""
     del listen  # seconds at most
-    programs = [row for suite in _suites(settings) for row in _read(settings, "programs", suite)]
-    facts = [row for suite in _suites(settings) for row in _read(settings, "program_facts", suite)]
+    programs = [row for part in _partitions(settings) for row in _read(settings, "programs", part)]
+    facts = [row for part in _partitions(settings) for row in _read(settings, "program_facts", part)]
     return _write(settings, "stage_reports", partition, {"stage_reports": stage_reports(programs, facts)})
 
 
@@ -159,7 +168,7 @@ def make_record_table(settings: Settings, split: str, listen: Listener) -> StepS
     """Write the labelled designs of all suites as records, each program where the split has it."""
     del listen  # seconds at most
     tables = {
-        table: [row for suite in _suites(settings) for row in _read(settings, table, suite)]
+        table: [row for part in _partitions(settings) for row in _read(settings, table, part)]
         for table in ("programs", "loops", "designs", "labels", "runs")
     }
     rows = LabelledRows(**tables, splits=_read(settings, "splits", split))
@@ -291,7 +300,7 @@ def steps_of(stage: str) -> tuple[Step, ...]:
 def partitions_of(step: Step, settings: Settings) -> tuple[str, ...]:
     """Names of the table files that a step writes under these settings."""
     if step.by_suite:
-        return _suites(settings)
+        return _partitions(settings)
     one_file = {"models": TENSET_MLP, "stage_reports": ALL_STAGES}
     return (one_file.get(step.name, settings.configuration.features.split),)
 
@@ -312,8 +321,8 @@ def _short(reason: str) -> str:
     return " ".join(reason.split())[:REASON_LENGTH]
 
 
-def _suites(settings: Settings) -> tuple[str, ...]:
-    return settings.configuration.programs.suites
+def _partitions(settings: Settings) -> tuple[str, ...]:
+    return partitions(settings.configuration)
 
 
 def _read(settings: Settings, table: str, partition: str) -> list[Any]:
@@ -344,12 +353,15 @@ def _write(
     settings: Settings,
     step: str,
     partition: str,
-    rows: Mapping[str, Sequence[Any]],
+    rows: Mapping[str, Sequence[Any] | pa.Table],
     *,
     notes: Mapping[str, str] | None = None,
 ) -> StepSummary:
     failures: Counter[tuple[str, str, str]] = Counter()
     for table, content in rows.items():
+        if isinstance(content, pa.Table):  # columns, of tables with millions of rows and no failures
+            write_arrow(settings.deployment.data_dir, table_spec(table), content, partition)
+            continue
         write_table(settings.deployment.data_dir, table_spec(table), content, partition)
         failures += count_failures(table, content)
     return StepSummary(

@@ -7,12 +7,12 @@ import pytest
 
 from assets.definitions import build_definitions
 from assets.execution import explained_failures
+from assets.partitions import SHARDS
 from assets.quality import rules_of
 from assets.resources import FoundryResource, ProgressResource
 from assets.settings import Settings
 from assets.stages import STEPS
 from pipelines.labelling import Progress
-from pipelines.programs import ALL_SUITES
 from pipelines.schemas import TableSpec
 
 
@@ -59,12 +59,10 @@ def test_the_report_is_drawn_from_every_table(definitions: dg.Definitions) -> No
     assert deps == {table for step in STEPS for table in step.tables}
 
 
-def test_tables_of_a_suite_are_partitioned_by_suite(definitions: dg.Definitions) -> None:
+def test_tables_of_a_suite_are_partitioned_by_suite_and_shard(definitions: dg.Definitions) -> None:
     for step in STEPS:
         for table in step.tables:
-            partitions = definitions.resolve_assets_def(table).partitions_def
-            assert (partitions is not None) == step.by_suite
-            assert partitions is None or tuple(partitions.get_partition_keys()) == ALL_SUITES
+            assert definitions.resolve_assets_def(table).partitions_def == (SHARDS if step.by_suite else None)
 
 
 def test_every_rule_is_an_asset_check(definitions: dg.Definitions) -> None:
