@@ -5,7 +5,7 @@ Belongs here: what must hold of a table and its neighbours. Does not: how Dagste
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from assets.settings import Settings
 from pipelines.features import EVALUATION, evaluation_twins
@@ -55,10 +56,15 @@ class CheckedFile:
 
     def neighbour(self, table: str) -> list[dict[str, Any]]:
         """Rows of another table: of the same suite, or of all suites when this one has no suite."""
+        return self.neighbour_columns(table).to_pylist()
+
+    def neighbour_columns(self, table: str) -> pa.Table:
+        """The same as columns, for tables with many rows."""
+        spec = table_spec(table)
+        same = table_path(self.data_dir, spec, self.partition)
         folder = self.data_dir / "tables" / table
-        same = table_path(self.data_dir, table_spec(table), self.partition)
         paths = [same] if same.is_file() else sorted(folder.glob("*.parquet"))
-        return [row for path in paths for row in read_arrow(path).to_pylist()]
+        return pa.concat_tables([spec.schema().empty_table(), *(read_arrow(path) for path in paths)])
 
 
 REFERENCES: Mapping[str, tuple[tuple[tuple[str, ...], str, tuple[str, ...]], ...]] = {
@@ -111,7 +117,7 @@ def schema_problems(file: CheckedFile) -> list[str]:
         return problems
     beside = read_arrow(table_path(file.data_dir, spec, file.partition, measured=True))
     keys = list(spec.key)
-    if beside.select(keys).to_pylist() != file.content.select(keys).to_pylist():
+    if not beside.select(keys).equals(file.content.select(keys)):
         problems.append("the measured file must have the same keys as the table, got others")
     return problems
 
@@ -119,18 +125,21 @@ def schema_problems(file: CheckedFile) -> list[str]:
 def repeated_keys(file: CheckedFile) -> list[str]:
     """Keys that stand in more than one row."""
     keys = table_spec(file.table).key
-    counts = Counter(_tuples(file.content.to_pylist(), keys))
-    return [f"{keys} must be unique, got {k} {n} times" for k, n in counts.items() if n > 1]
+    counts = file.content.group_by(list(keys)).aggregate([([], "count_all")])
+    repeated = counts.filter(pc.greater(counts.column("count_all"), 1)).to_pylist()
+    return [f"{keys} must be unique, got {_tuple(row, keys)} {row['count_all']} times" for row in repeated]
 
 
 def dangling_references(file: CheckedFile) -> list[str]:
     """Rows that name a row of another table that is not there."""
     problems: list[str] = []
-    rows = file.content.to_pylist()
     for columns, other, other_columns in REFERENCES[file.table]:
-        known = set(_tuples(file.neighbour(other), other_columns))
-        lost = sorted(set(_tuples(rows, columns)) - known)
-        problems += [f"{columns} must be in {other}, got {value}" for value in lost]
+        names = list(columns)
+        known = file.neighbour_columns(other).select(list(other_columns)).rename_columns(names)
+        named = file.content.group_by(names).aggregate([])
+        lost = named.join(known, keys=names, join_type="left anti").to_pylist()
+        values = sorted(_tuple(row, columns) for row in lost)
+        problems += [f"{columns} must be in {other}, got {value}" for value in values]
     return problems
 
 
@@ -247,8 +256,8 @@ def _two_sides(what: str, pairs: Iterable[tuple[str, str]]) -> list[str]:
     ]
 
 
-def _tuples(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> list[tuple[Any, ...]]:
-    return [tuple(row[c] for c in columns) for row in rows]
+def _tuple(row: Mapping[str, Any], columns: Sequence[str]) -> tuple[Any, ...]:
+    return tuple(row[c] for c in columns)
 
 
 _SCHEMA = CheckRule(

@@ -176,9 +176,9 @@ class TableSpec:
                 alien = sorted(set(values.drop_null().unique().to_pylist()) - set(spec.choices))
                 if alien:
                     found.append(f"column {spec.name} must be one of {spec.choices}, got {alien}")
-        keys: list[tuple[Any, ...]] = list(zip(*(table.column(k).to_pylist() for k in self.key), strict=True))
-        if len(set(keys)) != len(keys):
-            found.append(f"key {self.key} must be unique, got {len(keys) - len(set(keys))} repeats")
+        repeats = table.num_rows - table.group_by(list(self.key)).aggregate([]).num_rows
+        if repeats:
+            found.append(f"key {self.key} must be unique, got {repeats} repeats")
         return found
 
     def from_arrow(self, table: pa.Table) -> list[Any]:
