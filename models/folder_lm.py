@@ -46,11 +46,16 @@ class FolderProvider:
         self._most_tokens = most_tokens
         self._prices = prices or Prices()
         self._opened: tuple[Any, Any] | None = None
+        self._identity = ""
 
     @property
     def identity(self) -> str:
         """Hashes of the folder's files, and how it is sampled."""
-        return canonical_json([NAME, dict(_digests(self._path)), self._temperature, self._most_tokens])
+        if not self._identity:
+            self._identity = canonical_json(
+                [NAME, dict(_digests(self._path)), self._temperature, self._most_tokens]
+            )
+        return self._identity
 
     @property
     def model(self) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
@@ -27,6 +28,11 @@ if TYPE_CHECKING:
 _BLOCK = re.compile(r"```c\n(.*?)\n```", re.DOTALL)
 _CODE = ("reading", "grammar", "examples", "rendering", "editing")
 """What draws variants; the training's key has the rest."""
+
+
+@cache
+def _sampling_code() -> str:
+    return code_hash(Path(__file__).parent, _CODE)
 
 
 class EmbeddedProvider:
@@ -61,10 +67,8 @@ class EmbeddedProvider:
     @property
     def identity(self) -> str:
         """The training's key, how variants are drawn, and the code that draws them."""
-        folder = Path(__file__).parent
-        code = code_hash(folder, _CODE)
         key = training_key(self._training, self._seed)
-        return canonical_json([NAME, key, asdict(self._editing), code])
+        return canonical_json([NAME, key, asdict(self._editing), _sampling_code()])
 
     @property
     def model(self) -> str:

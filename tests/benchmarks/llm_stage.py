@@ -9,6 +9,7 @@ and verdicts are not taken from the cache, so that every one is timed.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import tempfile
 import time
@@ -50,23 +51,23 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=TrainingOptions().steps)
     parser.add_argument("--programs", type=int, default=TrainingOptions().programs)
     given = parser.parse_args()
-    begin, processor = time.perf_counter(), time.process_time()
+    begin, processor = time.perf_counter(), _processor_s()
     provider = EmbeddedProvider(
         cache=ContentCache(folder=given.cache),
         training=TrainingOptions(steps=given.steps, programs=given.programs),
     )
     record = provider.trained().record
-    elapsed, used = time.perf_counter() - begin, time.process_time() - processor
+    elapsed, used = time.perf_counter() - begin, _processor_s() - processor
     sys.stdout.write(f"model ready after {elapsed:.1f} s, {used:.1f} s of processor time\n")
     for name in ("parameters", "examples", "held_out_examples", "held_out_loss", "held_out_accuracy"):
         sys.stdout.write(f"  {name}: {record[name]:g}\n")
     sys.stdout.write(f"  losses: {' '.join(f'{loss:.2f}' for loss in record['losses'])}\n")
     timed = _Timed(provider)
-    begin = time.perf_counter()
+    begin, processor = time.perf_counter(), _processor_s()
     with tempfile.TemporaryDirectory() as folder:
         made = _variants(timed, given.count, given.seed, ContentCache(folder=Path(folder)))
-    elapsed = time.perf_counter() - begin
-    sys.stdout.write("\n".join(_lines(made, elapsed, timed.seconds)) + "\n")
+    elapsed, used = time.perf_counter() - begin, _processor_s() - processor
+    sys.stdout.write("\n".join(_lines(made, elapsed, used, timed.seconds)) + "\n")
 
 
 def _variants(provider: _Timed, count: int, seed: int, cache: ContentCache) -> LlmPrograms:
@@ -84,12 +85,18 @@ def _variants(provider: _Timed, count: int, seed: int, cache: ContentCache) -> L
     )
 
 
-def _lines(made: LlmPrograms, elapsed: float, replying: float) -> Iterator[str]:
+def _processor_s() -> float:
+    """Processor time of this process and of those that it waited for."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+def _lines(made: LlmPrograms, elapsed: float, used: float, replying: float) -> Iterator[str]:
     usage = made.usage
     yield f"asked {usage.asked}, kept {usage.generated}, duplicates {usage.duplicates}"
     yield f"kept of all replies: {100 * usage.generated / max(1, usage.asked):.1f} %"
     yield f"tokens read {usage.prompt_tokens}, written {usage.completion_tokens}"
-    yield f"elapsed {elapsed:.1f} s, of it replies {replying:.1f} s"
+    yield f"elapsed {elapsed:.1f} s, of it replies {replying:.1f} s; processor time {used:.1f} s, parents included"
     yield f"{usage.generated / elapsed:.2f} variants a second"
     for reason, count in sorted(usage.rejected.items(), key=lambda item: (-item[1], item[0])):
         yield f"  {count:4d} {reason}"
