@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -17,7 +18,7 @@ from pipelines.features.graphs import graph_rows
 from pipelines.features.loops import extract_loops
 from pipelines.hls import TOOL, HlsError, compile_program, options_of, tool_version
 from pipelines.identity import content_hash
-from pipelines.labelling import LabelOptions, Progress, ProgressCallback, silent
+from pipelines.labelling import LabelOptions, Outcome, ProgressCallback, run_all, silent
 from pipelines.programs import program_facts
 from pipelines.schemas import (
     OK,
@@ -89,19 +90,28 @@ def _graphs_key(designs: Sequence[DesignRow]) -> str:
     return content_hash(sorted((d.design_id, d.suite) for d in designs), "graphs-1")
 
 
-def _graphs(program: ProgramRow, designs: Sequence[DesignRow], cache: ContentCache) -> Graphs:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ungraphed:
+    """A program, and its designs that have a graph."""
+
+    program: ProgramRow
+    designs: tuple[DesignRow, ...]
+
+
+def _recalled(item: _Ungraphed, cache: ContentCache) -> Graphs | None:
     """The graphs of a program's designs: one entry, for there are many designs and many rows of each."""
-    key = _graphs_key(designs)
-    nodes, edges = (cache.get_table(table, key) for table in GRAPH_TABLES)
-    if nodes is not None and edges is not None:
-        return Graphs(nodes=nodes, edges=edges)
-    made = [_made_graph(program, design) for design in designs]
+    nodes, edges = (cache.get_table(table, _graphs_key(item.designs)) for table in GRAPH_TABLES)
+    return Graphs(nodes=nodes, edges=edges) if nodes is not None and edges is not None else None
+
+
+def _make_graphs(item: _Ungraphed, *, cache: ContentCache) -> Outcome[Graphs]:
+    made = [_made_graph(item.program, design) for design in item.designs]
     found = Graphs(
         nodes=table_spec("cdfg_nodes").to_arrow(n for own, _ in made for n in own),
         edges=table_spec("cdfg_edges").to_arrow(e for _, own in made for e in own),
     )
-    _keep_graphs(found, key, cache)
-    return found
+    _keep_graphs(found, _graphs_key(item.designs), cache)
+    return Outcome(result=found, failed=False, name=item.program.name)
 
 
 def _keep_graphs(found: Graphs, key: str, cache: ContentCache) -> None:
@@ -116,13 +126,14 @@ def _made_graph(program: ProgramRow, design: DesignRow) -> tuple[list[CdfgNodeRo
     return graph_rows(design, compiled)
 
 
-def _with_graph(designs: Sequence[DesignRow]) -> dict[str, list[DesignRow]]:
+def _with_graph(programs: Sequence[ProgramRow], designs: Sequence[DesignRow]) -> list[_Ungraphed]:
     """Designs that have a graph, those that the project's own engine made, by program."""
+    by_id = {p.program_id: p for p in programs}
     found: dict[str, list[DesignRow]] = {}
     for design in designs:
         if design.status == OK and design.tool == TOOL:
             found.setdefault(design.program_id, []).append(design)
-    return found
+    return [_Ungraphed(program=by_id[k], designs=tuple(own)) for k, own in found.items()]
 
 
 def extract_features(
@@ -134,18 +145,18 @@ def extract_features(
     on_progress: ProgressCallback = silent,
 ) -> FeatureTables:
     """Facts and loops of every program, and the graph of every design that the project's own engine made."""
-    del options  # one process is enough: a graph takes some milliseconds
-    by_id = {p.program_id: p for p in programs}
     loops = [row for p in programs if p.status == OK for row in _loops(p, cache)]
     facts = [row for p in programs if p.status == OK for row in _facts(p, cache)]
-    graphs: list[Graphs] = []
-    made, done = _with_graph(designs), 0
-    total = sum(map(len, made.values()))
-    for identity, group in made.items():
-        program = by_id[identity]
-        graphs.append(_graphs(program, group, cache))
-        done += len(group)
-        on_progress(Progress(step="features", done=done, total=total, failed=0, latest=program.name))
+    wanted = _with_graph(programs, designs)
+    known = [_recalled(item, cache) for item in wanted]
+    made = run_all(
+        "features",
+        [item for item, found in zip(wanted, known, strict=True) if found is None],
+        partial(_make_graphs, cache=cache),
+        workers=options.workers,
+        on_progress=on_progress,
+    )
+    graphs = [*(found for found in known if found is not None), *made]
     return FeatureTables(
         program_facts=facts,
         loops=loops,
@@ -195,9 +206,10 @@ def remember_features(rows: FeatureRows, cache: ContentCache) -> Counter[str]:
         if cache.get(kind, key) is None:
             cache.put(kind, key, [asdict(row) for row in found])
             stored[kind] += 1
-    group = _with_graph(rows.designs).get(rows.program.program_id)
-    if group and rows.graphs is not None:
-        key = _graphs_key(group)
+    for item in _with_graph([rows.program], rows.designs):
+        if rows.graphs is None:
+            continue
+        key = _graphs_key(item.designs)
         if any(cache.get_table(table, key) is None for table in GRAPH_TABLES):
             _keep_graphs(rows.graphs, key, cache)
             stored["graphs"] += 1

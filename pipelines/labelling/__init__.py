@@ -12,6 +12,7 @@ from pipelines.labelling.mapping import MappingSampling
 from pipelines.labelling.options import LabelOptions, Progress, ProgressCallback, silent
 from pipelines.labelling.other_designs import rtl_of
 from pipelines.labelling.placed_labels import SYNTHESIS_TOOLS, place_designs
+from pipelines.labelling.pool import Outcome, run_all
 from pipelines.labelling.remembering import ProgramRows, Remembered, remember
 from pipelines.labelling.samples import cross_check_designs
 from pipelines.labelling.tables import DesignTables, LabelTables, label_designs, plan_designs
@@ -28,6 +29,7 @@ __all__ = [
     "LabelledDesign",
     "LabellingError",
     "MappingSampling",
+    "Outcome",
     "ProgramRows",
     "Progress",
     "ProgressCallback",
@@ -43,6 +45,7 @@ __all__ = [
     "remember",
     "require_tools",
     "rtl_of",
+    "run_all",
     "sampled_configurations",
     "silent",
 ]
