@@ -25,7 +25,7 @@ from pipelines.labelling.pool import Outcome, run_all
 from pipelines.labelling.scratch import scratch_folder
 from pipelines.schemas import OK, TOOL_ERROR, DesignRow, LabelRow, ProgramRow
 from pipelines.siliconcompiler import SiliconCompilerError, run_flow
-from pipelines.synthesis import SynthesisResult, Target
+from pipelines.synthesis import SynthesisResult
 from pipelines.tools import ToolMissing
 
 SYNTHESIS_TOOLS = (SYNTHESIS_TOOL, siliconcompiler.TOOL)
@@ -45,14 +45,13 @@ def place_designs(
     designs: Sequence[DesignRow],
     labels: Sequence[LabelRow],
     *,
-    target: Target,
     cache: ContentCache,
     options: LabelOptions,
     on_progress: ProgressCallback = silent,
 ) -> list[LabelRow]:
     """Label designs that have an ok label with SiliconCompiler too, when the options ask for it.
 
-    Args:    labels: of the designs, by the project's own synthesis; target: for its clock.
+    Args:    labels: of the designs, by the project's own synthesis.
     Returns: one row a design; a failure is a status.
     Raises:  ToolMissing: it is asked for and not installed.
     """
@@ -68,17 +67,18 @@ def place_designs(
         if label.status == OK and label.tool == SYNTHESIS_TOOL
     ]
 
-    work = partial(_place, target=target, cache=cache, options=options)
+    work = partial(_place, cache=cache, options=options)
     return run_all("placement", items, work, workers=options.workers, on_progress=on_progress)
 
 
-def _place(item: _Placed, *, target: Target, cache: ContentCache, options: LabelOptions) -> Outcome[LabelRow]:
+def _place(item: _Placed, *, cache: ContentCache, options: LabelOptions) -> Outcome[LabelRow]:
     version = siliconcompiler.tool_version()
-    key = content_hash(item.design.rtl_sha256, target.clock_period_ns, version, options.placement_timeout_s)
+    period_ns = item.design.clock_period_ns
+    key = content_hash(item.design.rtl_sha256, period_ns, version, options.placement_timeout_s)
     fields = cache.get("placement", key)
     if fields is None:
         try:
-            result = _run(item, target=target, cache=cache, options=options)
+            result = _run(item, cache=cache, options=options)
         except (ToolMissing, SiliconCompilerError, HlsError, OSError) as error:
             result = SynthesisResult(status=TOOL_ERROR, reason=str(error))
         fields = _fields(result)
@@ -94,13 +94,13 @@ def _place(item: _Placed, *, target: Target, cache: ContentCache, options: Label
     return Outcome(result=row, failed=row.status != OK, name=item.program.name)
 
 
-def _run(item: _Placed, *, target: Target, cache: ContentCache, options: LabelOptions) -> SynthesisResult:
+def _run(item: _Placed, *, cache: ContentCache, options: LabelOptions) -> SynthesisResult:
     text = _verilog(item, cache, options)
     with scratch_folder(cache) as folder:
         return run_flow(
             text.verilog,
             top=text.module,
-            clock_period_ns=target.clock_period_ns,
+            clock_period_ns=item.design.clock_period_ns,
             folder=folder,
             cache_folder=cache.folder / siliconcompiler.TOOL,
             timeout_s=options.placement_timeout_s,

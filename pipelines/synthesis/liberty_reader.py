@@ -230,11 +230,15 @@ class _Reader:
 
 
 def _installed() -> dict[str, Path]:
-    """Installed libraries by name; the first root that has a name wins."""
+    """Installed libraries by name of file or folder; the first root that has a name wins.
+
+    The two differ for osu050, whose file is osu05_stdcells.lib.
+    """
     found: dict[str, Path] = {}
     for root in SEARCH_ROOTS:
         for path in sorted(root.glob(f"**/*{_SUFFIX}")):
             found.setdefault(path.name.removesuffix(_SUFFIX), path)
+            found.setdefault(path.parent.name, path)
     return found
 
 

@@ -101,16 +101,11 @@ def test_one_synthesis_serves_all_data_and_its_netlist_is_kept(
     first = label(row, target, cache, data_seeds=(0, 1))
     assert (len(syntheses), len(powers)) == (1, 2)
     assert first.runs[0].toggle_count != first.runs[1].toggle_count
-    again = label(row, replace(target, clock_period_ns=20.0), cache, data_seeds=(0, 1))
-    assert (len(syntheses), len(powers)) == (1, 4)
-    assert (again.runs[0].switching_power_mw or 0) == pytest.approx(
-        (first.runs[0].switching_power_mw or 0) / 2
-    )
     calm = label(row, target, cache, glitches=False)
-    assert (len(syntheses), len(powers)) == (1, 5)
+    assert (len(syntheses), len(powers)) == (1, 3)
     assert (calm.runs[0].toggle_count or 0) < (first.runs[0].toggle_count or 0)
     assert label(row, target, cache, data_seeds=(0, 1)) == first
-    assert len(powers) == 5
+    assert len(powers) == 3
 
 
 def test_a_lost_netlist_is_made_again(

@@ -197,10 +197,9 @@ def test_designs_get_a_second_label_of_another_library(smake: Path, tmp_path: Pa
     space = ConfigurationSpace(memory_delays=(2,), pipeline=(False,))
     designs = plan_designs(programs, space, target=target, cache=cache, options=plain).designs
     labels = label_designs(programs, designs, target=target, cache=cache, options=plain).labels
-    arguments: dict[str, Any] = {"target": target, "cache": cache}
-    assert place_designs(programs, designs, labels, options=plain, **arguments) == []
-    (row,) = place_designs(programs, designs, labels, options=asked, **arguments)
+    assert place_designs(programs, designs, labels, options=plain, cache=cache) == []
+    (row,) = place_designs(programs, designs, labels, options=asked, cache=cache)
     assert (row.design_id, row.tool, row.liberty) == (labels[0].design_id, "siliconcompiler", "sky130hd")
     assert (row.status, row.area_um2, row.delay_ns, row.cells_by_type) == ("ok", 1234.5, 2.75, None)
     (smake / "build.sh").write_text("exit 1\n")
-    assert place_designs(programs, designs, labels, options=asked, **arguments) == [row]
+    assert place_designs(programs, designs, labels, options=asked, cache=cache) == [row]

@@ -1,0 +1,127 @@
+"""Other libraries than the default one, from the option to power and its cross-checks."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from assets.cli import simfoundry
+from assets.configuration import compose_configuration
+from assets.deployments import local_deployment
+from assets.settings import Settings
+from pipelines.cache import ContentCache
+from pipelines.labelling import (
+    ConfigurationSpace,
+    LabelOptions,
+    LabelTables,
+    cross_check_designs,
+    label_designs,
+    plan_designs,
+)
+from pipelines.programs import program_from_file
+from pipelines.schemas import CROSS_CHECKS
+from pipelines.synthesis import SynthesisError, Target, find_liberty, load_liberty
+
+BLUR = """
+void blur(short A[8], short B[8])
+{
+    for (int i = 1; i < 7; i++)
+        B[i] = (A[i - 1] + 2 * A[i] + A[i + 1]) / 4;
+}
+"""
+INSTALLED = ("osu035", "osu050")
+
+
+def other_library(folder: Path) -> Path:
+    """A user's own file: osu018 at 2.5 V in other units, twice the area, without multiplexers."""
+    text = find_liberty("osu018").read_text()
+    text = re.sub(r"nom_voltage : [0-9.]+;", "nom_voltage : 2.5;", text)
+    text = re.sub(r"area : ([0-9.]+);", lambda m: f"area : {2 * float(m[1])};", text)
+    text = text.replace('leakage_power_unit : "1nW"', 'leakage_power_unit : "1uW"')
+    start = text.index("cell (MUX2X1)")
+    path = folder / "mine.lib"
+    path.write_text(text[:start] + text[text.index("cell (", start + 1) :])
+    return path
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> ContentCache:
+    """One for all libraries: what they share, such as the simulator of the Verilog, is built once."""
+    return ContentCache(folder=tmp_path_factory.mktemp("cache"))
+
+
+def labelled(liberty: Path, folder: Path, cache: ContentCache) -> tuple[LabelTables, dict[str, bool | None]]:
+    """Labels and runs of one program, and whether each cross-check passed."""
+    path = folder / "blur.c"
+    path.write_text(BLUR)
+    programs = [program_from_file(path, top="blur")]
+    target = Target(liberty=liberty, clock_period_ns=10.0)
+    options = LabelOptions(workers=1, audit_fraction=0.0, cross_check_fraction=1.0)
+    space = ConfigurationSpace(memory_delays=(2,), pipeline=(False,))
+    designs = plan_designs(programs, space, target=target, cache=cache, options=options).designs
+    made = label_designs(programs, designs, target=target, cache=cache, options=options)
+    checks = cross_check_designs(programs, designs, made, target=target, cache=cache, options=options)
+    return made, {row.check: row.passed for row in checks}
+
+
+def library(name: str, folder: Path) -> Path:
+    if name == "mine":
+        return other_library(folder)
+    try:
+        return find_liberty(name)
+    except SynthesisError:
+        pytest.skip(f"the Debian package qflow-tech-{name} is not installed")
+
+
+@pytest.mark.parametrize("name", ["osu018", "mine", *INSTALLED])
+def test_every_figure_of_a_library_agrees_with_the_other_tools(
+    name: str, tmp_path: Path, cache: ContentCache
+) -> None:
+    path = library(name, tmp_path)
+    made, passed = labelled(path, tmp_path, cache)
+    (label,), (run,) = made.labels, made.runs
+    assert (label.status, run.status, run.power_status) == ("ok", "ok", "ok"), run.power_reason
+    assert passed == dict.fromkeys(CROSS_CHECKS, True)
+    assert label.liberty == path.stem.removesuffix("_stdcells")
+    cells = json.loads(label.cells_by_type or "{}")
+    assert set(cells) <= set(load_liberty(path).cells)
+    assert (run.power_mw or 0) > (run.switching_power_mw or 0) > 0
+    assert (label.leakage_mw or 0) > 0
+
+
+def test_a_users_library_gives_its_own_figures(tmp_path: Path, cache: ContentCache) -> None:
+    first, _ = labelled(find_liberty("osu018"), tmp_path, cache)
+    second, _ = labelled(other_library(tmp_path), tmp_path, cache)
+    assert "MUX2X1" not in (second.labels[0].cells_by_type or "")
+    assert (second.labels[0].area_um2 or 0) > 1.8 * (first.labels[0].area_um2 or 0)
+    assert (second.labels[0].leakage_mw or 0) > 500 * (first.labels[0].leakage_mw or 0)
+    assert first.runs[0].latency_cycles == second.runs[0].latency_cycles
+
+
+def test_the_main_jobs_option_names_any_liberty_file(tmp_path: Path) -> None:
+    path = other_library(tmp_path)
+    configuration = compose_configuration([f"synthesis.liberty={path}"])
+    settings = Settings(configuration=configuration, deployment=local_deployment(tmp_path))
+    assert settings.target.liberty == path
+    assert (
+        find_liberty("osu018")
+        == Settings(
+            configuration=compose_configuration([]), deployment=local_deployment(tmp_path)
+        ).target.liberty
+    )
+
+
+def test_label_takes_a_liberty_and_shows_its_power(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    source = tmp_path / "blur.c"
+    source.write_text(BLUR)
+    chosen = ["label", str(source), "--top", "blur", "--liberty", str(other_library(tmp_path))]
+    answer = CliRunner().invoke(simfoundry, chosen)
+    assert answer.exit_code == 0, answer.output
+    made = json.loads(answer.output)
+    assert (made["label"]["liberty"], made["runs"][0]["power_status"]) == ("mine", "ok")
+    assert made["runs"][0]["energy_nj"] > 0
