@@ -6,7 +6,8 @@ Belongs here: those drawings. Does not: where points are.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
 
 from pipelines.reports.coverage import Projection
 from pipelines.reports.distributions import EstimateComparison
@@ -17,8 +18,11 @@ from pipelines.reports.drawing.scales import Scale
 from pipelines.reports.drawing.wording import percent, signed_percent
 from pipelines.reports.samples import EVALUATION
 
+Places: TypeAlias = Iterable[tuple[float, float]]
+
 LEFT, RIGHT, TOP, BOTTOM = 44.0, 12.0, 24.0, 40.0
 SIDE = WIDTH - LEFT - RIGHT
+MANY_POINTS = 600
 BAND = 0.25
 """Deviation that the band around the diagonal shows."""
 
@@ -37,9 +41,12 @@ def estimate_chart(comparison: EstimateComparison) -> Element:
         *left_axis(up, LEFT, LEFT + SIDE),
         _band(across, up),
         line(LEFT, TOP + SIDE, LEFT + SIDE, TOP, "diagonal"),
-        *(
-            _points(stage, zip(map(across.place, xs.tolist()), map(up.place, ys.tolist()), strict=True))
-            for stage, xs, ys in comparison.points
+        _cloud(
+            [
+                (stage, zip(map(across.place, xs.tolist()), map(up.place, ys.tolist()), strict=True))
+                for stage, xs, ys in comparison.points
+            ],
+            many=sum(xs.size for _, xs, _ in comparison.points) > MANY_POINTS,
         ),
         text(0, 13, f"estimated ({unit})", size=SMALL, class_="soft"),
         text(LEFT + SIDE, TOP + SIDE + 32, f"measured ({unit})", anchor="end", size=SMALL, class_="soft"),
@@ -64,13 +71,16 @@ def projection_chart(projection: Projection) -> Element:
     marks = [
         *bottom_axis(across, TOP, TOP + SIDE),
         *left_axis(up, LEFT, LEFT + SIDE),
-        *(
-            _points(
-                stage,
-                ((across.place(float(p[0])), up.place(float(p[1]))) for p in points),
-                stage == EVALUATION,
-            )
-            for stage, points in projection.points
+        _cloud(
+            [
+                (
+                    stage,
+                    zip(map(across.place, p[:, 0].tolist()), map(up.place, p[:, 1].tolist()), strict=True),
+                )
+                for stage, p in projection.points
+            ],
+            many=len(xs) > MANY_POINTS,
+            hollow=EVALUATION,
         ),
         text(0, 13, f"second component, {second} of the variance", size=SMALL, class_="soft"),
         text(
@@ -92,7 +102,13 @@ def _padded(low: float, high: float, start: float, end: float) -> Scale:
     return Scale(low=low - room, high=high + room, start=start, end=end, logarithmic=False)
 
 
-def _points(stage: str, places: Iterable[tuple[float, float]], hollow: bool = False) -> Element:
+def _cloud(stages: Sequence[tuple[str, Places]], *, many: bool, hollow: str | None = None) -> Element:
+    """Points of all stages, smaller ones when there are many; those of the stage `hollow` as diamonds."""
+    paths = [_points(stage, places, hollow=stage == hollow) for stage, places in stages]
+    return element("g", paths, class_="many" if many else None)
+
+
+def _points(stage: str, places: Places, *, hollow: bool) -> Element:
     """All points of a stage as one path of strokes without length; points on one place are drawn once."""
     distinct = dict.fromkeys((round(x * 2) / 2, round(y * 2) / 2) for x, y in places)
     if hollow:
