@@ -2,17 +2,16 @@
 
     python tests/benchmarks/dataflow_stage.py --count 300 --compile 60 --run 20
 
-Draws programs and prints distributions: operators, loop depth, length, share of operations in statements
-and conditions on arrays (in the text, and by how often they run). `--compile N` sends the first N through
-high-level synthesis without directives; `--run N` also counts their cycles at memory delay 2 and compares
-with native C, at every value of the sweep. Anything refused, unequal or unclean is printed and makes the exit
+Draws programs and prints distributions: operators, loop depth, length, share of executed operations in
+statements and conditions on arrays (the fact of the table program_facts). `--compile N` sends the first N
+through high-level synthesis without directives; `--run N` also counts their cycles at memory delay 2 and
+compares with native C, at every value of the sweep. Anything refused, unequal or unclean makes the exit
 status 1.
 """
 
 from __future__ import annotations
 
 import argparse
-import re
 import statistics
 import sys
 import tempfile
@@ -24,30 +23,14 @@ from pathlib import Path
 from pipelines.cyclemodel import count_cycles
 from pipelines.hls import CompiledDesign, HlsError, HlsOptions, compile_program
 from pipelines.native import run_native
-from pipelines.programs import draw_data
+from pipelines.programs import draw_data, program_facts
 from pipelines.programs.dataflow import DataflowOptions, dataflow_program, swept_inputs
 from pipelines.programs.dataflow.cost import estimated_cells
 from pipelines.programs.dataflow.graph import Graph
 from pipelines.programs.dataflow.program import draw_graph
-from pipelines.programs.dataflow.tree import Node, Statement, depth_of, walk
+from pipelines.programs.dataflow.tree import depth_of
 from pipelines.schemas import OK, ProgramRow
 from pipelines.values import same_values
-
-OPERATION = re.compile(r"\w+(?=\[)|[-+*/%&|^<>=!]=|<<=?|>>=?|&&|\|\||\+\+|--|[-+*/%&|^<>=?]")
-
-
-def operations(node: Node) -> tuple[int, bool]:
-    """Accesses and operators of a statement or condition, and whether it reads or writes an array."""
-    text = node.text if isinstance(node, Statement) else getattr(node, "condition", "")
-    return len(OPERATION.findall(text)), "[" in text
-
-
-def array_shares(graph: Graph) -> tuple[float, float]:
-    """Share of operations in statements and conditions on arrays: in the text, and executed at most."""
-    found = [(*operations(node), trips) for n in graph.nodes for node, _, trips in walk(n.body)]
-    text = sum(count for count, on, _ in found if on) / sum(count for count, _, _ in found)
-    executed = sum(count * trips for count, on, trips in found if on)
-    return text, executed / sum(count * trips for count, _, trips in found)
 
 
 def cells_of(graph: Graph) -> float:
@@ -115,8 +98,8 @@ def main() -> int:
     distribution("loop depth a program", [max(depth_of(n.body) for n in g.nodes) for g in graphs])
     distribution("loop depth an operator", [depth_of(n.body) for g in graphs for n in g.nodes])
     distribution("bytes of source", [row.source_bytes for _, row in good])
-    distribution("operations on arrays, text", [array_shares(g)[0] for g in graphs])
-    distribution("operations on arrays, executed", [array_shares(g)[1] for g in graphs])
+    shares = [program_facts(row).array_operation_share or 0.0 for _, row in good]
+    distribution("operations on arrays, executed", shares)
     distribution("estimated cycles", [g.cycles for g in graphs])
     distribution("estimated cells, local arrays apart", [cells_of(g) for g in graphs])
     distribution("run-time scalars", [len(g.scalars) for g in graphs])
