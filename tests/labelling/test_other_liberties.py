@@ -39,7 +39,7 @@ INSTALLED = ("osu035", "osu050")
 def other_library(folder: Path) -> Path:
     """A user's own file: osu018 at 2.5 V in other units, twice the area, without multiplexers."""
     text = find_liberty("osu018").read_text()
-    text = re.sub(r"nom_voltage : [0-9.]+;", "nom_voltage : 2.5;", text)
+    text = re.sub(r"voltage : [0-9.]+;", "voltage : 2.5;", text)  # nominal, and of the operating conditions
     text = re.sub(r"area : ([0-9.]+);", lambda m: f"area : {2 * float(m[1])};", text)
     text = text.replace('leakage_power_unit : "1nW"', 'leakage_power_unit : "1uW"')
     start = text.index("cell (MUX2X1)")
