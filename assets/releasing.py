@@ -30,6 +30,7 @@ from pipelines.labelling import ProgramRows, Remembered, liberty_name, present_v
 from pipelines.releases import (
     MANIFEST_FILE,
     PARAMETERS_FILE,
+    ROWS_A_SHARD,
     SIZE_LIMIT_BYTES,
     Manifest,
     Release,
@@ -61,11 +62,16 @@ VERSION_COLUMNS = {
 
 
 def release_tables(
-    deployment: Deployment, name: str, *, releases: Path, size_limit_bytes: int = SIZE_LIMIT_BYTES
+    deployment: Deployment,
+    name: str,
+    *,
+    releases: Path,
+    size_limit_bytes: int = SIZE_LIMIT_BYTES,
+    rows_a_shard: int = ROWS_A_SHARD,
 ) -> WrittenRelease:
     """Write a release of a project's tables under its params.yaml.
 
-    Args:   releases: folder of releases.
+    Args:   releases: folder of releases; size_limit_bytes, rows_a_shard: see `ReleaseOptions`.
     Raises: ReleaseError: see `write_release`. FoundryError: params.yaml is not acceptable, or the tables
             were not made by one version of each tool.
     """
@@ -81,6 +87,7 @@ def release_tables(
             toolset=_toolset(settings, partitions),
             reproduction=_reproduction(name, configuration),
             size_limit_bytes=size_limit_bytes,
+            rows_a_shard=rows_a_shard,
         )
         return write_release(deployment.data_dir, releases, options)
 

@@ -11,6 +11,7 @@ from pipelines.releases.manifest import MANIFEST_FILE, Manifest, Toolset
 from pipelines.releases.reading import PARAMETERS_FILE, Release, open_release
 from pipelines.releases.writing import (
     OPTIONAL_TABLES,
+    ROWS_A_SHARD,
     SIZE_LIMIT_BYTES,
     ReleaseOptions,
     WrittenRelease,
@@ -22,6 +23,7 @@ __all__ = [
     "MANIFEST_FILE",
     "OPTIONAL_TABLES",
     "PARAMETERS_FILE",
+    "ROWS_A_SHARD",
     "SIZE_LIMIT_BYTES",
     "Manifest",
     "Release",

@@ -82,7 +82,7 @@ class _File:
 
 
 def released_tables() -> tuple[str, ...]:
-    """Names of the tables that releases have, in order of declaration: all but those made from them and imported ones."""
+    """Names of the tables that releases have: all but imported ones and those made from the others."""
     return tuple(s.name for s in TableSpec.registry.values() if s.stage not in EXCLUDED_STAGES)
 
 
