@@ -1,0 +1,160 @@
+"""What each stage of labelling costs: the kernels, and generated programs, one core, nothing cached.
+
+    python -m tests.benchmarks.label_stages [--generated N] [--no-glitches] [--json FILE]
+
+One line a program: cells, cycles, seconds by stage. Then means, shares and designs a core-hour. Seconds are
+processor seconds of the stage and its tools, save `native` and `cycle_model`: confined programs hide theirs,
+so these are by the clock and mean something on an idle machine alone. `rest` is drawing data, rows and the
+cache. No design is audited: Verilator is a stage of a sample.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from pipelines.cache import ContentCache
+from pipelines.hls import HlsOptions
+from pipelines.labelling import (
+    LabelOptions,
+    counting,
+    label_design,
+    netlist_power,
+    netlists,
+    own_designs,
+)
+from pipelines.power import build_engine
+from pipelines.programs import SUITES, Generation, SuiteOptions, kernel_programs, suite_programs
+from pipelines.schemas import OK, ProgramRow
+from pipelines.synthesis import Target, find_liberty, load_liberty
+from pipelines.tools import stopwatch
+
+STAGES: dict[str, tuple[Any, str, bool]] = {
+    "hls": (own_designs, "compile_program", False),
+    "native": (counting, "run_native", True),
+    "cycle_model": (counting, "count_cycles", True),
+    "synthesis": (netlists, "synthesize_design", False),
+    "power": (netlist_power, "estimate_power", False),
+}
+"""Stages: module and function that do it, and whether its tools are confined."""
+
+CONFIGURATION = HlsOptions()
+
+
+def processor_s() -> float:
+    """Processor seconds of this process and of the tools that have ended."""
+    own, tools = (resource.getrusage(w) for w in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return own.ru_utime + own.ru_stime + tools.ru_utime + tools.ru_stime
+
+
+class Meter:
+    """Seconds spent in each stage since the last reset."""
+
+    def __init__(self) -> None:
+        self.spent: dict[str, float] = {}
+        self.hidden = 0.0  # processor seconds inside stages that are taken by the clock
+
+    def reset(self) -> None:
+        self.spent = dict.fromkeys(STAGES, 0.0)
+        self.hidden = 0.0
+
+    def metered(self, stage: str, function: Callable[..., Any], *, by_clock: bool) -> Callable[..., Any]:
+        """The function, adding what it takes to a stage."""
+
+        def run(*given: Any, **arguments: Any) -> Any:
+            clock, processor = stopwatch(), processor_s()
+            try:
+                return function(*given, **arguments)
+            finally:
+                used = processor_s() - processor
+                self.spent[stage] += stopwatch() - clock if by_clock else used
+                self.hidden += used if by_clock else 0.0
+
+        return run
+
+
+def measure(
+    program: ProgramRow, meter: Meter, cache: ContentCache, target: Target, options: LabelOptions
+) -> dict[str, Any]:
+    """Seconds of each stage of one program, and what it is."""
+    meter.reset()
+    start = processor_s()
+    made = label_design(program, CONFIGURATION, target=target, cache=cache, options=options)
+    used = processor_s() - start - meter.hidden
+    unconfined = sum(meter.spent[s] for s, (_, _, confined) in STAGES.items() if not confined)
+    run = made.runs[0] if made.runs else None
+    stages = {**meter.spent, "rest": used - unconfined}
+    return {
+        "name": program.name,
+        "suite": program.suite,
+        "status": made.label.status,
+        "power_status": None if run is None else run.power_status,
+        "cells": made.label.cell_count,
+        "cycles": None if run is None else run.latency_cycles,
+        **stages,
+        "total": sum(stages.values()),
+    }
+
+
+def line_of(row: dict[str, Any]) -> str:
+    return " ".join(f"{k} {v:.3f}" if isinstance(v, float) else f"{v}" for k, v in row.items())
+
+
+def summary(rows: Sequence[dict[str, Any]]) -> str:
+    """Means, shares and designs a core-hour of rows."""
+    total = sum(row["total"] for row in rows)
+    parts = [
+        f"{name} {sum(row[name] for row in rows) / len(rows):.2f} s "
+        f"({sum(row[name] for row in rows) / total:.0%})"
+        for name in (*STAGES, "rest")
+    ]
+    return f"{len(rows)} designs, {total / len(rows):.2f} s, {3600 * len(rows) / total:.0f} a core-hour: " + (
+        ", ".join(parts)
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print one line a program, then the summaries."""
+    parser = argparse.ArgumentParser(description="What each stage of labelling costs.")
+    parser.add_argument("--generated", type=int, default=10, help="programs of each of ast and dataflow")
+    parser.add_argument("--no-glitches", action="store_true")
+    parser.add_argument("--json", type=Path)
+    chosen = parser.parse_args(arguments)
+    count = Generation(count=chosen.generated, seed=5)
+    options = LabelOptions(workers=1, audit_fraction=0.0, glitches=not chosen.no_glitches)
+    suites = SuiteOptions(sizes=("small",), ast=count, dataflow=count)
+    groups = {"kernels": kernel_programs(suites=SUITES, sizes=("small",))}
+    groups["generated"] = [
+        p for s in ("ast", "dataflow") for p in suite_programs(s, suites) if p.status == OK
+    ]
+    target = Target(liberty=find_liberty("osu018"), clock_period_ns=10.0)
+    load_liberty(target.liberty)
+    meter, found = Meter(), {}
+    with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
+        cache = ContentCache(folder=Path(name))
+        build_engine(cache.folder / "engines")
+        for stage, (module, function, confined) in STAGES.items():
+            metered = meter.metered(stage, getattr(module, function), by_clock=confined)
+            stack.enter_context(patch.object(module, function, metered))
+        for group, programs in groups.items():
+            found[group] = []
+            for program in programs:
+                found[group].append(measure(program, meter, cache, target, options))
+                sys.stdout.write(line_of(found[group][-1]) + "\n")
+                sys.stdout.flush()
+    for group, rows in found.items():
+        sys.stdout.write(f"{group}: {summary(rows)}\n")
+    if chosen.json is not None:
+        chosen.json.write_text(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()
