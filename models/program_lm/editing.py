@@ -6,7 +6,8 @@ Belongs here: which sites, sampling under the mask, splicing. Does not: judging 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from random import Random
 
@@ -47,6 +48,11 @@ def draw_variant(source: str, network: ProgramLm, options: EditOptions, generato
 
     Raises: SourceError: the program is outside the subset that the model reads.
     """
+    with _one_thread():
+        return _draw_variant(source, network, options, generator)
+
+
+def _draw_variant(source: str, network: ProgramLm, options: EditOptions, generator: Random) -> Variant:
     wanted = generator.randint(*options.edits)
     edits = read = made = 0
     for _ in range(wanted * ATTEMPTS_AN_EDIT):
@@ -63,6 +69,17 @@ def draw_variant(source: str, network: ProgramLm, options: EditOptions, generato
             source = spliced(program, site, text)
             edits += 1
     return Variant(source=source, edits=edits, read_tokens=read, made_tokens=made)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Sums of one order on every machine, and no threads that wait for each other over a few numbers."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
 
 
 def _draw_site(sites: Sequence[Site], options: EditOptions, generator: Random) -> Site | None:

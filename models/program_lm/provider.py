@@ -89,7 +89,6 @@ class EmbeddedProvider:
         Raises: ProviderError: the prompt has no program that the model can read.
         """
         from models.program_lm.editing import draw_variant
-        from models.program_lm.fit import deterministic
 
         blocks = _BLOCK.findall(prompt)
         if not blocks:
@@ -97,8 +96,7 @@ class EmbeddedProvider:
         network = self.trained().network
         generator = Random(int(content_hash(NAME, seed, text_sha256(prompt)), 16))  # noqa: S311
         try:
-            with deterministic(0):
-                variant = draw_variant(blocks[-1] + "\n", network, self._editing, generator)
+            variant = draw_variant(blocks[-1] + "\n", network, self._editing, generator)
         except SourceError as error:
             raise ProviderError(f"the embedded model must be able to read a program, got: {error}") from error
         counts = variant.read_tokens, variant.made_tokens

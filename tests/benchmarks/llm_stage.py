@@ -96,7 +96,8 @@ def _lines(made: LlmPrograms, elapsed: float, used: float, replying: float) -> I
     yield f"asked {usage.asked}, kept {usage.generated}, duplicates {usage.duplicates}"
     yield f"kept of all replies: {100 * usage.generated / max(1, usage.asked):.1f} %"
     yield f"tokens read {usage.prompt_tokens}, written {usage.completion_tokens}"
-    yield f"elapsed {elapsed:.1f} s, of it replies {replying:.1f} s; processor time {used:.1f} s, parents included"
+    yield f"elapsed {elapsed:.1f} s, of it replies {replying:.1f} s"
+    yield f"processor time {used:.1f} s, that of parents included"
     yield f"{usage.generated / elapsed:.2f} variants a second"
     for reason, count in sorted(usage.rejected.items(), key=lambda item: (-item[1], item[0])):
         yield f"  {count:4d} {reason}"
