@@ -28,7 +28,7 @@ from pipelines.labelling.cross_checks import (
     cross_check_key,
 )
 from pipelines.labelling.netlist_power import power_key
-from pipelines.labelling.netlists import synthesis_key
+from pipelines.labelling.netlists import SYNTHESIS_TOOL, synthesis_key
 from pipelines.labelling.options import LabelOptions
 from pipelines.labelling.recalling import ProgramLabels, Recollection, recollection
 from pipelines.schemas import (
@@ -125,6 +125,9 @@ def remember(
     for outcome in rows.outcomes:
         outcomes.setdefault(outcome.design_id, []).append(outcome)
     for design in present:
+        if design.status == TOOL_ERROR:
+            into.other["designs on which the engine failed"] += 1
+            continue
         entry = {
             "design": asdict(design),
             "outcomes": [asdict(o) for o in outcomes.get(design.design_id, [])],
@@ -173,7 +176,10 @@ def _has_several(space: ConfigurationSpace) -> bool:
 def _remember_labels(
     rows: ProgramRows, *, target: Target, cache: ContentCache, options: LabelOptions, into: Remembered
 ) -> None:
-    labels = {label.design_id: label for label in rows.labels}
+    synthesised = [label for label in rows.labels if label.tool == SYNTHESIS_TOOL]
+    if len(synthesised) != len(rows.labels):
+        into.other["labels of other tools of logic synthesis"] += len(rows.labels) - len(synthesised)
+    labels = {label.design_id: label for label in synthesised}
     runs: dict[str, list[RunRow]] = {}
     for run in rows.runs:
         runs.setdefault(run.design_id, []).append(run)
@@ -189,7 +195,7 @@ def _remember_labels(
                 _remember_run(design, run, target=target, cache=cache, options=options, into=into)
             _remember_synthesis(design, label, own, target=target, cache=cache, options=options, into=into)
     _remember_cross_checks(rows, target=target, cache=cache, options=options, into=into)
-    found = ProgramLabels(labels=tuple(rows.labels), runs=tuple(rows.runs))
+    found = ProgramLabels(labels=tuple(synthesised), runs=tuple(rows.runs))
     if whole and found.is_lasting:
         entries = recollection(rows.designs, target=target, cache=cache, options=options)
         _keep(entries, rows, found, into)

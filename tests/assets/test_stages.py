@@ -23,7 +23,8 @@ def _file(settings: Settings, table: str, partition: str = "stencil") -> Path:
 
 def test_every_table_is_made_by_one_step_of_its_stage() -> None:
     made = [(table, step.stage) for step in STEPS for table in step.tables]
-    assert sorted(made) == sorted((s.name, s.stage) for s in TableSpec.registry.values())
+    own = [spec for spec in TableSpec.registry.values() if spec.stage != "vendor"]  # which is imported
+    assert sorted(made) == sorted((s.name, s.stage) for s in own)
 
 
 def test_every_table_is_made_before_it_is_read() -> None:

@@ -178,6 +178,16 @@ def test_rows_that_would_not_be_made_here_have_no_entry(
     assert found.stored["labels"] == (table == "cross_checks")
 
 
+def test_labels_of_other_tools_of_synthesis_do_not_stand_in_the_way(
+    labelled: Labelled, fresh: ContentCache
+) -> None:
+    placed = [replace(label, tool="siliconcompiler", area_um2=1.0) for label in labelled.labels.labels]
+    found = labelled.remember(fresh, labelled.rows(labels=[*labelled.labels.labels, *placed]))
+    assert found.other == {"labels of other tools of logic synthesis": 2}
+    assert (found.stored["labels"], found.stored["synthesis"]) == (1, 2)
+    assert ordered(labelled.label(fresh)[1].labels) == ordered(labelled.labels.labels)
+
+
 def test_rows_under_other_options_have_no_whole_entry(labelled: Labelled, fresh: ContentCache) -> None:
     found = labelled.remember(fresh, options=replace(OPTIONS, data_seeds=(0, 1, 2)))
     assert "designs with other data sets" in found.other

@@ -1,0 +1,339 @@
+"""Releases out of a project and into another one; a wrong one is refused before anything changes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+from assets.cli import simfoundry
+from assets.configuration import parameters_text
+from assets.deployments import Deployment, local_deployment
+from assets.releasing import import_release, release_tables
+from assets.settings import Settings, ignore_progress
+from assets.stages import STEPS, partitions_of
+from pipelines.releases import ReleaseError, WrittenRelease, open_release
+from pipelines.schemas import read_table, table_path, table_spec, write_table
+
+
+@pytest.fixture
+def filled(settings: Settings, engines: Any) -> Settings:
+    """A project with every table of a small configuration, made by engines that need no tools."""
+    for step in STEPS:
+        for partition in partitions_of(step, settings):
+            if step.name != "models":
+                step.run(settings, partition, ignore_progress)
+    return settings
+
+
+@pytest.fixture
+def releases(tmp_path: Path) -> Path:
+    return tmp_path / "releases; all"
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Deployment:
+    """Another project, empty."""
+    folder = tmp_path / "other"
+    folder.mkdir()
+    return local_deployment(folder)
+
+
+def write(settings: Settings, releases: Path, **options: Any) -> WrittenRelease:
+    return release_tables(settings.deployment, "v1", releases=releases, **options)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+def test_the_same_tables_give_the_same_bytes(filled: Settings, releases: Path, tmp_path: Path) -> None:
+    first = contents(write(filled, releases).folder)
+    assert contents(write(filled, releases).folder) == first
+    assert contents(write(filled, tmp_path / "elsewhere").folder) == first
+    assert [p.name for p in releases.iterdir()] == ["v1"]
+
+
+def test_other_times_change_nothing_but_the_measured_files(filled: Settings, releases: Path) -> None:
+    first = contents(write(filled, releases).folder)
+    data = filled.deployment.data_dir
+    spec = table_spec("labels")
+    rows = [replace(row, synthesis_wall_s=99.0) for row in read_table(data, spec, ["stencil"])]
+    write_table(data, spec, rows, "stencil")
+    second = contents(write(filled, releases).folder)
+    assert {n for n in first if first[n] != second[n]} == {
+        "measured.json",
+        "measured/labels/stencil-0000.parquet",
+    }
+
+
+def test_a_release_has_everything_and_says_what_it_is(filled: Settings, releases: Path) -> None:
+    written = write(filled, releases)
+    tables = set(written.manifest.rows)
+    assert {"programs", "designs", "labels", "runs", "loops", "splits", "cdfg_nodes"} <= tables
+    assert not {"leaderboard", "records", "vendor_designs"} & tables
+    card = (written.folder / "README.md").read_text()
+    for text in (
+        "| `labels` |",
+        "| `area_um2` | double or null | um2 |",
+        "`labelling.data_seeds`",
+        "Apache-2.0",
+    ):
+        assert text in card
+    assert "simfoundry run --parameters releases/v1/params.yaml" in card
+    assert "wall_s` | double or null | s |" in card
+    assert (written.folder / "params.yaml").read_bytes() == parameters_text(filled.configuration)
+    assert written.manifest.toolset.tools["simfoundry-hls"] == "1"
+    assert written.bytes == sum(map(len, contents(written.folder).values()))
+
+
+def test_shards_have_bounded_rows_and_come_back_in_order(filled: Settings, releases: Path) -> None:
+    release = open_release(write(filled, releases, rows_a_shard=3).folder)
+    nodes = [f for f in release.manifest.files if f.table == "cdfg_nodes" and f.partition == "stencil"]
+    assert [f.rows for f in nodes] == [3, 3, 2]
+    for table in release.tables():
+        for partition in release.partitions(table):
+            path = table_path(filled.deployment.data_dir, table_spec(table), partition)
+            assert release.arrow(table, partition).equals(pq.read_table(path, partitioning=None))
+
+
+def test_import_gives_the_same_bytes_in_another_project(
+    filled: Settings, releases: Path, other: Deployment
+) -> None:
+    found = import_release(other, write(filled, releases).folder)
+    for room in ("tables", "measured"):
+        given = contents(filled.deployment.data_dir / room)
+        assert contents(other.data_dir / room) == {n: c for n, c in given.items() if "records/" not in n}
+    assert found.rows["labels"] == found.rows["designs"]
+
+
+def test_import_says_that_rows_of_other_versions_are_not_in_the_cache(
+    filled: Settings, releases: Path, other: Deployment
+) -> None:
+    found = import_release(other, write(filled, releases).folder)
+    assert any(note.startswith("simfoundry-hls is ") for note in found.notes)
+    assert "designs of another version of the engine" in found.remembered.other
+    assert not found.remembered.stored
+    rows: list[Any] = read_table(other.data_dir, table_spec("designs"))
+    assert {row.tool_version for row in rows} == {"1"}
+
+
+def test_import_of_another_library_or_configuration_fills_no_cache(
+    filled: Settings, releases: Path, other: Deployment
+) -> None:
+    folder = write(filled, releases).folder
+    _change_manifest(folder, lambda m: m["toolset"].update(liberties={"osu018": "0" * 32}))
+    notes = import_release(other, folder).notes
+    assert any(note.startswith("the cache was not filled, for the library is another one") for note in notes)
+    _replace(folder, "params.yaml", b"programs: {suites: [stencil]}\n")
+    notes = import_release(other, folder).notes
+    assert any("for the configuration is of another version" in note for note in notes)
+    assert read_table(other.data_dir, table_spec("labels"))
+
+
+def _change_manifest(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    path = folder / "manifest.json"
+    content = json.loads(path.read_text())
+    change(content)
+    path.write_text(json.dumps(content))
+
+
+def _replace(folder: Path, name: str, content: bytes) -> None:
+    """Another file with a manifest that fits it."""
+    import hashlib
+
+    (folder / name).write_bytes(content)
+    entry = {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
+    _change_manifest(folder, lambda m: next(f for f in m["files"] if f["path"] == name).update(entry))
+
+
+LABELS = "tables/labels/stencil-0000.parquet"
+
+
+def _flip(folder: Path) -> None:
+    path = folder / LABELS
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def _rename_column(folder: Path) -> None:
+    table = pq.read_table(folder / LABELS, partitioning=None)
+    names = ["older_name" if n == "area_um2" else n for n in table.column_names]
+    sink = pa.BufferOutputStream()
+    pq.write_table(table.rename_columns(names), sink)
+    _replace(folder, LABELS, sink.getvalue().to_pybytes())
+
+
+def _link(folder: Path) -> None:
+    elsewhere = folder.parent / "elsewhere.parquet"
+    (folder / LABELS).rename(elsewhere)
+    (folder / LABELS).symlink_to(elsewhere)
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (_flip, r"a file must have SHA-256 [0-9a-f]{64} as the manifest says, got [0-9a-f]{64} \(.*labels"),
+        (
+            lambda f: (f / LABELS).write_bytes(b"x"),
+            r"a file must have \d+ bytes as the manifest says, got 1 \(",
+        ),
+        (lambda f: (f / LABELS).unlink(), r"a release must have the file tables/labels/.*, got No such file"),
+        (_link, r"a file of a release must lie in its folder, got a link \("),
+        (
+            lambda f: (f / "manifest.json").write_text("{}"),
+            r"a manifest must have the form 1, got at format: ",
+        ),
+        (
+            lambda f: (f / "manifest.json").write_text("no"),
+            r"a manifest must have the form 1, got at the file",
+        ),
+        (
+            lambda f: _change_manifest(f, lambda m: m["files"][0].update(path="../../x")),
+            r"a manifest must have the form 1, got at files.0.path: ",
+        ),
+        (
+            lambda f: _change_manifest(f, lambda m: m["files"][0].update(table="no_such")),
+            r"table must be one of .*, got 'no_such' \(.*import it with the version that wrote it",
+        ),
+        (
+            lambda f: _replace(f, LABELS, b"PAR1 no"),
+            r"a shard must be a Parquet file, got a damaged one \(.*labels",
+        ),
+        (_rename_column, r"table labels must have the columns .*area_um2 double.*, got .*older_name"),
+    ],
+)
+def test_import_rejects_a_damaged_release_and_changes_nothing(
+    filled: Settings, releases: Path, other: Deployment, damage: Callable[[Path], object], message: str
+) -> None:
+    folder = write(filled, releases).folder
+    damage(folder)
+    with pytest.raises(ReleaseError, match=message):
+        import_release(other, folder)
+    assert not (other.data_dir / "tables").exists()
+
+
+def test_a_release_leaves_graphs_out_before_it_is_too_large(filled: Settings, releases: Path) -> None:
+    whole = write(filled, releases).bytes
+    written = write(filled, releases, size_limit_bytes=whole - 1)
+    assert list(written.manifest.left_out) == ["cdfg_edges"]
+    assert "cdfg_edges" not in written.manifest.rows
+    card = (written.folder / "README.md").read_text()
+    assert "`cdfg_edges` is left out: with it the release is larger than" in card
+    assert open_release(written.folder).tables() == tuple(written.manifest.rows)
+
+
+def test_a_release_rejects_sizes_names_folders_and_missing_tables(filled: Settings, releases: Path) -> None:
+    with pytest.raises(
+        ReleaseError, match=r"at most 0\.001.* MiB, got .* the largest files in MiB: README\.md "
+    ):
+        write(filled, releases, size_limit_bytes=1049)
+    assert not releases.exists()
+    for name in ("", "../x", "a/b", ".hidden", "a b"):
+        with pytest.raises(ReleaseError, match=r"^a release's name must be letters, digits"):
+            release_tables(filled.deployment, name, releases=releases)
+    (releases / "v1").mkdir(parents=True)
+    (releases / "v1" / "mine.txt").write_text("not a release")
+    with pytest.raises(
+        ReleaseError, match=r"^a release's folder must be a release or new, got something else"
+    ):
+        write(filled, releases)
+    table_path(filled.deployment.data_dir, table_spec("runs"), "stencil").unlink()
+    with pytest.raises(ReleaseError, match=r"every file of runs, got no .*; run `simfoundry run` first$"):
+        release_tables(filled.deployment, "v2", releases=releases)
+
+
+# ---- the commands ----------------------------------------------------------------------------------
+
+
+def invoke(*arguments: str) -> Any:
+    return CliRunner().invoke(simfoundry, list(arguments))
+
+
+def test_release_and_import_by_command(
+    filled: Settings, other: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = invoke("release", "v1", "--json")
+    assert made.exit_code == 0, made.stderr
+    answer = json.loads(made.stdout)
+    assert Path(answer["folder"]) == filled.deployment.project / "releases" / "v1"
+    shutil.copytree(filled.deployment.project, other.project / "p", ignore=_data)
+    monkeypatch.setenv("SIMFOUNDRY_PROJECT", str(other.project / "p"))
+    found = invoke("import", answer["folder"])
+    assert found.exit_code == 0, found.stderr
+    assert "labels" in found.stdout
+    assert "its entries will not be found by the present engines" in found.stdout
+    counted = invoke("sql", "--json", "SELECT count(*) AS n FROM labels")
+    assert json.loads(counted.stdout) == [{"n": answer["rows"]["labels"]}]
+
+
+def _data(folder: str, names: list[str]) -> list[str]:
+    return [n for n in names if n in ("data", "releases", ".dagster")]
+
+
+def test_reports_are_rows_that_sql_sees(settings: Settings, tmp_path: Path) -> None:
+    report = (
+        "<profile><ReportVersion><Version>2020.2</Version></ReportVersion><UserAssignments>"
+        "<TopModelName>fir</TopModelName></UserAssignments><PerformanceEstimates><SummaryOfOverallLatency>"
+        "<Worst-caseLatency>32</Worst-caseLatency></SummaryOfOverallLatency></PerformanceEstimates></profile>"
+    )
+    for solution in ("one", "two"):
+        (tmp_path / solution).mkdir()
+        (tmp_path / solution / "csynth.xml").write_text(report)
+    assert invoke("import", str(tmp_path / "one" / "csynth.xml")).exit_code == 0
+    again = invoke("import", "--json", str(tmp_path / "one"))
+    assert json.loads(again.stdout)["total"] == {"vendor_designs": 1, "vendor_loops": 0}
+    rows = json.loads(
+        invoke("sql", "--json", "SELECT kernel, tool, latency_cycles FROM vendor_designs").stdout
+    )
+    assert rows == [{"kernel": "fir", "tool": "vitis-2020.2", "latency_cycles": 32}]
+    (tmp_path / "two" / "csynth.xml").write_text(report.replace("32", "33"))
+    clash = invoke("import", str(tmp_path))
+    assert clash.exit_code == 1
+    assert "one import must have one row of vendor_designs a key" in clash.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("import", "nothing"), "what is imported must be there, got nothing at nothing"),
+        (
+            ("import", "."),
+            "what is imported must be the folder of a release (with manifest.json), a .parquet",
+        ),
+        (
+            ("release", "v1", "--from", "."),
+            "--from must be a project folder with dvc.yaml and workspace.yaml",
+        ),
+        (
+            ("run", "scale=smoke", "--parameters", "x"),
+            "a configuration is overrides or a file, got scale=smoke",
+        ),
+        (
+            ("run", "--parameters", "x"),
+            "parameters must be a readable file, got No such file or directory (x)",
+        ),
+    ],
+)
+def test_commands_reject_what_they_cannot_read(
+    settings: Settings,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str, ...],
+    message: str,
+) -> None:
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    found = invoke(*arguments)
+    assert found.exit_code == 1
+    assert message in found.stderr
+    assert "Traceback" not in found.stderr
