@@ -88,6 +88,7 @@ class Accesses:
     def statement(self, statement: ir.Statement, facts: Facts, place: Facts, certain: bool) -> None:
         """Collect the accesses of a statement and the bodies in it."""
         late = isinstance(statement, ir.While) and not statement.test_first
+        facts.before(statement)
         if not late:
             self.own(statement, facts, place, certain)
         self.left = self.left or isinstance(statement, ir.Leave)

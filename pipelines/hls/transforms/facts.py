@@ -67,6 +67,14 @@ class Facts:
             self.values.pop(name, None)
             self.versions[name] = self.versions.get(name, 0) + 1
 
+    def before(self, statement: ir.Statement) -> None:
+        """To be called before a statement's own expressions are read.
+
+        A conditional loop evaluates its condition after each iteration, too, when other values are there.
+        """
+        if isinstance(statement, ir.While):
+            self.forget(ir.assigned_variables((statement,)))
+
     def after(self, statement: ir.Statement) -> None:
         """Follow a whole statement, inner bodies included."""
         if isinstance(statement, ir.Assign):

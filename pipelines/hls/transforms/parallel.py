@@ -48,6 +48,7 @@ def _collect(body: tuple[ir.Statement, ...], facts: Facts) -> Iterator[_Access]:
     """The accesses of a body, in program order."""
     place = facts.snapshot()
     for statement in body:
+        facts.before(statement)
         for expression in ir.statement_expressions(statement):
             for load in loads_of(expression):
                 yield _access(load, facts, place, load.line)

@@ -117,6 +117,7 @@ class _Partitioner:
         for statement in body:
             self.line = statement.line
             self.inline = isinstance(statement, ir.While)
+            facts.before(statement)
             rebuilt = map_own(statement, lambda e: self.expression(e, facts))
             stores: list[ir.Statement] = [rebuilt]
             if isinstance(statement, ir.Store) and isinstance(rebuilt, ir.Store):
