@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pipelines.identity import content_hash
-from pipelines.programs.evaluation import frozen_hashes
-from pipelines.programs.normalised import ast_hash_or_none
+from pipelines.programs import ast_hash_or_none, frozen_hashes
 from pipelines.schemas import OK, ProgramRow, SplitRow
 
 TEST_SHARE = 0.2

@@ -31,6 +31,8 @@ from pipelines.hls.ir import Directive, Function
 from pipelines.hls.mapping_space import ArraySpace, LoopSpace, MappingSpace, mapping_space
 from pipelines.hls.operators import delay_library
 from pipelines.hls.plan import TransformOptions, tidy, transform
+from pipelines.hls.preprocess import is_own_header
+from pipelines.hls.preprocess import preprocess as preprocess_source
 from pipelines.hls.report import RtlReport
 from pipelines.hls.rows import design_id, design_row, options_of, outcome_rows
 from pipelines.hls.schedule import BlockSchedule
@@ -68,6 +70,7 @@ __all__ = [
     "innermost_loops",
     "interface_of",
     "ir",
+    "is_own_header",
     "leaves_outward",
     "live_after",
     "make_binary",
@@ -75,6 +78,7 @@ __all__ = [
     "options_of",
     "outcome_rows",
     "parse_directives",
+    "preprocess_source",
     "read_function",
     "read_interface",
     "read_program",

@@ -14,6 +14,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
+from pipelines import synthesis
 from pipelines.cache import ContentCache
 from pipelines.identity import canonical_json, content_hash
 from pipelines.labelling.options import LabelOptions
@@ -31,7 +32,7 @@ from pipelines.synthesis import (
     tool_version,
 )
 
-SYNTHESIS_TOOL = "pyosys"
+SYNTHESIS_TOOL = synthesis.TOOL
 _FIELDS = "fields-2"  # raise when a label row gets other fields from here
 
 

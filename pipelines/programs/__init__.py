@@ -6,10 +6,12 @@ HLS front end does), or running it.
 
 from pipelines.programs.catalogue import SIZES, SUITES
 from pipelines.programs.data import data_id, draw_data, load_data
+from pipelines.programs.dataflow import swept_inputs
 from pipelines.programs.errors import ProgramError
-from pipelines.programs.evaluation import EVALUATION_SUITES
+from pipelines.programs.evaluation import EVALUATION_SUITES, frozen_hashes
 from pipelines.programs.facts import program_facts
 from pipelines.programs.machsuite_catalogue import MACHSUITE_SIZES, machsuite_programs
+from pipelines.programs.normalised import ast_hash_or_none
 from pipelines.programs.polybench_catalogue import (
     POLYBENCH_DATA_TYPES,
     POLYBENCH_KERNELS,
@@ -47,8 +49,10 @@ __all__ = [
     "Generation",
     "ProgramError",
     "SuiteOptions",
+    "ast_hash_or_none",
     "data_id",
     "draw_data",
+    "frozen_hashes",
     "kernel_programs",
     "load_data",
     "machsuite_programs",
@@ -59,4 +63,5 @@ __all__ = [
     "remembered_programs",
     "stage_reports",
     "suite_programs",
+    "swept_inputs",
 ]

@@ -23,8 +23,7 @@ from typing import Any
 
 from pycparser import c_ast, c_generator, c_parser
 
-from pipelines.hls import HlsError
-from pipelines.hls.preprocess import is_own_header, preprocess
+from pipelines.hls import HlsError, is_own_header, preprocess_source
 
 _MARKER = re.compile(r'^# \d+ "((?:[^"\\]|\\.)*)"')
 _INTEGER = re.compile(r"(0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)([uUlL]*)")
@@ -56,7 +55,7 @@ def ast_hash_or_none(source: str, top: str) -> str | None:
 
 def _parse(source: str) -> c_ast.FileAST:
     """The program's own syntax tree after the types that its headers declare."""
-    own, headers = _split(preprocess(source, file="program.c"))
+    own, headers = _split(preprocess_source(source, file="program.c"))
     try:
         return c_parser.CParser().parse(_declared_types(headers) + own, filename="program.c")
     except c_parser.ParseError as error:

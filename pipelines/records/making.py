@@ -33,6 +33,7 @@ from pipelines.schemas import (
     RunRow,
     SplitRow,
 )
+from pipelines.synthesis import TOOL as SYNTHESIS_TOOL
 
 EVALUATION = "evaluation"
 
@@ -69,7 +70,7 @@ def make_records(
     Raises:  RecordError: a program without a place, or rows that do not belong together.
     """
     programs = {p.program_id: p for p in rows.programs if p.status == OK}
-    labels = {label.design_id: label for label in rows.labels if label.status == OK}
+    labels = {row.design_id: row for row in rows.labels if row.status == OK and row.tool == SYNTHESIS_TOOL}
     runs: defaultdict[str, list[RunRow]] = defaultdict(list)
     for run in rows.runs:
         if run.status == OK:

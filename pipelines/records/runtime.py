@@ -12,8 +12,7 @@ from typing import Any
 from pipelines.cache import ContentCache
 from pipelines.hls import read_interface, tool_version
 from pipelines.identity import content_hash
-from pipelines.programs import data_id, draw_data
-from pipelines.programs.dataflow import swept_inputs
+from pipelines.programs import data_id, draw_data, swept_inputs
 from pipelines.records.errors import RecordError
 from pipelines.records.numbers import plain_number
 from pipelines.schemas import ProgramRow, RunRow

@@ -74,7 +74,9 @@ def write_arrow(
     expected = spec.schema(measured=measured)
     problems = [] if measured else spec.violations(content)
     if problems or not content.schema.equals(expected, check_metadata=False):
-        raise SchemaError(f"{spec.name} must fit its schema, got {'; '.join(problems) or content.schema.names}")
+        raise SchemaError(
+            f"{spec.name} must fit its schema, got {'; '.join(problems) or content.schema.names}"
+        )
     path = table_path(data_dir, spec, partition, measured=measured)
     write_bytes_atomically(path, _parquet_bytes(content.cast(expected).combine_chunks()))
     return path

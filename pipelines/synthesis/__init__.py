@@ -5,7 +5,7 @@ Does not: where the Verilog comes from (`pipelines.hls`), what it computes (`pip
 power.
 """
 
-from pipelines.synthesis.design import SynthesisResult, Target, synthesize_design
+from pipelines.synthesis.design import TOOL, SynthesisResult, Target, synthesize_design
 from pipelines.synthesis.errors import SynthesisError
 from pipelines.synthesis.liberty import Cell, FlipFlop, InternalPower, Liberty, Pin, Table, TimingArc
 from pipelines.synthesis.liberty_reader import find_liberty, liberty_hash, load_liberty
@@ -20,6 +20,7 @@ __all__ = [
     "FALL",
     "OUTPUT_LOAD_PF",
     "RISE",
+    "TOOL",
     "Cell",
     "CellGroup",
     "FlipFlop",
