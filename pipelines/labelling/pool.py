@@ -12,18 +12,11 @@ import multiprocessing
 import os
 import signal
 from collections.abc import Callable, Sequence
-from concurrent.futures import (
-    FIRST_EXCEPTION,
-    Executor,
-    Future,
-    ProcessPoolExecutor,
-    ThreadPoolExecutor,
-    wait,
-)
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing.process import BaseProcess
-from threading import Lock, Thread
+from threading import Thread
 from typing import Generic, TypeVar
 
 from pipelines.labelling.options import Progress, ProgressCallback, silent
@@ -69,29 +62,17 @@ def run_all(
     """
     order = sorted(range(len(items)), key=lambda i: 0.0 if cost is None else -cost(items[i]))
     counts = {"done": 0, "failed": 0}
-    lock = Lock()
-
-    def count(future: Future[Outcome[Result]]) -> None:
-        if future.cancelled() or future.exception() is not None:
-            return
-        outcome = future.result()
-        with lock:
-            counts["done"] += 1
-            counts["failed"] += int(outcome.failed)
-            on_progress(Progress(step=step, total=len(items), latest=outcome.name, **counts))
-
     with _pool(min(workers, len(items)), processes=len(items) >= PROCESSES_FROM) as pool:
         futures = {i: pool.submit(work, items[i]) for i in order}
         try:
-            for future in futures.values():
-                future.add_done_callback(count)
-            ended, _ = wait(futures.values(), return_when=FIRST_EXCEPTION)
-        except BaseException:  # an interruption: what has not begun is left for the next run
+            for future in as_completed(futures.values()):
+                outcome = future.result()
+                counts["done"] += 1
+                counts["failed"] += int(outcome.failed)
+                on_progress(Progress(step=step, total=len(items), latest=outcome.name, **counts))
+        except BaseException:  # a failure or an interruption: what has not begun is left for the next run
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-        if any(f.exception() for f in ended):
-            for future in futures.values():
-                future.cancel()
         return [futures[i].result().result for i in range(len(items))]
 
 

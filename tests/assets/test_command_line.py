@@ -95,6 +95,8 @@ def test_run_says_what_failed_on_one_line(
     problems = [line for line in found.stderr.splitlines() if " after " not in line]
     assert problems == [
         "simfoundry: designs stencil: a design must be made, got none",
+        "simfoundry: stage_reports were not made, because features failed",
+        "simfoundry: records were not made, because designs, labels, features failed",
         "simfoundry: models were not made, because designs, labels, features failed",
     ]
 
@@ -128,7 +130,8 @@ def test_stage_rejects_an_unknown_name(project: Path) -> None:
     found = _invoke("stage", "paint")
     assert found.exit_code == 1
     assert found.stderr == (
-        "simfoundry: a stage must be one of programs, designs, labels, features, models, got 'paint'\n"
+        "simfoundry: a stage must be one of programs, designs, labels, features, records, models, "
+        "got 'paint'\n"
     )
 
 
@@ -152,7 +155,7 @@ def test_stage_rejects_a_full_disk_and_leaves_whole_tables(
     assert "make room and run again" in found.stderr
     assert "Traceback" not in found.stderr
     folder = settings.deployment.data_dir / "tables" / "programs"
-    assert [p.name for p in folder.iterdir() if p.name.startswith(".")] == []
+    assert [p.name for p in folder.glob(".*")] == []
     read_table(settings.deployment.data_dir, table_spec("programs"))
 
 

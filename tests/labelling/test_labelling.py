@@ -260,14 +260,14 @@ def test_a_refused_program_is_one_rejected_design(
     assert labels.runs == []
 
 
-def test_the_space_gives_each_configuration_once(tmp_path: Path, target: Target, store: ContentCache) -> None:
+def test_the_space_gives_each_configuration_once(tmp_path: Path, target: Target, fresh: ContentCache) -> None:
     steps: list[Progress] = []
     space = ConfigurationSpace(memory_delays=(2, 10), pipeline=(False, True))
     tables = plan_designs(
         [program(tmp_path)],
         space,
         target=target,
-        cache=store,
+        cache=fresh,
         options=LabelOptions(),
         on_progress=steps.append,
     )

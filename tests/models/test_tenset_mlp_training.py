@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -86,6 +87,7 @@ def test_training_records_curves_and_counts(outcome: TrainOutcome) -> None:
         "train_designs": 48,
         "validation_designs": 8,
         "test_designs": 16,
+        "evaluation_designs": 0,
     }
     assert outcome.seen_groups == tuple(sorted({n.name for n in NESTS} - {"nest-2-2", "nest-3-1"}))
 
@@ -308,8 +310,8 @@ def test_loading_rejects_what_is_not_a_predictor(data_dir: Path, tmp_path: Path)
     with pytest.raises(PredictorError, match=r"must hold model.json and weights.npz"):
         TensetMlpPredictor.load(folder)
     card = (folder / "model.json").read_text()
-    (folder / "model.json").write_text(card.replace('"feature_set": 1', '"feature_set": 0'))
-    with pytest.raises(PredictorError, match=r"feature set of .* must be 1, got 0; train again"):
+    (folder / "model.json").write_text(re.sub(r'"feature_set": \d+', '"feature_set": 0', card))
+    with pytest.raises(PredictorError, match=r"feature set of .* must be 2, got 0; train again"):
         TensetMlpPredictor.load(folder)
     (folder / "model.json").write_text("[]")
     with pytest.raises(PredictorError, match="must be a tenset-mlp model card"):

@@ -77,6 +77,7 @@ def _label(design: DesignRow, number: int) -> LabelRow:
     return _row(
         "labels",
         design_id=design.design_id,
+        tool="pyosys",
         suite=design.suite,
         status="ok",
         area_um2=1234.5 + 7 * number,
@@ -194,6 +195,11 @@ def test_the_code_with_its_pragmas_is_the_design(program: ProgramRow, rows: Labe
 
 def _without_comments(verilog: str) -> str:
     return re.sub(r"//[^\n]*", "", verilog)
+
+
+def test_labels_of_another_tool_leave_records_as_they_are(rows: LabelledRows) -> None:
+    others = [replace(label, tool="siliconcompiler", area_um2=1.0) for label in rows.labels]
+    assert _made(replace(rows, labels=[*rows.labels, *others])) == _made(rows)
 
 
 def test_only_ok_rows_become_records(rows: LabelledRows) -> None:
