@@ -230,7 +230,9 @@ def test_servers_end_with_what_they_started(
 ) -> None:
     monkeypatch.setattr(ui, "STOP_TIMEOUT_S", 600.0)  # a crowded machine ends them late
     script = (
-        "import os, subprocess, sys, time\n"
+        "import os, signal, subprocess, sys, time\n"
+        "signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])\n"  # whatever the tests before left
+        "signal.signal(signal.SIGTERM, signal.SIG_DFL)\n"
         "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
         "open(sys.argv[1] + '.new', 'w').write(str(child.pid))\n"
         "os.rename(sys.argv[1] + '.new', sys.argv[1])\n"
