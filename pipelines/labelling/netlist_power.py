@@ -45,13 +45,14 @@ class CountedRun:
 
 
 def power_key(design: DesignRow, row: RunRow, target: Target, options: LabelOptions) -> str:
-    """What the power of a run depends on.
+    """What the power of a run depends on, and the verdict on its netlist that is kept with it.
 
-    Args: row: of the run; only its data matter.
+    Args: row: of the run, with its data and what the cycle model counted.
     """
     return content_hash(
         netlist_key(design, target),
-        [row.data_id, design.memory_read_delay_cycles, design.memory_write_delay_cycles],
+        [design.program_id, row.data_id, row.latency_cycles, row.bytes_read, row.bytes_written],
+        [design.memory_read_delay_cycles, design.memory_write_delay_cycles],
         [design.clock_period_ns, power.tool_version(), options.glitches, options.power_timeout_s],
         _FIELDS,
     )
