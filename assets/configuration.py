@@ -16,7 +16,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from assets.errors import FoundryError
 from models.program_lm import EditOptions, TrainingOptions
 from pipelines.hls.operators import LIMITED_CLASSES
-from pipelines.labelling import SYNTHESIS_TOOLS, TOOLS
+from pipelines.labelling import SLOTTED, SYNTHESIS_TOOLS, TOOLS
 from pipelines.programs import ALL_SUITES, POLYBENCH_DATA_TYPES, POLYBENCH_SIZES, SIZES
 from pipelines.programs.ast import AstOptions
 from pipelines.programs.dataflow import DataflowOptions
@@ -35,6 +35,17 @@ def _of(choices: Sequence[str]) -> Any:
         if alien or not names:
             raise ValueError(f"must be some of {', '.join(choices)}")
         return tuple(choice for choice in choices if choice in names)
+
+    return AfterValidator(check)
+
+
+def _one_of(choices: Sequence[str]) -> Any:
+    """One of the choices."""
+
+    def check(name: str) -> str:
+        if name not in choices:
+            raise ValueError(f"must be one of {', '.join(choices)}")
+        return name
 
     return AfterValidator(check)
 
@@ -234,6 +245,10 @@ class Run(_Group):
     """How this machine works; nothing here changes a row."""
 
     workers: Annotated[int, Field(ge=1)] | None = None
+    slots: Annotated[
+        dict[Annotated[str, _one_of(SLOTTED)], Annotated[int, Field(ge=1)] | None],
+        AfterValidator(lambda slots: {tool: n for tool, n in slots.items() if n is not None}),
+    ] = {}
 
 
 class Configuration(_Group):

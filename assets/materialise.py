@@ -129,6 +129,7 @@ class _Run:
         foundry = FoundryResource(
             project=str(self.settings.deployment.project),
             workers=self.settings.configuration.run.workers or 0,
+            slots=dict(self.settings.options.slots),
         )
         definitions = dg.Definitions(
             assets=[*TABLE_ASSETS, *REPORT_ASSETS],

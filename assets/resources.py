@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
+from pydantic import Field
 
 from assets.configuration import Run, read_parameters
 from assets.deployments import find_deployment
@@ -26,10 +27,12 @@ class FoundryResource(dg.ConfigurableResource[Any]):
     Attributes:
         project: folder to find the project from; the working directory when empty.
         workers: designs at a time; 0 for one a processor.
+        slots: runs of a tool at a time, by its name; see `LabelOptions.slots`.
     """
 
     project: str = ""
     workers: int = 0
+    slots: dict[str, int] = Field(default_factory=dict)
 
     def settings(self) -> Settings:
         """Settings of a step.
@@ -38,7 +41,7 @@ class FoundryResource(dg.ConfigurableResource[Any]):
         """
         deployment = find_deployment(start=Path(self.project) if self.project else None)
         configuration = read_parameters(deployment.project)
-        run = Run(workers=self.workers or None)
+        run = Run(workers=self.workers or None, slots={**self.slots})
         return Settings(configuration=configuration.model_copy(update={"run": run}), deployment=deployment)
 
 

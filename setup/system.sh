@@ -5,6 +5,8 @@ set -euo pipefail
 packages=(
     verilator         # simulates the generated Verilog
     qflow-tech-osu018 # the osu018 standard cells and their liberty
+    qflow-tech-osu035 # the same cells at 0.35 um
+    qflow-tech-osu050 # and at 0.5 um
     opensta           # static timing and power
     iverilog          # second opinion on generated Verilog in the tests
     g++ gcc make      # Verilator's builds, native C

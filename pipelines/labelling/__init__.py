@@ -9,7 +9,7 @@ from pipelines.labelling.backends import TOOLS, LabellingError, require_tools
 from pipelines.labelling.configurations import ConfigurationSpace, configurations, sampled_configurations
 from pipelines.labelling.cross_checks import CROSS_CHECK_LIMITS
 from pipelines.labelling.mapping import MappingSampling
-from pipelines.labelling.options import LabelOptions, Progress, ProgressCallback, silent
+from pipelines.labelling.options import SLOTTED, LabelOptions, Progress, ProgressCallback, silent
 from pipelines.labelling.other_designs import rtl_of
 from pipelines.labelling.placed_labels import SYNTHESIS_TOOLS, place_designs
 from pipelines.labelling.pool import Outcome, run_all
@@ -20,6 +20,7 @@ from pipelines.labelling.versions import present_versions
 
 __all__ = [
     "CROSS_CHECK_LIMITS",
+    "SLOTTED",
     "SYNTHESIS_TOOLS",
     "TOOLS",
     "ConfigurationSpace",

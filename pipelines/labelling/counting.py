@@ -23,7 +23,7 @@ from pipelines.hls import CompiledDesign, options_of
 from pipelines.identity import content_hash, text_sha256
 from pipelines.interface import DataSet, Interface
 from pipelines.labelling.options import LabelOptions
-from pipelines.labelling.scratch import scratch_folder
+from pipelines.labelling.scratch import tool_folder
 from pipelines.native import NativeRun, native_version, run_native
 from pipelines.programs import data_id
 from pipelines.rtlsim import MemoryTiming, SimulationResult, simulate_design
@@ -82,7 +82,7 @@ def attempt_native(
     stored = cache.get("native", key)
     if stored is not None:
         return stored
-    with scratch_folder(cache) as folder:
+    with tool_folder(cache, "native", options) as folder:
         run = run_native(program.source, interface, data, folder=folder, timeout_s=options.native_timeout_s)
     found = _native_record(run)
     if run.status != TOOL_ERROR:
@@ -261,7 +261,7 @@ def _count(
     request: RunRequest, native: dict[str, Any], *, cache: ContentCache, options: LabelOptions
 ) -> tuple[dict[str, Any], CycleResult]:
     """Fields of a row that the cycle model gives, and its result."""
-    with scratch_folder(cache) as folder:
+    with tool_folder(cache, "cycle_model", options) as folder:
         counted = count_cycles(
             request.compiled(),
             request.data,
@@ -302,7 +302,7 @@ def _difference(
     differs = difference(native, found)
     if differs is None or not options_of(request.design).transforms.unsafe_math:
         return differs
-    with scratch_folder(cache) as folder:
+    with tool_folder(cache, "native", options) as folder:
         run = run_native(
             request.program.source,
             request.interface,
@@ -368,7 +368,7 @@ def _simulate(request: RunRequest, *, cache: ContentCache, options: LabelOptions
         read_delay_cycles=design.memory_read_delay_cycles,
         write_delay_cycles=design.memory_write_delay_cycles,
     )
-    with scratch_folder(cache) as folder:
+    with tool_folder(cache, "verilator", options) as folder:
         return simulate_design(
             compiled.verilog,
             module=compiled.module,

@@ -22,7 +22,7 @@ from pipelines.labelling.counting import expected_outputs, is_audited
 from pipelines.labelling.netlist_power import CountedRun, compare_outputs, power_key, simulate_netlist
 from pipelines.labelling.netlists import SYNTHESIS_TOOL, mapped_netlist
 from pipelines.labelling.options import LabelOptions
-from pipelines.labelling.scratch import scratch_folder
+from pipelines.labelling.scratch import tool_folder
 from pipelines.power import OpenStaComparison, PowerError, PowerResult, compare_with_opensta, opensta_version
 from pipelines.schemas import INFEASIBLE, OK, TOOL_ERROR, CrossCheckRow, DesignRow, LabelRow, RunRow
 from pipelines.synthesis import (
@@ -190,8 +190,8 @@ class _Comparison:
 
     def _recounted(self) -> list[dict[str, Any]]:
         label = self.label
-        with scratch_folder(self.cache) as folder:
-            verilog = power.verilog_of(self._netlist())
+        verilog = power.verilog_of(self._netlist())
+        with tool_folder(self.cache, "synthesis", self.options) as folder:
             found = recount_cells(verilog, liberty=self.counted.target.liberty, folder=folder)
         tool = (SYNTHESIS_TOOL, synthesis_version())
         return [
@@ -204,10 +204,10 @@ class _Comparison:
             raise PowerError(
                 f"the netlist must be simulated before its power is compared, got {result.reason}"
             )
-        target = self.counted.target
-        with scratch_folder(self.cache) as folder:
+        target, netlist = self.counted.target, self._netlist()
+        with tool_folder(self.cache, "opensta", self.options) as folder:
             found = compare_with_opensta(
-                self._netlist(),
+                netlist,
                 result.activity,
                 liberty=load_liberty(target.liberty),
                 liberty_path=target.liberty,

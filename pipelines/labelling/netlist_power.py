@@ -20,7 +20,7 @@ from pipelines.identity import content_hash
 from pipelines.labelling.counting import RunRequest, expected_outputs, output_digests
 from pipelines.labelling.netlists import mapped_netlist, netlist_key
 from pipelines.labelling.options import LabelOptions
-from pipelines.labelling.scratch import scratch_folder
+from pipelines.labelling.scratch import tool_folder
 from pipelines.power import DesignRun, PowerError, PowerResult, estimate_power
 from pipelines.rtlsim import MemoryTiming
 from pipelines.schemas import TOOL_ERROR, DesignRow, RunRow
@@ -117,7 +117,7 @@ def simulate_netlist(counted: CountedRun, *, cache: ContentCache, options: Label
         cycle_limit=(counted.row.latency_cycles or 0) + _SLACK_CYCLES,
     )
     netlist = mapped_netlist(design, request.compiled, target=target, cache=cache, options=options)
-    with scratch_folder(cache) as folder:
+    with tool_folder(cache, "power", options) as folder:
         return estimate_power(
             netlist,
             liberty=load_liberty(target.liberty),

@@ -18,7 +18,7 @@ from pipelines import synthesis
 from pipelines.cache import ContentCache
 from pipelines.identity import canonical_json, content_hash
 from pipelines.labelling.options import LabelOptions
-from pipelines.labelling.scratch import scratch_folder
+from pipelines.labelling.scratch import tool_folder
 from pipelines.schemas import OK, TOOL_ERROR, DesignRow
 from pipelines.synthesis import (
     Netlist,
@@ -120,7 +120,7 @@ def _synthesise(
 ) -> tuple[dict[str, Any], dict[str, Any] | None]:
     """Fields of a label row, and the netlist's record when it was made; both are kept."""
     text = rtl()
-    with scratch_folder(cache) as folder:
+    with tool_folder(cache, "synthesis", options) as folder:
         result = synthesize_design(
             text.verilog,
             top=text.module,

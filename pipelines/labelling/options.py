@@ -5,8 +5,14 @@ Belongs here: small frozen types. Does not: behaviour.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+SLOTTED = (
+    *("native", "cycle_model", "synthesis", "power", "verilator", "opensta", "siliconcompiler"),
+    *("bambu", "circt-calyx", "circt-handshake"),
+)
+"""Tools whose runs at a time can be bounded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,6 +21,7 @@ class LabelOptions:
 
     Attributes:
         workers: designs worked on at a time.
+        slots: runs of a tool at a time, by its name in `SLOTTED`; others are bounded by `workers` alone.
         data_seeds: one input data set a seed.
         audit_fraction: of the designs, those whose Verilog is simulated too and must agree; 0 to 1.
         cross_check_fraction: of the designs, those whose figures are compared with other tools; they are
@@ -31,6 +38,7 @@ class LabelOptions:
     """
 
     workers: int = 2
+    slots: Mapping[str, int] = field(default_factory=dict[str, int])
     data_seeds: tuple[int, ...] = (0,)
     audit_fraction: float = 0.1
     cross_check_fraction: float = 0.0

@@ -30,7 +30,7 @@ from pipelines.labelling.backends import Making, Rtl, Trial, backend_of
 from pipelines.labelling.counting import attempt_native, empty_run, native_failure
 from pipelines.labelling.options import LabelOptions
 from pipelines.labelling.own_designs import HlsAttempt
-from pipelines.labelling.scratch import scratch_folder
+from pipelines.labelling.scratch import tool_folder
 from pipelines.native import native_version
 from pipelines.schemas import (
     OK,
@@ -86,7 +86,7 @@ def _making(
     if stored is not None:
         rtl = stored.pop("rtl")
         return Making(**stored, rtl=None if rtl is None else Rtl(**rtl))
-    with scratch_folder(cache) as folder:
+    with tool_folder(cache, tool, options) as folder:
         try:
             making = backend_of(tool).make(program, configuration, folder=folder, options=options)
         except HlsError as error:  # not remembered: the front end may learn to read it
@@ -216,11 +216,12 @@ class OtherDesign:
         return fields | self._simulate(data, native)
 
     def _simulate(self, data: DataSet, native: Mapping[str, Any]) -> dict[str, Any]:
-        with scratch_folder(self.cache) as folder:
+        rtl = self.rtl()
+        with tool_folder(self.cache, self.design.tool, self.options) as folder:
             trial = Trial(
                 program=self.program,
                 configuration=configuration_of(self.design),
-                rtl=self.rtl(),
+                rtl=rtl,
                 interface=self.interface,
                 data=data,
                 native=native,

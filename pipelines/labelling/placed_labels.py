@@ -22,7 +22,7 @@ from pipelines.labelling.options import LabelOptions, ProgressCallback, silent
 from pipelines.labelling.other_designs import rtl_of
 from pipelines.labelling.own_designs import OwnDesign
 from pipelines.labelling.pool import Outcome, run_all
-from pipelines.labelling.scratch import scratch_folder
+from pipelines.labelling.scratch import tool_folder
 from pipelines.schemas import OK, TOOL_ERROR, DesignRow, LabelRow, ProgramRow
 from pipelines.siliconcompiler import SiliconCompilerError, run_flow
 from pipelines.synthesis import SynthesisResult
@@ -96,7 +96,7 @@ def _place(item: _Placed, *, cache: ContentCache, options: LabelOptions) -> Outc
 
 def _run(item: _Placed, *, cache: ContentCache, options: LabelOptions) -> SynthesisResult:
     text = _verilog(item, cache, options)
-    with scratch_folder(cache) as folder:
+    with tool_folder(cache, siliconcompiler.TOOL, options) as folder:
         return run_flow(
             text.verilog,
             top=text.module,

@@ -13,6 +13,7 @@ from assets.configuration import (
     write_parameters,
 )
 from assets.errors import FoundryError
+from pipelines.labelling import SLOTTED
 
 
 def test_smoke_is_the_default_and_makes_128_designs() -> None:
@@ -83,7 +84,20 @@ def test_parameters_say_the_same_after_writing_and_reading(tmp_path: Path) -> No
 
 def test_parameters_leave_out_what_changes_no_row(tmp_path: Path) -> None:
     few = write_parameters(tmp_path, compose_configuration(["run.workers=1"])).read_bytes()
-    assert write_parameters(tmp_path, compose_configuration(["run.workers=7"])).read_bytes() == few
+    for override in ("run.workers=7", "run.slots.verilator=1"):
+        assert write_parameters(tmp_path, compose_configuration([override])).read_bytes() == few
+
+
+def test_slots_are_of_known_tools() -> None:
+    assert compose_configuration([]).run.slots == {}
+    every = dict.fromkeys(SLOTTED, 1)
+    assert compose_configuration([f"run.slots.{tool}=1" for tool in SLOTTED]).run.slots == every
+
+
+@pytest.mark.parametrize("slot", ["vcs=1", "verilator=0"])
+def test_slots_rejects_unknown_tools_and_numbers(slot: str) -> None:
+    with pytest.raises(FoundryError, match=r"run\.slots"):
+        compose_configuration([f"run.slots.{slot}"])
 
 
 def test_parameters_of_the_repository_are_accepted(repository: Path) -> None:

@@ -86,11 +86,12 @@ def test_the_nightly_schedule_is_at_two(definitions: dg.Definitions) -> None:
 
 
 def test_resources_are_replaced_by_overrides(settings: Settings) -> None:
-    own = FoundryResource(project=str(settings.deployment.project), workers=3)
+    own = FoundryResource(project=str(settings.deployment.project), workers=3, slots={"verilator": 1})
     definitions = build_definitions({"foundry": own})
     assert definitions.resources is not None
     assert definitions.resources["foundry"] is own
     assert own.settings().configuration.run.workers == 3
+    assert own.settings().options.slots == {"verilator": 1}
     assert own.settings().configuration.hls.memory_delay == (2, 10)
 
 
