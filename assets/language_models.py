@@ -7,20 +7,21 @@ Belongs here: which provider, its key from the environment, prompt files, parent
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
 
 from assets.configuration import CONFIGURATION_FOLDER, Llm
 from assets.errors import FoundryError
-from assets.settings import Listener, Settings
+from assets.settings import Listener, Settings, ignore_progress
 from models.program_lm import EmbeddedProvider
+from pipelines.identity import content_hash
 from pipelines.labelling import Progress
-from pipelines.programs import AST, DATAFLOW
+from pipelines.programs import AST, DATAFLOW, code_version
 from pipelines.programs.ast import ast_program
 from pipelines.programs.dataflow import dataflow_program
-from pipelines.programs.evaluation import refuse_twins
+from pipelines.programs.evaluation import frozen_hashes, refuse_twins
 from pipelines.programs.llm import (
     LlmOptions,
     LlmPrograms,
@@ -32,8 +33,10 @@ from pipelines.programs.llm import (
     ServerProvider,
     llm_programs,
 )
-from pipelines.schemas import ProgramRow
+from pipelines.schemas import ProgramRow, table_spec
 
+KIND = "variants"
+"""Of the entries of the cache that hold all rows of the suite."""
 PROMPT_FOLDER = CONFIGURATION_FOLDER / "prompts"
 
 
@@ -43,7 +46,72 @@ def make_variants(settings: Settings, listen: Listener) -> LlmPrograms:
     Raises: FoundryError: a prompt is not there. ProgramError: an option is out of range.
     """
     chosen = settings.configuration.llm
-    options = LlmOptions(
+    options, provider = _options(chosen), provider_of(settings, os.environ, listen)
+    prompts = [read_prompt(name) for name in chosen.prompts]
+    key = _variants_key(settings, provider, prompts)
+    stored = settings.cache.get_table(KIND, key)
+    spec = table_spec("programs")
+    if stored is not None and stored.schema.equals(spec.schema(), check_metadata=False):
+        return LlmPrograms(rows=tuple(spec.from_arrow(stored)))
+
+    def told(done: int, total: int, failed: int, latest: str) -> None:
+        listen(Progress(step="programs", done=done, total=total, failed=failed, latest=latest))
+
+    made = llm_programs(
+        options,
+        provider=provider,
+        prompts=prompts,
+        parents=parents_of(settings),
+        cache=settings.cache,
+        on_variant=told,
+    )
+    rows = tuple(refuse_twins(made.rows))
+    if _are_lasting(rows):
+        settings.cache.put_table(KIND, key, spec.to_arrow(rows))
+    return LlmPrograms(rows=rows)
+
+
+def remember_variants(settings: Settings, rows: Sequence[ProgramRow]) -> bool:
+    """Put the programs of the suite llm into the cache, as if the model had been asked here.
+
+    Returns: whether they were stored; not when the cache has them, or a request had failed.
+    Raises:  FoundryError: a prompt is not there.
+    """
+    provider = provider_of(settings, os.environ, ignore_progress)
+    prompts = [read_prompt(name) for name in settings.configuration.llm.prompts]
+    key = _variants_key(settings, provider, prompts)
+    if not _are_lasting(rows) or settings.cache.get_table(KIND, key) is not None:
+        return False
+    settings.cache.put_table(KIND, key, table_spec("programs").to_arrow(rows))
+    return True
+
+
+def _are_lasting(rows: Sequence[ProgramRow]) -> bool:
+    """Whether every request had a reply; one that failed is asked again by the next run."""
+    return all(row.reply_sha256 is not None for row in rows)
+
+
+def _variants_key(settings: Settings, provider: Provider, prompts: Sequence[Prompt]) -> str:
+    """What the programs of the suite llm depend on: model, prompts, parents, limits and code."""
+    given = settings.suite_options
+    return content_hash(
+        asdict(_options(settings.configuration.llm)),
+        provider.identity,
+        [[prompt.name, prompt.text] for prompt in prompts],
+        settings.configuration.llm.parents.model_dump(),
+        [
+            asdict(given.ast),
+            asdict(given.ast_options),
+            asdict(given.dataflow),
+            asdict(given.dataflow_options),
+        ],
+        sorted(frozen_hashes()),
+        code_version(),
+    )
+
+
+def _options(chosen: Llm) -> LlmOptions:
+    return LlmOptions(
         count=chosen.count,
         seed=chosen.seed,
         attempts=chosen.attempts,
@@ -51,19 +119,6 @@ def make_variants(settings: Settings, listen: Listener) -> LlmPrograms:
         text=chosen.text,
         check=chosen.check,
     )
-
-    def told(done: int, total: int, failed: int, latest: str) -> None:
-        listen(Progress(step="programs", done=done, total=total, failed=failed, latest=latest))
-
-    made = llm_programs(
-        options,
-        provider=provider_of(settings, os.environ, listen),
-        prompts=[read_prompt(name) for name in chosen.prompts],
-        parents=parents_of(settings),
-        cache=settings.cache,
-        on_variant=told,
-    )
-    return replace(made, rows=tuple(refuse_twins(made.rows)))
 
 
 def provider_of(settings: Settings, environment: Mapping[str, str], listen: Listener) -> Provider:

@@ -22,11 +22,13 @@ from assets.configuration import (
 )
 from assets.deployments import Deployment
 from assets.errors import FoundryError
+from assets.language_models import remember_variants
 from assets.locks import writing_to
 from assets.settings import Settings
 from assets.stages import STEPS, partitions_of
 from pipelines.features import GRAPH_TABLES, FeatureRows, Graphs, remember_features
 from pipelines.labelling import ProgramRows, Remembered, liberty_name, present_versions, remember
+from pipelines.programs import LLM, ProgramError
 from pipelines.releases import (
     MANIFEST_FILE,
     PARAMETERS_FILE,
@@ -185,6 +187,7 @@ def import_release(deployment: Deployment, folder: Path) -> ImportedRelease:
         if settings is not None and _same_liberties(settings, release.manifest, found):
             found.notes += _other_versions(settings, release.manifest)
             _fill_cache(settings, release, found)
+            _remember_variants(settings, release, found)
     return found
 
 
@@ -272,6 +275,16 @@ def _fill_cache(settings: Settings, release: Release, found: ImportedRelease) ->
                 graphs=graphs.get(identity),
             )
             found.remembered.stored += remember_features(features, settings.cache)
+
+
+def _remember_variants(settings: Settings, release: Release, found: ImportedRelease) -> None:
+    """The programs that a language model wrote, so that the next run need not ask one."""
+    if LLM not in release.partitions("programs"):
+        return
+    try:
+        found.remembered.stored["variants"] += remember_variants(settings, release.rows("programs", LLM))
+    except (FoundryError, ProgramError) as error:
+        found.notes.append(f"the programs of the suite {LLM} are not in the cache: {error}")
 
 
 def _rows_by_program(release: Release, suite: str) -> dict[str, dict[str, list[Any]]]:

@@ -120,6 +120,9 @@ def _program_row(source: str, top: str) -> ProgramRow:
         prompt_sha256=None,
         model=None,
         reply_sha256=None,
+        prompt_tokens=None,
+        completion_tokens=None,
+        reply_cost=None,
         status=OK,
         reason=None,
     )

@@ -19,7 +19,7 @@ from pipelines.programs.polybench_catalogue import (
     polybench_program,
     polybench_programs,
 )
-from pipelines.programs.remembered import remembered_programs
+from pipelines.programs.remembered import code_version, remembered_programs
 from pipelines.programs.rows import kernel_programs, program_from_file
 from pipelines.programs.statistics import stage_reports
 from pipelines.programs.suites import (
@@ -50,6 +50,7 @@ __all__ = [
     "ProgramError",
     "SuiteOptions",
     "ast_hash_or_none",
+    "code_version",
     "data_id",
     "draw_data",
     "frozen_hashes",

@@ -142,6 +142,9 @@ def program_row(
         prompt_sha256=None,
         model=None,
         reply_sha256=None,
+        prompt_tokens=None,
+        completion_tokens=None,
+        reply_cost=None,
         status=OK,
         reason=None,
     )

@@ -36,6 +36,9 @@ class ProgramRow:
     prompt_sha256: str | None = column("SHA-256 of the prompt as it was sent.")
     model: str | None = column("Language model that wrote this variant.")
     reply_sha256: str | None = column("SHA-256 of the model's reply.")
+    prompt_tokens: int | None = column("Tokens the model read for this variant, as it counts them.")
+    completion_tokens: int | None = column("Tokens the model wrote for it.")
+    reply_cost: float | None = column("Cost of both, in the currency of the configured prices.")
     status: str = column("Outcome of making the program.", choices=STATUSES)
     reason: str | None = column("Why the program is not ok.")
 

@@ -6,18 +6,28 @@ from pathlib import Path
 
 import pytest
 
+from assets import language_models
 from assets.configuration import compose_configuration
 from assets.deployments import local_deployment
 from assets.errors import FoundryError
-from assets.language_models import parents_of, provider_of, read_prompt, usage_notes
+from assets.language_models import (
+    make_variants,
+    parents_of,
+    provider_of,
+    read_prompt,
+    remember_variants,
+    usage_notes,
+)
 from assets.settings import Settings, ignore_progress
 from models.folder_lm import FolderProvider, check_folder
 from models.program_lm import EditOptions, EmbeddedProvider, TrainingOptions
 from pipelines.programs import ProgramError
 from pipelines.programs.llm import (
     CheckLimits,
+    LlmPrograms,
     LlmUsage,
     ProviderError,
+    Reply,
     ServerOptions,
     ServerProvider,
     TextLimits,
@@ -101,6 +111,63 @@ def test_usage_is_told_in_words() -> None:
         "asked": "5 replies, 3 programs kept, 1 duplicates",
         "tokens": "100 read, 20 written, cost 0.5000",
     }
+
+
+# ---- rows of before -------------------------------------------------------------------------------
+
+
+class _Babbles:
+    """A model whose replies are no programs; after `silent_after` prompts it gives none."""
+
+    identity = "babbles"
+    model = "babbles-1"
+
+    def __init__(self, silent_after: int = 1000) -> None:
+        self.prompts, self.silent_after = 0, silent_after
+
+    def complete(self, prompt: str, *, seed: int) -> Reply:
+        del prompt, seed
+        self.prompts += 1
+        if self.prompts > self.silent_after:
+            raise ProviderError("a model must reply, got nothing")
+        return Reply(text="no program", model=self.model, prompt_tokens=9, completion_tokens=2, cost=0.5)
+
+
+def _asked(settings: Settings, model: _Babbles, monkeypatch: pytest.MonkeyPatch) -> LlmPrograms:
+    monkeypatch.setattr(language_models, "provider_of", lambda *_: model)
+    return make_variants(settings, ignore_progress)
+
+
+def test_a_model_is_not_asked_for_the_rows_of_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings, model = _settings(tmp_path, "llm.count=2", "llm.attempts=3"), _Babbles()
+    first = _asked(settings, model, monkeypatch)
+    assert model.prompts == 6
+    assert (first.usage.asked, first.usage.prompt_tokens, first.usage.cost) == (6, 54, 3.0)
+    assert set(first.rows) == set(_asked(settings, model, monkeypatch).rows)
+    assert model.prompts == 6
+    _asked(_settings(tmp_path, "llm.count=2", "llm.attempts=3", "ast.seed=5"), model, monkeypatch)
+    assert model.prompts > 6
+
+
+def test_rows_of_a_release_stand_for_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    overrides = ("llm.count=2", "llm.attempts=3")
+    made = _asked(_settings(tmp_path / "one", *overrides), _Babbles(), monkeypatch)
+    model, other = _Babbles(), _settings(tmp_path / "other", *overrides)
+    monkeypatch.setattr(language_models, "provider_of", lambda *_: model)
+    assert remember_variants(other, made.rows)
+    assert not remember_variants(other, made.rows)
+    assert set(make_variants(other, ignore_progress).rows) == set(made.rows)
+    assert model.prompts == 0
+
+
+def test_a_request_that_failed_is_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings, model = _settings(tmp_path, "llm.count=2", "llm.attempts=3"), _Babbles(silent_after=5)
+    made = _asked(settings, model, monkeypatch)
+    assert [row.status for row in made.rows] == 5 * ["rejected"] + ["tool_error"]
+    assert not remember_variants(settings, made.rows)
+    model.silent_after = 1000
+    assert [row.status for row in make_variants(settings, ignore_progress).rows] == 6 * ["rejected"]
+    assert model.prompts == 7
 
 
 # ---- folders of weights ----------------------------------------------------------------------------

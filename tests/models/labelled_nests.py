@@ -97,6 +97,9 @@ def _program(nest: Nest) -> ProgramRow:
         prompt_sha256=None,
         model=None,
         reply_sha256=None,
+        prompt_tokens=None,
+        completion_tokens=None,
+        reply_cost=None,
         status="ok",
         reason=None,
     )

@@ -18,6 +18,7 @@ from pipelines.programs.llm.stage import (
     ParentPool,
     llm_programs,
     reason_kind,
+    usage_of,
 )
 
 __all__ = [
@@ -40,4 +41,5 @@ __all__ = [
     "llm_programs",
     "program_of_reply",
     "reason_kind",
+    "usage_of",
 ]

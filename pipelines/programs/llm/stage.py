@@ -103,7 +103,26 @@ class LlmPrograms:
     """Rows of the stage, one an attempt, and what they took."""
 
     rows: tuple[ProgramRow, ...]
-    usage: LlmUsage
+
+    @property
+    def usage(self) -> LlmUsage:
+        """What the replies behind the rows took."""
+        return usage_of(self.rows)
+
+
+def usage_of(rows: Sequence[ProgramRow]) -> LlmUsage:
+    """What the replies behind rows of the stage took, those of before included."""
+    duplicates = [r for r in rows if "must be new" in (r.reason or "") or "must differ" in (r.reason or "")]
+    others = [r for r in rows if r.status != OK and r not in duplicates]
+    return LlmUsage(
+        asked=len(rows),
+        generated=sum(r.status == OK for r in rows),
+        duplicates=len(duplicates),
+        rejected=dict(sorted(Counter(reason_kind(r.reason or "") for r in others).items())),
+        prompt_tokens=sum(r.prompt_tokens or 0 for r in rows),
+        completion_tokens=sum(r.completion_tokens or 0 for r in rows),
+        cost=sum(r.reply_cost or 0.0 for r in rows),
+    )
 
 
 OnVariant = Callable[[int, int, int, str], None]
@@ -146,7 +165,7 @@ def llm_programs(
     for number in range(options.count):
         failed += not stage.variant(number)
         on_variant(number + 1, options.count, failed, f"llm_{number:05d}")
-    return LlmPrograms(rows=tuple(stage.rows), usage=stage.usage())
+    return LlmPrograms(rows=tuple(stage.rows))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -157,11 +176,9 @@ class _Stage:
     pools: Sequence[ParentPool]
     cache: ContentCache
     rows: list[ProgramRow] = field(default_factory=list[ProgramRow])
-    replies: list[Reply] = field(default_factory=list[Reply])
     known: dict[str, str] = field(default_factory=dict[str, str])
     failures: int = 0
     last_failure: str = ""
-    asked: int = 0
 
     def variant(self, number: int) -> bool:
         """Try to make a variant; whether it was made."""
@@ -199,8 +216,7 @@ class _Stage:
         except ProviderError as error:
             status = TIMEOUT if error.timed_out else TOOL_ERROR
             return made.refused(status, str(error), error.reply_excerpt), False
-        self.replies.append(reply)
-        made = replace(made, model=reply.model, reply_text=reply.text)
+        made = replace(made, model=reply.model, reply=reply)
         try:
             source = program_of_reply(reply.text, self.options.text)
         except ReplyRejected as refused:
@@ -223,7 +239,6 @@ class _Stage:
 
         Raises: ProviderError: there is none, or too many requests in a row failed.
         """
-        self.asked += 1
         key = content_hash(self.provider.identity, text_sha256(prompt), seed)
         stored: dict[str, Any] | None = self.cache.get(_CACHE_KIND, key)
         if stored is not None:
@@ -241,22 +256,6 @@ class _Stage:
         fields = ("text", "model", "prompt_tokens", "completion_tokens", "cost")
         self.cache.put(_CACHE_KIND, key, {name: getattr(reply, name) for name in fields})
         return reply
-
-    def usage(self) -> LlmUsage:
-        """Counts over all rows so far."""
-        duplicates = [
-            r for r in self.rows if "must be new" in (r.reason or "") or "must differ" in (r.reason or "")
-        ]
-        others = [r for r in self.rows if r.status != OK and r not in duplicates]
-        return LlmUsage(
-            asked=self.asked,
-            generated=sum(r.status == OK for r in self.rows),
-            duplicates=len(duplicates),
-            rejected=dict(sorted(Counter(reason_kind(r.reason or "") for r in others).items())),
-            prompt_tokens=sum(r.prompt_tokens or 0 for r in self.replies),
-            completion_tokens=sum(r.completion_tokens or 0 for r in self.replies),
-            cost=sum(r.cost or 0.0 for r in self.replies),
-        )
 
 
 def reason_kind(reason: str) -> str:
@@ -282,7 +281,7 @@ class _Made:
     prompt: str
     prompt_text: str
     model: str
-    reply_text: str | None = None
+    reply: Reply | None = None
 
     def kept(self, source: str, verdict: Verdict) -> ProgramRow:
         """The row of a good program."""
@@ -292,14 +291,13 @@ class _Made:
         """The row of an attempt without a program; its text is an excerpt of what came."""
         excerpt = "".join(c if c.isprintable() or c == "\n" else "?" for c in text[:EXCERPT_CHARACTERS])
         encodable = excerpt.encode("utf-8", errors="replace").decode()
-        identity = content_hash(
-            STAGE, self.name, self.parent.program_id, self.prompt_text, self.reply_text or ""
-        )
+        said = "" if self.reply is None else self.reply.text
+        identity = content_hash(STAGE, self.name, self.parent.program_id, self.prompt_text, said)
         row = self._row(encodable, identity, None)
         return replace(row, status=status, reason=" ".join(reason.split())[:500])
 
     def _row(self, source: str, program_id: str, ast_hash: str | None) -> ProgramRow:
-        parent = self.parent
+        parent, reply = self.parent, self.reply
         return ProgramRow(
             program_id=program_id,
             name=self.name,
@@ -318,7 +316,10 @@ class _Made:
             prompt=self.prompt,
             prompt_sha256=text_sha256(self.prompt_text),
             model=self.model,
-            reply_sha256=None if self.reply_text is None else _sha256(self.reply_text),
+            reply_sha256=reply and _sha256(reply.text),
+            prompt_tokens=reply and reply.prompt_tokens,
+            completion_tokens=reply and reply.completion_tokens,
+            reply_cost=reply and reply.cost,
             status=OK,
             reason=None,
         )
