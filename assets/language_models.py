@@ -43,6 +43,8 @@ PROMPT_FOLDER = CONFIGURATION_FOLDER / "prompts"
 def make_variants(settings: Settings, listen: Listener) -> LlmPrograms:
     """The programs of the suite llm under a configuration; one that equals an evaluation program is rejected.
 
+    Rows of an earlier run with the same model, prompts, parents and code come from the cache, in order of id.
+
     Raises: FoundryError: a prompt is not there. ProgramError: an option is out of range.
     """
     chosen = settings.configuration.llm
