@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -15,8 +16,8 @@ import pyarrow.parquet as pq
 
 from assets.deployments import Deployment
 from assets.pages import page_path
-from assets.stages import REASON_LENGTH, STAGES
-from pipelines.schemas import OK, LeaderboardRow, SchemaError, TableSpec, read_arrow, read_table, table_spec
+from assets.stages import STAGES, count_failures
+from pipelines.schemas import LeaderboardRow, SchemaError, TableSpec, read_arrow, read_table, table_spec
 
 ENVIRONMENT_SIGNS = ("must be on the PATH", "No space left", "Disk quota", "File too large")
 """Parts of reasons that blame the machine and not the design."""
@@ -93,12 +94,9 @@ def _stage_index(spec: TableSpec) -> int:
 
 
 def _failures(table: str, content: pa.Table) -> Counter[tuple[str, str, str]]:
-    pairs = zip(content.column("status").to_pylist(), content.column("reason").to_pylist(), strict=True)
-    return Counter(
-        (table, status, " ".join((reason or "no reason").split())[:REASON_LENGTH])
-        for status, reason in pairs
-        if status != OK
-    )
+    columns = [c for c in ("status", "reason", "power_status", "power_reason") if c in content.column_names]
+    rows = content.select(columns).to_pylist()
+    return count_failures(table, [SimpleNamespace(**row) for row in rows])
 
 
 def _errors(deployment: Deployment) -> dict[tuple[str, str], float]:

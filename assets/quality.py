@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from assets.settings import Settings
+from pipelines.cyclemodel import ENGINE
 from pipelines.features import EVALUATION, evaluation_twins
 from pipelines.labelling import CROSS_CHECK_LIMITS
 from pipelines.schemas import OK, ProgramRow, read_arrow, table_path, table_spec
@@ -189,8 +190,14 @@ def _passes(row: Mapping[str, Any]) -> bool:
 
 def unknown_powers(file: CheckedFile) -> list[str]:
     """Whether the share of ok runs without power is above the configured one."""
-    rows = [r for r in file.content.to_pylist() if r["status"] == OK and r["power_status"] is not None]
-    limit = file.settings.configuration.quality.max_failure_fraction
+    configuration = file.settings.configuration
+    wanted = ENGINE if configuration.labelling.power else None  # designs of other tools have no power
+    rows = [
+        r
+        for r in file.content.to_pylist()
+        if r["status"] == OK and (r["power_status"] is not None or r["engine"] == wanted)
+    ]
+    limit = configuration.quality.max_failure_fraction
     lacking = [r for r in rows if r["power_status"] != OK or r["power_mw"] is None]
     if len(lacking) <= limit * len(rows):
         return []

@@ -115,10 +115,13 @@ def _banks(directive: Mapping[str, object], interface: Interface) -> int:
     if isinstance(value, int):
         return value
     shapes = {a.name: a.shape for a in interface.arrays}
-    shape = shapes.get(str(directive.get("variable")), ())
-    if not isinstance(dimension, int) or not 0 <= dimension <= max(len(shape), 1):
+    shape = shapes.get(str(directive.get("variable")))
+    is_one = isinstance(dimension, int) and dimension >= 0 and (shape is None or dimension <= len(shape))
+    if not is_one or not isinstance(dimension, int):
         raise PredictorError(f"dimension of a partition must be one of the array's, got {dimension!r}")
-    return math.prod(shape) if dimension == 0 or not shape else shape[dimension - 1]
+    if shape is None:
+        return 1
+    return math.prod(shape) if dimension == 0 else shape[dimension - 1]
 
 
 def features_of(facts: ProgramFacts, query: Query) -> dict[str, float]:

@@ -193,6 +193,10 @@ def _space(
     return (np.stack(axes, axis=1) if axes else np.zeros((training.size, 0))), names
 
 
+ROUNDING = 1e-12
+"""Squared distances below this share of the points' own squares are rounding, and the points the same."""
+
+
 def _thinned(points: FloatArray) -> FloatArray:
     if len(points) <= NEIGHBOUR_LIMIT:
         return points
@@ -205,7 +209,9 @@ def _nearest(points: FloatArray, training: FloatArray, *, another: bool) -> Floa
     found: list[FloatArray] = []
     for start in range(0, len(points), BLOCK):
         block = points[start : start + BLOCK]
-        distances = (block**2).sum(axis=1)[:, None] + squares[None, :] - 2.0 * block @ training.T
+        sums = (block**2).sum(axis=1)[:, None] + squares[None, :]
+        distances = sums - 2.0 * block @ training.T
+        distances[distances < ROUNDING * sums] = 0.0
         place = 1 if another else 0
         found.append(np.partition(distances, place, axis=1)[:, place])
     return np.sqrt(np.maximum(np.concatenate(found), 0.0) / points.shape[1])

@@ -6,6 +6,7 @@ Belongs here: the table `stage_reports`, from long form into figures. Does not: 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -128,7 +129,7 @@ def _by_stage(tables: TableSet) -> dict[str, dict[tuple[str, str, str], float]]:
 
 def _outcome(stage: str, figures: Figures) -> Outcome:
     counts = {
-        label: int(value)
+        label: _whole(value)
         for (measure, statistic, label), value in figures.items()
         if (measure, statistic) == ("programs", "count")
     }
@@ -142,16 +143,20 @@ def _outcome(stage: str, figures: Figures) -> Outcome:
     )
 
 
+def _whole(figure: float) -> int:
+    return int(figure) if math.isfinite(figure) else 0
+
+
 def _spread(stage: str, figures: Figures, measure: str) -> list[Spread]:
     """One spread, or none when the stage has no figures of the measure."""
     levels = ("0.00", "0.05", "0.25", "0.50", "0.75", "0.95", "1.00")
     at = [figures.get((measure, "quantile", level)) for level in levels]
-    known = [value for value in at if value is not None]
+    known = [value for value in at if value is not None and math.isfinite(value)]
     if len(known) < len(levels):
         return []
     low, p5, p25, median, p75, p95, high = known
     quantiles = Quantiles(
-        count=int(figures.get((measure, "count", "programs"), 0)),
+        count=_whole(figures.get((measure, "count", "programs"), 0.0)),
         minimum=low,
         p5=p5,
         p25=p25,

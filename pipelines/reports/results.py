@@ -5,6 +5,7 @@ Belongs here: reading its rows. Does not: metrics.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from pipelines.reports.samples import LABELS
@@ -55,8 +56,15 @@ def read_leaderboard(tables: TableSet) -> list[Entry]:
     entries: dict[tuple[str, ...], dict[tuple[str, str], Score]] = {}
     for index, (predictor, version, target, split, part, metric) in enumerate(keys):
         value, low, high, rows = (float(column[index]) for column in columns)
+        if math.isnan(value):
+            continue
         scores = entries.setdefault((predictor, version, target, split), {})
-        scores[part, metric] = Score(value=value, low=low, high=high, row_count=int(rows))
+        scores[part, metric] = Score(
+            value=value,
+            low=value if math.isnan(low) else low,
+            high=value if math.isnan(high) else high,
+            row_count=0 if math.isnan(rows) else int(rows),
+        )
     found = [
         Entry(predictor=p, version=v, target=t, split=s, scores=scores)
         for (p, v, t, s), scores in entries.items()

@@ -201,11 +201,15 @@ def _in_order(values: Mapping[str, float], ids: Sequence[str]) -> FloatArray:
 
 
 def _group_status(tables: TableSet, table: str) -> dict[str, bool]:
-    """Whether every row of a design is ok, by design."""
+    """Whether every row of a design is ok, by design; of runs their power, too, where it was asked for."""
     found: dict[str, bool] = {}
     statuses = tables.texts(table, "status")
     for key, status in zip(tables.texts(table, "design_id"), statuses, strict=True):
         found[key] = found.get(key, True) and status == OK
+    if tables.has_column(table, "power_status"):
+        powers = tables.texts(table, "power_status")
+        for key, power in zip(tables.texts(table, "design_id"), powers, strict=True):
+            found[key] = found[key] and power in ("", OK)
     return found
 
 

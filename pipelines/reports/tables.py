@@ -80,7 +80,7 @@ class TableSet:
         """Values of a column as floats, shape (rows,); NaN where there is none or it is no number."""
         if column not in self.number_columns(table):
             return np.full(self.row_count(table), np.nan)
-        values = self.contents[table].column(column).cast(pa.float64())
+        values = self.contents[table].column(column).cast(pa.float64(), safe=False)
         return np.array(values.to_numpy(), dtype=np.float64)
 
     def text_by(self, table: str, key: str, column: str) -> dict[str, str]:

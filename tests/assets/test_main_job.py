@@ -250,6 +250,20 @@ def test_reasons_that_blame_the_machine_are_problems(
     assert survey(deployment).environment_problems == [f"1 labels failed: {missing}"]
 
 
+def test_runs_without_their_power_are_failures_of_the_summary(
+    settings: Settings, engines: Any, deployment: Deployment
+) -> None:
+    from assets.settings import ignore_progress
+    from pipelines.schemas import write_table
+
+    stages.step_named("programs").run(settings, "stencil", ignore_progress)
+    stages.step_named("designs").run(settings, "stencil", ignore_progress)
+    design = read_table(deployment.data_dir, table_spec("designs"))[0]
+    run = foundry_fakes.make_run(design, power_status="timeout", power_reason="120 s", power_mw=None)
+    write_table(deployment.data_dir, table_spec("runs"), [run], "stencil")
+    assert survey(deployment).failures == {("runs", "timeout", "power: 120 s"): 1}
+
+
 def test_the_nightly_job_does_what_the_command_does(
     deployment: Deployment, instance: dg.DagsterInstance, engines: Any
 ) -> None:

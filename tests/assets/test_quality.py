@@ -23,6 +23,7 @@ from assets.quality import (
 )
 from assets.settings import Settings, ignore_progress
 from assets.stages import STEPS, partitions_of
+from pipelines.cyclemodel import ENGINE
 from pipelines.programs import kernel_programs
 from pipelines.schemas import CROSS_CHECKS, TableSpec, read_table, table_spec, write_table
 
@@ -219,5 +220,15 @@ def test_powers_rejects_runs_that_lack_it(made: Settings) -> None:
     assert problems == [
         "at most 10% of ok runs may lack their power, got 1 of 1, the first because no leakage"
     ]
-    unasked = make_run(design, power_status=None, power_mw=None)
-    assert unknown_powers(_rewritten(made, "runs", [unasked])) == []
+    silent = make_run(design, engine=ENGINE, power_status=None, power_mw=None)
+    assert unknown_powers(_rewritten(made, "runs", [silent])) != []
+
+
+def test_powers_may_lack_where_they_were_not_asked_for(made: Settings) -> None:
+    design = _rows(made, "designs")[0]
+    of_another_tool = make_run(design, engine="bambu", power_status=None, power_mw=None)
+    assert unknown_powers(_rewritten(made, "runs", [of_another_tool])) == []
+    labelling = made.configuration.labelling.model_copy(update={"power": False})
+    without = replace(made, configuration=made.configuration.model_copy(update={"labelling": labelling}))
+    unasked = make_run(design, engine=ENGINE, power_status=None, power_mw=None)
+    assert unknown_powers(_rewritten(without, "runs", [unasked])) == []

@@ -1,11 +1,14 @@
 """Whether a release comes out with the same bytes twice, and how long a refresh of cached designs takes.
 
     python tests/benchmarks/release_reproduced.py [--designs 10000] [--keep FOLDER]
-        [--only reproduced|refresh]
+        [--only reproduced|refresh|partitions] [--release releases/v1 --partitions ast-001,stationary]
 
 Reproduced: `simfoundry run` with a small configuration and `simfoundry release`, in two clones of this
 checkout with nothing but its tracked files, and every file compared, but for the wall-clock columns and their
 manifest.
+
+Partitions: some partitions of a committed release made again from its params.yaml with an empty cache, every
+step from generation to labels and features, and each table compared with the release's.
 
 Refresh: `simfoundry run` with every design in the cache, Dagster and DVC included. Labelling as many designs
 for real takes hours, so the cache is filled as an import does, with rows copied from a few designs that are
@@ -34,9 +37,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets.configuration import compose_configuration, write_parameters
+from assets.configuration import compose_configuration, read_parameters_file, write_parameters
 from assets.deployments import local_deployment
-from assets.settings import Settings
+from assets.settings import Settings, ignore_progress
+from assets.stages import step_named
 from pipelines.features import FeatureRows, FeatureTables, Graphs, extract_features, remember_features
 from pipelines.hls import HlsOptions, design_id, read_interface
 from pipelines.labelling import (
@@ -51,7 +55,18 @@ from pipelines.labelling import (
 from pipelines.labelling.counting import is_audited
 from pipelines.labelling.cross_checks import is_cross_checked
 from pipelines.programs import Generation, data_id, draw_data, suite_programs
-from pipelines.schemas import OK, CrossCheckRow, DesignRow, LabelRow, ProgramRow, RunRow
+from pipelines.releases import Release, open_release
+from pipelines.schemas import (
+    OK,
+    CrossCheckRow,
+    DesignRow,
+    LabelRow,
+    ProgramRow,
+    RunRow,
+    read_arrow,
+    table_path,
+    table_spec,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 SUITES = ("ast", "dataflow")
@@ -100,8 +115,40 @@ def reproduced(base: Path) -> None:
     print("| release made twice from its seed | |\n| --- | --- |")
     print(f"| files | {len(first)} and {len(second)} |\n| byte-identical | {len(same)} |")
     print(f"| bytes | {size} |")
-    for name in sorted({*first, *second} - {*same}):
+    differing = sorted({*first, *second} - {*same})
+    for name in differing:
         print(f"| DIFFERENT | {name} |")
+    if differing:
+        raise SystemExit(f"a release must come out the same twice, got {len(differing)} other files")
+    print()
+
+
+# ---- partitions ------------------------------------------------------------------------------------
+
+REMADE = ("programs", "designs", "labels", "features")
+"""Steps whose tables have a file a partition."""
+
+
+def partitions_reproduced(base: Path, release: Release, names: Sequence[str]) -> None:
+    """Make partitions of a release again, and say which tables are the same."""
+    folder = base / "remade"
+    configuration = read_parameters_file(release.folder / "params.yaml")
+    settings = Settings(configuration=configuration, deployment=local_deployment(folder))
+    print(f"| partition of {release.manifest.name} | table | rows | |\n| --- | --- | --- | --- |")
+    differing = 0
+    for partition in names:
+        start = time.perf_counter()
+        for name in REMADE:
+            step_named(name).run(settings, partition, ignore_progress)
+        for table in [t for name in REMADE for t in step_named(name).tables if t in release.tables()]:
+            there = release.arrow(table, partition)
+            made = read_arrow(table_path(settings.deployment.data_dir, table_spec(table), partition))
+            differing += not made.equals(there)
+            same = "identical" if made.equals(there) else "DIFFERENT"
+            print(f"| {partition} | {table} | {there.num_rows} | {same} |")
+        print(f"| {partition} | | | {time.perf_counter() - start:.0f} s |", flush=True)
+    if differing:
+        raise SystemExit(f"partitions must come out the same, got {differing} other tables")
     print()
 
 
@@ -284,14 +331,18 @@ def main() -> None:
     )
     parser.add_argument("--designs", type=int, default=10_000)
     parser.add_argument("--keep", type=Path, help="work here and keep the folder")
-    parser.add_argument("--only", choices=("reproduced", "refresh"))
+    parser.add_argument("--only", choices=("reproduced", "refresh", "partitions"))
+    parser.add_argument("--release", type=Path, default=ROOT / "releases" / "v1")
+    parser.add_argument("--partitions", default="ast-001,stationary", help="names, with commas")
     chosen = parser.parse_args()
     print(f"Machine: {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}.\n")
     with tempfile.TemporaryDirectory() as temporary:
         base = chosen.keep or Path(temporary)
-        if chosen.only != "refresh":
+        if chosen.only in (None, "reproduced"):
             reproduced(base)
-        if chosen.only != "reproduced":
+        if chosen.only in (None, "partitions"):
+            partitions_reproduced(base, open_release(chosen.release), chosen.partitions.split(","))
+        if chosen.only in (None, "refresh"):
             refresh(base, chosen.designs)
 
 

@@ -80,6 +80,13 @@ def test_features_count_copies_banks_and_other_directives() -> None:
     assert (found["flatten_count"], found["tile_count"]) == (1, 0)
 
 
+@pytest.mark.parametrize("dimension", [0, 1, 2])
+def test_a_complete_partition_of_an_array_inside_counts_once(dimension: int) -> None:
+    directive = {"kind": "partition", "variable": "inner", "style": "complete", "dimension": dimension}
+    found = features_of(facts_of(NEST), query_of(NEST, json.dumps([directive])))
+    assert found["log2_bank_product"] == 0
+
+
 def test_an_unknown_inner_bound_counts_half_the_enclosing_one() -> None:
     outer, inner = NEST.loops()
     facts = replace(facts_of(NEST), loops=(outer, replace(inner, trip_count=None)))
@@ -107,7 +114,7 @@ def test_an_unknown_inner_bound_counts_half_the_enclosing_one() -> None:
             "value of a directive must be a positive integer, got 0",
         ),
         (
-            '[{"kind": "partition", "variable": "a0", "style": "complete", "dimension": 7}]',
+            '[{"kind": "partition", "variable": "A", "style": "complete", "dimension": 7}]',
             "dimension of a partition must be one of the array's, got 7",
         ),
     ],

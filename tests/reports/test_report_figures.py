@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from report_examples import HOSTILE, example_rows
 
-from pipelines.reports import Report, read_report
+from pipelines.reports import Report, draw_page, read_report
 
 Write = Callable[[Path, Any], Path]
 
@@ -51,6 +51,12 @@ def test_a_design_counts_only_when_all_of_its_runs_are_ok(tmp_path: Path, write_
     assert found.inventory.labelled_count == 39
     (area,) = [d for d in found.distributions if d.quantity.column == "area_um2"]
     assert [s.quantiles.count for s in area.stages] == [7, 8, 8, 8, 8]
+
+
+def test_a_design_counts_only_when_its_power_is_known(tmp_path: Path, write_rows: Write) -> None:
+    rows = example_rows()
+    rows["runs"][0] |= {"power_status": "timeout", "power_reason": "too slow", "power_mw": None}
+    assert read_report(write_rows(tmp_path, rows), name="x").inventory.labelled_count == 39
 
 
 def test_several_data_sets_count_by_their_median(tmp_path: Path, write_rows: Write) -> None:
@@ -113,7 +119,7 @@ def test_evaluation_programs_that_equal_training_programs_are_near(tmp_path: Pat
     rows["loops"] = []
     found = read_report(write_rows(tmp_path, {t: r for t, r in rows.items() if r}), name="x").coverage
     assert found is not None
-    assert found.distances.stages[1].quantiles.maximum == pytest.approx(0.0, abs=1e-6)
+    assert found.distances.stages[1].quantiles.maximum == 0.0
     assert found.beyond == 0.0
 
 
@@ -160,6 +166,20 @@ def test_the_leaderboard_is_in_order_of_labels_and_errors(report: Report) -> Non
         ("latency_cycles", "worse"),
     ]
     assert report.leaderboard[0].test_error == 0.25
+
+
+def test_figures_that_are_no_numbers_are_left_out(tmp_path: Path, write_rows: Write) -> None:
+    rows = example_rows()
+    rows["leaderboard"][0] |= {"value": None}
+    rows["leaderboard"][1] |= {"row_count": None, "interval_low": None, "interval_high": None}
+    rows["stage_reports"] = [{**row, "value": float("nan")} for row in rows["stage_reports"]]
+    rows["designs"][0]["state_count"] = 2**53 + 1
+    report = read_report(write_rows(tmp_path, rows), name="x")
+    (entry,) = [e for e in report.leaderboard if (e.target, e.predictor) == ("latency_cycles", "worse")]
+    assert set(entry.scores) == {("test", "mape")}
+    score = entry.scores["test", "mape"]
+    assert (score.low, score.high, score.row_count) == (0.5, 0.5, 0)
+    assert draw_page(report)
 
 
 def test_generation_comes_from_stage_reports(report: Report) -> None:

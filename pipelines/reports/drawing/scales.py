@@ -57,7 +57,7 @@ def _log_ticks(low: float, high: float) -> list[float]:
 
 
 def _linear_ticks(low: float, high: float) -> list[float]:
-    if high <= low:
+    if not math.isfinite(high - low) or high <= low:
         return [low]
     rough = (high - low) / (TICK_LIMIT - 1)
     power = 10.0 ** math.floor(math.log10(rough))
