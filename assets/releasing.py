@@ -25,9 +25,18 @@ from assets.errors import FoundryError
 from assets.language_models import remember_variants
 from assets.locks import writing_to
 from assets.settings import Settings
-from assets.stages import STEPS, partitions_of
-from pipelines.features import GRAPH_TABLES, FeatureRows, Graphs, remember_features
-from pipelines.labelling import ProgramRows, Remembered, liberty_name, present_versions, remember
+from assets.stages import STEPS, partitions_of, step_named
+from pipelines.features import GRAPH_TABLES, FeatureRows, Graphs, feature_version, remember_features
+from pipelines.hls import TOOL, HlsOptions, design_id, tool_version
+from pipelines.labelling import (
+    ProgramRows,
+    Remembered,
+    labels_version,
+    liberty_name,
+    present_versions,
+    program_configurations,
+    remember,
+)
 from pipelines.programs import LLM, ProgramError
 from pipelines.releases import (
     MANIFEST_FILE,
@@ -44,7 +53,7 @@ from pipelines.releases import (
     released_tables,
     write_release,
 )
-from pipelines.schemas import read_arrow, read_table, table_path, table_spec, write_arrow, write_table
+from pipelines.schemas import OK, read_arrow, read_table, table_path, table_spec, write_arrow, write_table
 from pipelines.synthesis import liberty_hash
 from pipelines.vendor import VendorReport, merge_rows
 
@@ -82,6 +91,7 @@ def release_tables(
     wanted = released_tables()
     partitions = {t: partitions_of(step, settings) for step in STEPS for t in step.tables if t in wanted}
     with writing_to(deployment.data_dir):
+        _require_fresh(settings)
         options = ReleaseOptions(
             name=name,
             partitions=partitions,
@@ -112,9 +122,63 @@ def _toolset(settings: Settings, partitions: Mapping[str, Sequence[str]]) -> Too
             )
     target = settings.target
     return Toolset(
-        tools={"native": present_versions()["native"]} | {t: v.pop() for t, v in sorted(found.items())},
+        tools={"native": present_versions()["native"]}
+        | _own_versions(settings)
+        | {t: v.pop() for t, v in sorted(found.items())},
         liberties={liberty_name(target): liberty_hash(target.liberty)},
     )
+
+
+def _own_versions(settings: Settings) -> dict[str, str]:
+    """Versions of what is no tool: the order of the steps with how data are drawn, and features."""
+    return {
+        LABELLING: labels_version(settings.configuration.labelling.tools),
+        FEATURES: feature_version(),
+    }
+
+
+LABELLING, FEATURES = "labelling", "features"
+
+
+def _require_fresh(settings: Settings) -> None:
+    """Check that designs and runs are those that params.yaml asks for, as far as the present engine knows.
+
+    Raises: FoundryError: they are not; the run was ended, or params.yaml changed after it.
+    """
+    liberty, data_dir = liberty_name(settings.target), settings.deployment.data_dir
+    seeds = sorted(settings.options.data_seeds)
+    for partition in partitions_of(step_named("designs"), settings):
+        paths = [table_path(data_dir, table_spec(t), partition) for t in _COMPARED]
+        if not all(path.is_file() for path in paths):
+            continue  # an error when the release is written
+        programs = read_table(data_dir, table_spec("programs"), [partition])
+        designs = read_table(data_dir, table_spec("designs"), [partition])
+        own = {d.design_id for d in designs if d.tool == TOOL}
+        is_present = all(d.tool_version == tool_version() for d in designs if d.tool == TOOL)
+        if is_present and TOOL in settings.space.tools and own != _planned(programs, settings, liberty):
+            raise FoundryError(_STALE.format("designs", partition))
+        runs = read_table(data_dir, table_spec("runs"), [partition])
+        labels = read_table(data_dir, table_spec("labels"), [partition])
+        ok = {row.design_id for row in labels if row.status == OK}
+        if any(row.seed not in seeds for row in runs) or len([r for r in runs if r.design_id in ok]) != len(
+            ok
+        ) * len(seeds):
+            raise FoundryError(_STALE.format("runs", partition))
+
+
+_COMPARED = ("programs", "designs", "labels", "runs")
+_STALE = "the {} of {} must be those of params.yaml, got others; run `simfoundry run` again"
+
+
+def _planned(programs: Sequence[Any], settings: Settings, liberty: str) -> set[str]:
+    """Ids of the designs of the engine that a configuration asks for."""
+    found: set[str] = set()
+    for program in programs:
+        if program.status == OK:
+            own = program_configurations(program, settings.space, liberty=liberty, cache=settings.cache)
+            refused = [HlsOptions(clock_period_ns=settings.space.clock_period_ns, liberty=liberty)]
+            found |= {design_id(program, one) for one in (own if isinstance(own, list) else refused)}
+    return found
 
 
 def _pairs(content: pa.Table, tool: str, version: str) -> set[tuple[str, str]]:
@@ -205,7 +269,7 @@ def _write_tables(deployment: Deployment, release: Release, found: ImportedRelea
             content = release.arrow(table, partition)
             found.rows[table] += content.num_rows
             if spec.has_measured:
-                times = release.arrow(table, partition, measured=True)
+                times = release.times(table, partition)
                 write_arrow(deployment.data_dir, spec, times, partition, measured=True)
             write_arrow(deployment.data_dir, spec, content, partition)
     found.notes += [
@@ -236,7 +300,7 @@ def _same_liberties(settings: Settings, manifest: Manifest, found: ImportedRelea
 
 def _other_versions(settings: Settings, manifest: Manifest) -> list[str]:
     """A line a tool whose version is not the one of the release."""
-    here = present_versions(settings.configuration.labelling.tools)
+    here = present_versions(settings.configuration.labelling.tools) | _own_versions(settings)
     return [
         f"{tool} is {here.get(tool, 'not here')}, the release was made with {version}: "
         "its entries will not be found by the present engines"
@@ -246,7 +310,12 @@ def _other_versions(settings: Settings, manifest: Manifest) -> list[str]:
 
 
 def _fill_cache(settings: Settings, release: Release, found: ImportedRelease) -> None:
+    versions, here = release.manifest.toolset.tools, _own_versions(settings)
     for suite in release.partitions("programs"):
+        lacking = [t for t in ("designs", *BY_PROGRAM) if suite not in release.partitions(t)]
+        if lacking:
+            found.notes.append(f"nothing of {suite} is in the cache: the release lacks {', '.join(lacking)}")
+            continue
         rows = _rows_by_program(release, suite)
         graphs = _graphs_by_program(release, suite, rows["designs"])
         for identity, (program,) in rows["programs"].items():
@@ -266,7 +335,10 @@ def _fill_cache(settings: Settings, release: Release, found: ImportedRelease) ->
                 cache=settings.cache,
                 options=settings.options,
                 into=found.remembered,
+                whole=versions.get(LABELLING) == here[LABELLING],
             )
+            if versions.get(FEATURES) != here[FEATURES]:
+                continue
             features = FeatureRows(
                 program=program,
                 designs=own["designs"],
@@ -288,13 +360,12 @@ def _remember_variants(settings: Settings, release: Release, found: ImportedRele
 
 
 def _rows_by_program(release: Release, suite: str) -> dict[str, dict[str, list[Any]]]:
-    """Rows of each table that a program's labels need, by program, tables that are not released empty."""
+    """Rows of each table that a program's labels need, by program."""
     grouped: dict[str, dict[str, list[Any]]] = {}
     program_of: dict[str, str] = {}
     for table in ("programs", "designs", *BY_PROGRAM):
-        present = suite in release.partitions(table)
         grouped[table] = {}
-        for row in release.rows(table, suite) if present else []:
+        for row in release.rows(table, suite):
             identity = row.program_id if hasattr(row, "program_id") else program_of[row.design_id]
             grouped[table].setdefault(identity, []).append(row)
             if table == "designs":

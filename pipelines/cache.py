@@ -26,6 +26,8 @@ class ContentCache:
     folder: Path
 
     def _path(self, kind: str, key: str, ending: str = "json.gz") -> Path:
+        if not key.isalnum():
+            raise ValueError(f"a key must be letters and digits, got {key[:80]!r}")
         return self.folder / kind / key[:2] / f"{key}.{ending}"
 
     def get(self, kind: str, key: str) -> Any | None:

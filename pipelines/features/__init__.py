@@ -9,6 +9,7 @@ from pipelines.features.extraction import (
     FeatureTables,
     Graphs,
     extract_features,
+    feature_version,
     remember_features,
 )
 from pipelines.features.graphs import graph_rows
@@ -25,6 +26,7 @@ __all__ = [
     "evaluation_twins",
     "extract_features",
     "extract_loops",
+    "feature_version",
     "freeze_split",
     "graph_rows",
     "remember_features",

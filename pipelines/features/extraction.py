@@ -62,7 +62,7 @@ def _loops(program: ProgramRow, cache: ContentCache) -> list[LoopRow]:
             rows = []  # the program's design row says why
         stored = [asdict(r) for r in rows]
         cache.put("loops", key, stored)
-    return [LoopRow(**row) for row in stored]
+    return [LoopRow(**{**row, "suite": program.suite}) for row in stored]
 
 
 def _facts(program: ProgramRow, cache: ContentCache) -> list[ProgramFactsRow]:
@@ -74,20 +74,29 @@ def _facts(program: ProgramRow, cache: ContentCache) -> list[ProgramFactsRow]:
         except HlsError:
             stored = list[Any]()  # the program's design row says why
         cache.put("program_facts", key, stored)
-    return [ProgramFactsRow(**row) for row in stored]
+    return [ProgramFactsRow(**{**row, "suite": program.suite}) for row in stored]
+
+
+_VERSIONS = ("loops-1", "program-facts-2", "graphs-1")
+"""Of each kind of entry; a new one for every change that gives other rows for the same program."""
+
+
+def feature_version() -> str:
+    """Hash of all that features of a given design depend on."""
+    return content_hash(tool_version(), _VERSIONS)
 
 
 def _loops_key(program: ProgramRow) -> str:
-    return content_hash(program.program_id, tool_version(), "loops-1")
+    return content_hash(program.program_id, tool_version(), _VERSIONS[0])
 
 
 def _facts_key(program: ProgramRow) -> str:
-    return content_hash(program.program_id, tool_version(), "program-facts-2")
+    return content_hash(program.program_id, tool_version(), _VERSIONS[1])
 
 
 def _graphs_key(designs: Sequence[DesignRow]) -> str:
     """What the graphs of a program's designs depend on; their ids hash program and engine."""
-    return content_hash(sorted((d.design_id, d.suite) for d in designs), "graphs-1")
+    return content_hash(sorted((d.design_id, d.suite) for d in designs), _VERSIONS[2])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,12 @@ Does not: any engine. Outside this package only the names below are used.
 
 from pipelines.labelling.attempts import LabelledDesign, label_design, liberty_name
 from pipelines.labelling.backends import TOOLS, LabellingError, require_tools
-from pipelines.labelling.configurations import ConfigurationSpace, configurations, sampled_configurations
+from pipelines.labelling.configurations import (
+    ConfigurationSpace,
+    configurations,
+    program_configurations,
+    sampled_configurations,
+)
 from pipelines.labelling.cross_checks import CROSS_CHECK_LIMITS
 from pipelines.labelling.mapping import MappingSampling
 from pipelines.labelling.options import SLOTTED, LabelOptions, Progress, ProgressCallback, silent
@@ -16,7 +21,7 @@ from pipelines.labelling.pool import Outcome, run_all
 from pipelines.labelling.remembering import ProgramRows, Remembered, remember
 from pipelines.labelling.samples import cross_check_designs
 from pipelines.labelling.tables import DesignTables, LabelTables, label_designs, plan_designs
-from pipelines.labelling.versions import present_versions
+from pipelines.labelling.versions import labels_version, present_versions
 
 __all__ = [
     "CROSS_CHECK_LIMITS",
@@ -39,10 +44,12 @@ __all__ = [
     "cross_check_designs",
     "label_design",
     "label_designs",
+    "labels_version",
     "liberty_name",
     "place_designs",
     "plan_designs",
     "present_versions",
+    "program_configurations",
     "remember",
     "require_tools",
     "rtl_of",

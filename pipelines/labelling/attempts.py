@@ -137,6 +137,9 @@ def label_attempt(
         return replace(label, status=REJECTED, reason=str(error)), tuple(steps.runs)
     except (ToolMissing, SimulatorError, SynthesisError, HlsError, BambuError, PowerError, OSError) as error:
         return replace(label, status=TOOL_ERROR, reason=f"{error}"), tuple(steps.runs)
+    except Exception as error:  # a fault of an engine costs one design, not the run, and is tried again
+        reason = f"an engine failed: {type(error).__name__}: {error}"
+        return replace(label, status=TOOL_ERROR, reason=reason), tuple(steps.runs)
 
 
 @dataclass(slots=True, kw_only=True)

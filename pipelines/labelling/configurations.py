@@ -105,10 +105,17 @@ def sampled_configurations(
     return [_options(m, space, liberty) for m in sampled_mappings(legal, sampling, program_id)]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineFault:
+    """A fault of the engine in finding the configurations of a program."""
+
+    reason: str
+
+
 def program_configurations(
     program: ProgramRow, space: ConfigurationSpace, *, liberty: str, cache: ContentCache
-) -> list[HlsOptions] | str:
-    """Every configuration of a program in the engine, or why the front end refuses it.
+) -> list[HlsOptions] | str | EngineFault:
+    """Every configuration of a program in the engine, or why the front end refuses it, or what broke.
 
     Both are remembered, for reading a program and finding its legal space take a while.
 
@@ -122,24 +129,11 @@ def program_configurations(
         except HlsError:
             raise
         except Exception as error:  # a fault of the engine costs one program, not the run, and is tried again
-            return f"the engine failed: {type(error).__name__}: {error}"
+            return EngineFault(reason=f"the engine failed: {type(error).__name__}: {error}")
         cache.put("configurations", key, stored)
     if isinstance(stored, str):
         return stored
     return [_options(_mapped(one), space, liberty) for one in stored]
-
-
-def remember_configurations(
-    program: ProgramRow,
-    space: ConfigurationSpace,
-    found: Sequence[HlsOptions] | str,
-    *,
-    cache: ContentCache,
-) -> None:
-    """Remember the configurations of a program that was planned elsewhere, or why it was refused."""
-    key = _key(program, space)
-    if cache.get("configurations", key) is None:
-        cache.put("configurations", key, found if isinstance(found, str) else _stored(found))
 
 
 def _key(program: ProgramRow, space: ConfigurationSpace) -> str:

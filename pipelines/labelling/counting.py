@@ -246,15 +246,26 @@ def attempt_run(request: RunRequest, *, cache: ContentCache, options: LabelOptio
     return row
 
 
+class UnknownReference(RuntimeError):
+    """What a run has to compute is not known now, for the reference could not be run again."""
+
+
 def expected_outputs(request: RunRequest, *, cache: ContentCache, options: LabelOptions) -> Mapping[str, Any]:
     """What the hardware of a run that is ok computes: `returned`, and in `outputs` a digest of each array.
 
     That is what native C gives, or of reordered floating sums what the cycle model gives.
+
+    Raises: UnknownReference: native C, or the cycle model, did not come to its end this time.
     """
     native = attempt_native(request.program, request.interface, request.data, cache=cache, options=options)
+    if native["status"] != OK:
+        raise UnknownReference(f"native C must run again as it did before, got {native['reason']}")
     if not options_of(request.design).transforms.unsafe_math:
         return native
-    return _record(_count(request, native, cache=cache, options=options)[1])
+    fields, found = _count(request, native, cache=cache, options=options)
+    if fields["status"] != OK:
+        raise UnknownReference(f"the cycle model must run again as it did before, got {fields['reason']}")
+    return _record(found)
 
 
 def _count(

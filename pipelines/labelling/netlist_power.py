@@ -17,7 +17,7 @@ from typing import Any
 from pipelines import power
 from pipelines.cache import ContentCache
 from pipelines.identity import content_hash
-from pipelines.labelling.counting import RunRequest, expected_outputs, output_digests
+from pipelines.labelling.counting import RunRequest, UnknownReference, expected_outputs, output_digests
 from pipelines.labelling.netlists import mapped_netlist, netlist_key
 from pipelines.labelling.options import LabelOptions
 from pipelines.labelling.scratch import tool_folder
@@ -78,7 +78,10 @@ def attempt_power(counted: CountedRun, *, cache: ContentCache, options: LabelOpt
     except (ToolMissing, PowerError) as error:
         return replace(row, power_status=TOOL_ERROR, power_reason=str(error))
     fields = _fields(result)
-    differs = _difference(counted, result, cache=cache, options=options)
+    try:
+        differs = _difference(counted, result, cache=cache, options=options)
+    except UnknownReference as error:
+        return replace(row, power_status=TOOL_ERROR, power_reason=str(error))
     if differs is not None:
         reason = f"the mapped netlist differs from the scheduled design in {differs}"
         unknown = dict.fromkeys((*_POWERS, "latency_cycles", "bytes_read", "bytes_written"))

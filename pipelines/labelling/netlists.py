@@ -132,7 +132,8 @@ def _synthesise(
     record = None if result.netlist is None else netlist_record(result.netlist)
     if record is not None:
         cache.put("netlist", netlist_key(design, target), record)
-    if result.status != TOOL_ERROR:
+    there = cache.get("synthesis", key)
+    if result.status != TOOL_ERROR and (there is None or there["status"] != OK):
         cache.put("synthesis", key, fields)
     return fields, record
 

@@ -6,7 +6,7 @@ of other tools (`other_designs.py`), how cycles are counted (`counting.py`).
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from pipelines.cache import ContentCache
@@ -77,13 +77,13 @@ def attempt_hls(program: ProgramRow, options: HlsOptions, cache: ContentCache) -
 
 
 def recall_hls(program: ProgramRow, options: HlsOptions, cache: ContentCache) -> HlsAttempt | None:
-    """What became of a design before; None when it was never compiled."""
+    """What became of a design before, in whatever suite its program was; None when it was never compiled."""
     stored = cache.get("hls", design_id(program, options))
     if stored is None:
         return None
     return HlsAttempt(
-        design=DesignRow(**stored["design"]),
-        outcomes=tuple(DirectiveOutcomeRow(**o) for o in stored["outcomes"]),
+        design=replace(DesignRow(**stored["design"]), suite=program.suite),
+        outcomes=tuple(DirectiveOutcomeRow(**{**o, "suite": program.suite}) for o in stored["outcomes"]),
     )
 
 

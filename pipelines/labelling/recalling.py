@@ -89,7 +89,7 @@ def recollection(
         versions = labels_version(tools)
     except ToolMissing:
         return Recollection(cache=cache, context=None)
-    chosen = {name: value for name, value in asdict(options).items() if name != "workers"}
+    chosen = {name: value for name, value in asdict(options).items() if name not in ("workers", "slots")}
     context = content_hash(
         versions,
         [target.liberty.stem, liberty_hash(target.liberty), target.clock_period_ns],

@@ -17,9 +17,10 @@ from typing import Any, cast
 
 from pipelines import cyclemodel, power, rtlsim
 from pipelines.cache import ContentCache
-from pipelines.hls import TOOL, HlsOptions, design_id, options_of, tool_version
+from pipelines.hls import TOOL, HlsError, HlsOptions, design_id, options_of, tool_version
+from pipelines.identity import content_hash
 from pipelines.labelling.attempts import liberty_name
-from pipelines.labelling.configurations import ConfigurationSpace, remember_configurations
+from pipelines.labelling.configurations import ConfigurationSpace, program_configurations
 from pipelines.labelling.counting import is_audited, run_key
 from pipelines.labelling.cross_checks import (
     CROSS_CHECK_LIMITS,
@@ -33,7 +34,6 @@ from pipelines.labelling.options import LabelOptions
 from pipelines.labelling.recalling import ProgramLabels, Recollection, recollection
 from pipelines.schemas import (
     OK,
-    REJECTED,
     TOOL_ERROR,
     CrossCheckRow,
     DesignRow,
@@ -113,14 +113,21 @@ def remember(
     cache: ContentCache,
     options: LabelOptions,
     into: Remembered,
+    whole: bool = True,
 ) -> None:
     """Put the rows of a program into the cache, as if it had been labelled here.
 
     Rows that other versions of the engines made have no entry: the present ones would never look for it.
+    Neither have rows whose ids are not those of what they say.
 
     Args: space, target, options: under which the rows were made; into: what became of them is added there.
+          whole: whether the present code orders the steps and draws data as that of the rows did, so that all
+          labels of the program may be one entry.
     """
-    present = [d for d in rows.designs if _is_present(d, into)]
+    if rows.program.status == OK and rows.program.program_id != _own_id(rows.program):
+        into.other["programs whose id is not theirs"] += 1
+        return
+    present = [d for d in rows.designs if _is_present(rows.program, d, into)]
     outcomes: dict[str, list[DirectiveOutcomeRow]] = {}
     for outcome in rows.outcomes:
         outcomes.setdefault(outcome.design_id, []).append(outcome)
@@ -135,11 +142,20 @@ def remember(
         into.put(cache, "hls", design.design_id, entry, row=f"design {design.design_id}")
     if len(present) != len(rows.designs):
         return
-    _remember_configurations(rows.program, present, space, liberty_name(target), cache)
-    _remember_labels(rows, target=target, cache=cache, options=options, into=into)
+    if not _are_all(rows.program, present, space, liberty_name(target), cache):
+        into.other["programs whose designs are not those of the configuration"] += 1
+        whole = False
+    _remember_labels(rows, target=target, cache=cache, options=options, into=into, whole=whole)
 
 
-def _is_present(design: DesignRow, into: Remembered) -> bool:
+def _own_id(program: ProgramRow) -> str:
+    return content_hash(program.source, program.top, program.inputs)
+
+
+def _is_present(program: ProgramRow, design: DesignRow, into: Remembered) -> bool:
+    if design.design_id != _own_design_id(program, design):
+        into.other["designs whose id is not theirs"] += 1
+        return False
     if design.tool != TOOL:
         into.other[f"designs of {design.tool}, whose Verilog is in no table"] += 1
     elif design.tool_version != tool_version():
@@ -147,34 +163,43 @@ def _is_present(design: DesignRow, into: Remembered) -> bool:
     return design.tool == TOOL and design.tool_version == tool_version()
 
 
-def _remember_configurations(
+def _own_design_id(program: ProgramRow, design: DesignRow) -> str | None:
+    """The id that the row's program and configuration have; of other tools and versions what the row says."""
+    if design.tool != TOOL or design.tool_version != tool_version():
+        return design.design_id
+    try:
+        return design_id(program, options_of(design))
+    except (HlsError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _are_all(
     program: ProgramRow,
     designs: Sequence[DesignRow],
     space: ConfigurationSpace,
     liberty: str,
     cache: ContentCache,
-) -> None:
-    """The configurations of a program are those of its designs, unless the front end refused it."""
-    refused = HlsOptions(clock_period_ns=space.clock_period_ns, liberty=liberty)
-    only = designs[0] if len(designs) == 1 else None
-    if only is None or only.status != REJECTED:
-        remember_configurations(program, space, [options_of(d) for d in designs], cache=cache)
-    elif only.design_id == design_id(program, refused) and only.reason and _has_several(space):
-        remember_configurations(program, space, only.reason, cache=cache)
-
-
-def _has_several(space: ConfigurationSpace) -> bool:
-    """Whether every program that is read has more than one configuration."""
-    if space.sampling is not None:
-        return space.sampling.count > 1 and len(set(space.sampling.read_delays)) > 1
-    return len(set(space.memory_delays)) > 1
+) -> bool:
+    """Whether the designs are those of the configuration, which are found anew and then remembered."""
+    if program.status != OK:
+        return not designs
+    own = program_configurations(program, space, liberty=liberty, cache=cache)
+    if not isinstance(own, list):
+        own = [HlsOptions(clock_period_ns=space.clock_period_ns, liberty=liberty)]
+    return sorted(design_id(program, one) for one in own) == sorted(d.design_id for d in designs)
 
 
 # ---- labels and runs -------------------------------------------------------------------------------
 
 
 def _remember_labels(
-    rows: ProgramRows, *, target: Target, cache: ContentCache, options: LabelOptions, into: Remembered
+    rows: ProgramRows,
+    *,
+    target: Target,
+    cache: ContentCache,
+    options: LabelOptions,
+    into: Remembered,
+    whole: bool,
 ) -> None:
     synthesised = [label for label in rows.labels if label.tool == SYNTHESIS_TOOL]
     if len(synthesised) != len(rows.labels):
@@ -183,7 +208,6 @@ def _remember_labels(
     runs: dict[str, list[RunRow]] = {}
     for run in rows.runs:
         runs.setdefault(run.design_id, []).append(run)
-    whole = True
     for design in rows.designs:
         label, own = labels.get(design.design_id), runs.get(design.design_id, [])
         why = _obstacle(design, label, own, target, options)
@@ -219,7 +243,7 @@ def _obstacle(
     for run in runs:
         if run.engine_version != cyclemodel.engine_version():
             return "runs of another version of the cycle model"
-        if run.audited != is_audited(design.design_id, options.audit_fraction):
+        if run.audited != is_audited(design.design_id, options.audited_fraction):
             return "runs with another share of audits"
         if run.audited and run.audit_engine_version != rtlsim.engine_version():
             return "runs audited by another version of the simulator"

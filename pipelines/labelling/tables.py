@@ -16,6 +16,7 @@ from pipelines.labelling.attempts import attempt_design, label_attempt, liberty_
 from pipelines.labelling.backends import require_tools
 from pipelines.labelling.configurations import (
     ConfigurationSpace,
+    EngineFault,
     plain_configurations,
     program_configurations,
 )
@@ -27,6 +28,7 @@ from pipelines.labelling.recalling import ProgramLabels, recollection
 from pipelines.schemas import (
     OK,
     REJECTED,
+    TOOL_ERROR,
     DesignRow,
     DirectiveOutcomeRow,
     LabelRow,
@@ -68,6 +70,9 @@ def _plan(
     own = program_configurations(program, space, liberty=liberty, cache=cache)
     if isinstance(own, str):
         return [_refused(program, tool, space, liberty, own) for tool in space.tools]
+    if isinstance(own, EngineFault):
+        options = HlsOptions(clock_period_ns=space.clock_period_ns, liberty=liberty)
+        return [design_row(program, options, (TOOL_ERROR, own.reason), 0.0)]
     plain = plain_configurations(space, liberty=liberty)
     return [
         _Planned(program=program, tool=tool, configuration=configuration)

@@ -21,7 +21,7 @@ from pipelines.power.stimulus import Activity, DesignRun, DesignStimulus
 from pipelines.synthesis import Liberty, Netlist, analyse_timing
 from pipelines.tools import stopwatch
 
-POWER_MODEL = "nldm-1"  # raise when `energy.py` or `encoding.py` gives other numbers for the same run
+POWER_MODEL = "nldm-1"  # raise when a module of this package gives other numbers for the same run
 
 
 def tool_version() -> str:

@@ -25,6 +25,7 @@ MANIFEST_LIMIT_BYTES = 16 << 20
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Count = Annotated[int, Field(ge=0)]
 _PLAIN = r"[A-Za-z0-9][A-Za-z0-9_.-]*"
+PlainName = Annotated[str, Field(pattern=rf"^{_PLAIN}$", max_length=100)]
 _FILE_NAME = rf"^(?:{_PLAIN}/){{0,3}}{_PLAIN}$"
 
 
@@ -38,8 +39,8 @@ class FileEntry(_Form):
     path: Annotated[str, Field(pattern=_FILE_NAME, max_length=300)]
     sha256: Sha256
     bytes: Count
-    table: str | None = None
-    partition: str | None = None
+    table: PlainName | None = None
+    partition: PlainName | None = None
     rows: Count | None = None
 
 

@@ -6,7 +6,7 @@ Belongs here: hashes, forms, rows back from shards. Does not: what is done with 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,8 @@ import pyarrow as pa
 
 from pipelines.releases.errors import ReleaseError
 from pipelines.releases.manifest import (
+    MANIFEST_FILE,
+    MEASURED_FILE,
     FileEntry,
     Manifest,
     MeasuredManifest,
@@ -61,8 +63,23 @@ class Release:
         """
         files = self.measured.files if measured else self.manifest.files
         entries = [f for f in files if f.table == table and f.partition == partition]
-        paths = [self.folder / f.path for f in sorted(entries, key=lambda f: f.path)]
-        return read_shards(paths, table_spec(table), measured=measured)
+        shards = [(self.folder / f.path, f.rows) for f in sorted(entries, key=lambda f: f.path)]
+        return read_shards(shards, table_spec(table), measured=measured)
+
+    def times(self, table: str, partition: str) -> pa.Table:
+        """Key and wall-clock columns of a partition; null in every row when they were not released.
+
+        Raises: ReleaseError: a shard is damaged or does not fit the schema.
+        """
+        spec = table_spec(table)
+        keys = self.arrow(table, partition).select(list(spec.key))
+        beside = self.arrow(table, partition, measured=True)
+        if beside.select(list(spec.key)).equals(keys):
+            return beside
+        schema = spec.schema(measured=True)
+        columns = {name: keys.column(name) for name in spec.key}
+        columns |= {f.name: pa.nulls(keys.num_rows, f.type) for f in schema if f.name not in columns}
+        return pa.table(columns).select(schema.names).cast(schema)
 
     def rows(self, table: str, partition: str) -> list[Any]:
         """Rows of a partition with their wall-clock columns, which are None when not released.
@@ -85,12 +102,29 @@ def open_release(folder: Path) -> Release:
     measured = read_measured_manifest(folder)
     for entry in (*manifest.files, *measured.files):
         _check(folder, entry)
+    _check_names(folder, {entry.path for entry in (*manifest.files, *measured.files)})
     for name in {f.table for f in (*manifest.files, *measured.files) if f.table is not None}:
         try:
             table_spec(name)
         except SchemaError as error:
             raise ReleaseError(f"{error} ({folder}); import it with the version that wrote it") from error
     return Release(folder=folder, manifest=manifest, measured=measured)
+
+
+def _check_names(folder: Path, listed: Set[str]) -> None:
+    """Nothing that a release must have is missing in the manifests, and they name all that is there."""
+    lacking = sorted({PARAMETERS_FILE, CARD_FILE} - listed)
+    if lacking:
+        raise ReleaseError(f"a manifest must name {', '.join(lacking)}, got no such file ({folder})")
+    own = {MANIFEST_FILE, MEASURED_FILE}
+    present = {
+        p.relative_to(folder).as_posix() for p in folder.rglob("*") if not p.is_dir() or p.is_symlink()
+    }
+    added = sorted(present - listed - own)
+    if added:
+        raise ReleaseError(
+            f"a release must have the files of its manifests alone, got {added[0]} too ({folder})"
+        )
 
 
 def _check(folder: Path, entry: FileEntry) -> None:

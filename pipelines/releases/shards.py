@@ -17,6 +17,8 @@ from pipelines.releases.errors import ReleaseError
 from pipelines.schemas import SchemaError, TableSpec, read_arrow
 
 COMPRESSION_LEVEL = 19
+ROW_LIMIT = 1_000_000
+DECODED_LIMIT_BYTES = 1 << 30
 
 
 def shard_bytes(table: pa.Table) -> bytes:
@@ -42,14 +44,18 @@ def shards(table: pa.Table, rows: int) -> Iterator[pa.Table]:
         yield table.slice(start, rows)
 
 
-def read_shards(paths: Sequence[Path], spec: TableSpec, *, measured: bool = False) -> pa.Table:
+def read_shards(
+    files: Sequence[tuple[Path, int | None]], spec: TableSpec, *, measured: bool = False
+) -> pa.Table:
     """The rows of a partition's shards, in order.
 
+    Args:   files: each shard with the number of its rows that the manifest says.
     Raises: ReleaseError: a shard is damaged, or has other columns than the table has here.
     """
     expected = spec.schema(measured=measured)
     pieces: list[pa.Table] = []
-    for path in paths:
+    for path, rows in files:
+        _check_size(path, rows)
         try:
             piece = read_arrow(path)
         except SchemaError as error:
@@ -64,9 +70,28 @@ def read_shards(paths: Sequence[Path], spec: TableSpec, *, measured: bool = Fals
     problems = [] if measured else spec.violations(table)
     if problems:
         raise ReleaseError(
-            f"table {spec.name} must fit its schema: {'; '.join(problems)} ({paths[0].parent})"
+            f"table {spec.name} must fit its schema: {'; '.join(problems)} ({files[0][0].parent})"
         )
     return table
+
+
+def _check_size(path: Path, rows: int | None) -> None:
+    """Before anything is decoded: a small file may say that it holds terabytes."""
+    try:
+        metadata = pq.read_metadata(path)
+    except (pa.ArrowException, OSError) as error:
+        raise ReleaseError(f"a shard must be a Parquet file, got a damaged one ({path})") from error
+    if metadata.num_rows != rows:
+        raise ReleaseError(
+            f"a shard must have {rows} rows as the manifest says, got {metadata.num_rows} ({path})"
+        )
+    if metadata.num_rows > ROW_LIMIT:
+        raise ReleaseError(f"a shard must have at most {ROW_LIMIT} rows, got {metadata.num_rows} ({path})")
+    size = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
+    if size > DECODED_LIMIT_BYTES:
+        raise ReleaseError(
+            f"a shard must have at most {DECODED_LIMIT_BYTES} bytes decoded, got {size} ({path})"
+        )
 
 
 def _columns(schema: pa.Schema) -> str:

@@ -17,6 +17,7 @@ from pipelines.vendor.errors import VendorError
 
 SIZE_LIMIT_BYTES = 64 << 20
 DEPTH_LIMIT = 100
+ELEMENT_LIMIT = 1_000_000
 _WHOLE = re.compile(r"\d{1,18}")
 _DECIMAL = re.compile(r"\d{1,12}(\.\d{1,12})?")
 
@@ -99,7 +100,7 @@ class _Builder:
     where: str
     open_elements: list[Element] = field(default_factory=list[Element])
     roots: list[Element] = field(default_factory=list[Element])
-    line: int = 0
+    count: int = 0
 
     @property
     def root(self) -> Element:
@@ -134,6 +135,11 @@ class _Builder:
         if len(self.open_elements) >= DEPTH_LIMIT:
             raise VendorError(
                 f"a report must nest at most {DEPTH_LIMIT} deep, got more ({self.where}:{line})"
+            )
+        self.count += 1
+        if self.count > ELEMENT_LIMIT:
+            raise VendorError(
+                f"a report must have at most {ELEMENT_LIMIT} elements, got more ({self.where}:{line})"
             )
         element = Element(tag=tag, attributes=attributes, line=line)
         (self.open_elements[-1].children if self.open_elements else self.roots).append(element)

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-NEEDED = ["verilator", "qflow-tech-osu018", "opensta", "iverilog", "g++", "gcc", "make"]
+NEEDED = ["verilator", "qflow-tech-osu018", "qflow-tech-osu035", "qflow-tech-osu050"]
+NEEDED += ["opensta", "iverilog", "g++", "gcc", "make"]
 NEEDED += ["bubblewrap", "python3-venv", "git"]
 REAL = ("bash", "env", "grep", "cat", "dirname", "sha256sum", "rm")
 
@@ -66,7 +67,7 @@ def system(fakes: Path, log: Path, repository: Path) -> System:
 def test_system_installs_nothing_when_all_is_there(system: System, log: Path) -> None:
     result = system(installed=NEEDED)
     assert result.returncode == 0
-    assert result.stdout == "system packages: all 10 already there\n"
+    assert result.stdout == "system packages: all 12 already there\n"
     assert not log.exists()
 
 
@@ -92,10 +93,10 @@ def test_system_uses_sudo_when_not_root(system: System, log: Path) -> None:
 
 
 def test_system_rejects_a_user_who_may_not_install(system: System, log: Path) -> None:
-    result = system(installed=NEEDED[2:], uid=1000)
+    result = system(installed=[NEEDED[1], *NEEDED[3:]], uid=1000)
     assert result.returncode == 1
     assert "needs root or sudo, got user someone and no sudo" in result.stderr
-    assert "apt-get install --no-install-recommends verilator qflow-tech-osu018\n" in result.stderr
+    assert "apt-get install --no-install-recommends verilator qflow-tech-osu035\n" in result.stderr
     assert "SYSTEM=skip" in result.stderr
     assert not log.exists()
 
