@@ -18,7 +18,7 @@ from assets.settings import Listener, Settings, ignore_progress
 from models.program_lm import EmbeddedProvider
 from pipelines.identity import content_hash
 from pipelines.labelling import Progress
-from pipelines.programs import AST, DATAFLOW, code_version
+from pipelines.programs import AST, DATAFLOW, code_version, remembered_programs
 from pipelines.programs.ast import ast_program
 from pipelines.programs.dataflow import dataflow_program
 from pipelines.programs.evaluation import frozen_hashes, refuse_twins
@@ -65,6 +65,7 @@ def make_variants(settings: Settings, listen: Listener) -> LlmPrograms:
         prompts=prompts,
         parents=parents_of(settings),
         cache=settings.cache,
+        known=_earlier(settings),
         on_variant=told,
     )
     rows = tuple(refuse_twins(made.rows))
@@ -121,6 +122,13 @@ def _options(chosen: Llm) -> LlmOptions:
         text=chosen.text,
         check=chosen.check,
     )
+
+
+def _earlier(settings: Settings) -> dict[str, str]:
+    """Name by syntax tree hash of the programs that variants are made of."""
+    suites = [suite for suite in (AST, DATAFLOW) if getattr(settings.configuration.llm.parents, suite) > 0]
+    rows = [r for s in suites for r in remembered_programs(s, settings.suite_options, settings.cache)]
+    return {row.ast_hash: row.name for row in rows if row.ast_hash is not None}
 
 
 def provider_of(settings: Settings, environment: Mapping[str, str], listen: Listener) -> Provider:

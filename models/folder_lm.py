@@ -58,6 +58,11 @@ class FolderProvider:
         return self._identity
 
     @property
+    def prices(self) -> Prices:
+        """Of tokens."""
+        return self._prices
+
+    @property
     def model(self) -> str:
         """Name of the folder."""
         return self._path.name

@@ -71,6 +71,11 @@ class EmbeddedProvider:
         return canonical_json([NAME, key, asdict(self._editing), _sampling_code()])
 
     @property
+    def prices(self) -> Prices:
+        """Of tokens."""
+        return self._prices
+
+    @property
     def model(self) -> str:
         """Its name with the beginning of the training's key."""
         return f"{NAME}-{training_key(self._training, self._seed)[:12]}"

@@ -115,6 +115,7 @@ def _program_row(source: str, top: str) -> ProgramRow:
         graph=None,
         operators=(),
         parent=None,
+        root=None,
         ast_hash=None,
         prompt=None,
         prompt_sha256=None,

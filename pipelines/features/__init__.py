@@ -14,7 +14,7 @@ from pipelines.features.extraction import (
 )
 from pipelines.features.graphs import graph_rows
 from pipelines.features.loops import extract_loops
-from pipelines.features.splits import EVALUATION, SplitError, evaluation_twins, freeze_split
+from pipelines.features.splits import EVALUATION, SplitError, evaluation_twins, freeze_split, source_hash
 
 __all__ = [
     "EVALUATION",
@@ -30,4 +30,5 @@ __all__ = [
     "freeze_split",
     "graph_rows",
     "remember_features",
+    "source_hash",
 ]

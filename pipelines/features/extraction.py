@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -62,7 +62,7 @@ def _loops(program: ProgramRow, cache: ContentCache) -> list[LoopRow]:
             rows = []  # the program's design row says why
         stored = [asdict(r) for r in rows]
         cache.put("loops", key, stored)
-    return [LoopRow(**{**row, "suite": program.suite}) for row in stored]
+    return [replace(LoopRow(**row), suite=program.suite) for row in stored]
 
 
 def _facts(program: ProgramRow, cache: ContentCache) -> list[ProgramFactsRow]:
@@ -74,7 +74,7 @@ def _facts(program: ProgramRow, cache: ContentCache) -> list[ProgramFactsRow]:
         except HlsError:
             stored = list[Any]()  # the program's design row says why
         cache.put("program_facts", key, stored)
-    return [ProgramFactsRow(**{**row, "suite": program.suite}) for row in stored]
+    return [replace(ProgramFactsRow(**row), suite=program.suite) for row in stored]
 
 
 _VERSIONS = ("loops-1", "program-facts-2", "graphs-1")

@@ -5,7 +5,7 @@ Belongs here: the rule of each named split. Does not: reading or writing the tab
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from pipelines.identity import content_hash
 from pipelines.programs import ast_hash_or_none, frozen_hashes
@@ -54,15 +54,21 @@ def freeze_split(
     for row in rows.values():
         if sides.setdefault(row.group, row.part) != row.part:
             raise SplitError(f"a group must be on one side of {name}, got {row.group!r} on two")
-    roots = _roots(programs)
+    held_out = {p.name for p in programs if p.stage == EVALUATION}
     for program in programs:
-        root = roots[program.program_id]
-        part = EVALUATION if root.stage == EVALUATION else sides.get(root.name) or _part(name, root.name)
+        group = program.root or program.name
+        is_held_out = program.stage == EVALUATION or group in held_out
+        part = EVALUATION if is_held_out else sides.get(group) or _part(name, group)
         placed = rows.setdefault(
             program.program_id,
-            SplitRow(split=name, program_id=program.program_id, group=root.name, part=part),
+            SplitRow(split=name, program_id=program.program_id, group=group, part=part),
         )
-        if (placed.part == EVALUATION) != (root.stage == EVALUATION):
+        if placed.group != group and placed.part != part:
+            raise SplitError(
+                f"a program must be in the part of its first ancestor {group}, {part}, "
+                f"got {program.name} in {placed.part} of {name}"
+            )
+        if (placed.part == EVALUATION) != is_held_out:
             raise SplitError(
                 f"evaluation programs and no others must be in part {EVALUATION} of {name}, "
                 f"got {program.name} in {placed.part}"
@@ -70,35 +76,39 @@ def freeze_split(
     return [rows[k] for k in sorted(rows)]
 
 
-def _roots(programs: Sequence[ProgramRow]) -> dict[str, ProgramRow]:
-    """The program that each one was derived from first, as far as it is among them."""
-    known = {program.program_id: program for program in programs}
-    found: dict[str, ProgramRow] = {}
-    for program in programs:
-        root, seen = program, {program.program_id}
-        while root.parent in known and root.parent not in seen:
-            seen.add(root.parent)
-            root = known[root.parent]
-        found[program.program_id] = root
-    return found
+HashOf = Callable[[ProgramRow], str | None]
+"""The syntax tree hash of a program, found from its source."""
 
 
-def evaluation_twins(programs: Sequence[ProgramRow]) -> list[str]:
+def source_hash(program: ProgramRow) -> str | None:
+    """The hash of a program's syntax tree; None when the text is no program."""
+    return ast_hash_or_none(program.source, program.top)
+
+
+def evaluation_twins(programs: Sequence[ProgramRow], hash_of: HashOf = source_hash) -> list[str]:
     """Ok programs that are not of stage evaluation and equal an evaluation program by syntax tree.
 
-    Compared with the frozen list and with the evaluation programs among them. A row without a hash is hashed.
+    Compared with the frozen list and with the evaluation programs among them. The column `ast_hash` is not
+    trusted: each program is hashed.
 
+    Args:    hash_of: finds the hash of a source.
     Returns: a sentence a program, in their order; none when training programs and evaluation are apart.
     """
     names = dict(frozen_hashes())
     for program in programs:
-        if program.stage == EVALUATION and program.ast_hash is not None:
-            names.setdefault(program.ast_hash, f"{program.suite}/{program.name}/{program.size}")
+        tree = hash_of(program) if program.stage == EVALUATION else None
+        if tree is not None:
+            names.setdefault(tree, f"{program.suite}/{program.name}/{program.size}")
     found: list[str] = []
     for program in programs:
         if program.status == OK and program.stage != EVALUATION:
-            tree = program.ast_hash or ast_hash_or_none(program.source, program.top)
-            if tree in names:
+            tree = hash_of(program)
+            if tree is None:
+                found.append(
+                    "a training program must have a syntax tree, got none of "
+                    f"{program.name} ({program.program_id})"
+                )
+            elif tree in names:
                 found.append(
                     f"a training program must differ from every evaluation program, got {program.name} "
                     f"({program.program_id}), which equals {names[tree]} by its syntax tree"

@@ -323,6 +323,7 @@ def _remember_cross_checks(
         run = runs.get(place)
         if (
             run is None
+            or place[0] not in designs
             or any(row.status not in LASTING for row in found)
             or len(found) < len(CROSS_CHECK_LIMITS)
         ):

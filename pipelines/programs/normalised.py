@@ -15,6 +15,7 @@ declarations and statements, and the names of functions of the headers.
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -311,7 +312,10 @@ def _constant(node: c_ast.Constant) -> str:
     text = str(node.value)
     if node.type in ("float", "double"):
         hexadecimal = text.lower().startswith("0x")
-        value = float.fromhex(text.rstrip("fFlL")) if hexadecimal else float(text.rstrip("fFlL"))
+        try:
+            value = float.fromhex(text.rstrip("fFlL")) if hexadecimal else float(text.rstrip("fFlL"))
+        except OverflowError:  # of hexadecimal text; decimal text is infinite then
+            value = math.inf
         return f"{node.type} {value.hex()}"
     found = _INTEGER.fullmatch(text)
     if found is None:

@@ -21,7 +21,7 @@ from pipelines.programs.suites import SuiteOptions, suite_programs
 from pipelines.schemas import ProgramRow, table_spec
 
 KIND = "programs"
-_SUFFIXES = (".py", ".c", ".h")
+_SUFFIXES = (".py", ".c", ".h", ".json")
 
 
 def remembered_programs(suite: str, options: SuiteOptions, cache: ContentCache) -> list[ProgramRow]:

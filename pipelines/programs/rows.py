@@ -137,6 +137,7 @@ def program_row(
         graph=None if graph is None else canonical_json(graph),
         operators=operators or (name,),
         parent=parent,
+        root=None,
         ast_hash=ast_hash_or_none(source, top),
         prompt=None,
         prompt_sha256=None,

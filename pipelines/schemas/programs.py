@@ -28,6 +28,7 @@ class ProgramRow:
     graph: str | None = column("JSON operator graph; null for a single operator.")
     operators: tuple[str, ...] = column("Names of the operators the program is made of.")
     parent: str | None = column("Program this one was derived from.")
+    root: str | None = column("Name of its first ancestor, with which it is on one side of every split.")
     ast_hash: str | None = column(
         "Hash of the normalised syntax tree of what the top function reaches: equal for programs that "
         "differ in names, layout and macros only; null for text that is no program."

@@ -26,6 +26,7 @@ from pipelines.programs.llm import (
     CheckLimits,
     LlmPrograms,
     LlmUsage,
+    Prices,
     ProviderError,
     Reply,
     ServerOptions,
@@ -120,6 +121,7 @@ class _Babbles:
     """A model whose replies are no programs; after `silent_after` prompts it gives none."""
 
     identity = "babbles"
+    prices = Prices()
     model = "babbles-1"
 
     def __init__(self, silent_after: int = 1000) -> None:

@@ -17,6 +17,7 @@ from click.testing import CliRunner
 from assets.cli import simfoundry
 from assets.configuration import parameters_text
 from assets.deployments import Deployment, local_deployment
+from assets.errors import FoundryError
 from assets.releasing import import_release, release_tables
 from assets.settings import Settings, ignore_progress
 from assets.stages import STEPS, partitions_of
@@ -146,6 +147,10 @@ def _change_manifest(folder: Path, change: Callable[[dict[str, Any]], object]) -
     path.write_text(json.dumps(content))
 
 
+def _entry_of(manifest: dict[str, Any], path: str) -> dict[str, Any]:
+    return next(entry for entry in manifest["files"] if entry["path"] == path)
+
+
 def _replace(folder: Path, name: str, content: bytes) -> None:
     """Another file with a manifest that fits it."""
     import hashlib
@@ -202,6 +207,22 @@ def _link(folder: Path) -> None:
             r"a manifest must have the form 1, got at files.0.path: ",
         ),
         (
+            lambda f: _change_manifest(f, lambda m: m["files"][0].update(partition="../../x")),
+            r"a manifest must have the form 1, got at files.0.partition: ",
+        ),
+        (
+            lambda f: _change_manifest(f, lambda m: _entry_of(m, LABELS).update(rows=99)),
+            r"a shard must have 99 rows as the manifest says, got \d+ \(",
+        ),
+        (
+            lambda f: _change_manifest(f, lambda m: m["files"].remove(_entry_of(m, "params.yaml"))),
+            r"a manifest must name params.yaml, got no such file",
+        ),
+        (
+            lambda f: (f / "tables" / "added.bin").write_bytes(b"x"),
+            r"a release must have the files of its manifests alone, got tables/added.bin too",
+        ),
+        (
             lambda f: _change_manifest(f, lambda m: m["files"][0].update(table="no_such")),
             r"table must be one of .*, got 'no_such' \(.*import it with the version that wrote it",
         ),
@@ -220,6 +241,26 @@ def test_import_rejects_a_damaged_release_and_changes_nothing(
     with pytest.raises(ReleaseError, match=message):
         import_release(other, folder)
     assert not (other.data_dir / "tables").exists()
+
+
+def test_a_release_without_times_is_read_with_none(
+    filled: Settings, releases: Path, other: Deployment
+) -> None:
+    folder = write(filled, releases).folder
+    (folder / "measured.json").unlink()
+    shutil.rmtree(folder / "measured")
+    import_release(other, folder)
+    rows: list[Any] = read_table(other.data_dir, table_spec("labels"))
+    assert rows
+    assert {row.synthesis_wall_s for row in rows} == {None}
+
+
+def test_a_release_rejects_runs_of_another_configuration(filled: Settings, releases: Path) -> None:
+    data, spec = filled.deployment.data_dir, table_spec("runs")
+    rows: list[Any] = read_table(data, spec, ["stencil"])
+    write_table(data, spec, rows[1:], "stencil")
+    with pytest.raises(FoundryError, match=r"the runs of stencil must be those of params.yaml, got others"):
+        write(filled, releases)
 
 
 def test_a_release_leaves_graphs_out_before_it_is_too_large(filled: Settings, releases: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from pipelines.features import SplitError, evaluation_twins, freeze_split
 from pipelines.programs import kernel_programs
 from pipelines.programs.evaluation import evaluation_programs
-from pipelines.schemas import REJECTED
+from pipelines.schemas import REJECTED, ProgramRow
 
 KERNELS = kernel_programs(suites=("linear_algebra", "irregular"), sizes=("small",))
 EVALUATION = evaluation_programs("stationary")
@@ -38,9 +38,30 @@ def test_split_rejects_an_evaluation_program_elsewhere(stage: str, part: str) ->
         freeze_split([program], existing=[place])
 
 
+def _variant(parent: ProgramRow, identity: str, root: str | None) -> ProgramRow:
+    return replace(parent, program_id=identity, name=f"of_{identity}", parent=parent.program_id, root=root)
+
+
+def test_a_variant_that_is_placed_before_its_ancestor_is_where_that_will_be() -> None:
+    variants = [_variant(p, f"a{n}", p.name) for n, p in enumerate(KERNELS)]
+    alone = freeze_split(variants)
+    both = {row.program_id: row.part for row in freeze_split([*variants, *KERNELS], existing=alone)}
+    assert all(both[v.program_id] == both[k.program_id] for v, k in zip(variants, KERNELS, strict=True))
+
+
+def test_split_rejects_a_variant_that_was_placed_apart_from_its_ancestor() -> None:
+    places = {row.part: row for row in freeze_split(KERNELS)}
+    there, other = places["train"], places["test"]
+    parent = next(k for k in KERNELS if k.program_id == there.program_id)
+    variant = _variant(parent, "a0", parent.name)
+    wrong = replace(other, program_id="a0", group="own")
+    with pytest.raises(SplitError, match="a program must be in the part of its first ancestor"):
+        freeze_split([variant], existing=[there, wrong])
+
+
 def test_a_variant_is_where_its_ancestor_is() -> None:
-    first = [replace(p, program_id=f"a{n}", name=f"v{n}", parent=p.program_id) for n, p in enumerate(KERNELS)]
-    second = [replace(p, program_id=f"b{n}", name=f"w{n}", parent=p.program_id) for n, p in enumerate(first)]
+    first = [_variant(p, f"a{n}", p.name) for n, p in enumerate(KERNELS)]
+    second = [_variant(p, f"b{n}", p.root) for n, p in enumerate(first)]
     places = {row.program_id: (row.group, row.part) for row in freeze_split([*second, *first, *KERNELS])}
     for kernel, child, grandchild in zip(KERNELS, first, second, strict=True):
         assert places[kernel.program_id] == places[child.program_id] == places[grandchild.program_id]

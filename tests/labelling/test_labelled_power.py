@@ -11,7 +11,8 @@ import pytest
 
 from pipelines.cache import ContentCache
 from pipelines.hls import Directive, HlsOptions, TransformOptions
-from pipelines.labelling import LabelledDesign, LabelOptions, label_design, netlist_power, netlists
+from pipelines.labelling import LabelledDesign, LabelOptions, counting, label_design, netlist_power, netlists
+from pipelines.native import NativeRun
 from pipelines.programs import program_from_file
 from pipelines.schemas import ProgramRow
 from pipelines.synthesis import SynthesisError, Target, find_liberty, netlist_record, read_netlist_record
@@ -176,6 +177,23 @@ def test_power_that_fails_leaves_the_rest_of_the_label(
         assert run.latency_cycles
         assert made.label.area_um2
     assert len(calls) == times
+
+
+def test_native_c_that_fails_now_is_no_verdict_on_the_netlist(
+    row: ProgramRow, target: Target, store: ContentCache, fresh: ContentCache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = label(row, target, store)
+    for kind in ("native", "power", "labels"):
+        shutil.rmtree(fresh.folder / kind, ignore_errors=True)
+    with monkeypatch.context() as late:
+        failed = NativeRun(status="timeout", reason="more than 20 s", wall_s=20.0, tool_version="gcc")
+        late.setattr(counting, "run_native", lambda *_, **__: failed)
+        (run,) = label(row, target, fresh).runs
+    assert (run.status, run.power_status) == ("ok", "tool_error")
+    assert run.power_reason == "native C must run again as it did before, got more than 20 s"
+    shutil.rmtree(fresh.folder / "native")
+    (again,) = label(row, target, fresh).runs
+    assert (again.power_status, again.power_mw) == ("ok", first.runs[0].power_mw)
 
 
 def test_power_that_is_not_asked_for_is_null(

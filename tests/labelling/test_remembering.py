@@ -178,6 +178,35 @@ def test_rows_that_would_not_be_made_here_have_no_entry(
     assert found.stored["labels"] == (table == "cross_checks")
 
 
+def test_ids_that_are_not_of_what_rows_say_have_no_entry(labelled: Labelled, fresh: ContentCache) -> None:
+    rows = labelled.rows()
+    escaping = [replace(d, design_id="../../../escaped") for d in rows.designs]
+    found = labelled.remember(fresh, replace(rows, designs=escaping))
+    assert (found.stored, found.other) == ({}, {"designs whose id is not theirs": 2})
+    foreign = replace(rows.program, source=rows.program.source + "\n")
+    found = labelled.remember(fresh, replace(rows, program=foreign))
+    assert (found.stored, found.other) == ({}, {"programs whose id is not theirs": 1})
+
+
+def test_designs_of_another_configuration_are_not_all(labelled: Labelled, fresh: ContentCache) -> None:
+    rows = labelled.rows()
+    few = replace(rows, designs=rows.designs[:1])
+    assert "programs whose designs are not those of the configuration" in labelled.remember(fresh, few).other
+    assert len(labelled.label(fresh)[0].designs) == len(rows.designs)
+
+
+def test_a_program_of_two_suites_keeps_to_its_own(labelled: Labelled) -> None:
+    other = replace(labelled.program, suite="other")
+    shared: dict[str, Any] = {"target": labelled.target, "cache": labelled.cache, "options": OPTIONS}
+    assert {d.suite for d in plan_designs([other], SPACE, **shared).designs} == {"other"}
+
+
+def test_slots_do_not_change_what_is_found(labelled: Labelled, monkeypatch: pytest.MonkeyPatch) -> None:
+    refuse_tools(monkeypatch)
+    _, labels, _ = labelled.label(labelled.cache, replace(OPTIONS, slots={"verilator": 1}, workers=1))
+    assert ordered(labels.runs) == ordered(labelled.labels.runs)
+
+
 def test_labels_of_other_tools_of_synthesis_do_not_stand_in_the_way(
     labelled: Labelled, fresh: ContentCache
 ) -> None:

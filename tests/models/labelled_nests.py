@@ -92,6 +92,7 @@ def _program(nest: Nest) -> ProgramRow:
         graph=None,
         operators=(),
         parent=None,
+        root=None,
         ast_hash=None,
         prompt=None,
         prompt_sha256=None,

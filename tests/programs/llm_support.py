@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from pipelines.programs.llm import (
     LlmOptions,
     LlmPrograms,
     ParentPool,
+    Prices,
     Prompt,
     Provider,
     ProviderError,
@@ -56,6 +57,7 @@ class Says:
     """A provider with given replies, one after another, the last again and again; an error is raised."""
 
     identity = "says"
+    prices = Prices(prompt_million=15_000.0, completion_million=20_000.0)
     model = "says-1"
 
     def __init__(self, *replies: str | ProviderError) -> None:
@@ -84,13 +86,19 @@ def variants(
     most_failures: int = 5,
     check: CheckLimits | None = None,
     pools: Sequence[ParentPool] = (POOL,),
+    known: Mapping[str, str] | None = None,
 ) -> LlmPrograms:
     """The stage on one parent."""
     options = LlmOptions(
         count=count, attempts=attempts, most_failures=most_failures, check=check or CheckLimits(timeout_s=5)
     )
     return llm_programs(
-        options, provider=provider, prompts=[PROMPT], parents=pools, cache=ContentCache(folder=folder)
+        options,
+        provider=provider,
+        prompts=[PROMPT],
+        parents=pools,
+        cache=ContentCache(folder=folder),
+        known=known or {},
     )
 
 

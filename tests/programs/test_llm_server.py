@@ -261,6 +261,52 @@ def test_server_rejects_options(options: dict[str, object], message: str) -> Non
         _provider(**options)  # type: ignore[arg-type]
 
 
+def test_a_key_in_an_answer_is_in_no_reply() -> None:
+    def answer(connection: socket.socket, request: bytes) -> None:
+        respond(connection, _completion(f"int main; // {KEY}", model=f"m {KEY}\ud800"))
+
+    with answering(answer) as url:
+        reply = _provider(url).complete("x", seed=0)
+    assert (reply.text, reply.model) == ("int main; // (key)", "m (key)?")
+
+
+def test_a_key_across_the_end_of_an_excerpt_is_not_cut_and_shown() -> None:
+    def answer(connection: socket.socket, request: bytes) -> None:
+        respond(connection, b"x" * 190 + KEY.encode() + b"y" * 4000)
+
+    with answering(answer) as url, pytest.raises(ProviderError, match="at most 1000 bytes") as caught:
+        _provider(url, most_reply_bytes=1000).complete("x", seed=0)
+    assert "sk-" not in caught.value.reply_excerpt
+
+
+@pytest.mark.parametrize("tokens", [-5, 10**20, int("1" + 400 * "0")])
+def test_token_counts_that_no_model_has_are_another_form(tokens: int) -> None:
+    def answer(connection: socket.socket, request: bytes) -> None:
+        respond(connection, _completion("x", usage={"prompt_tokens": tokens, "completion_tokens": 1}))
+
+    with (
+        answering(answer) as url,
+        pytest.raises(ProviderError, match="in JSON, got another form"),
+    ):
+        _provider(url).complete("x", seed=0)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://localhost:99999/v1",
+        "http://localhost:abc/v1",
+        "http://[::1/v1",
+        "http://:hidden@localhost/v1",
+        "http://localhost/v1?key=hidden",
+    ],
+)
+def test_server_rejects_urls_and_repeats_no_secret(url: str) -> None:
+    with pytest.raises(ProgramError, match="a server's url must be http or https") as caught:
+        _provider(url)
+    assert "hidden" not in str(caught.value)
+
+
 def test_server_rejects_a_key_that_is_no_header() -> None:
     with pytest.raises(ProgramError, match="visible ASCII characters without spaces, got others") as caught:
         _provider("http://localhost/v1", key="a\r\nHost: b")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,8 @@ from llm_support import GOOD, PARENT, PROMPT, SOURCE, Says, fenced, variants
 
 from pipelines.identity import text_sha256
 from pipelines.programs import ProgramError
-from pipelines.programs.llm import CheckLimits, ParentPool, ProviderError, reason_kind
+from pipelines.programs.llm import CheckLimits, ParentPool, Prices, ProviderError, checking, reason_kind
+from pipelines.programs.llm.bounded import BoundedReader
 
 
 def test_good_variant_is_a_row_that_says_where_it_comes_from(tmp_path: Path) -> None:
@@ -121,6 +123,70 @@ def test_of_equal_variants_the_first_stays(tmp_path: Path) -> None:
         made.rows[1].reason == "a variant must be new by its normalised syntax tree, got that of llm_00000_0"
     )
     assert made.usage.duplicates == 1
+
+
+def test_a_variant_that_equals_an_earlier_program_is_not_new(tmp_path: Path) -> None:
+    (first,) = variants(Says(fenced(GOOD)), tmp_path).rows
+    assert first.ast_hash is not None
+    (row,) = variants(Says(fenced(GOOD)), tmp_path, known={first.ast_hash: "ast_00007"}).rows
+    assert (row.status, row.reason) == (
+        "rejected",
+        "a variant must be new by its normalised syntax tree, got that of ast_00007",
+    )
+
+
+def test_a_variant_names_its_first_ancestor(tmp_path: Path) -> None:
+    (row,) = variants(Says(fenced(GOOD)), tmp_path).rows
+    assert row.root == PARENT.name
+    grown = ParentPool(name="llm", count=1, weight=1.0, program=lambda number: row)
+    (second,) = variants(Says(fenced(GOOD.replace("+ gain", "- gain"))), tmp_path, pools=[grown]).rows
+    assert (second.parent, second.root) == (row.program_id, PARENT.name)
+
+
+FAULTS = {
+    "a shift by less than nothing": "x[i] << (0 - 1)",
+    "a constant shift by less than nothing": "gain + (1 << -1)",
+    "a number beyond all numbers": "(int16_t)(x[i] * 0x1p99999)",
+}
+
+
+@pytest.mark.parametrize("expression", FAULTS.values(), ids=FAULTS.keys())
+def test_odd_expressions_cost_one_variant(expression: str, tmp_path: Path) -> None:
+    odd = fenced(SOURCE.replace("x[i] * gain", expression))
+    made = variants(Says(odd, fenced(GOOD)), tmp_path, attempts=2)
+    assert made.rows[0].status in ("rejected", "tool_error")
+    assert made.rows[0].reason
+    assert made.rows[1].status == "ok"
+
+
+@pytest.fixture
+def hurried(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Variants are read at once or not at all."""
+    reader = BoundedReader(checking._read, wall_s=0.001)
+    monkeypatch.setattr(checking, "_READER", reader)
+    yield
+    reader.end()
+
+
+def test_a_variant_that_takes_too_long_is_a_row(tmp_path: Path, hurried: None) -> None:
+    (row,) = variants(Says(fenced(GOOD)), tmp_path).rows
+    reason = "a variant must be read and scheduled in bounds, got more than 0.001 s"
+    assert (row.status, row.reason) == ("timeout", reason)
+
+
+def test_macros_that_grow_are_refused(tmp_path: Path) -> None:
+    grown = "\n".join(f"#define M{k} (M{k - 1} + M{k - 1})" for k in range(1, 16))
+    bomb = fenced(f"#define M0 gain\n{grown}\n" + GOOD.replace("gain;", "M15;"))
+    (row,) = variants(Says(bomb), tmp_path).rows
+    reason = "a preprocessed program must be at most 131072 bytes, got more"
+    assert (row.status, row.reason) == ("rejected", reason)
+
+
+def test_a_reply_of_before_costs_what_its_tokens_cost_now(tmp_path: Path) -> None:
+    dear, free = Says(fenced(GOOD)), Says(fenced(GOOD))
+    free.prices = Prices()
+    assert variants(dear, tmp_path).usage.cost == 0.25
+    assert variants(free, tmp_path).usage.cost == 0.0
 
 
 def test_variants_do_not_depend_on_how_many_are_asked_for(tmp_path: Path) -> None:

@@ -9,28 +9,34 @@ all.
 
 from __future__ import annotations
 
+import hashlib
 import tempfile
 from dataclasses import asdict, dataclass
+from functools import cache as cache_once
 from pathlib import Path
 
+from pipelines import native, sandbox
 from pipelines.cache import ContentCache
 from pipelines.cyclemodel import count_cycles, engine_version
 from pipelines.headers import INCLUDE_FOLDER
-from pipelines.hls import CompiledDesign, HlsError, HlsOptions, compile_program, read_interface, tool_version
+from pipelines.hls import CompiledDesign, HlsError, HlsOptions, compile_program, read_interface
 from pipelines.identity import content_hash
 from pipelines.interface import DataSet, Interface
 from pipelines.native import native_version, run_native
 from pipelines.programs.data import draw_data
 from pipelines.programs.errors import ProgramError
+from pipelines.programs.llm.bounded import BoundedReader
 from pipelines.programs.llm.replies import ReplyRejected
 from pipelines.programs.normalised import ast_hash
-from pipelines.sandbox import Limits, run_confined
+from pipelines.programs.remembered import code_version
+from pipelines.sandbox import Limits, SandboxError, run_confined
 from pipelines.schemas import OK, REJECTED, TIMEOUT, TOOL_ERROR, ProgramRow
-from pipelines.tools import find_tool
+from pipelines.tools import ToolMissing, find_tool
 from pipelines.values import same_values
 
 _CACHE_KIND = "llm_verdict"
-_PREPROCESSED_BYTES = 1 << 20
+_PREPROCESSED_BYTES = 1 << 17
+_CHECKING = (Path(native.__file__).parent, Path(sandbox.__file__).parent)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,9 +97,10 @@ def check_variant(source: str, parent: ProgramRow, limits: CheckLimits, cache: C
         parent.top,
         parent.inputs,
         asdict(limits),
-        tool_version(),
+        code_version(),
         native_version(),
         engine_version(),
+        _checking_version(),
     )
     stored = cache.get(_CACHE_KIND, key)
     if stored is not None:
@@ -104,10 +111,31 @@ def check_variant(source: str, parent: ProgramRow, limits: CheckLimits, cache: C
     return verdict
 
 
+@cache_once
+def _checking_version() -> str:
+    """Hash of the packages that run a variant natively and confined; other code has versions of its own."""
+    digest = hashlib.sha256()
+    for path in sorted(p for folder in _CHECKING for p in folder.glob("*.py")):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def _read(source: str, top: str) -> None:
+    """All that is done with a variant before it is run."""
+    ast_hash(source, top)
+    read_interface(source, top)
+    compile_program(source, top=top, options=HlsOptions())
+
+
+_READER = BoundedReader(_read)
+
+
 def _judged(source: str, parent: ProgramRow, limits: CheckLimits) -> Verdict:
     found: str | None = None
     try:
-        _require_preprocessable(source)
+        unknown = _preprocessed(source) or _readable(source, parent.top)
+        if unknown is not None:
+            return unknown
         found = ast_hash(source, parent.top)
         if found == parent.ast_hash:
             raise ReplyRejected("a variant must differ from its parent, got the same syntax tree")
@@ -123,11 +151,28 @@ def _judged(source: str, parent: ProgramRow, limits: CheckLimits) -> Verdict:
     except RecursionError:
         reason = "expressions and statements must nest less deeply, got nesting too deep"
         return Verdict(status=REJECTED, reason=reason, ast_hash=found)
+    except (ToolMissing, SandboxError, OSError):
+        raise
+    except Exception as error:  # a fault of an engine costs one variant, not the run, and is tried again
+        reason = f"an engine failed: {type(error).__name__}: {error}"
+        return Verdict(status=TOOL_ERROR, reason=reason, ast_hash=found)
     return Verdict(status=verdict.status, reason=verdict.reason, ast_hash=found, cycles=verdict.cycles)
 
 
-def _require_preprocessable(source: str) -> None:
-    """Expand macros confined first: a few of them can become gigabytes of text."""
+def _readable(source: str, top: str) -> Verdict | None:
+    """A verdict on a variant that takes too long to read, or too much memory; it is not remembered."""
+    excess = _READER.excess(source, top)
+    if excess is None:
+        return None
+    return Verdict(status=TIMEOUT, reason=f"a variant must be read and scheduled in bounds, got {excess}")
+
+
+def _preprocessed(source: str) -> Verdict | None:
+    """Expand macros confined first: a few of them can become gigabytes of text.
+
+    Returns: None, or a verdict on a machine that was too busy.
+    Raises:  ReplyRejected: it does not expand, or not to a program of bounded length.
+    """
     gcc = find_tool("gcc", "gcc")
     argv = (gcc, "-E", "-x", "c", "-std=c11", "-nostdinc", "-isystem", str(INCLUDE_FOLDER), "program.c")
     limits = Limits(
@@ -141,11 +186,14 @@ def _require_preprocessable(source: str) -> None:
             files={"program.c": source.encode()},
             limits=limits,
         )
+    if run.stopped_by == "time":
+        return Verdict(status=TIMEOUT, reason="the preprocessor must end, got no end of it")
     if run.stopped_by is not None or (run.returncode or 0) < 0:
         rule = f"a preprocessed program must be at most {_PREPROCESSED_BYTES} bytes"
         raise ReplyRejected(f"{rule}, got more")
     if run.returncode != 0:
         raise ReplyRejected(f"a program must pass the C preprocessor, got {_first_error(run.stderr)}")
+    return None
 
 
 def _first_error(messages: str) -> str:

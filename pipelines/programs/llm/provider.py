@@ -74,6 +74,11 @@ class Provider(Protocol):
         ...
 
     @property
+    def prices(self) -> Prices:
+        """Of its tokens; a reply of before costs what its tokens cost now."""
+        ...
+
+    @property
     def model(self) -> str:
         """Name of the model that is asked."""
         ...

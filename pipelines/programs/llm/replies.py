@@ -21,7 +21,7 @@ MOST_TOKENS = 8000
 MOST_MACROS = 200
 LONGEST_MACRO = 200
 
-_FENCED = re.compile(r"```[ \t]*([A-Za-z0-9+]*)[ \t]*\n(.*?)(?:\n[ \t]*```|\Z)", re.DOTALL)
+_FENCED = re.compile(r"```[ \t]*+([A-Za-z0-9+]*+)[ \t]*+\n(.*?)(?:\n[ \t]*```|\Z)", re.DOTALL)
 _COMMENT_OR_QUOTE = re.compile(r"""//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'""", re.DOTALL)
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _INCLUDE = re.compile(r"#[ \t]*include[ \t]*<([\w./]+)>[ \t]*")

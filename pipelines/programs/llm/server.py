@@ -17,10 +17,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException, HTTPSConnection, IncompleteRead
 from threading import Event, Timer
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pipelines.identity import canonical_json
 from pipelines.programs.errors import ProgramError
@@ -31,6 +31,7 @@ RETRIED = (408, 425, 429, 500, 502, 503, 504)
 """Answers of a server that may give a reply when it is asked again."""
 LONGEST_PAUSE_S = 60.0
 EXCERPT_CHARACTERS = 200
+_SHUT_AGAIN_S = 0.2
 _PIECE_BYTES = 1 << 16
 _KEY = re.compile(r"[\x21-\x7e]{1,4096}")
 
@@ -65,11 +66,14 @@ class ServerOptions:
     prices: Prices = field(default_factory=Prices)
 
     def __post_init__(self) -> None:
-        parts = urlsplit(self.url)
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
-            raise ProgramError(
-                f"a server's url must be http or https with a host and no user or query, got {self.url}"
-            )
+        rule = "a server's url must be http or https with a host and no user or query"
+        try:
+            parts = urlsplit(self.url)
+            place = f"{parts.scheme}://{parts.hostname}:{parts.port}{parts.path}"  # without what is secret
+        except ValueError as error:
+            raise ProgramError(f"{rule}, got another text: {error}") from None
+        if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc or parts.query:
+            raise ProgramError(f"{rule}, got {place[:EXCERPT_CHARACTERS]} with a user or a query, or no host")
         _require(bool(self.model), "a server's model must have a name", self.model)
         _require(0 <= self.temperature <= 5, "temperature must be 0 .. 5", self.temperature)
         _require(self.pause_s >= 0, "pause_s must be at least 0", self.pause_s)
@@ -100,11 +104,14 @@ class _Choice(BaseModel):
     message: _Message
 
 
+_TokenCount = Annotated[int, Field(ge=0, le=2**31 - 1)]
+
+
 class _Usage(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
-    prompt_tokens: int
-    completion_tokens: int
+    prompt_tokens: _TokenCount
+    completion_tokens: _TokenCount
 
 
 class _Completion(BaseModel):
@@ -164,6 +171,11 @@ class ServerProvider:
         )
 
     @property
+    def prices(self) -> Prices:
+        """Of tokens."""
+        return self._options.prices
+
+    @property
     def model(self) -> str:
         """The name that the server knows."""
         return self._options.model
@@ -213,11 +225,13 @@ class ServerProvider:
         Raises: ProviderError, _Busy.
         """
         connection = self._connection()
-        late = Event()
+        late, done = Event(), Event()
 
         def stop() -> None:
             late.set()
             _shut(connection)
+            while not done.wait(_SHUT_AGAIN_S):  # it may have been connecting, or shaking hands
+                _shut(connection)
 
         timer = Timer(self._options.timeout_s, stop)
         timer.daemon = True
@@ -231,9 +245,10 @@ class ServerProvider:
             if late.is_set() or isinstance(error, TimeoutError):
                 rule = f"a server must answer within {self._options.timeout_s:g} s"
                 raise ProviderError(f"{rule}, got no end of an answer", timed_out=True) from None
-            said = " ".join(f"{type(error).__name__}: {error}".split())[:EXCERPT_CHARACTERS]
-            raise _Busy(f"a server must answer, got {self._without_key(said)}", None) from None
+            said = " ".join(self._without_key(f"{type(error).__name__}: {error}").split())
+            raise _Busy(f"a server must answer, got {said[:EXCERPT_CHARACTERS]}", None) from None
         finally:
+            done.set()
             timer.cancel()
             connection.close()
 
@@ -262,10 +277,12 @@ class ServerProvider:
         body = bytearray()
         while piece := response.read1(_PIECE_BYTES):
             body += piece
+            if late.is_set():
+                break
             if len(body) > limit:
                 raise ProviderError(
                     f"a reply must be at most {limit} bytes, got more",
-                    reply_excerpt=self._excerpt(bytes(body[:EXCERPT_CHARACTERS])),
+                    reply_excerpt=self._excerpt(bytes(body)),
                 )
         if late.is_set() or response.length:  # shut by our clock, or by the server before its end
             raise IncompleteRead(bytes(body[:EXCERPT_CHARACTERS]), response.length)
@@ -296,16 +313,16 @@ class ServerProvider:
         usage = completion.usage
         counts = (usage.prompt_tokens, usage.completion_tokens) if usage is not None else (None, None)
         return Reply(
-            text=completion.choices[0].message.content,
-            model=_one_line(completion.model or self._options.model),
+            text=self._without_key(completion.choices[0].message.content),
+            model=self._without_key(_one_line(_encodable(completion.model or self._options.model))),
             prompt_tokens=counts[0],
             completion_tokens=counts[1],
             cost=self._options.prices.cost(*counts),
         )
 
     def _excerpt(self, content: bytes) -> str:
-        text = content[: 2 * EXCERPT_CHARACTERS].decode("utf-8", errors="replace")
-        return self._without_key(_one_line(text))[:EXCERPT_CHARACTERS]
+        text = self._without_key(content.decode("utf-8", errors="replace"))
+        return _one_line(text)[:EXCERPT_CHARACTERS]
 
     def _without_key(self, text: str) -> str:
         """A text that a server may have put the key into."""
@@ -313,7 +330,12 @@ class ServerProvider:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split())[: 2 * EXCERPT_CHARACTERS]
+    return " ".join(text[: 64 * EXCERPT_CHARACTERS].split())[: 2 * EXCERPT_CHARACTERS]
+
+
+def _encodable(text: str) -> str:
+    """A text with question marks for halves of characters, which no table can hold."""
+    return text.encode("utf-8", errors="replace").decode()
 
 
 def _seconds(text: str | None) -> float | None:

@@ -27,6 +27,8 @@ EXCERPT_CHARACTERS = 400
 _CACHE_KIND = "llm_reply"
 _PARENT_TRIES = 20
 
+EMPTY: Mapping[str, str] = {}
+
 ParentOf = Callable[[int], ProgramRow]
 """A program of an earlier stage by its number."""
 
@@ -140,6 +142,7 @@ def llm_programs(
     prompts: Sequence[Prompt],
     parents: Sequence[ParentPool],
     cache: ContentCache,
+    known: Mapping[str, str] = EMPTY,
     on_variant: OnVariant = _silent,
 ) -> LlmPrograms:
     """Variants 0 .. count - 1 of earlier programs by prompting a language model.
@@ -149,6 +152,7 @@ def llm_programs(
     variants the one of the lowest number stays. Replies and verdicts are kept in the cache, so the same
     request is never sent twice.
 
+    Args:    known: name by syntax tree hash of earlier programs; a variant that equals one is not new.
     Returns: rows in order of variants and attempts; programs of refused replies are not in them, but for an
              excerpt.
     Raises:  ProgramError: no prompt, or no parents.
@@ -160,7 +164,9 @@ def llm_programs(
             "variants need a prompt and earlier programs, got "
             + (f"programs of {', '.join(p.name for p in pools)} without a prompt" if pools else "no programs")
         )
-    stage = _Stage(options=options, provider=provider, prompts=prompts, pools=pools, cache=cache)
+    stage = _Stage(
+        options=options, provider=provider, prompts=prompts, pools=pools, cache=cache, known=dict(known)
+    )
     failed = 0
     for number in range(options.count):
         failed += not stage.variant(number)
@@ -242,7 +248,9 @@ class _Stage:
         key = content_hash(self.provider.identity, text_sha256(prompt), seed)
         stored: dict[str, Any] | None = self.cache.get(_CACHE_KIND, key)
         if stored is not None:
-            return Reply(**stored)
+            reply = Reply(**stored)
+            cost = self.provider.prices.cost(reply.prompt_tokens, reply.completion_tokens)
+            return replace(reply, cost=cost)
         if self.failures >= self.options.most_failures:
             rule = f"a model must reply to one of {self.options.most_failures} requests in a row"
             raise ProviderError(f"{rule}, got for the last: {self.last_failure}")
@@ -312,6 +320,7 @@ class _Made:
             graph=None,
             operators=parent.operators,
             parent=parent.program_id,
+            root=parent.root or parent.name,
             ast_hash=ast_hash,
             prompt=self.prompt,
             prompt_sha256=text_sha256(self.prompt_text),
