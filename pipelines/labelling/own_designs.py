@@ -83,7 +83,7 @@ def recall_hls(program: ProgramRow, options: HlsOptions, cache: ContentCache) ->
         return None
     return HlsAttempt(
         design=replace(DesignRow(**stored["design"]), suite=program.suite),
-        outcomes=tuple(replace(DirectiveOutcomeRow(**o), suite=program.suite) for o in stored["outcomes"]),
+        outcomes=tuple(DirectiveOutcomeRow(**o) for o in stored["outcomes"]),
     )
 
 
