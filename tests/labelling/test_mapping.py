@@ -22,8 +22,14 @@ from pipelines.hls import (
     mapping_space,
     read_program,
 )
-from pipelines.labelling import ConfigurationSpace, MappingSampling, sampled_configurations
-from pipelines.labelling.configurations import program_configurations
+from pipelines.labelling import (
+    ConfigurationSpace,
+    LabelOptions,
+    MappingSampling,
+    plan_designs,
+    sampled_configurations,
+)
+from pipelines.labelling.configurations import EngineFault, program_configurations
 from pipelines.labelling.mapping import (
     PLAIN,
     Dimension,
@@ -33,6 +39,7 @@ from pipelines.labelling.mapping import (
 )
 from pipelines.programs import SUITES, kernel_programs
 from pipelines.schemas import ProgramRow
+from pipelines.synthesis import Target, find_liberty
 
 PROGRAMS = {p.name: p for p in kernel_programs(suites=SUITES, sizes=("small",))}
 SAMPLING = MappingSampling(count=8)
@@ -255,6 +262,14 @@ def test_a_fault_of_the_engine_costs_one_program_and_is_tried_again(
     with monkeypatch.context() as patch:
         patch.setattr(sys.modules["pipelines.labelling.configurations"], "mapping_space", _fail)
         refused = program_configurations(PROGRAMS["gemm"], space, liberty="osu018", cache=cache)
-    assert refused == "the engine failed: AssertionError: read again"
+        (row,) = plan_designs(
+            [PROGRAMS["gemm"]],
+            space,
+            target=Target(liberty=find_liberty(None), clock_period_ns=10.0),
+            cache=cache,
+            options=LabelOptions(workers=1),
+        ).designs
+    assert refused == EngineFault(reason="the engine failed: AssertionError: read again")
+    assert (row.status, row.reason) == ("tool_error", "the engine failed: AssertionError: read again")
     made = program_configurations(PROGRAMS["gemm"], space, liberty="osu018", cache=cache)
-    assert not isinstance(made, str)
+    assert isinstance(made, list)

@@ -8,6 +8,7 @@ front end and high-level synthesis run in the process that asks. What was read h
 
 from __future__ import annotations
 
+import atexit
 import multiprocessing
 import resource
 from collections.abc import Callable
@@ -37,6 +38,7 @@ class BoundedReader:
             if self._pool is None:
                 context = multiprocessing.get_context("forkserver")
                 self._pool = context.Pool(1, initializer=_limit)
+                atexit.register(self.end)
                 self._pool.apply(_attempt, (_read_nothing, "", ""))  # its start takes no time of a program
             found = self._pool.apply_async(_attempt, (self._read, source, top))
             try:
@@ -50,6 +52,7 @@ class BoundedReader:
 
     def end(self) -> None:
         """End the process, if there is one."""
+        atexit.unregister(self.end)
         if self._pool is not None:
             self._pool.terminate()
             self._pool = None

@@ -5,6 +5,7 @@ Belongs here: words and tables around its charts. Does not: charts, or the other
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from pipelines.reports.content import Report
@@ -100,6 +101,6 @@ def _kinds(
 
 
 def _amount(value: float | None, *, is_share: bool) -> Cell:
-    if value is None:
+    if value is None or not math.isfinite(value):
         return Cell(shown=NOTHING, sort=0.0)
     return Cell(shown=percent(value) if is_share else count(int(value)), sort=value)
