@@ -1,11 +1,15 @@
 """What each stage of labelling costs: the kernels, and generated programs, one core, nothing cached.
 
     python -m tests.benchmarks.label_stages [--generated N] [--no-glitches] [--json FILE]
+    python -m tests.benchmarks.label_stages --release releases/v1 --count 60
 
 One line a program: cells, cycles, seconds by stage. Then means, shares and designs a core-hour. Seconds are
 processor seconds of the stage and its tools, save `native` and `cycle_model`: confined programs hide theirs,
 so these are by the clock and mean something on an idle machine alone. `rest` is drawing data, rows and the
 cache. No design is audited: Verilator is a stage of a sample.
+
+Of a release: designs drawn from all of its designs but the evaluation programs', under their own directives,
+delays and periods, so the mix of its stages and mappings.
 """
 
 from __future__ import annotations
@@ -22,7 +26,8 @@ from typing import Any
 from unittest.mock import patch
 
 from pipelines.cache import ContentCache
-from pipelines.hls import HlsOptions
+from pipelines.hls import HlsOptions, options_of
+from pipelines.identity import content_hash
 from pipelines.labelling import (
     LabelOptions,
     counting,
@@ -33,6 +38,7 @@ from pipelines.labelling import (
 )
 from pipelines.power import build_engine
 from pipelines.programs import SUITES, Generation, SuiteOptions, kernel_programs, suite_programs
+from pipelines.releases import open_release
 from pipelines.schemas import OK, ProgramRow
 from pipelines.synthesis import Target, find_liberty, load_liberty
 from pipelines.tools import stopwatch
@@ -82,12 +88,17 @@ class Meter:
 
 
 def measure(
-    program: ProgramRow, meter: Meter, cache: ContentCache, target: Target, options: LabelOptions
+    program: ProgramRow,
+    meter: Meter,
+    cache: ContentCache,
+    target: Target,
+    options: LabelOptions,
+    configuration: HlsOptions = CONFIGURATION,
 ) -> dict[str, Any]:
     """Seconds of each stage of one program, and what it is."""
     meter.reset()
     start = processor_s()
-    made = label_design(program, CONFIGURATION, target=target, cache=cache, options=options)
+    made = label_design(program, configuration, target=target, cache=cache, options=options)
     used = processor_s() - start - meter.hidden
     unconfined = sum(meter.spent[s] for s, (_, _, confined) in STAGES.items() if not confined)
     run = made.runs[0] if made.runs else None
@@ -121,20 +132,38 @@ def summary(rows: Sequence[dict[str, Any]]) -> str:
     )
 
 
+def drawn(release: Path, count: int) -> list[tuple[ProgramRow, HlsOptions]]:
+    """Designs of a release that are not for evaluation, those whose id has the lowest hash."""
+    opened = open_release(release)
+    programs = {
+        p.program_id: p for part in opened.partitions("programs") for p in opened.rows("programs", part)
+    }
+    designs = [d for part in opened.partitions("designs") for d in opened.rows("designs", part)]
+    chosen = [d for d in designs if programs[d.program_id].stage != "evaluation"]
+    chosen.sort(key=lambda d: content_hash("drawn", d.design_id))
+    return [(programs[d.program_id], options_of(d)) for d in chosen[:count]]
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print one line a program, then the summaries."""
     parser = argparse.ArgumentParser(description="What each stage of labelling costs.")
     parser.add_argument("--generated", type=int, default=10, help="programs of each of ast and dataflow")
     parser.add_argument("--no-glitches", action="store_true")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--release", type=Path, help="measure designs of a release instead")
+    parser.add_argument("--count", type=int, default=60, help="of them")
     chosen = parser.parse_args(arguments)
     count = Generation(count=chosen.generated, seed=5)
     options = LabelOptions(workers=1, audit_fraction=0.0, glitches=not chosen.no_glitches)
     suites = SuiteOptions(sizes=("small",), ast=count, dataflow=count)
-    groups = {"kernels": kernel_programs(suites=SUITES, sizes=("small",))}
-    groups["generated"] = [
-        p for s in ("ast", "dataflow") for p in suite_programs(s, suites) if p.status == OK
-    ]
+    groups: dict[str, list[tuple[ProgramRow, HlsOptions]]] = {}
+    if chosen.release is not None:
+        groups["release"] = drawn(chosen.release, chosen.count)
+    else:
+        kernels = kernel_programs(suites=SUITES, sizes=("small",))
+        generated = [p for s in ("ast", "dataflow") for p in suite_programs(s, suites) if p.status == OK]
+        groups["kernels"] = [(program, CONFIGURATION) for program in kernels]
+        groups["generated"] = [(program, CONFIGURATION) for program in generated]
     target = Target(liberty=find_liberty("osu018"), clock_period_ns=10.0)
     load_liberty(target.liberty)
     meter, found = Meter(), {}
@@ -146,8 +175,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             stack.enter_context(patch.object(module, function, metered))
         for group, programs in groups.items():
             found[group] = []
-            for program in programs:
-                found[group].append(measure(program, meter, cache, target, options))
+            for program, configuration in programs:
+                found[group].append(measure(program, meter, cache, target, options, configuration))
                 sys.stdout.write(line_of(found[group][-1]) + "\n")
                 sys.stdout.flush()
     for group, rows in found.items():

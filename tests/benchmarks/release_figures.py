@@ -91,6 +91,18 @@ QUERIES: tuple[tuple[str, str], ...] = (
            FROM cross_checks GROUP BY ALL ORDER BY ALL""",
     ),
     (
+        "estimates before synthesis: longest path and area",
+        """SELECT p.stage, count(*) AS designs,
+                  round(median(abs(critical_path_ns / delay_ns - 1)), 3) AS path_median,
+                  round(avg((abs(critical_path_ns / delay_ns - 1) <= 0.15)::INT), 3) AS path_within_15,
+                  round(min(critical_path_ns / delay_ns), 2) AS path_lowest,
+                  round(max(critical_path_ns / delay_ns), 2) AS path_highest,
+                  round(median(abs(estimated_area_um2 / area_um2 - 1)), 3) AS area_median,
+                  round(max(abs(estimated_area_um2 / area_um2 - 1)), 2) AS area_worst
+           FROM designs d JOIN programs p USING (program_id) JOIN labels l USING (design_id)
+           WHERE l.status = 'ok' GROUP BY ALL ORDER BY ALL""",
+    ),
+    (
         "facts of programs: medians",
         """SELECT p.stage, count(*) AS programs, median(loop_depth) AS loop_depth,
                   median(loop_count) AS loops,
