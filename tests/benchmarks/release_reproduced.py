@@ -74,7 +74,10 @@ SMALL = (
     *("programs.suites=[ast,dataflow]", "ast.count=3", "dataflow.count=3"),
     *("hls.memory_delay=[2,10]", "models.tenset_mlp.max_epochs=2"),
 )
-REFRESHED = ("programs.suites=[ast,dataflow]", "models.tenset_mlp.max_epochs=2")
+REFRESHED = (
+    *("programs.suites=[ast,dataflow]", "models.tenset_mlp.max_epochs=2"),
+    *("hls.memory_delay=[2,3,4,5,6,7,8,9]", "hls.pipeline=[false]"),
+)
 COPIED_PROGRAMS, OTHER_SEED = 4, 1
 
 
@@ -240,9 +243,9 @@ def _renamed(table: pa.Table, identity: str, suite: str) -> pa.Table:
 
 
 def configurations(settings: Settings) -> Iterator[HlsOptions]:
-    """As many as a program has, all without directives: delays 1, 2, 3, …"""
+    """Those that a program has, all without directives."""
     liberty = liberty_name(settings.target)
-    for delay in range(1, 1 + len(settings.space.memory_delays) * len(settings.space.pipeline)):
+    for delay in settings.space.memory_delays:
         yield HlsOptions(memory_read_delay_cycles=delay, memory_write_delay_cycles=delay, liberty=liberty)
 
 
