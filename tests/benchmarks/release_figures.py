@@ -27,6 +27,14 @@ QUERIES: tuple[tuple[str, str], ...] = (
            FROM programs WHERE status <> 'ok' GROUP BY ALL ORDER BY programs DESC, why""",
     ),
     (
+        "replies of the language model, by the stage of the parent",
+        """SELECT f.stage AS parent, count(*) AS replies,
+                  count(*) FILTER (v.status = 'ok') AS kept,
+                  max(regexp_extract(v.name, '([0-9]+)$', 1)::INT + 1) AS most_attempts,
+                  round(avg(v.prompt_tokens)) AS tokens_read, round(avg(v.completion_tokens)) AS tokens_written
+           FROM programs v JOIN programs f ON v.parent = f.program_id GROUP BY ALL ORDER BY ALL""",
+    ),
+    (
         "designs by stage: of high-level synthesis, of labels, of runs, of their power",
         """SELECT p.stage, count(*) AS designs, count(*) FILTER (d.status = 'ok') AS synthesised,
                   count(*) FILTER (l.status = 'ok') AS labels_ok,
