@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -23,7 +24,7 @@ from models.tenset_mlp import TrainOptions, train_tenset_mlp
 from pipelines.features import extract_features, freeze_split
 from pipelines.labelling import cross_check_designs, label_designs, place_designs, plan_designs
 from pipelines.programs import LLM, remembered_programs, stage_reports
-from pipelines.records import LabelledRows, make_records, runtime_data
+from pipelines.records import LabelledRows, make_records, remembered_records, runtime_data
 from pipelines.schemas import (
     OK,
     SchemaError,
@@ -167,15 +168,34 @@ def make_stage_reports(settings: Settings, partition: str, listen: Listener) -> 
 def make_record_table(settings: Settings, split: str, listen: Listener) -> StepSummary:
     """Write the labelled designs of all suites as records, each program where the split has it."""
     del listen  # seconds at most
-    tables = {
-        table: [row for part in _partitions(settings) for row in _read(settings, table, part)]
-        for table in ("programs", "loops", "designs", "labels", "runs")
-    }
-    rows = LabelledRows(**tables, splits=_read(settings, "splits", split))
-    made = make_records(
-        rows, split=split, data_text=lambda program, run: runtime_data(program, run, settings.cache)
-    )
-    return _write(settings, "records", split, {"records": made})
+    places = _read(settings, "splits", split)
+    pieces = [_records_of(settings, split, partition, places) for partition in _partitions(settings)]
+    spec = table_spec("records")
+    whole = pa.concat_tables([spec.schema().empty_table(), *pieces])
+    whole = whole.sort_by([(name, "ascending") for name in spec.key])
+    return _write(settings, "records", split, {"records": whole})
+
+
+RECORDED = ("programs", "loops", "designs", "labels", "runs")
+
+
+def _records_of(settings: Settings, split: str, partition: str, places: Sequence[Any]) -> pa.Table:
+    """Records of one partition's designs."""
+    data_dir = settings.deployment.data_dir
+    rows: dict[str, list[Any]] = {"programs": _read(settings, "programs", partition)}
+
+    def make() -> list[Any]:
+        tables = rows | {t: _read(settings, t, partition) for t in RECORDED if t not in rows}
+        given = LabelledRows(**tables, splits=places)
+        texts = partial(runtime_data, cache=settings.cache)
+        return make_records(given, split=split, data_text=texts)
+
+    own = {program.program_id for program in rows["programs"]}
+    paths = [table_path(data_dir, table_spec(table), partition) for table in RECORDED]
+    if not all(path.is_file() for path in paths):
+        return table_spec("records").to_arrow(make())  # says which table is not there
+    parts = {row.program_id: row.part for row in places if row.split == split and row.program_id in own}
+    return remembered_records(paths, parts, make, split=split, cache=settings.cache)
 
 
 def make_models(

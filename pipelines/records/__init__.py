@@ -17,6 +17,7 @@ from pipelines.records.layout import (
 )
 from pipelines.records.making import EVALUATION, LabelledRows, make_records
 from pipelines.records.numbers import QUANTITIES, Quantity
+from pipelines.records.remembered import remembered_records
 from pipelines.records.runtime import runtime_data
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "read_completion",
     "read_prompt",
     "read_records",
+    "remembered_records",
     "require_suffix",
     "runtime_data",
     "write_completion",

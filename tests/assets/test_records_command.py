@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from assets import stages
 from assets.cli import simfoundry
 from assets.configuration import compose_configuration
 from assets.errors import FoundryError
@@ -16,6 +17,7 @@ from assets.settings import Settings, ignore_progress
 from assets.stages import partitions_of, step_named
 from pipelines.labelling import MappingSampling
 from pipelines.records import read_records
+from pipelines.schemas import read_table, table_spec, write_table
 
 STEPS = ("programs", "designs", "labels", "features", "splits", "records")
 
@@ -45,6 +47,22 @@ def test_records_are_written_by_format_and_part(made: Settings, tmp_path: Path) 
         "test direct": counts["test direct"]
     }
     assert read_records(some) == [r for r in records if (r.format, r.part) == ("direct", "test")]
+
+
+def test_records_of_the_same_tables_are_not_written_again(
+    made: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    step, path = step_named("records"), made.deployment.data_dir / "tables" / "records"
+    before = {p.name: p.read_bytes() for p in path.iterdir()}
+    monkeypatch.setattr(stages, "make_records", None)
+    step.run(made, "by_kernel_v1", ignore_progress)
+    assert {p.name: p.read_bytes() for p in path.iterdir()} == before
+    spec = table_spec("designs")
+    (partition, *_) = partitions_of(step_named("designs"), made)
+    rows = read_table(made.deployment.data_dir, spec, [partition])
+    write_table(made.deployment.data_dir, spec, rows[1:], partition)
+    with pytest.raises(TypeError, match="not callable"):
+        step.run(made, "by_kernel_v1", ignore_progress)
 
 
 def test_records_rejects_a_project_without_records(settings: Settings, tmp_path: Path) -> None:

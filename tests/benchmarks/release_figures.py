@@ -31,7 +31,8 @@ QUERIES: tuple[tuple[str, str], ...] = (
         """SELECT f.stage AS parent, count(*) AS replies,
                   count(*) FILTER (v.status = 'ok') AS kept,
                   max(regexp_extract(v.name, '([0-9]+)$', 1)::INT + 1) AS most_attempts,
-                  round(avg(v.prompt_tokens)) AS tokens_read, round(avg(v.completion_tokens)) AS tokens_written
+                  round(avg(v.prompt_tokens)) AS tokens_read,
+                  round(avg(v.completion_tokens)) AS tokens_written
            FROM programs v JOIN programs f ON v.parent = f.program_id GROUP BY ALL ORDER BY ALL""",
     ),
     (

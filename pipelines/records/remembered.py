@@ -1,0 +1,55 @@
+"""Records of a partition from the cache, when the same code made them of the same tables before.
+
+Belongs here: what records depend on. Does not: how they are made (`making.py`), which tables there are.
+
+Why: writing a record takes 4 ms, and a run writes those of all designs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache as once
+from pathlib import Path
+
+import pyarrow as pa
+
+from pipelines.cache import ContentCache
+from pipelines.identity import content_hash
+from pipelines.programs import code_version
+from pipelines.schemas import RecordRow, table_spec
+
+KIND = "records"
+
+
+def remembered_records(
+    files: Sequence[Path],
+    places: Mapping[str, str],
+    make: Callable[[], Sequence[RecordRow]],
+    *,
+    split: str,
+    cache: ContentCache,
+) -> pa.Table:
+    """Records as columns, in order of their key.
+
+    Args:   files: the tables they are made of; places: part of the split by program, of these programs alone;
+            make: makes them from these.
+    Raises: what `make` raises. OSError: a file is not there, or the disk is full.
+    """
+    spec = table_spec("records")
+    hashes = [hashlib.sha256(path.read_bytes()).hexdigest() for path in files]
+    key = content_hash(split, hashes, sorted(places.items()), _version())
+    stored = cache.get_table(KIND, key)
+    if stored is None or not stored.schema.equals(spec.schema(), check_metadata=False):
+        stored = spec.to_arrow(make())
+        cache.put_table(KIND, key, stored)
+    return stored
+
+
+@once
+def _version() -> str:
+    """Hash of this package's files, and of what reads programs and draws data."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return content_hash(digest.hexdigest(), code_version())
