@@ -33,7 +33,7 @@ from pipelines.programs.llm import (
     ServerProvider,
     llm_programs,
 )
-from pipelines.schemas import ProgramRow, table_spec
+from pipelines.schemas import OK, REJECTED, ProgramRow, table_spec
 
 KIND = "variants"
 """Of the entries of the cache that hold all rows of the suite."""
@@ -69,7 +69,7 @@ def make_variants(settings: Settings, listen: Listener) -> LlmPrograms:
         on_variant=told,
     )
     rows = tuple(refuse_twins(made.rows))
-    if _are_lasting(rows):
+    if all(row.status in (OK, REJECTED) for row in rows):  # a failure is tried again by the next run
         settings.cache.put_table(KIND, key, spec.to_arrow(rows))
     return LlmPrograms(rows=rows)
 
@@ -77,21 +77,18 @@ def make_variants(settings: Settings, listen: Listener) -> LlmPrograms:
 def remember_variants(settings: Settings, rows: Sequence[ProgramRow]) -> bool:
     """Put the programs of the suite llm into the cache, as if the model had been asked here.
 
-    Returns: whether they were stored; not when the cache has them, or a request had failed.
+    A variant on which a tool failed stays as the release has it: its reply is in no release.
+
+    Returns: whether they were stored; not when the cache has them, or a request had no reply.
     Raises:  FoundryError: a prompt is not there.
     """
     provider = provider_of(settings, os.environ, ignore_progress)
     prompts = [read_prompt(name) for name in settings.configuration.llm.prompts]
     key = _variants_key(settings, provider, prompts)
-    if not _are_lasting(rows) or settings.cache.get_table(KIND, key) is not None:
+    if any(row.reply_sha256 is None for row in rows) or settings.cache.get_table(KIND, key) is not None:
         return False
     settings.cache.put_table(KIND, key, table_spec("programs").to_arrow(rows))
     return True
-
-
-def _are_lasting(rows: Sequence[ProgramRow]) -> bool:
-    """Whether every request had a reply; one that failed is asked again by the next run."""
-    return all(row.reply_sha256 is not None for row in rows)
 
 
 def _variants_key(settings: Settings, provider: Provider, prompts: Sequence[Prompt]) -> str:

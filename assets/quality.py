@@ -16,12 +16,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from assets.settings import Settings
-from pipelines.cache import ContentCache
 from pipelines.cyclemodel import ENGINE
-from pipelines.features import EVALUATION, evaluation_twins, source_hash
-from pipelines.identity import content_hash
+from pipelines.features import EVALUATION, evaluation_twins
 from pipelines.labelling import CROSS_CHECK_LIMITS
-from pipelines.programs import code_version
+from pipelines.programs import remembered_hash
 from pipelines.schemas import OK, ProgramRow, read_arrow, table_path, table_spec
 
 PROBLEM_LIMIT = 20
@@ -230,7 +228,7 @@ def mixed_evaluation_programs(file: CheckedFile) -> list[str]:
     """Programs for training that equal an evaluation program, and evaluation programs in another part."""
     rows = file.content.to_pylist() if file.table == "programs" else file.neighbour("programs")
     programs = [ProgramRow(**row) for row in rows]
-    problems = evaluation_twins(programs, partial(_remembered_hash, cache=file.settings.cache))
+    problems = evaluation_twins(programs, partial(remembered_hash, cache=file.settings.cache))
     parts = {r["program_id"]: r["part"] for r in file.content.to_pylist()} if file.table == "splits" else {}
     return problems + [
         f"an evaluation program must be in part {EVALUATION}, got {p.name} in {part}"
@@ -238,16 +236,6 @@ def mixed_evaluation_programs(file: CheckedFile) -> list[str]:
         for part in [parts.get(p.program_id)]
         if part is not None and p.stage == EVALUATION and part != EVALUATION
     ]
-
-
-def _remembered_hash(program: ProgramRow, *, cache: ContentCache) -> str | None:
-    """The hash of a program's source; it takes 15 ms, so it is found once."""
-    key = content_hash(program.source, program.top, code_version())
-    stored = cache.get("ast_hash", key)
-    if stored is None:
-        stored = {"ast_hash": source_hash(program)}
-        cache.put("ast_hash", key, stored)
-    return stored["ast_hash"]
 
 
 def failure_fraction(content: pa.Table) -> float:

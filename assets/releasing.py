@@ -27,14 +27,14 @@ from assets.locks import writing_to
 from assets.settings import Settings
 from assets.stages import STEPS, partitions_of, step_named
 from pipelines.features import GRAPH_TABLES, FeatureRows, Graphs, feature_version, remember_features
-from pipelines.hls import TOOL, HlsOptions, design_id, tool_version
+from pipelines.hls import TOOL, tool_version
 from pipelines.labelling import (
     ProgramRows,
     Remembered,
     labels_version,
     liberty_name,
+    planned_ids,
     present_versions,
-    program_configurations,
     remember,
 )
 from pipelines.programs import LLM, ProgramError
@@ -145,7 +145,7 @@ def _require_fresh(settings: Settings) -> None:
 
     Raises: FoundryError: they are not; the run was ended, or params.yaml changed after it.
     """
-    liberty, data_dir = liberty_name(settings.target), settings.deployment.data_dir
+    data_dir = settings.deployment.data_dir
     seeds = sorted(settings.options.data_seeds)
     for partition in partitions_of(step_named("designs"), settings):
         paths = [table_path(data_dir, table_spec(t), partition) for t in _COMPARED]
@@ -155,14 +155,13 @@ def _require_fresh(settings: Settings) -> None:
         designs = read_table(data_dir, table_spec("designs"), [partition])
         own = {d.design_id for d in designs if d.tool == TOOL}
         is_present = all(d.tool_version == tool_version() for d in designs if d.tool == TOOL)
-        if is_present and TOOL in settings.space.tools and own != _planned(programs, settings, liberty):
+        if is_present and TOOL in settings.space.tools and own != _asked(programs, settings):
             raise FoundryError(_STALE.format("designs", partition))
         runs = read_table(data_dir, table_spec("runs"), [partition])
         labels = read_table(data_dir, table_spec("labels"), [partition])
         ok = {row.design_id for row in labels if row.status == OK}
-        if any(row.seed not in seeds for row in runs) or len([r for r in runs if r.design_id in ok]) != len(
-            ok
-        ) * len(seeds):
+        made = sorted((run.design_id, run.seed) for run in runs if run.design_id in ok)
+        if made != [(identity, seed) for identity in sorted(ok) for seed in seeds]:
             raise FoundryError(_STALE.format("runs", partition))
 
 
@@ -170,15 +169,10 @@ _COMPARED = ("programs", "designs", "labels", "runs")
 _STALE = "the {} of {} must be those of params.yaml, got others; run `simfoundry run` again"
 
 
-def _planned(programs: Sequence[Any], settings: Settings, liberty: str) -> set[str]:
-    """Ids of the designs of the engine that a configuration asks for."""
-    found: set[str] = set()
-    for program in programs:
-        if program.status == OK:
-            own = program_configurations(program, settings.space, liberty=liberty, cache=settings.cache)
-            refused = [HlsOptions(clock_period_ns=settings.space.clock_period_ns, liberty=liberty)]
-            found |= {design_id(program, one) for one in (own if isinstance(own, list) else refused)}
-    return found
+def _asked(programs: Sequence[Any], settings: Settings) -> set[str]:
+    """Ids of the designs of the engine that the configuration asks for."""
+    chosen = {"liberty": liberty_name(settings.target), "cache": settings.cache}
+    return {identity for p in programs for identity in planned_ids(p, settings.space, **chosen)}
 
 
 def _pairs(content: pa.Table, tool: str, version: str) -> set[tuple[str, str]]:

@@ -98,7 +98,7 @@ class Settings:
         labelling = self.configuration.labelling
         return LabelOptions(
             workers=self.configuration.run.workers or os.cpu_count() or 1,
-            slots={tool: n for tool, n in self.configuration.run.slots.items() if n},
+            slots={tool: n for tool, n in self.configuration.run.slots.items() if n is not None},
             data_seeds=labelling.data_seeds,
             audit_fraction=labelling.audit_fraction,
             cross_check_fraction=labelling.cross_check_fraction,

@@ -116,8 +116,8 @@ def _banks(directive: Mapping[str, object], interface: Interface) -> int:
         return value
     shapes = {a.name: a.shape for a in interface.arrays}
     shape = shapes.get(str(directive.get("variable")))
-    is_one = isinstance(dimension, int) and dimension >= 0 and (shape is None or dimension <= len(shape))
-    if not is_one or not isinstance(dimension, int):
+    most = math.inf if shape is None else len(shape)
+    if not isinstance(dimension, int) or not 0 <= dimension <= most:
         raise PredictorError(f"dimension of a partition must be one of the array's, got {dimension!r}")
     if shape is None:
         return 1

@@ -14,7 +14,7 @@ from pipelines.features.extraction import (
 )
 from pipelines.features.graphs import graph_rows
 from pipelines.features.loops import extract_loops
-from pipelines.features.splits import EVALUATION, SplitError, evaluation_twins, freeze_split, source_hash
+from pipelines.features.splits import EVALUATION, SplitError, evaluation_twins, freeze_split
 
 __all__ = [
     "EVALUATION",
@@ -30,5 +30,4 @@ __all__ = [
     "freeze_split",
     "graph_rows",
     "remember_features",
-    "source_hash",
 ]

@@ -9,7 +9,7 @@ from pipelines.labelling.backends import TOOLS, LabellingError, require_tools
 from pipelines.labelling.configurations import (
     ConfigurationSpace,
     configurations,
-    program_configurations,
+    planned_ids,
     sampled_configurations,
 )
 from pipelines.labelling.cross_checks import CROSS_CHECK_LIMITS
@@ -48,8 +48,8 @@ __all__ = [
     "liberty_name",
     "place_designs",
     "plan_designs",
+    "planned_ids",
     "present_versions",
-    "program_configurations",
     "remember",
     "require_tools",
     "rtl_of",

@@ -19,6 +19,7 @@ from pipelines.hls import (
     HlsError,
     HlsOptions,
     TransformOptions,
+    design_id,
     directives_json,
     innermost_loops,
     mapping_space,
@@ -28,7 +29,7 @@ from pipelines.hls import (
 )
 from pipelines.identity import content_hash
 from pipelines.labelling.mapping import MappedConfiguration, MappingSampling, sampled_mappings
-from pipelines.schemas import ProgramRow
+from pipelines.schemas import OK, ProgramRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,6 +135,26 @@ def program_configurations(
     if isinstance(stored, str):
         return stored
     return [_options(_mapped(one), space, liberty) for one in stored]
+
+
+def planned_ids(
+    program: ProgramRow, space: ConfigurationSpace, *, liberty: str, cache: ContentCache
+) -> set[str]:
+    """Ids of the designs of the engine that a space asks for; of a refused program that of its one row.
+
+    Raises: HlsError: the space has a value that the engine does not accept.
+    """
+    if program.status != OK:
+        return set()
+    own = program_configurations(program, space, liberty=liberty, cache=cache)
+    if not isinstance(own, list):
+        own = [refused_configuration(space, liberty=liberty)]
+    return {design_id(program, one) for one in own}
+
+
+def refused_configuration(space: ConfigurationSpace, *, liberty: str) -> HlsOptions:
+    """What the one row of a program without configurations says."""
+    return HlsOptions(clock_period_ns=space.clock_period_ns, liberty=liberty)
 
 
 def _key(program: ProgramRow, space: ConfigurationSpace) -> str:

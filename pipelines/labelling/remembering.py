@@ -17,10 +17,10 @@ from typing import Any, cast
 
 from pipelines import cyclemodel, power, rtlsim
 from pipelines.cache import ContentCache
-from pipelines.hls import TOOL, HlsError, HlsOptions, design_id, options_of, tool_version
+from pipelines.hls import TOOL, HlsError, design_id, options_of, tool_version
 from pipelines.identity import content_hash
 from pipelines.labelling.attempts import liberty_name
-from pipelines.labelling.configurations import ConfigurationSpace, program_configurations
+from pipelines.labelling.configurations import ConfigurationSpace, planned_ids
 from pipelines.labelling.counting import is_audited, run_key
 from pipelines.labelling.cross_checks import (
     CROSS_CHECK_LIMITS,
@@ -142,7 +142,8 @@ def remember(
         into.put(cache, "hls", design.design_id, entry, row=f"design {design.design_id}")
     if len(present) != len(rows.designs):
         return
-    if not _are_all(rows.program, present, space, liberty_name(target), cache):
+    asked = planned_ids(rows.program, space, liberty=liberty_name(target), cache=cache)
+    if asked != {d.design_id for d in present}:
         into.other["programs whose designs are not those of the configuration"] += 1
         whole = False
     _remember_labels(rows, target=target, cache=cache, options=options, into=into, whole=whole)
@@ -171,22 +172,6 @@ def _own_design_id(program: ProgramRow, design: DesignRow) -> str | None:
         return design_id(program, options_of(design))
     except (HlsError, ValueError, KeyError, TypeError):
         return None
-
-
-def _are_all(
-    program: ProgramRow,
-    designs: Sequence[DesignRow],
-    space: ConfigurationSpace,
-    liberty: str,
-    cache: ContentCache,
-) -> bool:
-    """Whether the designs are those of the configuration, which are found anew and then remembered."""
-    if program.status != OK:
-        return not designs
-    own = program_configurations(program, space, liberty=liberty, cache=cache)
-    if not isinstance(own, list):
-        own = [HlsOptions(clock_period_ns=space.clock_period_ns, liberty=liberty)]
-    return sorted(design_id(program, one) for one in own) == sorted(d.design_id for d in designs)
 
 
 # ---- labels and runs -------------------------------------------------------------------------------

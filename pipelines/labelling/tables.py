@@ -19,6 +19,7 @@ from pipelines.labelling.configurations import (
     EngineFault,
     plain_configurations,
     program_configurations,
+    refused_configuration,
 )
 from pipelines.labelling.options import LabelOptions, ProgressCallback, silent
 from pipelines.labelling.other_designs import refused_by_front_end
@@ -71,7 +72,7 @@ def _plan(
     if isinstance(own, str):
         return [_refused(program, tool, space, liberty, own) for tool in space.tools]
     if isinstance(own, EngineFault):
-        options = HlsOptions(clock_period_ns=space.clock_period_ns, liberty=liberty)
+        options = refused_configuration(space, liberty=liberty)
         return [design_row(program, options, (TOOL_ERROR, own.reason), 0.0)]
     plain = plain_configurations(space, liberty=liberty)
     return [
@@ -84,7 +85,7 @@ def _plan(
 def _refused(
     program: ProgramRow, tool: str, space: ConfigurationSpace, liberty: str, reason: str
 ) -> DesignRow:
-    options = HlsOptions(clock_period_ns=space.clock_period_ns, liberty=liberty)
+    options = refused_configuration(space, liberty=liberty)
     if tool == TOOL:
         return design_row(program, options, (REJECTED, reason), 0.0)
     return refused_by_front_end(program, tool, options, reason)

@@ -19,7 +19,7 @@ from pipelines.programs.polybench_catalogue import (
     polybench_program,
     polybench_programs,
 )
-from pipelines.programs.remembered import code_version, remembered_programs
+from pipelines.programs.remembered import code_version, remembered_hash, remembered_programs
 from pipelines.programs.rows import kernel_programs, program_from_file
 from pipelines.programs.statistics import stage_reports
 from pipelines.programs.suites import (
@@ -61,6 +61,7 @@ __all__ = [
     "polybench_programs",
     "program_facts",
     "program_from_file",
+    "remembered_hash",
     "remembered_programs",
     "stage_reports",
     "suite_programs",
