@@ -8,8 +8,9 @@ processor seconds of the stage and its tools, save `native` and `cycle_model`: c
 so these are by the clock and mean something on an idle machine alone. `rest` is drawing data, rows and the
 cache. No design is audited: Verilator is a stage of a sample.
 
-Of a release: designs drawn from all of its designs but the evaluation programs', under their own directives,
-delays and periods, so the mix of its stages and mappings.
+Of a release: designs drawn from all of its designs up to --cells but the evaluation programs', under their
+own directives, delays and periods, so the mix of its stages and mappings. Beside the summary stands what the
+same designs took when the release was made, by its own rows: how fast this machine is meanwhile.
 """
 
 from __future__ import annotations
@@ -53,6 +54,7 @@ STAGES: dict[str, tuple[Any, str, bool]] = {
 """Stages: module and function that do it, and whether its tools are confined."""
 
 CONFIGURATION = HlsOptions()
+RUN_TIMES = ("native_wall_s", "build_wall_s", "simulate_wall_s", "power_wall_s")
 
 
 def processor_s() -> float:
@@ -132,16 +134,33 @@ def summary(rows: Sequence[dict[str, Any]]) -> str:
     )
 
 
-def drawn(release: Path, count: int) -> list[tuple[ProgramRow, HlsOptions]]:
-    """Designs of a release that are not for evaluation, those whose id has the lowest hash."""
+def drawn(release: Path, count: int, cells: int) -> tuple[list[tuple[ProgramRow, HlsOptions]], float]:
+    """Designs of a release that are not for evaluation, those whose id has the lowest hash.
+
+    Args:    cells: the most that a design may have.
+    Returns: programs with their configurations; the mean of the elapsed seconds of their rows.
+    """
     opened = open_release(release)
-    programs = {
-        p.program_id: p for part in opened.partitions("programs") for p in opened.rows("programs", part)
-    }
-    designs = [d for part in opened.partitions("designs") for d in opened.rows("designs", part)]
-    chosen = [d for d in designs if programs[d.program_id].stage != "evaluation"]
-    chosen.sort(key=lambda d: content_hash("drawn", d.design_id))
-    return [(programs[d.program_id], options_of(d)) for d in chosen[:count]]
+    programs, designs, labels, runs = (
+        [row for part in opened.partitions(table) for row in opened.rows(table, part)]
+        for table in ("programs", "designs", "labels", "runs")
+    )
+    by_id = {program.program_id: program for program in programs}
+    label_of = {label.design_id: label for label in labels}
+    run_of = {run.design_id: run for run in runs}
+    chosen = [
+        d
+        for d in designs
+        if by_id[d.program_id].stage != "evaluation" and (label_of[d.design_id].cell_count or 0) <= cells
+    ]
+    chosen = sorted(chosen, key=lambda d: content_hash("drawn", d.design_id))[:count]
+    elapsed = [
+        d.hls_wall_s
+        + (label_of[d.design_id].synthesis_wall_s or 0.0)
+        + sum(getattr(run_of.get(d.design_id), name, None) or 0.0 for name in RUN_TIMES)
+        for d in chosen
+    ]
+    return [(by_id[d.program_id], options_of(d)) for d in chosen], sum(elapsed) / max(1, len(elapsed))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -152,13 +171,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--release", type=Path, help="measure designs of a release instead")
     parser.add_argument("--count", type=int, default=60, help="of them")
+    parser.add_argument("--cells", type=int, default=10_000, help="the most that a design of it may have")
     chosen = parser.parse_args(arguments)
     count = Generation(count=chosen.generated, seed=5)
     options = LabelOptions(workers=1, audit_fraction=0.0, glitches=not chosen.no_glitches)
     suites = SuiteOptions(sizes=("small",), ast=count, dataflow=count)
     groups: dict[str, list[tuple[ProgramRow, HlsOptions]]] = {}
+    before_s = 0.0
     if chosen.release is not None:
-        groups["release"] = drawn(chosen.release, chosen.count)
+        groups["release"], before_s = drawn(chosen.release, chosen.count, chosen.cells)
     else:
         kernels = kernel_programs(suites=SUITES, sizes=("small",))
         generated = [p for s in ("ast", "dataflow") for p in suite_programs(s, suites) if p.status == OK]
@@ -181,6 +202,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 sys.stdout.flush()
     for group, rows in found.items():
         sys.stdout.write(f"{group}: {summary(rows)}\n")
+    if before_s:
+        sys.stdout.write(
+            f"the same when the release was made: {before_s:.2f} s, {3600 / before_s:.0f} a core-hour\n"
+        )
     if chosen.json is not None:
         chosen.json.write_text(json.dumps(found))
 

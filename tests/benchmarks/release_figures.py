@@ -133,6 +133,20 @@ QUERIES: tuple[tuple[str, str], ...] = (
                   round(median(build_wall_s + simulate_wall_s), 2) AS cycle_model
            FROM labels JOIN runs USING (design_id)""",
     ),
+    (
+        "designs a core-hour by the rows' own elapsed times, audits and cross-checks apart",
+        """WITH spent AS (
+               SELECT p.stage = 'evaluation' AS evaluation, l.cell_count <= 10000 AS to_10k_cells,
+                      coalesce(hls_wall_s, 0) + coalesce(synthesis_wall_s, 0) + coalesce(native_wall_s, 0)
+                      + coalesce(build_wall_s, 0) + coalesce(simulate_wall_s, 0) + coalesce(power_wall_s, 0)
+                      AS elapsed_s, coalesce(synthesis_wall_s, 0) AS synthesis_s
+               FROM designs d JOIN programs p USING (program_id) JOIN labels l USING (design_id)
+               JOIN runs r USING (design_id))
+           SELECT evaluation, to_10k_cells, count(*) AS designs, round(avg(elapsed_s), 2) AS elapsed_s,
+                  round(avg(synthesis_s), 2) AS synthesis_s,
+                  round(3600 / avg(elapsed_s))::INT AS designs_a_core_hour
+           FROM spent GROUP BY ALL ORDER BY ALL""",
+    ),
 )
 
 
