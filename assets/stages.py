@@ -18,10 +18,11 @@ from assets.errors import FoundryError
 from assets.language_models import make_variants, usage_notes
 from assets.partitions import options_of_shard, partitions, shard_named
 from assets.settings import Listener, Settings
+from assets.unchanged import inputs_key, keep_written, unchanged_rows
 from models.registry import Registration, RegistryStore, register_candidate
 from models.tenset_mlp import NAME as TENSET_MLP
 from models.tenset_mlp import TrainOptions, train_tenset_mlp
-from pipelines.features import extract_features, freeze_split
+from pipelines.features import extract_features, feature_version, freeze_split
 from pipelines.labelling import cross_check_designs, label_designs, place_designs, plan_designs
 from pipelines.programs import LLM, remembered_programs, stage_reports
 from pipelines.records import LabelledRows, make_records, remembered_records, runtime_data
@@ -127,6 +128,10 @@ def make_labels(settings: Settings, suite: str, listen: Listener) -> StepSummary
 
 def make_features(settings: Settings, suite: str, listen: Listener) -> StepSummary:
     """Write the facts and loop nests of programs and the control/data-flow graphs of designs of a suite."""
+    key = inputs_key(settings, "features", feature_version(), ("programs", "designs"), suite)
+    unchanged = unchanged_rows(settings, key, suite)
+    if unchanged is not None:
+        return StepSummary(step="features", partition=suite, rows=unchanged)
     made = extract_features(
         _read(settings, "programs", suite),
         _read(settings, "designs", suite),
@@ -140,7 +145,9 @@ def make_features(settings: Settings, suite: str, listen: Listener) -> StepSumma
         "cdfg_nodes": made.cdfg_nodes,
         "cdfg_edges": made.cdfg_edges,
     }
-    return _write(settings, "features", suite, rows)
+    summary = _write(settings, "features", suite, rows)
+    keep_written(settings, key, tuple(rows), suite)
+    return summary
 
 
 def make_splits(settings: Settings, split: str, listen: Listener) -> StepSummary:

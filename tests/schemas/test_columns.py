@@ -143,3 +143,20 @@ def test_one_quantity_has_one_type_and_unit_everywhere() -> None:
         for c in spec.columns:
             shape = (str(c.arrow_type), c.unit)
             assert seen.setdefault(c.name, shape) == shape, f"{spec.name}.{c.name}"
+
+
+def test_repeats_are_counted_in_a_table_of_any_order(readings: TableSpec) -> None:
+    rows = [replace(ROW, meter=m, hour=h) for m in "ab" for h in (1, 2, 3)]
+    sorted_ = readings.to_arrow(rows)
+    turned = sorted_.take([5, 0, 3, 1, 2, 4])
+    twice = sorted_.take([0, 1, 1, 2, 3, 4, 5])
+    apart = sorted_.take([0, 1, 2, 3, 1])
+    assert [readings.is_sorted(t) for t in (sorted_, turned, twice, apart)] == [True, False, False, False]
+    assert [readings.repeat_count(t) for t in (sorted_, turned, twice, apart)] == [0, 0, 1, 1]
+
+
+def test_a_key_without_value_is_no_order(readings: TableSpec) -> None:
+    content = readings.to_arrow([ROW, replace(ROW, hour=2), replace(ROW, hour=3)])
+    broken = _changed(content, "hour", [1, None, None], pa.int64())
+    assert not readings.is_sorted(broken)
+    assert readings.repeat_count(broken) == 1

@@ -1,0 +1,71 @@
+"""A step leaves alone what it wrote of the same inputs, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assets import stages
+from assets.settings import Settings, ignore_progress
+from assets.stages import step_named
+from pipelines.schemas import table_path, table_spec
+
+TABLES = ("program_facts", "loops", "cdfg_nodes", "cdfg_edges")
+
+
+@pytest.fixture
+def extractions(settings: Settings, engines: Any, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """One entry an extraction; the tables of stencil are made already."""
+    found: list[str] = []
+    extract = stages.extract_features
+
+    def counted(*given: Any, **named: Any) -> Any:
+        found.append("extracted")
+        return extract(*given, **named)
+
+    monkeypatch.setattr(stages, "extract_features", counted)
+    for name in ("programs", "designs", "features"):
+        step_named(name).run(settings, "stencil", ignore_progress)
+    return found
+
+
+def _again(settings: Settings) -> Mapping[str, int]:
+    return step_named("features").run(settings, "stencil", ignore_progress).rows
+
+
+def _file(settings: Settings, table: str) -> Path:
+    return table_path(settings.deployment.data_dir, table_spec(table), "stencil")
+
+
+def test_files_of_the_same_inputs_are_left_and_counted(settings: Settings, extractions: list[str]) -> None:
+    before = {table: _file(settings, table).stat().st_mtime_ns for table in TABLES}
+    first = _again(settings)
+    assert extractions == ["extracted"]
+    assert {table: _file(settings, table).stat().st_mtime_ns for table in TABLES} == before
+    _file(settings, "loops").unlink()
+    assert _again(settings) == first
+    assert extractions == ["extracted", "extracted"]
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_changed_file_is_made_anew(settings: Settings, extractions: list[str], table: str) -> None:
+    before = _file(settings, table).read_bytes()
+    _file(settings, table).write_bytes(before + b"x")
+    _again(settings)
+    assert extractions == ["extracted", "extracted"]
+    assert _file(settings, table).read_bytes() == before
+
+
+def test_other_inputs_or_another_version_are_made_anew(
+    settings: Settings, extractions: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = _file(settings, "designs")
+    path.write_bytes(_file(settings, "designs").read_bytes())
+    _again(settings)
+    assert len(extractions) == 1
+    monkeypatch.setattr(stages, "feature_version", lambda: "another")
+    _again(settings)
+    assert len(extractions) == 2
