@@ -12,7 +12,7 @@ from typing import Any
 import dagster as dg
 
 from assets.errors import explain, is_permanent
-from assets.plots import DISTRIBUTIONS, plot_distributions
+from assets.plots import DISTRIBUTIONS, remembered_plot
 from assets.quality import PROBLEM_LIMIT, CheckedFile, open_file, rules_of
 from assets.resources import FoundryResource, ProgressResource
 from assets.settings import Settings
@@ -60,7 +60,7 @@ def table_result(settings: Settings, table: str, summary: StepSummary) -> dg.Mat
     if failures:
         metadata["failures"] = dg.MetadataValue.md(_failure_list(failures))
     if table in DISTRIBUTIONS:
-        plot = plot_distributions(file.content, DISTRIBUTIONS[table])
+        plot = remembered_plot(file.content, DISTRIBUTIONS[table], settings.cache)
         metadata["distribution"] = dg.MetadataValue.md(plot)
     return dg.MaterializeResult(asset_key=table, metadata=metadata, check_results=check_results(file))
 

@@ -139,13 +139,19 @@ def dangling_references(file: CheckedFile) -> list[str]:
     """Rows that name a row of another table that is not there."""
     problems: list[str] = []
     for columns, other, other_columns in REFERENCES[file.table]:
-        names = list(columns)
-        known = file.neighbour_columns(other).select(list(other_columns)).rename_columns(names)
-        named = file.content.group_by(names).aggregate([])
-        lost = named.join(known, keys=names, join_type="left anti").to_pylist()
-        values = sorted(_tuple(row, columns) for row in lost)
+        known = file.neighbour_columns(other).select(list(other_columns)).rename_columns(list(columns))
+        values = sorted(_tuple(row, columns) for row in _lost(file.content.select(list(columns)), known))
         problems += [f"{columns} must be in {other}, got {value}" for value in values]
     return problems
+
+
+def _lost(named: pa.Table, known: pa.Table) -> list[dict[str, Any]]:
+    """Rows of one table, each once, that are not in another with the same columns."""
+    names = named.column_names
+    if len(names) == 1:  # five times as fast as the join
+        once = named.column(names[0]).unique()
+        return [{names[0]: v} for v in once.filter(pc.invert(pc.is_in(once, known.column(0)))).to_pylist()]
+    return named.group_by(names).aggregate([]).join(known, keys=names, join_type="left anti").to_pylist()
 
 
 def unequal_runs(file: CheckedFile) -> list[str]:

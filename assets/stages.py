@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any
 
@@ -23,12 +23,22 @@ from models.registry import Registration, RegistryStore, register_candidate
 from models.tenset_mlp import NAME as TENSET_MLP
 from models.tenset_mlp import TrainOptions, train_tenset_mlp
 from pipelines.features import extract_features, feature_version, freeze_split
-from pipelines.labelling import cross_check_designs, label_designs, place_designs, plan_designs
+from pipelines.identity import content_hash
+from pipelines.labelling import (
+    cross_check_designs,
+    designs_version,
+    label_designs,
+    liberty_name,
+    place_designs,
+    plan_designs,
+)
 from pipelines.programs import LLM, remembered_programs, stage_reports
 from pipelines.records import LabelledRows, make_records, remembered_records, runtime_data
 from pipelines.schemas import (
     OK,
+    REJECTED,
     SchemaError,
+    read_arrow,
     read_table,
     table_path,
     table_spec,
@@ -99,6 +109,10 @@ def make_programs(settings: Settings, partition: str, listen: Listener) -> StepS
 
 def make_designs(settings: Settings, suite: str, listen: Listener) -> StepSummary:
     """Write the designs of a suite: every program under every configuration, through HLS."""
+    key = inputs_key(settings, "designs", _designs_version(settings), ("programs",), suite)
+    unchanged = unchanged_rows(settings, key, suite)
+    if unchanged is not None:
+        return _summary(settings, "designs", suite, unchanged)
     made = plan_designs(
         _read(settings, "programs", suite),
         settings.space,
@@ -108,7 +122,16 @@ def make_designs(settings: Settings, suite: str, listen: Listener) -> StepSummar
         on_progress=listen,
     )
     rows = {"designs": made.designs, "directive_outcomes": made.directive_outcomes}
-    return _write(settings, "designs", suite, rows)
+    summary = _write(settings, "designs", suite, rows)
+    if all(design.status in (OK, REJECTED) for design in made.designs):  # a failure is tried again
+        keep_written(settings, key, tuple(rows), suite)
+    return summary
+
+
+def _designs_version(settings: Settings) -> str:
+    """Hash of all that designs of given programs depend on."""
+    space = settings.space
+    return content_hash(designs_version(space.tools), asdict(space), liberty_name(settings.target))
 
 
 def make_labels(settings: Settings, suite: str, listen: Listener) -> StepSummary:
@@ -131,7 +154,7 @@ def make_features(settings: Settings, suite: str, listen: Listener) -> StepSumma
     key = inputs_key(settings, "features", feature_version(), ("programs", "designs"), suite)
     unchanged = unchanged_rows(settings, key, suite)
     if unchanged is not None:
-        return StepSummary(step="features", partition=suite, rows=unchanged)
+        return _summary(settings, "features", suite, unchanged)
     made = extract_features(
         _read(settings, "programs", suite),
         _read(settings, "designs", suite),
@@ -398,6 +421,17 @@ def _write(
         failures=dict(failures),
         notes=notes or {},
     )
+
+
+def _summary(settings: Settings, step: str, partition: str, rows: Mapping[str, int]) -> StepSummary:
+    """What a step says of files that it left as they are."""
+    failures: Counter[tuple[str, str, str]] = Counter()
+    for table in rows:
+        spec = table_spec(table)
+        if "status" in {column.name for column in spec.columns}:
+            path = table_path(settings.deployment.data_dir, spec, partition)
+            failures += count_failures(table, spec.from_arrow(read_arrow(path)))
+    return StepSummary(step=step, partition=partition, rows=rows, failures=dict(failures))
 
 
 def _registration_notes(placed: Registration) -> dict[str, str]:

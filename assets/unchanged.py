@@ -46,6 +46,8 @@ def unchanged_rows(settings: Settings, key: str | None, partition: str) -> Mappi
     paths = {table: _path(settings, table, partition) for table in written}
     if any(_file_hash(path) != written[table] for table, path in paths.items()):
         return None
+    if not all(_path(settings, t, partition, measured=True).is_file() for t in written if _has_times(t)):
+        return None
     return {table: pq.read_metadata(path).num_rows for table, path in paths.items()}
 
 
@@ -59,8 +61,12 @@ def keep_written(settings: Settings, key: str | None, tables: Sequence[str], par
         settings.cache.put(KIND, key, written)
 
 
-def _path(settings: Settings, table: str, partition: str) -> Path:
-    return table_path(settings.deployment.data_dir, table_spec(table), partition)
+def _path(settings: Settings, table: str, partition: str, *, measured: bool = False) -> Path:
+    return table_path(settings.deployment.data_dir, table_spec(table), partition, measured=measured)
+
+
+def _has_times(table: str) -> bool:
+    return table_spec(table).has_measured
 
 
 def _file_hash(path: Path) -> str | None:

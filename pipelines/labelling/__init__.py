@@ -21,7 +21,7 @@ from pipelines.labelling.pool import Outcome, run_all
 from pipelines.labelling.remembering import ProgramRows, Remembered, remember
 from pipelines.labelling.samples import cross_check_designs
 from pipelines.labelling.tables import DesignTables, LabelTables, label_designs, plan_designs
-from pipelines.labelling.versions import labels_version, present_versions
+from pipelines.labelling.versions import designs_version, labels_version, present_versions
 
 __all__ = [
     "CROSS_CHECK_LIMITS",
@@ -42,6 +42,7 @@ __all__ = [
     "Remembered",
     "configurations",
     "cross_check_designs",
+    "designs_version",
     "label_design",
     "label_designs",
     "labels_version",

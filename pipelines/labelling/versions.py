@@ -25,7 +25,6 @@ def present_versions(tools: Iterable[str] = (hls.TOOL,)) -> dict[str, str]:
     Args:   tools: of `TOOLS`, that make designs.
     Raises: ToolMissing: one of them, or gcc or Verilator, is not installed.
     """
-    other = [tool for tool in tools if tool != hls.TOOL]
     return {
         hls.TOOL: hls.tool_version(),
         cyclemodel.ENGINE: cyclemodel.engine_version(),
@@ -33,8 +32,23 @@ def present_versions(tools: Iterable[str] = (hls.TOOL,)) -> dict[str, str]:
         "native": native_version(),
         "pyosys": synthesis_version(),
         power.ENGINE: power.tool_version(),
-        **{tool: f"{backend_of(tool).version()} {backend_of(tool).engine_version()}" for tool in other},
+        **_design_versions(tools),
     }
+
+
+def _design_versions(tools: Iterable[str]) -> dict[str, str]:
+    other = [tool for tool in tools if tool != hls.TOOL]
+    versions = {tool: f"{backend_of(tool).version()} {backend_of(tool).engine_version()}" for tool in other}
+    return {hls.TOOL: hls.tool_version(), **versions}
+
+
+def designs_version(tools: Iterable[str]) -> str:
+    """Hash of all that designs of a given program and configuration depend on.
+
+    Args:   tools: of `TOOLS`, that make designs.
+    Raises: ToolMissing: one of them is not installed.
+    """
+    return content_hash(_design_versions(tools), _code_hash())
 
 
 def labels_version(tools: Iterable[str]) -> str:

@@ -9,6 +9,7 @@ by yosys.
 from __future__ import annotations
 
 import re
+from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
 
@@ -104,6 +105,7 @@ def constraints(driving_cell: str | None) -> str:
     return f"{driven}set_load {OUTPUT_LOAD_PF * 1000:g}\n"  # in fF
 
 
+@cache
 def tool_version() -> str:
     """Version of pyosys and hash of the recipe: a change of either changes every result's key."""
     recipe = content_hash(commands("top"), constraints("cell"), constant_multiply_map(), TIMING_MODEL)[:8]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -69,3 +70,34 @@ def test_other_inputs_or_another_version_are_made_anew(
     monkeypatch.setattr(stages, "feature_version", lambda: "another")
     _again(settings)
     assert len(extractions) == 2
+
+
+def test_designs_of_the_same_programs_are_left_and_their_failures_counted(
+    settings: Settings, engines: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    step_named("programs").run(settings, "stencil", ignore_progress)
+    first = step_named("designs").run(settings, "stencil", ignore_progress)
+    monkeypatch.setattr(stages, "plan_designs", None)
+    assert step_named("designs").run(settings, "stencil", ignore_progress) == first
+    measured = table_path(settings.deployment.data_dir, table_spec("designs"), "stencil", measured=True)
+    measured.unlink()
+    with pytest.raises(TypeError):
+        step_named("designs").run(settings, "stencil", ignore_progress)
+
+
+def test_designs_with_a_failure_are_made_again(
+    settings: Settings, engines: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = stages.plan_designs
+
+    def failing(*given: Any, **named: Any) -> Any:
+        made = plan(*given, **named)
+        first = replace(made.designs[0], status="timeout", reason="it took too long")
+        return replace(made, designs=[first, *made.designs[1:]])
+
+    step_named("programs").run(settings, "stencil", ignore_progress)
+    monkeypatch.setattr(stages, "plan_designs", failing)
+    failed = step_named("designs").run(settings, "stencil", ignore_progress)
+    assert sum(failed.failures.values()) == 1
+    monkeypatch.setattr(stages, "plan_designs", plan)
+    assert not step_named("designs").run(settings, "stencil", ignore_progress).failures
