@@ -42,7 +42,7 @@ _COUNTS = ("latency_cycles", "dsp_count", "bram_count", "lut_count", "ff_count")
 _SHARES = ("dsp_utilization", "bram_utilization", "lut_utilization", "ff_utilization")
 _STAGES = ("transform", "hls")
 _KINDS = {"pipeline": "pipeline", "tile": "tile", "parallel": "parallel"}
-_STEP = re.compile(r"\+\+|--|([+-])=\s*(\d+)$|=\s*\w+\s*([+-])\s*(\d+)$")
+_STEP = re.compile(r"\+\+|--|([+-])=\s*(\d{1,18})$|=\s*\w+\s*([+-])\s*(\d{1,18})$")
 _CAST = re.compile(r"\(\s*(?:unsigned|signed|char|short|int|long|\s)+\)")
 
 
@@ -287,14 +287,15 @@ def _loops_of(kernel: str, loops: Sequence[_Loop]) -> list[VendorLoopRow]:
 
 
 def _trip_count(loop: _Loop) -> int | None:
-    """Iterations of a loop whose bounds and step are numbers; None for others."""
+    """Iterations of a loop whose bounds and step are numbers; None for others, and from 2^63."""
     lower, upper, step = _constant(loop.lower), _constant(loop.upper), _step(loop.step)
     if lower is None or upper is None or not step or loop.cmp not in ("<", "<=", ">", ">="):
         return None
     if (step > 0) != (loop.cmp in ("<", "<=")):
         return None
     distance = (upper - lower) * (1 if step > 0 else -1) + (1 if loop.cmp in ("<=", ">=") else 0)
-    return max(0, -(-distance // abs(step)))
+    trips = max(0, -(-distance // abs(step)))
+    return trips if trips < 2**63 else None
 
 
 def _step(text: str) -> int | None:

@@ -121,6 +121,9 @@ def test_kernels_give_loops_and_the_places_of_directives(tmp_path: Path) -> None
         ({"step": "i--"}, None),
         ({"upper": "__import__('os')"}, None),
         ({"lower": "9", "upper": "3"}, 0),
+        ({"upper": str(2**63 - 1)}, 2**63 - 1),
+        ({"upper": "9223372036854775807 * 9223372036854775807"}, None),
+        ({"step": f"i += {'9' * 5000}"}, None),
     ],
 )
 def test_trip_counts_of_loops_with_constant_bounds(
