@@ -15,7 +15,7 @@ PYTEST := $(BIN)/pytest -n $(PYTEST_WORKERS) --dist loadfile --ignore=tests/benc
 # Without this the wrapper of pyright asks its registry for a newer version at every start.
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
-.PHONY: help run test check setup system venv lock docs clean
+.PHONY: help run test check setup ns3 system venv lock docs clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' Makefile | expand -t 10
@@ -23,10 +23,10 @@ help: ## list the targets
 run: setup ## set up, then the main job at smoke scale
 	$(BIN)/simfoundry run scale=smoke
 
-test: setup ## set up, then every test
+test: setup ns3 ## set up, then every test
 	$(PYTEST)
 
-check: setup ## set up, then lint, format, types, import contracts, tests (a warning is an error)
+check: setup ns3 ## set up, then lint, format, types, import contracts, tests (a warning is an error)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright --pythonpath $(BIN)/python
@@ -34,6 +34,9 @@ check: setup ## set up, then lint, format, types, import contracts, tests (a war
 	$(PYTEST)
 
 setup: system venv ## everything a fresh Debian or Ubuntu needs
+
+ns3: ## the network simulator that the tests compare ours with
+	@SYSTEM='$(SYSTEM)' setup/system.sh libns3-dev
 
 system: ## Debian packages; make SYSTEM=skip ... when the tools come from elsewhere
 	@SYSTEM='$(SYSTEM)' setup/system.sh

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Install the Debian packages the foundry calls, or say in one line that they are there.
+# Further packages may be named as arguments: `make test` adds ns-3, which nothing else needs.
 set -euo pipefail
 
 packages=(
@@ -12,6 +13,7 @@ packages=(
     g++ gcc make      # Verilator's builds, native C
     bubblewrap        # confines generated and foreign C
     python3-venv git  # the virtual environment, DVC
+    "$@"
 )
 
 if [ "${SYSTEM:-install}" = skip ]; then

@@ -1,0 +1,46 @@
+"""Queueing theory: maximum entropy, decomposition, latency of every flow.
+
+Belongs here: what follows from rates, variations and routes alone. Does not: what is learned from
+simulations (`models/queue_correction`).
+"""
+
+from pipelines.network.queueing.latency import (
+    ESTIMATES,
+    FlowLatency,
+    NetworkModel,
+    flow_latency,
+    model_network,
+    rtt_quantile_s,
+    stream_waits,
+)
+from pipelines.network.queueing.maximum_entropy import (
+    Flow,
+    departure_scv,
+    finite_length,
+    mean_lengths,
+    merged_scv,
+    split_scv,
+    waits_s,
+)
+from pipelines.network.queueing.network import Pairs, QueueModel, Streams, model_queues
+
+__all__ = [
+    "ESTIMATES",
+    "Flow",
+    "FlowLatency",
+    "NetworkModel",
+    "Pairs",
+    "QueueModel",
+    "Streams",
+    "departure_scv",
+    "finite_length",
+    "flow_latency",
+    "mean_lengths",
+    "merged_scv",
+    "model_network",
+    "model_queues",
+    "rtt_quantile_s",
+    "split_scv",
+    "stream_waits",
+    "waits_s",
+]

@@ -1,0 +1,391 @@
+"""A network of queues in one topological pass: decomposition, waits of every flow at every queue.
+
+Belongs here: sums over the flows of a pair of queues, and the pass over queues. Does not: the closed forms of
+one queue (`maximum_entropy.py`), end-to-end latency (`latency.py`).
+
+Flows that go from one queue to the same next one are one stream there: a million flows are some hundred
+thousand streams, and the pass takes milliseconds.
+
+Two estimates stand side by side. `common_s` and `stream_scv` are the paper's: each stream arrives with the
+variation that decomposition gives it. `tree_wait_s` uses that packets of one stream were already sent one
+after the other by the queue before, over a link of the same rate, so that they do not wait for each other
+again: the wait of a stream is that of a queue which all its flows enter straight from their hosts, less that
+of the stream alone in such a queue. Where queues form a tree and all packets have one size this follows from
+packet to packet: the last queue of the tree sends each when a single queue with all arrivals would. Where
+streams part and sizes mix it is an approximation.
+
+Source: chapter 5.3.3 and 5.3.4, algorithm 1 (lines 3 to 10).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipelines.network.compiled import compiled
+from pipelines.network.errors import NetworkError
+from pipelines.network.queueing.maximum_entropy import NEAR_ONE
+from pipelines.network.topology import Topology
+
+NEARLY_FULL = 0.999
+"""Utilisation above which a queue without end is taken as this full."""
+PASS_LIMIT = 200
+"""Passes over queues that wait for each other in a circle, which fat-trees have none of."""
+_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Streams:
+    """Flows as the model sees them. Each (flows,), routes (flows, longest path)
+
+    Attributes:
+        routes: queues, -1 after the last.
+        rates_per_s: packets.
+        mean_bytes, second_bytes2: mean and mean square of bytes on the wire.
+        scvs: squared coefficients of variation of times between packets at the host.
+    """
+
+    routes: NDArray[np.int32]
+    rates_per_s: NDArray[np.float64]
+    mean_bytes: NDArray[np.float64]
+    second_bytes2: NDArray[np.float64]
+    scvs: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Pairs:
+    """Streams: from a queue to a next one, and from hosts into their own queue.
+
+    Attributes:
+        first: number of the stream from a queue to the first queue of the node that it leads to. (queues,)
+        position: of a queue among those of its node. (queues,)
+        before: queue that a stream comes from, -1 for a host's own. (streams,)
+        queue: queue that it enters. (streams,)
+    """
+
+    first: NDArray[np.int64]
+    position: NDArray[np.int64]
+    before: NDArray[np.int32]
+    queue: NDArray[np.int32]
+
+    @property
+    def count(self) -> int:
+        """Streams, those without flows included."""
+        return len(self.queue)
+
+    @property
+    def entry(self) -> int:
+        """Number of the stream from the host into queue 0; the others follow."""
+        return len(self.queue) - len(self.first)
+
+
+def pairs_of(topology: Topology) -> Pairs:
+    """Number every pair of queues that a packet can go through in turn."""
+    order = np.argsort(topology.sources, kind="stable")
+    counts = np.bincount(topology.sources, minlength=topology.node_count)
+    begins = np.concatenate([[0], np.cumsum(counts)])
+    position = np.empty(topology.queue_count, np.int64)
+    position[order] = np.arange(topology.queue_count) - np.repeat(begins[:-1], counts)
+    nexts = counts[topology.targets]
+    first = np.concatenate([[0], np.cumsum(nexts)[:-1]]).astype(np.int64)
+    total = int(nexts.sum())
+    before = np.repeat(np.arange(topology.queue_count), nexts)
+    place = np.arange(total) - first[before] + begins[topology.targets[before]]
+    own = np.arange(topology.queue_count)
+    return Pairs(
+        first=first,
+        position=position,
+        before=np.concatenate([before, np.full(topology.queue_count, -1)]).astype(np.int32),
+        queue=np.concatenate([order[place], own]).astype(np.int32),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class StreamLoad:
+    """What every stream brings to its queue. Each (streams,)
+
+    Attributes:
+        rate_per_s: packets.
+        utilisation: of the queue's link.
+        service2_s: rate times mean square of service, in seconds.
+        burst_s: rate times squared service times (scv - 1), of its flows at their hosts, in seconds.
+        scv_rate: rate times scv of its flows at their hosts.
+    """
+
+    rate_per_s: NDArray[np.float64]
+    utilisation: NDArray[np.float64]
+    service2_s: NDArray[np.float64]
+    burst_s: NDArray[np.float64]
+    scv_rate: NDArray[np.float64]
+
+
+def stream_load(topology: Topology, pairs: Pairs, *streams: Streams) -> StreamLoad:
+    """Sum flows by stream."""
+    sums = np.zeros((pairs.count, 5))
+    byte_s = 8.0 / topology.rates_bps
+    for given in streams:
+        _add(
+            sums,
+            given.routes,
+            given.rates_per_s,
+            given.mean_bytes,
+            given.second_bytes2,
+            given.scvs,
+            byte_s,
+            pairs.first,
+            pairs.position,
+            pairs.entry,
+        )
+    columns = [np.ascontiguousarray(sums[:, place]) for place in range(5)]
+    return StreamLoad(
+        rate_per_s=columns[0],
+        utilisation=columns[1],
+        service2_s=columns[2],
+        burst_s=columns[3],
+        scv_rate=columns[4],
+    )
+
+
+@compiled
+def _add(
+    sums: NDArray[np.float64],
+    routes: NDArray[np.int32],
+    rates: NDArray[np.float64],
+    means: NDArray[np.float64],
+    seconds: NDArray[np.float64],
+    scvs: NDArray[np.float64],
+    byte_s: NDArray[np.float64],
+    first: NDArray[np.int64],
+    position: NDArray[np.int64],
+    entry: int,
+) -> None:
+    for flow in range(routes.shape[0]):
+        before = -1
+        for hop in range(routes.shape[1]):
+            queue = routes[flow, hop]
+            if queue < 0:
+                break
+            stream = entry + queue if before < 0 else first[before] + position[queue]
+            rate, service = rates[flow], means[flow] * byte_s[queue]
+            own = sums[stream]
+            own[0] += rate
+            own[1] += rate * service
+            own[2] += rate * seconds[flow] * byte_s[queue] * byte_s[queue]
+            own[3] += rate * service * service * (scvs[flow] - 1.0)
+            own[4] += rate * scvs[flow]
+            before = queue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class QueueModel:
+    """What the model says of every queue (queues,) and stream (streams,).
+
+    Attributes:
+        rate_per_s, utilisation: offered to a queue. (queues,)
+        arrival_scv, service_scv, departure_scv: of a queue. (queues,)
+        common_s: wait that all packets of a queue share. (queues,)
+        finite: factor on waits for the limited size, 1 for a queue without end. (queues,)
+        stream_scv: of a stream as it arrives. (streams,)
+        tree_wait_s: wait of a stream's packets, itself in order before. (streams,)
+        load: of streams.
+        pairs: numbers of streams.
+    """
+
+    rate_per_s: NDArray[np.float64]
+    utilisation: NDArray[np.float64]
+    arrival_scv: NDArray[np.float64]
+    service_scv: NDArray[np.float64]
+    departure_scv: NDArray[np.float64]
+    common_s: NDArray[np.float64]
+    finite: NDArray[np.float64]
+    stream_scv: NDArray[np.float64]
+    tree_wait_s: NDArray[np.float64]
+    load: StreamLoad
+    pairs: Pairs
+
+
+def model_queues(topology: Topology, *streams: Streams, capacity: int | None) -> QueueModel:
+    """Waits in all queues.
+
+    Args:   capacity: packets that a queue holds beside the one that is sent; None for no end.
+    Raises: NetworkError: a queue without end is offered more than it can send.
+    """
+    pairs = pairs_of(topology)
+    load = stream_load(topology, pairs, *streams)
+    offered = np.bincount(pairs.queue, load.utilisation, topology.queue_count)
+    if capacity is None and len(offered) and offered.max() >= 1.0:
+        worst = int(offered.argmax())
+        raise NetworkError(
+            f"queues without end must have utilisations below 1, got {offered[worst]:.4g} of queue {worst} "
+            f"from node {topology.sources[worst]} to {topology.targets[worst]}; lower the load or give "
+            "queues a size"
+        )
+    used = np.flatnonzero(load.rate_per_s > 0)
+    by_queue = used[np.argsort(pairs.queue[used], kind="stable")]
+    begins = np.searchsorted(pairs.queue[by_queue], np.arange(topology.queue_count + 1))
+    order, circular = _order(pairs.before, pairs.queue, by_queue, topology.queue_count)
+    found = np.zeros((7, topology.queue_count))
+    found[0] = np.bincount(pairs.queue, load.rate_per_s, topology.queue_count)
+    scvs, tree = np.ones(pairs.count), np.zeros(pairs.count)
+    # Flows of one stream enter the network with these; at later queues decomposition gives others.
+    entries = used[pairs.before[used] < 0]
+    scvs[entries] = load.scv_rate[entries] / load.rate_per_s[entries]
+    for _ in range(PASS_LIMIT if circular else 1):
+        before = scvs.copy()
+        _pass(
+            order,
+            begins,
+            by_queue,
+            pairs.before,
+            load.rate_per_s,
+            load.utilisation,
+            load.service2_s,
+            load.burst_s,
+            -1 if capacity is None else capacity + 1,
+            found,
+            scvs,
+            tree,
+        )
+        if np.max(np.abs(scvs - before), initial=0.0) < _TOLERANCE:
+            break
+    return QueueModel(
+        rate_per_s=found[0],
+        utilisation=found[1],
+        arrival_scv=found[2],
+        service_scv=found[3],
+        departure_scv=found[4],
+        common_s=found[5],
+        finite=found[6],
+        stream_scv=scvs,
+        tree_wait_s=tree,
+        load=load,
+        pairs=pairs,
+    )
+
+
+@compiled
+def _order(
+    before: NDArray[np.int32],
+    queue_of: NDArray[np.int32],
+    by_queue: NDArray[np.int64],
+    queue_count: int,
+) -> tuple[NDArray[np.int64], bool]:
+    """Queues after those that their packets come from, and whether some wait for each other."""
+    waiting = np.zeros(queue_count, np.int64)
+    nexts = np.zeros(queue_count + 1, np.int64)
+    for place in range(len(by_queue)):
+        source = before[by_queue[place]]
+        if source >= 0:
+            waiting[queue_of[by_queue[place]]] += 1
+            nexts[source + 1] += 1
+    nexts = np.cumsum(nexts)
+    ends = nexts[:-1].copy()
+    after = np.empty(nexts[-1], np.int64)
+    for place in range(len(by_queue)):
+        source = before[by_queue[place]]
+        if source >= 0:
+            after[ends[source]] = queue_of[by_queue[place]]
+            ends[source] += 1
+    order = np.empty(queue_count, np.int64)
+    is_placed = np.zeros(queue_count, np.bool_)
+    head, tail = 0, 0
+    for queue in range(queue_count):
+        if waiting[queue] == 0:
+            order[tail] = queue
+            is_placed[queue] = True
+            tail += 1
+    while head < tail:
+        queue = order[head]
+        head += 1
+        for place in range(nexts[queue], nexts[queue + 1]):
+            other = after[place]
+            waiting[other] -= 1
+            if waiting[other] == 0:
+                order[tail] = other
+                is_placed[other] = True
+                tail += 1
+    circular = tail < queue_count
+    for queue in range(queue_count):
+        if not is_placed[queue]:
+            order[tail] = queue
+            tail += 1
+    return order, circular
+
+
+@compiled
+def _pass(
+    order: NDArray[np.int64],
+    begins: NDArray[np.int64],
+    by_queue: NDArray[np.int64],
+    before: NDArray[np.int32],
+    rates: NDArray[np.float64],
+    utilisations: NDArray[np.float64],
+    service2: NDArray[np.float64],
+    bursts: NDArray[np.float64],
+    capacity: int,
+    found: NDArray[np.float64],
+    scvs: NDArray[np.float64],
+    tree: NDArray[np.float64],
+) -> None:
+    """One pass over queues in order: equations 5.1 to 5.5 over streams, and the waits of trees."""
+    for queue in order:
+        rate, busy, square, work, burst, variation = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        for place in range(begins[queue], begins[queue + 1]):
+            stream = by_queue[place]
+            source = before[stream]
+            own, used = float(rates[stream]), float(utilisations[stream])
+            if source >= 0:
+                share = own / found[0, source]
+                scvs[stream] = 1.0 + share * (found[4, source] - 1.0)
+            rate += own
+            busy += used
+            square += float(service2[stream])
+            work += float(service2[stream]) + used * used / own * (scvs[stream] - 1.0)
+            burst += bursts[stream]
+            variation += own * scvs[stream]
+        if rate == 0.0:
+            continue
+        service = busy / rate
+        full = min(busy, NEARLY_FULL)
+        found[1, queue] = busy
+        found[2, queue] = variation / rate
+        found[3, queue] = max(0.0, square / rate / (service * service) - 1.0)
+        found[4, queue] = full * full * found[3, queue] + (1.0 - full * full) * found[2, queue]
+        common = work / (2.0 * (1.0 - full))
+        found[5, queue] = common
+        wait = common + service * (found[2, queue] - 1.0) / 2.0
+        found[6, queue] = _finite_factor(wait, float(work), rate, busy, found[2, queue], capacity)
+        straight = (square + burst) / (2.0 * (1.0 - full))
+        for place in range(begins[queue], begins[queue + 1]):
+            stream = by_queue[place]
+            if before[stream] < 0:
+                tree[stream] = straight
+                continue
+            used = min(utilisations[stream], NEARLY_FULL)
+            alone = (service2[stream] + bursts[stream]) / (2.0 * (1.0 - used))
+            tree[stream] = max(0.0, straight - alone)
+
+
+@compiled
+def _finite_factor(wait: float, work: float, rate: float, busy: float, scv: float, capacity: int) -> float:
+    """Mean wait in a queue of limited size over that in one without end, which is cut at nearly full.
+
+    Equations 5.3 to 5.5, as `maximum_entropy.finite_length`; in overload the packets that are let in count.
+    """
+    if capacity < 0 or wait <= 0.0:
+        return 1.0
+    limited = float(capacity)
+    if abs(1.0 - busy) < NEAR_ONE:
+        limited = capacity / 2.0
+    else:
+        length = busy + rate * work / (2.0 * (1.0 - busy)) + busy * (scv - 1.0) / 2.0
+        if busy < 1.0 or length < 0.0:
+            x = (length - busy) / length
+            power = x ** float(capacity - 1) if x < 1.0 else 1.0
+            one = 1.0 if x < 1.0 else x ** float(1 - capacity)
+            whole = (one - power * x) / (1.0 - x) - capacity * busy * power
+            limited = busy / (one - busy * busy * power) * whole
+    let_in = rate * min(1.0, 1.0 / busy)
+    return max(0.0, (limited - min(1.0, busy)) / (let_in * wait))

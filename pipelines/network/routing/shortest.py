@@ -1,0 +1,181 @@
+"""Routes along shortest paths: equal-cost multi-path by a hash of the flow, or fixed by destination.
+
+Belongs here: hop counts and the walk of every flow. Does not: topologies.
+
+A node with several links on shortest paths takes the one of a digit: of the flow's hash (ECMP: 16 bits a
+choice), or of the destination's number (fixed: destination modulo the choices, as d-mod-k). In a fat-tree
+these are the two uplink choices, at the edge and at the aggregation switch.
+
+Source: chapter 5.3.2 (fixed and ECMP routing). The hash is splitmix64 (Steele, Lea and Flood 2014).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipelines.network.compiled import compiled
+from pipelines.network.errors import NetworkError
+from pipelines.network.topology import Topology
+
+ECMP, FIXED = "ecmp", "fixed"
+ROUTINGS = (ECMP, FIXED)
+SEED_LIMIT = 1 << 20
+_FAR = 65535
+_NO_QUEUE = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Routing:
+    """How one of several shortest paths is chosen.
+
+    Attributes:
+        kind: ecmp or fixed.
+        seed: of the hash; other seeds give other paths.
+    """
+
+    kind: str = ECMP
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        if self.kind not in ROUTINGS:
+            raise NetworkError(f"routing must be one of {', '.join(ROUTINGS)}, got {self.kind!r}")
+        if not 0 <= self.seed < SEED_LIMIT:
+            raise NetworkError(f"a routing seed must be 0 to {SEED_LIMIT - 1}, got {self.seed}")
+
+
+def route_flows(
+    topology: Topology, sources: NDArray[np.int32], destinations: NDArray[np.int32], routing: Routing
+) -> NDArray[np.int32]:
+    """Queues of every flow, from its source to its destination.
+
+    Args:    sources, destinations: hosts. (flows,)
+    Returns: numbers of queues, -1 after the last. (flows, longest path)
+    Raises:  NetworkError: an end is no host, or both are one.
+    """
+    ends = (np.ascontiguousarray(sources, np.int32), np.ascontiguousarray(destinations, np.int32))
+    for values in ends:
+        if len(values) and not 0 <= int(values.min()) <= int(values.max()) < topology.host_count:
+            wrong = int(values[(values < 0) | (values >= topology.host_count)][0])
+            raise NetworkError(f"a flow must join hosts 0 to {topology.host_count - 1}, got {wrong}")
+    same = np.flatnonzero(ends[0] == ends[1])
+    if len(same):
+        raise NetworkError(f"a flow must join two hosts, got host {ends[0][same[0]]} twice")
+    first, queues = _out_queues(topology)
+    wanted = np.unique(ends[1])
+    rows = np.full(topology.host_count, -1, np.int64)
+    rows[wanted] = np.arange(len(wanted))
+    hops = _hops_to(wanted, topology.targets, first, queues, topology.host_count)
+    lengths = hops[rows[ends[1]], ends[0]] if len(ends[0]) else np.zeros(1, np.uint16)
+    return _walk(
+        *ends,
+        topology.targets,
+        first,
+        queues,
+        hops,
+        rows,
+        int(lengths.max()),
+        topology.host_count,
+        routing.kind == ECMP,
+        np.uint64(routing.seed),
+    )
+
+
+def _out_queues(topology: Topology) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Queues by the node they are in: where each node's begin, and the queues in that order."""
+    order = np.argsort(topology.sources, kind="stable").astype(np.int32)
+    counts = np.bincount(topology.sources, minlength=topology.node_count)
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), order
+
+
+@compiled
+def _hops_to(
+    wanted: NDArray[np.int32],
+    targets: NDArray[np.int32],
+    first: NDArray[np.int64],
+    queues: NDArray[np.int32],
+    host_count: int,
+) -> NDArray[np.uint16]:
+    """Links from every node to each wanted host, by breadth-first search; hosts do not forward."""
+    nodes = len(first) - 1
+    hops = np.full((len(wanted), nodes), _FAR, np.uint16)
+    front = np.empty(nodes, np.int32)
+    for row in range(len(wanted)):
+        own = hops[row]
+        own[wanted[row]] = 0
+        front[0] = wanted[row]
+        head, tail = 0, 1
+        while head < tail:
+            node = front[head]
+            head += 1
+            if node < host_count and node != wanted[row]:
+                continue
+            for place in range(first[node], first[node + 1]):
+                other = targets[queues[place]]
+                if own[other] == _FAR:
+                    own[other] = own[node] + 1
+                    front[tail] = other
+                    tail += 1
+    return hops
+
+
+@compiled
+def _mixed(value: np.uint64) -> np.uint64:
+    """splitmix64 of a 64-bit number."""
+    value = value + np.uint64(0x9E3779B97F4A7C15)
+    value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return value ^ (value >> np.uint64(31))
+
+
+@compiled
+def _walk(
+    sources: NDArray[np.int32],
+    destinations: NDArray[np.int32],
+    targets: NDArray[np.int32],
+    first: NDArray[np.int64],
+    queues: NDArray[np.int32],
+    hops: NDArray[np.uint16],
+    rows: NDArray[np.int64],
+    longest: int,
+    host_count: int,
+    by_hash: bool,
+    seed: np.uint64,
+) -> NDArray[np.int32]:
+    """Every flow's queues, at each node the chosen one of those that lead closer."""
+    found = np.full((len(sources), longest), _NO_QUEUE, np.int32)
+    for flow in range(len(sources)):
+        node, end = sources[flow], destinations[flow]
+        own = hops[rows[end]]
+        digits = np.uint64(end)
+        if by_hash:
+            digits = _mixed(
+                np.uint64(node) * np.uint64(host_count) + np.uint64(end) ^ (seed << np.uint64(40))
+            )
+        used = 0
+        for hop in range(own[node]):
+            closer = own[node] - 1
+            count = 0
+            for place in range(first[node], first[node + 1]):
+                count += own[targets[queues[place]]] == closer
+            digit = 0
+            if count > 1:
+                if by_hash:
+                    if used == 4:
+                        digits, used = _mixed(digits), 0
+                    digit = (digits >> np.uint64(16 * used) & np.uint64(0xFFFF)) % np.uint64(count)
+                    used += 1
+                else:
+                    digit = digits % np.uint64(count)
+                    digits = digits // np.uint64(count)
+            for place in range(first[node], first[node + 1]):
+                queue = queues[place]
+                if own[targets[queue]] == closer:
+                    if digit == 0:
+                        found[flow, hop] = queue
+                        node = targets[queue]
+                        break
+                    digit -= 1
+    return found

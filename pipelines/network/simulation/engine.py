@@ -1,0 +1,95 @@
+"""The project's own event simulator as a program: built once, run on a scenario.
+
+Belongs here: building it and running it. Does not: its files (`scenario.py`), ns-3 (`ns3.py`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from pipelines.network.errors import NetworkError
+from pipelines.network.simulation.scenario import (
+    Scenario,
+    SimulationResult,
+    read_result,
+    scenario_bytes,
+)
+from pipelines.tools import ToolRun, find_tool, run_tool
+
+ENGINE = "network-simulator"
+_SOURCE = Path(__file__).with_name("simulator.cc")
+_HEADER = Path(__file__).with_name("scenario.h")
+_FLAGS = ("-std=c++17", "-O2")
+_SCENARIO, _RESULT = "scenario.bin", "result.bin"
+_BUILD_LIMIT_S = 120.0
+
+
+@cache
+def engine_version() -> str:
+    """Hash of the simulator's source: a change of it changes every result's key."""
+    content = _SOURCE.read_bytes() + _HEADER.read_bytes() + " ".join(_FLAGS).encode()
+    return hashlib.sha256(content).hexdigest()[:12]
+
+
+def build_simulator(engine_folder: Path) -> Path:
+    """The simulator's program, compiled with g++ when it is not in the folder yet.
+
+    Args:   engine_folder: where programs are kept between calls, one a version.
+    Raises: ToolMissing: g++ is not installed. NetworkError: it does not compile the program.
+    """
+    target = engine_folder.absolute() / f"{ENGINE}-{engine_version()}"
+    if target.is_file():
+        return target
+    compiler = find_tool("g++", "g++")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent) as name:
+        argv = [compiler, *_FLAGS, str(_SOURCE), "-o", "program"]
+        run = run_tool(argv, folder=Path(name), timeout_s=_BUILD_LIMIT_S)
+        if run.returncode != 0:
+            raise NetworkError(f"g++ must compile the network simulator, got: {run.last_words()}")
+        (Path(name) / "program").replace(target)
+    return target
+
+
+class SimulationFailed(NetworkError):
+    """A simulator did not end with a result.
+
+    Attributes: timed_out: whether its time limit ended it.
+    """
+
+    def __init__(self, message: str, *, timed_out: bool) -> None:
+        super().__init__(message)
+        self.timed_out = timed_out
+
+
+def simulate(scenario: Scenario, *, engine_folder: Path) -> SimulationResult:
+    """Simulate a scenario packet by packet.
+
+    Args:   engine_folder: see `build_simulator`.
+    Raises: SimulationFailed: past its time limit, or the program failed. ToolMissing: no g++.
+    """
+    return run_program([os.fspath(build_simulator(engine_folder))], scenario)
+
+
+def run_program(program: list[str], scenario: Scenario) -> SimulationResult:
+    """Run a simulator's program on the files of a scenario, in a folder of its own.
+
+    Raises: SimulationFailed: see `simulate`.
+    """
+    with tempfile.TemporaryDirectory(prefix="network-") as name:
+        folder = Path(name)
+        (folder / _SCENARIO).write_bytes(scenario_bytes(scenario))
+        run = run_tool([*program, _SCENARIO, _RESULT], folder=folder, timeout_s=scenario.options.timeout_s)
+        if run.returncode != 0:
+            raise SimulationFailed(_why(run, scenario), timed_out=run.timed_out)
+        return read_result((folder / _RESULT).read_bytes(), scenario)
+
+
+def _why(run: ToolRun, scenario: Scenario) -> str:
+    if run.timed_out:
+        return f"a network simulation must end within {scenario.options.timeout_s:g} s, got none"
+    return f"a network simulation must end well, got: {run.last_words()}"

@@ -1,0 +1,174 @@
+"""ns-3 as a second simulator of the same scenarios, and the only one of TCP.
+
+Belongs here: finding ns-3, building our program over it and running it. Does not: ns-3 itself, which is a
+package of its own (GPL-2.0) and no dependency; the program's files (`scenario.py`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+
+from pipelines.network.errors import NetworkError
+from pipelines.network.simulation.engine import run_program
+from pipelines.network.simulation.scenario import Scenario, SimulationResult
+from pipelines.tools import find_tool, run_tool
+
+ENGINE = "ns3-simulator"
+_SOURCE = Path(__file__).with_name("ns3_simulator.cc")
+_HEADER = Path(__file__).with_name("scenario.h")
+_FLAGS = ("-std=c++20", "-O2")
+_MODULES = ("core", "network", "internet", "point-to-point")
+_BUILD_LIMIT_S = 600.0
+_SYSTEM = Path("/usr")
+_CORE = re.compile(r"lib(ns3[0-9.]*)-core\.so")
+_VERSION_LINE = re.compile(r"^Version:\s*(\S+)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ns3Install:
+    """Where ns-3 is.
+
+    Attributes:
+        version: of ns-3.
+        include_folder: holds the folder `ns3` with the headers.
+        library_folder: holds the libraries.
+        libraries: names for the linker.
+    """
+
+    version: str
+    include_folder: Path
+    library_folder: Path
+    libraries: tuple[str, ...]
+
+
+def find_ns3(*, system: Path = _SYSTEM) -> Ns3Install | None:
+    """The running interpreter's ns-3, else the system's; None when there is neither.
+
+    Args: system: prefix of Debian's headers and libraries.
+    """
+    return _wheel() or _debian(system)
+
+
+def _wheel() -> Ns3Install | None:
+    try:
+        package = metadata.distribution("ns3")
+    except metadata.PackageNotFoundError:
+        return None
+    root = Path(str(package.locate_file("ns3")))
+    for folder in (root / "lib64", root / "lib"):
+        if (found := _install(root / "include", folder, package.version)) is not None:
+            return found
+    return None
+
+
+def _debian(system: Path) -> Ns3Install | None:
+    for folder in sorted(system.glob("lib/*/pkgconfig")):
+        for file in sorted(folder.glob("ns3*-core.pc")):
+            version = _VERSION_LINE.search(file.read_text())
+            for include in (system / "include", *sorted(system.glob("include/ns3.*"))):
+                found = version and _install(include, folder.parent, version.group(1))
+                if found:
+                    return found
+    return None
+
+
+def _install(include_folder: Path, library_folder: Path, version: str) -> Ns3Install | None:
+    """What both folders hold, when that is all of what the program needs."""
+    if not (include_folder / "ns3" / "point-to-point-net-device.h").is_file():
+        return None
+    for prefix in _prefixes(library_folder):
+        libraries = tuple(f"{prefix}-{module}" for module in _MODULES)
+        if all((library_folder / f"lib{name}.so").exists() for name in libraries):
+            return Ns3Install(
+                version=version,
+                include_folder=include_folder,
+                library_folder=library_folder,
+                libraries=libraries,
+            )
+    return None
+
+
+def _prefixes(library_folder: Path) -> Iterator[str]:
+    """What names of libraries begin with: ns3 in Debian, ns3.44 elsewhere."""
+    for file in sorted(library_folder.glob("libns3*-core.so")):
+        if (name := _CORE.fullmatch(file.name)) is not None:
+            yield name.group(1)
+
+
+@cache
+def _installed() -> Ns3Install:
+    found = find_ns3()
+    if found is None:
+        raise NetworkError(
+            "ns-3 must be installed with its headers, got none; "
+            "`pip install ns3` or `apt-get install libns3-dev` brings it"
+        )
+    return found
+
+
+def engine_version() -> str:
+    """Version of ns-3 and hash of our source: a change of either changes every result's key.
+
+    Raises: NetworkError: there is no ns-3.
+    """
+    install = _installed()
+    content = _SOURCE.read_bytes() + _HEADER.read_bytes() + " ".join(_FLAGS).encode()
+    return f"{install.version}-{hashlib.sha256(content).hexdigest()[:12]}"
+
+
+def build_ns3(engine_folder: Path) -> Path:
+    """The program over ns-3, compiled with g++ when it is not in the folder yet.
+
+    Args:   engine_folder: where programs are kept between calls, one a version and place of ns-3.
+    Raises: ToolMissing: g++ is not installed. NetworkError: there is no ns-3, or g++ does not compile the
+            program.
+    """
+    install = _installed()
+    place = hashlib.sha256(os.fsencode(install.library_folder)).hexdigest()[:6]
+    target = engine_folder.absolute() / f"{ENGINE}-{engine_version()}-{place}"
+    if target.is_file():
+        return target
+    compiler = find_tool("g++", "g++")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent) as name:
+        argv = [compiler, *_FLAGS, str(_SOURCE), "-o", "program", *_places(install)]
+        run = run_tool(argv, folder=Path(name), timeout_s=_BUILD_LIMIT_S)
+        if run.returncode != 0:
+            raise NetworkError(f"g++ must compile the program over ns-3, got: {run.last_words()}")
+        (Path(name) / "program").replace(target)
+    return target
+
+
+def _places(install: Ns3Install) -> list[str]:
+    """Arguments for headers and libraries, which the program also finds when it runs."""
+    folder = install.library_folder
+    return [
+        f"-I{install.include_folder}",
+        f"-L{folder}",
+        *(f"-l{name}" for name in install.libraries),
+        "-Xlinker",
+        "-rpath",
+        "-Xlinker",
+        str(folder),
+    ]
+
+
+def simulate_in_ns3(scenario: Scenario, *, engine_folder: Path) -> SimulationResult:
+    """Simulate a scenario in ns-3.
+
+    UDP gives the very numbers of `simulate`, but for the count of events. TCP delays include the wait for
+    the congestion window; a packet that is not delivered 4 s after the last was sent has -1.
+
+    Args:   engine_folder: see `build_ns3`.
+    Raises: SimulationFailed: past its time limit, or the program failed. NetworkError, ToolMissing: see
+            `build_ns3`.
+    """
+    return run_program([os.fspath(build_ns3(engine_folder))], scenario)

@@ -1,0 +1,219 @@
+"""What a simulator is given and gives, and their files.
+
+Belongs here: the layouts of `scenario.h`, seen from Python. Does not: running a simulator (`engine.py`,
+`ns3.py`), rows (`rows.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipelines.network.errors import NetworkError
+from pipelines.network.routing import Routing, route_flows
+from pipelines.network.topology import Topology
+from pipelines.network.traffic import TCP, Schedule, Traffic
+
+CAPACITY_LIMIT = 1 << 20
+ACK_PAYLOAD_BYTES = 0
+_SCENARIO_MAGIC, _RESULT_MAGIC = b"SFNETIN1", b"SFNETRS1"
+_NS_PER_S = 1e9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulationOptions:
+    """How a run is simulated.
+
+    Attributes:
+        queue_capacity: packets that may wait in a queue beside the one that is sent.
+        warm_up_s: packets sent before are not counted.
+        has_acks: whether receivers acknowledge every packet.
+        timeout_s: elapsed time after which a run is given up.
+
+    Source: chapter 5.4.1: FIFO queues of 128 packets, warm-up excluded.
+    """
+
+    queue_capacity: int = 128
+    warm_up_s: float = 1.0
+    has_acks: bool = True
+    timeout_s: float = 3600.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.queue_capacity <= CAPACITY_LIMIT:
+            raise NetworkError(f"a queue must hold 0 to {CAPACITY_LIMIT} packets, got {self.queue_capacity}")
+        if not 0.0 <= self.warm_up_s < float("inf"):
+            raise NetworkError(f"a warm-up must be 0 s or more, got {self.warm_up_s}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Scenario:
+    """One run: a network, its flows' routes and the packets of a schedule.
+
+    Attributes:
+        routes, ack_routes: queues of every flow and of its acknowledgements. (flows, longest path)
+    """
+
+    topology: Topology
+    traffic: Traffic
+    schedule: Schedule
+    routing: Routing
+    options: SimulationOptions
+    routes: NDArray[np.int32]
+    ack_routes: NDArray[np.int32]
+
+
+def make_scenario(
+    topology: Topology,
+    traffic: Traffic,
+    schedule: Schedule,
+    *,
+    routing: Routing | None = None,
+    options: SimulationOptions | None = None,
+) -> Scenario:
+    """Route the flows of a schedule.
+
+    Raises: NetworkError: a flow has no route, or the warm-up leaves no packets.
+    """
+    routing, options = routing or Routing(), options or SimulationOptions()
+    counted = np.count_nonzero(schedule.times_ns >= options.warm_up_s * _NS_PER_S)
+    if counted == 0:
+        raise NetworkError(
+            f"a run must send packets after its warm-up, got none of {len(schedule.times_ns)} "
+            f"after {options.warm_up_s:g} s"
+        )
+    return Scenario(
+        topology=topology,
+        traffic=traffic,
+        schedule=schedule,
+        routing=routing,
+        options=options,
+        routes=route_flows(topology, traffic.sources, traffic.destinations, routing),
+        ack_routes=route_flows(topology, traffic.destinations, traffic.sources, routing),
+    )
+
+
+def scenario_bytes(scenario: Scenario) -> bytes:
+    """The file that a simulator reads."""
+    topology, traffic, schedule = scenario.topology, scenario.traffic, scenario.schedule
+    header = (
+        topology.node_count,
+        topology.host_count,
+        topology.queue_count,
+        len(traffic.sources),
+        len(schedule.times_ns),
+        scenario.routes.shape[1],
+        scenario.ack_routes.shape[1],
+        scenario.options.queue_capacity,
+        traffic.header_bytes,
+        ACK_PAYLOAD_BYTES if scenario.options.has_acks else -1,
+        round(scenario.options.warm_up_s * _NS_PER_S),
+        int(traffic.protocol == TCP),
+    )
+    arrays = (
+        (topology.sources, "<i4"),
+        (topology.targets, "<i4"),
+        (topology.rates_bps, "<i8"),
+        (topology.delays_ns, "<i8"),
+        (traffic.sources, "<i4"),
+        (traffic.destinations, "<i4"),
+        (scenario.routes, "<i4"),
+        (scenario.ack_routes, "<i4"),
+        (schedule.times_ns, "<i8"),
+        (schedule.flows, "<i4"),
+        (schedule.payload_bytes, "<i4"),
+    )
+    content = [_SCENARIO_MAGIC, np.array(header, "<i8").tobytes()]
+    return b"".join([*content, *(np.ascontiguousarray(values, kind).tobytes() for values, kind in arrays)])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class HopSums:
+    """Sums over counted packets, of every flow at every queue of its route. Each (flows, longest path)."""
+
+    packets: NDArray[np.int64]
+    drops: NDArray[np.int64]
+    wait_ns: NDArray[np.float64]
+    wait_ns2: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class QueueSums:
+    """Sums over packets at every queue. Each (queues,)
+
+    Attributes:
+        packets: that came after the warm-up, acknowledgements and dropped ones included.
+        drops, busy_ns, wait_ns: of counted packets.
+        gap_ns, gap_ns2: between packets that came, and squared.
+    """
+
+    packets: NDArray[np.int64]
+    drops: NDArray[np.int64]
+    busy_ns: NDArray[np.int64]
+    wait_ns: NDArray[np.float64]
+    gap_ns: NDArray[np.float64]
+    gap_ns2: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SimulationResult:
+    """What a simulator gave.
+
+    Attributes:
+        delays_ns: of every packet, from sending to arrival; -1 when it was dropped. (packets,)
+        rtts_ns: until its acknowledgement was back; -1 when none came. (packets,)
+        hops, ack_hops: waits of packets and of acknowledgements.
+        queues: load of queues.
+        event_count: events that the simulator handled.
+    """
+
+    delays_ns: NDArray[np.int64]
+    rtts_ns: NDArray[np.int64]
+    hops: HopSums
+    ack_hops: HopSums
+    queues: QueueSums
+    event_count: int
+
+
+def read_result(content: bytes, scenario: Scenario) -> SimulationResult:
+    """The result file of a scenario.
+
+    Raises: NetworkError: it is cut short or of another scenario.
+    """
+    counts = np.frombuffer(content[8:48], "<i8")
+    packets, queues = len(scenario.schedule.times_ns), scenario.topology.queue_count
+    shapes = (scenario.routes.shape, scenario.ack_routes.shape)
+    expected = [packets, scenario.routes.size, scenario.ack_routes.size, queues]
+    size = 48 + 8 * (2 * packets + 4 * (expected[1] + expected[2]) + 6 * queues)
+    if content[:8] != _RESULT_MAGIC or counts[:4].tolist() != expected or len(content) != size:
+        raise NetworkError(
+            f"a result must be of its scenario, {size} bytes, got {len(content)} and counts {counts.tolist()}"
+        )
+    at = 48
+
+    def take(count: int, kind: str) -> NDArray[np.generic]:
+        nonlocal at
+        values = np.frombuffer(content, kind, count, at)
+        at += 8 * count
+        return values
+
+    def hop_sums(shape: tuple[int, ...]) -> HopSums:
+        size = shape[0] * shape[1]
+        kinds = {"packets": "<i8", "drops": "<i8", "wait_ns": "<f8", "wait_ns2": "<f8"}
+        values = {name: take(size, kind).reshape(shape) for name, kind in kinds.items()}
+        return HopSums(**values)  # pyright: ignore[reportArgumentType]
+
+    delays, rtts = take(packets, "<i8"), take(packets, "<i8")
+    hops, ack_hops = hop_sums(shapes[0]), hop_sums(shapes[1])
+    kinds = ("<i8", "<i8", "<i8", "<f8", "<f8", "<f8")
+    names = ("packets", "drops", "busy_ns", "wait_ns", "gap_ns", "gap_ns2")
+    of_queues = {name: take(queues, kind) for name, kind in zip(names, kinds, strict=True)}
+    return SimulationResult(
+        delays_ns=delays,  # pyright: ignore[reportArgumentType]
+        rtts_ns=rtts,  # pyright: ignore[reportArgumentType]
+        hops=hops,
+        ack_hops=ack_hops,
+        queues=QueueSums(**of_queues),  # pyright: ignore[reportArgumentType]
+        event_count=int(counts[4]),
+    )

@@ -1,0 +1,147 @@
+"""Networks from files: JSON of nodes and links, and GraphML.
+
+Belongs here: reading and checking them. Does not: the arrays that follow (`graph.py`).
+
+JSON: {"nodes": [{"id": "a", "host": true}, {"id": "s", "tier": 1}],
+       "links": [{"source": "a", "target": "s", "rate_bps": 100000000, "delay_ns": 0}]}
+GraphML: an undirected graph with the same attributes on its nodes and edges.
+"""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+from typing import Annotated, Any, cast
+
+import networkx as nx
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from pipelines.network.errors import NetworkError
+from pipelines.network.topology.graph import HOST_TIER, Link, Topology, topology_of_links
+
+FILE_LIMIT_BYTES = 64 << 20
+FORMATS = (".json", ".graphml")
+SWITCH_TIER = 1
+
+_Name = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class _Node(BaseModel):
+    """A host, or a switch with its tier."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    id: _Name
+    host: bool = False
+    tier: int | None = Field(default=None, ge=1, le=1000)
+
+
+class _Edge(BaseModel):
+    """A full-duplex link."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    source: _Name
+    target: _Name
+    rate_bps: int
+    delay_ns: int = 0
+
+
+class _Graph(BaseModel):
+    """The content of a file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    nodes: list[_Node]
+    links: list[_Edge]
+
+
+def read_topology(path: Path) -> Topology:
+    """The network of a JSON or GraphML file, hosts first in the order of the file.
+
+    Raises: NetworkError: no such file, too large, not of either format, or no network; the message names
+            the file and the node, link or field.
+    """
+    try:
+        size = path.stat().st_size
+        if size > FILE_LIMIT_BYTES:
+            raise NetworkError(f"{path} must have at most {FILE_LIMIT_BYTES} bytes, got {size}")
+        content = path.read_bytes()
+    except OSError as error:
+        raise NetworkError(f"a topology file must be readable, got {error.strerror}: {path}") from error
+    if path.suffix not in FORMATS:
+        raise NetworkError(f"a topology file must end in {' or '.join(FORMATS)}, got {path.name}")
+    try:
+        graph = _from_json(content) if path.suffix == ".json" else _from_graphml(content)
+        return _topology(path.stem, graph)
+    except NetworkError as error:
+        raise NetworkError(f"{error} ({path})") from error
+
+
+def _from_json(content: bytes) -> _Graph:
+    try:
+        return _Graph.model_validate_json(content)
+    except ValidationError as error:
+        raise NetworkError(_first_problem(error)) from error
+
+
+def _first_problem(error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_input=False)[0]
+    place = ".".join(str(part) for part in first["loc"]) or "the file"
+    return f"a topology must be nodes and links with their attributes, got at {place}: {first['msg']}"
+
+
+def _from_graphml(content: bytes) -> _Graph:
+    try:
+        read = cast("Any", nx).parse_graphml(content.decode("utf-8"))
+    except (ElementTree.ParseError, nx.NetworkXError, ValueError, KeyError, TypeError) as error:
+        raise NetworkError(f"a topology must be GraphML in UTF-8, got: {error}") from error
+    if read.is_directed():
+        raise NetworkError("a topology must be an undirected graph, got a directed one")
+    nodes = [{"id": str(name), **attributes} for name, attributes in read.nodes(data=True)]
+    links = [
+        {"source": str(one), "target": str(other), **_without_id(attributes)}
+        for one, other, attributes in read.edges(data=True)
+    ]
+    try:
+        return _Graph.model_validate({"nodes": nodes, "links": links})
+    except ValidationError as error:
+        raise NetworkError(_first_problem(error)) from error
+
+
+def _in_order(one: int, other: int) -> tuple[int, int]:
+    """Ends of a link, the lower first: a file of an undirected graph may name them either way."""
+    return (one, other) if one < other else (other, one)
+
+
+def _without_id(attributes: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in attributes.items() if name != "id"}
+
+
+def _topology(name: str, graph: _Graph) -> Topology:
+    """Hosts first, then switches, each in the order of the file."""
+    ordered = sorted(graph.nodes, key=lambda node: not node.host)
+    numbers: dict[str, int] = {}
+    for node in ordered:
+        if node.id in numbers:
+            raise NetworkError(f"nodes must have different ids, got {node.id!r} twice")
+        if node.host and node.tier is not None:
+            raise NetworkError(f"a host must have no tier, got tier {node.tier} of {node.id!r}")
+        numbers[node.id] = len(numbers)
+    for link in graph.links:
+        for end in (link.source, link.target):
+            if end not in numbers:
+                raise NetworkError(f"a link must join nodes of the file, got {end!r}")
+    return topology_of_links(
+        name,
+        host_count=sum(node.host for node in ordered),
+        tiers=[HOST_TIER if node.host else node.tier or SWITCH_TIER for node in ordered],
+        links=[
+            Link(
+                ends=_in_order(numbers[link.source], numbers[link.target]),
+                rate_bps=link.rate_bps,
+                delay_ns=link.delay_ns,
+            )
+            for link in graph.links
+        ],
+    )

@@ -1,0 +1,166 @@
+"""A network of output-queued switches: every direction of every link is a queue and its server.
+
+Belongs here: the arrays that all engines read, and building them from a list of links. Does not:
+particular families of networks (`fat_tree.py`), files (`files.py`).
+
+Source: the output-queued abstraction of chapter 5.2 (figure 5.1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipelines.identity import content_hash
+from pipelines.network.errors import NetworkError
+
+HOST_TIER = 0
+RATE_LIMIT_BPS = 10**13
+DELAY_LIMIT_NS = 10**9
+NODE_LIMIT = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A full-duplex link.
+
+    Attributes:
+        ends: nodes.
+        rate_bps: of each direction; delay_ns: of propagation.
+    """
+
+    ends: tuple[int, int]
+    rate_bps: int
+    delay_ns: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Topology:
+    """Nodes and queues; nodes 0 to `host_count` - 1 are hosts, each with one link.
+
+    Attributes:
+        name: for people.
+        host_count: nodes that send and receive.
+        tiers: of every node: 0 a host, then away from the hosts. (nodes,)
+        sources, targets: nodes that a queue is in and leads to. (queues,)
+        rates_bps, delays_ns: of the link that a queue feeds. (queues,)
+        kinds: of every queue, an index into `kind_names`. (queues,)
+        kind_names: queues of one kind see like traffic; corrections are learned by kind.
+    """
+
+    name: str
+    host_count: int
+    tiers: NDArray[np.int32]
+    sources: NDArray[np.int32]
+    targets: NDArray[np.int32]
+    rates_bps: NDArray[np.int64]
+    delays_ns: NDArray[np.int64]
+    kinds: NDArray[np.int32]
+    kind_names: tuple[str, ...]
+
+    @property
+    def node_count(self) -> int:
+        """Hosts and switches."""
+        return len(self.tiers)
+
+    @property
+    def queue_count(self) -> int:
+        """Directed links."""
+        return len(self.sources)
+
+    @property
+    def topology_id(self) -> str:
+        """Content hash of nodes and queues, without the name."""
+        arrays = (self.tiers, self.sources, self.targets, self.rates_bps, self.delays_ns, self.kinds)
+        return content_hash(self.host_count, [a.tolist() for a in arrays], self.kind_names)
+
+
+def topology_of_links(name: str, *, host_count: int, tiers: Sequence[int], links: Sequence[Link]) -> Topology:
+    """A network from its links: two queues a link, in order, first from the first end.
+
+    Args:   tiers: of every node; hosts come first and have tier 0.
+    Raises: NetworkError: a node or link that cannot be, a host without exactly one link, or hosts that no
+            path of switches joins.
+    """
+    _check_nodes(host_count, tiers)
+    for link in links:
+        _check_link(link, len(tiers))
+    sources = np.array([end for link in links for end in link.ends], np.int32)
+    targets = np.array([end for link in links for end in link.ends[::-1]], np.int32)
+    tier_of = np.asarray(tiers, np.int32)
+    names, kinds = _kinds(tier_of, sources, targets)
+    found = Topology(
+        name=name,
+        host_count=host_count,
+        tiers=tier_of,
+        sources=sources,
+        targets=targets,
+        rates_bps=np.repeat(np.array([link.rate_bps for link in links], np.int64), 2),
+        delays_ns=np.repeat(np.array([link.delay_ns for link in links], np.int64), 2),
+        kinds=kinds,
+        kind_names=names,
+    )
+    check_hosts(found)
+    return found
+
+
+def _check_nodes(host_count: int, tiers: Sequence[int]) -> None:
+    if not 2 <= host_count <= len(tiers) <= NODE_LIMIT:
+        raise NetworkError(
+            f"a network must have 2 or more hosts among at most {NODE_LIMIT} nodes, got {host_count} hosts "
+            f"among {len(tiers)} nodes"
+        )
+    for node, tier in enumerate(tiers):
+        if (tier == HOST_TIER) != (node < host_count) or tier < 0:
+            raise NetworkError(f"hosts must be tier 0 and switches above, got tier {tier} of node {node}")
+
+
+def _check_link(link: Link, node_count: int) -> None:
+    one, other = link.ends
+    if one == other or not (0 <= one < node_count and 0 <= other < node_count):
+        raise NetworkError(f"a link must join two of nodes 0 to {node_count - 1}, got {one} and {other}")
+    if not 0 < link.rate_bps <= RATE_LIMIT_BPS:
+        raise NetworkError(f"a link's rate must be 1 to {RATE_LIMIT_BPS} bit/s, got {link.rate_bps}")
+    if not 0 <= link.delay_ns <= DELAY_LIMIT_NS:
+        raise NetworkError(f"a link's delay must be 0 to {DELAY_LIMIT_NS} ns, got {link.delay_ns}")
+
+
+def _kinds(
+    tiers: NDArray[np.int32], sources: NDArray[np.int32], targets: NDArray[np.int32]
+) -> tuple[tuple[str, ...], NDArray[np.int32]]:
+    """Kinds by the tiers at both ends of a queue, which say its place and whether it leads up or down."""
+    pairs = np.stack([tiers[sources], tiers[targets]], axis=1)
+    distinct, kinds = np.unique(pairs, axis=0, return_inverse=True)
+    names = tuple(f"{one}_to_{other}" for one, other in distinct.tolist())
+    return names, kinds.reshape(-1).astype(np.int32)
+
+
+def check_hosts(topology: Topology) -> None:
+    """Raise unless every host has one link and switches join all hosts."""
+    links = np.bincount(topology.sources, minlength=topology.node_count)[: topology.host_count]
+    for host in np.flatnonzero(links != 1)[:1].tolist():
+        raise NetworkError(f"a host must have exactly one link, got {links[host]} of host {host}")
+    reached = _reached_from(topology, 0)[: topology.host_count]
+    for host in np.flatnonzero(~reached)[:1].tolist():
+        raise NetworkError(
+            f"a network must be connected, got no path from host 0 to host {host}; "
+            f"{int(reached.sum())} of {topology.host_count} hosts are reached"
+        )
+
+
+def _reached_from(topology: Topology, host: int) -> NDArray[np.bool_]:
+    """Nodes that packets of a host can come to; hosts do not forward."""
+    reached = np.zeros(topology.node_count, np.bool_)
+    reached[host] = True
+    front = reached.copy()
+    while front.any():
+        forwards = front[topology.sources]
+        found = np.zeros_like(reached)
+        found[topology.targets[forwards]] = True
+        found &= ~reached
+        reached |= found
+        front = found & (topology.tiers != HOST_TIER)
+    return reached

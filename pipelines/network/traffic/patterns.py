@@ -1,0 +1,139 @@
+"""Which hosts talk, and how much.
+
+Belongs here: patterns of traffic and their rates. Does not: drawing packets (`schedule.py`).
+
+Source: table 5.3 (all-to-all, broadcast, incast; link utilisation of 25, 50 and 75 %); section 5.4.2 on the
+density of all-to-all traffic.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipelines.network.errors import NetworkError
+from pipelines.network.topology import Topology
+from pipelines.network.traffic.arrivals import Arrivals, PacketSizes
+
+ALL_TO_ALL, INCAST, BROADCAST = "all_to_all", "incast", "broadcast"
+PATTERNS = (ALL_TO_ALL, INCAST, BROADCAST)
+UDP, TCP = "udp", "tcp"
+PROTOCOLS = (UDP, TCP)
+HEADER_BYTES = {UDP: 30, TCP: 54}
+"""On every packet: PPP 2, IP 20, UDP 8 or TCP 20 with 12 of options."""
+FLOW_LIMIT = 1 << 22
+LOAD_LIMIT = 4.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pattern:
+    """Traffic of one kind at one load.
+
+    Attributes:
+        kind: all_to_all, incast (all to one) or broadcast (one to all).
+        load: utilisation by data of the busiest host link: a sender's, or the receiver's of an incast.
+        density: share of hosts, drawn evenly, that take part in all-to-all.
+        seed: of that draw.
+    """
+
+    kind: str = ALL_TO_ALL
+    load: float = 0.5
+    density: float = 1.0
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        if self.kind not in PATTERNS:
+            raise NetworkError(f"a pattern must be one of {', '.join(PATTERNS)}, got {self.kind!r}")
+        if not 0.0 < self.load <= LOAD_LIMIT:
+            raise NetworkError(f"a load must be above 0 to {LOAD_LIMIT:g}, got {self.load}")
+        if not 0.0 < self.density <= 1.0:
+            raise NetworkError(f"a density must be above 0 to 1, got {self.density}")
+        if self.density < 1.0 and self.kind != ALL_TO_ALL:
+            raise NetworkError(f"only all_to_all traffic may have a density below 1, got {self.kind}")
+        if self.seed < 0:
+            raise NetworkError(f"a seed must be 0 or more, got {self.seed}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Traffic:
+    """Flows and what they carry.
+
+    Attributes:
+        sources, destinations: hosts. (flows,)
+        rates_per_s: packets. (flows,)
+        arrivals, sizes: of every flow.
+        protocol: udp or tcp.
+    """
+
+    sources: NDArray[np.int32]
+    destinations: NDArray[np.int32]
+    rates_per_s: NDArray[np.float64]
+    arrivals: Arrivals = field(default_factory=Arrivals)
+    sizes: PacketSizes = field(default_factory=PacketSizes)
+    protocol: str = UDP
+
+    def __post_init__(self) -> None:
+        if self.protocol not in PROTOCOLS:
+            raise NetworkError(f"a protocol must be one of {', '.join(PROTOCOLS)}, got {self.protocol!r}")
+        counts = {len(self.sources), len(self.destinations), len(self.rates_per_s)}
+        if len(counts) != 1 or not 1 <= len(self.sources) <= FLOW_LIMIT:
+            raise NetworkError(f"traffic must have 1 to {FLOW_LIMIT} flows with ends and rates, got {counts}")
+        wrong = np.flatnonzero(~(np.isfinite(self.rates_per_s) & (self.rates_per_s > 0)))
+        if len(wrong):
+            flow = int(wrong[0])
+            raise NetworkError(f"a flow's rate must be above 0, got {self.rates_per_s[flow]} of flow {flow}")
+
+    @property
+    def header_bytes(self) -> int:
+        """On every packet beside its payload."""
+        return HEADER_BYTES[self.protocol]
+
+
+def traffic_of(
+    topology: Topology,
+    pattern: Pattern,
+    *,
+    arrivals: Arrivals | None = None,
+    sizes: PacketSizes | None = None,
+    protocol: str = UDP,
+) -> Traffic:
+    """The flows of a pattern over a network, all with the same rate.
+
+    Raises: NetworkError: fewer than two hosts take part, or a value cannot be.
+    """
+    sizes = sizes or PacketSizes()
+    hosts = _taking_part(topology, pattern)
+    if pattern.kind == ALL_TO_ALL:
+        one, other = np.meshgrid(hosts, hosts, indexing="ij")
+        apart = one != other
+        sources, destinations, sharing = one[apart], other[apart], len(hosts) - 1
+    else:
+        others, root = hosts[1:], np.repeat(hosts[:1], len(hosts) - 1)
+        sources, destinations = (others, root) if pattern.kind == INCAST else (root, others)
+        sharing = len(others)
+    header = HEADER_BYTES.get(protocol, 0)
+    rate_bps = int(topology.rates_bps[topology.sources < topology.host_count].min())
+    packets_per_s = pattern.load * rate_bps / 8 / sizes.moments(header)[0]
+    return Traffic(
+        sources=sources.astype(np.int32),
+        destinations=destinations.astype(np.int32),
+        rates_per_s=np.full(len(sources), packets_per_s / sharing),
+        arrivals=arrivals or Arrivals(),
+        sizes=sizes,
+        protocol=protocol,
+    )
+
+
+def _taking_part(topology: Topology, pattern: Pattern) -> NDArray[np.int64]:
+    """Hosts that send or receive."""
+    count = topology.host_count
+    if pattern.density == 1.0:
+        return np.arange(count)
+    wanted = round(count * pattern.density)
+    if wanted < 2:
+        raise NetworkError(f"a density must leave 2 or more of {count} hosts, got {pattern.density}")
+    return np.sort(
+        np.random.Generator(np.random.Philox(key=pattern.seed)).choice(count, wanted, replace=False)
+    )

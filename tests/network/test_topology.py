@@ -1,0 +1,161 @@
+"""Networks: sizes of fat-trees, files, and what is no network."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from pipelines.network.errors import NetworkError
+from pipelines.network.topology import (
+    FatTree,
+    Link,
+    TwoTierTree,
+    fat_tree,
+    read_topology,
+    topology_of_links,
+    two_tier_tree,
+)
+
+KINDS = {"host_up", "edge_up", "aggregation_up", "core_down", "aggregation_down", "edge_down"}
+
+
+@pytest.mark.parametrize(
+    ("pods", "hosts", "switches"), [(2, 2, 5), (4, 16, 20), (6, 54, 45), (16, 1024, 320)]
+)
+def test_a_fat_tree_has_its_hosts_switches_and_as_many_queues_of_each_kind(
+    pods: int, hosts: int, switches: int
+) -> None:
+    tree = fat_tree(FatTree(pods=pods))
+    assert (tree.host_count, tree.node_count - tree.host_count) == (hosts, switches)
+    counts = Counter(tree.kind_names[kind] for kind in tree.kinds.tolist())
+    assert counts == dict.fromkeys(KINDS, hosts)
+    ports = np.bincount(tree.sources, minlength=tree.node_count)[hosts:]
+    assert set(ports.tolist()) == {pods}
+
+
+def test_queues_of_a_link_follow_each_other_and_lead_both_ways() -> None:
+    tree = fat_tree(FatTree(pods=4))
+    assert np.array_equal(tree.sources[::2], tree.targets[1::2])
+    assert np.array_equal(tree.targets[::2], tree.sources[1::2])
+
+
+def test_a_two_tier_tree_has_parallel_links() -> None:
+    tree = two_tier_tree(TwoTierTree(edges=4, cores=2, hosts_per_edge=3, parallel_links=5))
+    counts = Counter(tree.kind_names[kind] for kind in tree.kinds.tolist())
+    assert counts == {"host_up": 12, "edge_down": 12, "edge_up": 40, "core_down": 40}
+
+
+def test_ids_tell_networks_apart_and_not_their_names() -> None:
+    one, slow = fat_tree(FatTree(pods=4)), fat_tree(FatTree(pods=4, rate_bps=10**7))
+    assert one.topology_id == fat_tree(FatTree(pods=4)).topology_id != slow.topology_id
+
+
+@pytest.mark.parametrize("pods", [0, 1, 3, 5, -4, 50])
+def test_fat_tree_rejects_odd_and_impossible_pods(pods: int) -> None:
+    message = rf"^the pods of a fat-tree must be an even number from 2 to 48, got {pods}$"
+    with pytest.raises(NetworkError, match=message):
+        fat_tree(FatTree(pods=pods))
+
+
+def test_two_tier_tree_rejects_no_switches() -> None:
+    with pytest.raises(NetworkError, match=r"^cores must be 1 to 1024, got 0$"):
+        two_tier_tree(TwoTierTree(edges=2, cores=0, hosts_per_edge=1))
+
+
+RATE = 10**8
+STAR = [Link(ends=(host, 3), rate_bps=RATE) for host in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("tiers", "links", "message"),
+    [
+        ([0, 0, 0, 1], STAR[:2], r"^a host must have exactly one link, got 0 of host 2$"),
+        ([0, 0, 0, 1], [*STAR, Link(ends=(0, 1), rate_bps=RATE)], r"one link, got 2 of host 0$"),
+        (
+            [0, 0, 0, 1, 1],
+            [*STAR[:2], Link(ends=(2, 4), rate_bps=RATE)],
+            r"^a network must be connected, got no path from host 0 to host 2; 2 of 3 hosts are reached$",
+        ),
+        (
+            [0, 0, 0, 1],
+            [*STAR, Link(ends=(3, 3), rate_bps=RATE)],
+            r"must join two of nodes 0 to 3, got 3 and 3$",
+        ),
+        ([0, 0, 0, 1], [*STAR, Link(ends=(3, 9), rate_bps=RATE)], r"got 3 and 9$"),
+        (
+            [0, 0, 0, 1],
+            [*STAR, Link(ends=(3, 0), rate_bps=0)],
+            r"^a link's rate must be 1 to \d+ bit/s, got 0$",
+        ),
+        ([0, 0, 0, 1], [Link(ends=(0, 3), rate_bps=1, delay_ns=-1)], r"delay must be 0 to \d+ ns, got -1$"),
+        ([0, 1, 0, 1], STAR, r"^hosts must be tier 0 and switches above, got tier 1 of node 1$"),
+        ([0, 0, 0, 0], STAR, r"got tier 0 of node 3$"),
+    ],
+)
+def test_topology_of_links_rejects(tiers: list[int], links: list[Link], message: str) -> None:
+    with pytest.raises(NetworkError, match=message):
+        topology_of_links("star", host_count=3, tiers=tiers, links=links)
+
+
+NODES: list[dict[str, Any]] = [{"id": "s"}, {"id": "a", "host": True}, {"id": "b", "host": True}]
+LINKS: list[dict[str, Any]] = [
+    {"source": "a", "target": "s", "rate_bps": RATE},
+    {"source": "s", "target": "b", "rate_bps": RATE, "delay_ns": 500},
+]
+
+
+def test_json_and_graphml_give_the_same_network_hosts_first(tmp_path: Path) -> None:
+    (tmp_path / "net.json").write_text(json.dumps({"nodes": NODES, "links": LINKS}))
+    graph: Any = nx.Graph()
+    for node in NODES:
+        graph.add_node(node["id"], **{k: v for k, v in node.items() if k != "id"})
+    for link in LINKS:
+        graph.add_edge(link["source"], link["target"], **{k: v for k, v in link.items() if k[-1] in "sn"})
+    nx.write_graphml(graph, tmp_path / "net.graphml")
+    one, other = (read_topology(tmp_path / f"net.{ending}") for ending in ("json", "graphml"))
+    assert one.topology_id == other.topology_id
+    assert (one.host_count, one.tiers.tolist()) == (2, [0, 0, 1])
+    assert one.delays_ns.tolist() == [0, 0, 500, 500]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("n.txt", "{}", r"must end in .json or .graphml, got n.txt"),
+        ("n.json", "{", r"^a topology must be nodes and links with their attributes, got at the file: "),
+        ("n.json", '{"nodes": [], "links": [], "more": 1}', r"got at more: Extra inputs"),
+        ("n.json", '{"nodes": [{"id": "a", "host": 3}], "links": []}', r"got at nodes.0.host"),
+        ("n.json", '{"nodes": [{"id": "a"}, {"id": "a"}], "links": []}', r"different ids, got 'a' twice"),
+        (
+            "n.json",
+            '{"nodes": [{"id": "a", "host": true, "tier": 2}], "links": []}',
+            r"no tier, got tier 2 of 'a'",
+        ),
+        (
+            "n.json",
+            '{"nodes": [], "links": [{"source": "x", "target": "y", "rate_bps": 1}]}',
+            r"must join nodes of the file, got 'x' \(.*n.json\)$",
+        ),
+        ("n.json", '{"nodes": [], "links": []}', r"2 or more hosts among at most \d+ nodes, got 0 hosts"),
+        ("n.graphml", "<html>", r"^a topology must be GraphML in UTF-8, got: "),
+        ("n.graphml", "<graphml/>", r"got: "),
+    ],
+)
+def test_read_topology_rejects(tmp_path: Path, name: str, content: str, message: str) -> None:
+    (tmp_path / name).write_text(content)
+    with pytest.raises(NetworkError, match=message):
+        read_topology(tmp_path / name)
+
+
+def test_read_topology_rejects_no_file_and_a_directed_graph(tmp_path: Path) -> None:
+    with pytest.raises(NetworkError, match=r"^a topology file must be readable, got No such file"):
+        read_topology(tmp_path / "none.json")
+    nx.write_graphml(nx.DiGraph([("a", "b")]), tmp_path / "n.graphml")
+    with pytest.raises(NetworkError, match=r"must be an undirected graph, got a directed one"):
+        read_topology(tmp_path / "n.graphml")
