@@ -1,0 +1,136 @@
+"""Latency by queueing theory beside packet-level simulation, and what each takes.
+
+    python tests/benchmarks/network_estimates.py [--seconds 10] [--no-ns3]
+
+Errors: mean absolute percentage error over flows of the mean round trip (of the delay without
+acknowledgements), of equation 5.1 and of the estimate for trees, and between two seeds of the simulation; the
+first tenth of a run is not counted. Links of 100 Mbit/s, 500 B, queues of 128 packets, UDP.
+
+Times: the model of all flows of all-to-all traffic, from routing to latencies, without imports and compiling;
+own simulator and ns-3 on one scenario, processes and files included, and whether all their numbers are the
+same. Chapter 5's figures: 28 ms at 16 hosts, 47 s at 128, 13 min 17 s at 432, 1 h 49 min at 1,024.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipelines.network.queueing import ESTIMATES, flow_latency, model_network, stream_waits
+from pipelines.network.simulation import (
+    Scenario,
+    SimulationOptions,
+    SimulationResult,
+    make_scenario,
+    simulate,
+)
+from pipelines.network.simulation.ns3 import build_ns3, find_ns3, simulate_in_ns3
+from pipelines.network.topology import FatTree, Topology, fat_tree
+from pipelines.network.traffic import Arrivals, Pattern, Traffic, draw_schedule, traffic_of
+
+GE = Arrivals(kind="ge", scv=4.0)
+WORKLOADS = [
+    (4, kind, load, arrivals, has_acks)
+    for kind in ("all_to_all", "incast", "broadcast")
+    for arrivals in (Arrivals(), GE)
+    for load in (0.25, 0.5, 0.75)
+    for has_acks in (True,)
+]
+WORKLOADS += [(4, "all_to_all", load, a, False) for a in (Arrivals(), GE) for load in (0.25, 0.5, 0.7)]
+WORKLOADS += [(8, "all_to_all", 0.5, arrivals, True) for arrivals in (Arrivals(), GE)]
+
+
+def mean_of_flows(scenario: Scenario, result: SimulationResult, *, has_acks: bool) -> NDArray[np.float64]:
+    """Mean round trip, or delay, of every flow in seconds."""
+    times = result.rtts_ns if has_acks else result.delays_ns
+    counted = (scenario.schedule.times_ns >= scenario.options.warm_up_s * 1e9) & (times >= 0)
+    flows, count = scenario.schedule.flows[counted], len(scenario.traffic.sources)
+    return np.bincount(flows, times[counted], count) / np.bincount(flows, minlength=count) / 1e9
+
+
+def scenario_of(tree: Topology, traffic: Traffic, seconds: float, seed: int, *, has_acks: bool) -> Scenario:
+    schedule = draw_schedule(traffic, duration_s=seconds, seed=seed)
+    options = SimulationOptions(warm_up_s=seconds / 10, has_acks=has_acks)
+    return make_scenario(tree, traffic, schedule, options=options)
+
+
+def errors(seconds: float, folder: Path) -> None:
+    print("| hosts | traffic | load | arrivals | acks | busiest queue | equation 5.1 | trees | two seeds |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    for pods, kind, load, arrivals, has_acks in WORKLOADS:
+        tree = fat_tree(FatTree(pods=pods))
+        traffic = traffic_of(tree, Pattern(kind=kind, load=load), arrivals=arrivals)
+        means: list[NDArray[np.float64]] = []
+        for seed in (1, 2):
+            scenario = scenario_of(tree, traffic, seconds, seed, has_acks=has_acks)
+            means.append(mean_of_flows(scenario, simulate(scenario, engine_folder=folder), has_acks=has_acks))
+        model = model_network(tree, traffic, has_acks=has_acks)
+        found: list[float] = []
+        for estimate in ESTIMATES:
+            latency = flow_latency(model, *stream_waits(model, estimate))
+            found.append(float(np.nanmean(np.abs(latency.rtt_s / means[0] - 1))))
+        noise = float(np.nanmean(np.abs(means[1] / means[0] - 1)))
+        print(
+            f"| {tree.host_count} | {kind} | {load:.0%} | {arrivals.kind} | {'yes' if has_acks else 'no'} "
+            f"| {model.queues.utilisation.max():.2f} | {found[0]:.2%} | {found[1]:.2%} | {noise:.2%} |",
+            flush=True,
+        )
+    print()
+
+
+def model_times() -> None:
+    print("| hosts | flows | routes, queues and latencies, least of 5 |\n| --- | --- | --- |")
+    for pods in (4, 4, 8, 12, 16):  # the first time compiles
+        tree = fat_tree(FatTree(pods=pods))
+        traffic = traffic_of(tree, Pattern(load=0.5))
+        taken: list[float] = []
+        for _ in range(5):
+            start = time.perf_counter()
+            model = model_network(tree, traffic)
+            flow_latency(model, *stream_waits(model))
+            taken.append(time.perf_counter() - start)
+        print(f"| {tree.host_count} | {len(traffic.sources)} | {min(taken):.4f} s |", flush=True)
+    print()
+
+
+def simulator_times(folder: Path) -> None:
+    tree = fat_tree(FatTree(pods=4))
+    scenario = scenario_of(tree, traffic_of(tree, Pattern(load=0.5)), 1.5, 1, has_acks=True)
+    build_ns3(folder)
+    simulate(scenario, engine_folder=folder)
+    start = time.perf_counter()
+    ours = simulate(scenario, engine_folder=folder)
+    middle = time.perf_counter()
+    truth = simulate_in_ns3(scenario, engine_folder=folder)
+    end = time.perf_counter()
+    same = np.array_equal(ours.delays_ns, truth.delays_ns) and np.array_equal(ours.rtts_ns, truth.rtts_ns)
+    print(f"{len(ours.delays_ns)} packets and their acknowledgements: ours {middle - start:.2f} s,")
+    print(
+        f"ns-3 {end - middle:.2f} s, {(end - middle) / (middle - start):.0f} times; delays identical: {same}"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--seconds", type=float, default=10.0, help="simulated, of each run")
+    parser.add_argument("--no-ns3", action="store_true")
+    chosen = parser.parse_args()
+    print(f"Machine: {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}.\n")
+    with tempfile.TemporaryDirectory() as name:
+        model_times()
+        if find_ns3() is not None and not chosen.no_ns3:
+            simulator_times(Path(name))
+        errors(chosen.seconds, Path(name))
+
+
+if __name__ == "__main__":
+    main()
