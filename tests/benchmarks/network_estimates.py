@@ -74,7 +74,7 @@ def errors(seconds: float, folder: Path) -> None:
         model = model_network(tree, traffic, has_acks=has_acks)
         found: list[float] = []
         for estimate in ESTIMATES:
-            latency = flow_latency(model, *stream_waits(model, estimate))
+            latency = flow_latency(model, stream_waits(model, estimate))
             found.append(float(np.nanmean(np.abs(latency.rtt_s / means[0] - 1))))
         noise = float(np.nanmean(np.abs(means[1] / means[0] - 1)))
         print(
@@ -94,7 +94,7 @@ def model_times() -> None:
         for _ in range(5):
             start = time.perf_counter()
             model = model_network(tree, traffic)
-            flow_latency(model, *stream_waits(model))
+            flow_latency(model, stream_waits(model))
             taken.append(time.perf_counter() - start)
         print(f"| {tree.host_count} | {len(traffic.sources)} | {min(taken):.4f} s |", flush=True)
     print()

@@ -100,7 +100,7 @@ def test_the_pass_computes_the_closed_forms_in_a_star() -> None:
     (first,) = waits_s([Flow(rate_per_s=rate, service_s=service, arrival_scv=3.0)])
     left = departure_scv(rate * service, 3.0, 0.0)
     second = waits_s([Flow(rate_per_s=rate, service_s=service, arrival_scv=left)] * 3)[0]
-    latency = flow_latency(model, *stream_waits(model))
+    latency = flow_latency(model, stream_waits(model))
     assert latency.wait_s == pytest.approx(np.full(3, first + second))
     assert latency.delay_s == pytest.approx(np.full(3, first + second + 2 * service))
 
@@ -108,7 +108,7 @@ def test_the_pass_computes_the_closed_forms_in_a_star() -> None:
 def test_large_finite_queues_are_queues_without_end() -> None:
     traffic = traffic_of(TREE, Pattern(load=0.6))
     one, other = (
-        flow_latency(m, *stream_waits(m))
+        flow_latency(m, stream_waits(m))
         for m in (model_network(TREE, traffic, capacity=None), model_network(TREE, traffic, capacity=10**5))
     )
     assert one.rtt_s == pytest.approx(other.rtt_s)
@@ -120,16 +120,16 @@ def test_the_pass_limits_waits_as_the_closed_form_does(load: float, arrivals: Ar
     star, service = _star(2), 530 * 8 / 1e8
     traffic = traffic_of(star, Pattern(kind="incast", load=load), arrivals=arrivals)
     model = model_network(star, traffic, capacity=20, has_acks=False)
-    latency = flow_latency(model, *stream_waits(model))
+    latency = flow_latency(model, stream_waits(model))
     length = load + load * (arrivals.scv - 1) / 2
     if load != 1.0:
         length += load**2 * arrivals.scv / (2 * (1 - load))
     limited = finite_length(length, load, 21)
     let_in = min(1.0, load) / service
     first = (limited - min(1.0, load)) / let_in
-    shared, own = stream_waits(model)
+    waits = stream_waits(model)
     entry = model.queues.pairs.entry + int(model.data.routes[0, 0])
-    assert shared[entry] + own[entry] * service == pytest.approx(first, rel=1e-6)
+    assert waits.shared_s[entry] + waits.own[entry] * service == pytest.approx(first, rel=1e-6)
     assert latency.wait_s[0] <= 2 * 20 * service
 
 
@@ -142,7 +142,7 @@ def test_a_ring_of_queues_that_wait_for_each_other_settles() -> None:
         sources=sources, destinations=(sources + 2).astype(np.int32) % 5, rates_per_s=np.full(5, 8000.0)
     )
     model = model_network(ring, traffic, capacity=None)
-    latency = flow_latency(model, *stream_waits(model))
+    latency = flow_latency(model, stream_waits(model))
     assert latency.rtt_s == pytest.approx(np.full(5, latency.rtt_s[0]))
     assert latency.wait_s.min() > 0
 
@@ -172,7 +172,7 @@ def test_waits_of_trees_are_those_of_simulation(tmp_path: Path, kind: str, arriv
     traffic = traffic_of(TREE, Pattern(kind=kind, load=0.6), arrivals=arrivals)
     truth, _ = _simulated(TREE, traffic, tmp_path, duration_s=20.0, has_acks=False)
     model = _model(TREE, traffic, has_acks=False)
-    latency = flow_latency(model, *stream_waits(model, "tree"))
+    latency = flow_latency(model, stream_waits(model, "tree"))
     assert latency.delay_s.mean() == pytest.approx(truth.mean(), rel=0.005 if arrivals.scv == 1 else 0.05)
 
 
@@ -181,7 +181,7 @@ def test_both_estimates_are_near_simulation_of_all_to_all_traffic(tmp_path: Path
     truth, result = _simulated(TREE, traffic, tmp_path, duration_s=4.0, has_acks=False)
     model = _model(TREE, traffic, has_acks=False)
     for estimate in ("maximum_entropy", "tree"):
-        latency = flow_latency(model, *stream_waits(model, estimate))
+        latency = flow_latency(model, stream_waits(model, estimate))
         assert np.mean(np.abs(latency.delay_s / truth - 1)) < 0.05
     busy = result.queues.busy_ns / 3.6e9
     assert busy == pytest.approx(model.queues.utilisation, rel=0.1, abs=0.01)
@@ -195,7 +195,7 @@ def test_quantiles_of_one_m_d_1_queue_are_near_simulation(tmp_path: Path) -> Non
     result = simulate(scenario, engine_folder=tmp_path)
     rtts = result.rtts_ns[schedule.times_ns >= 1e9] / 1e9
     model = _model(star, traffic, has_acks=True)
-    latency = flow_latency(model, *stream_waits(model, "tree"))
+    latency = flow_latency(model, stream_waits(model, "tree"))
     for probability in (0.5, 0.99):
         expected = float(np.quantile(rtts, probability))
         assert rtt_quantile_s(latency, probability)[0] == pytest.approx(expected, rel=0.25)

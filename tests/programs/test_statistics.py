@@ -180,6 +180,7 @@ def test_distances_grow_with_the_difference() -> None:
     assert wasserstein([0.0, 1.0] * 20, [0.0, 1.0] * 20) == 0.0
     assert wasserstein([0, 4], [1, 5]) == pytest.approx(1 / 4.6)
     assert wasserstein([2.0], [2.0]) == 0.0
+    assert wasserstein([0.0, 0.1, 0.3], [0.7, 0.9, 1.1]) == float("0.716510903427")
     assert total_variation({"a": 1.0}, {"b": 1.0}) == 1.0
     assert total_variation({"a": 0.5, "b": 0.5}, {"a": 0.25, "b": 0.75}) == 0.25
 

@@ -52,7 +52,7 @@ class NetworkModel:
     Attributes:
         queues: what the model says of every queue.
         data, acks: flows as the model sees them.
-        stream_wait_s: mean wait of packets of every stream, beside the part of their own burst. (streams,)
+        capacity: packets that a queue holds beside the one that is sent; None for no end.
     """
 
     topology: Topology
@@ -104,28 +104,61 @@ def _streams(traffic: Traffic, routes: NDArray[np.int32], mean_bytes: float, scv
     )
 
 
-def stream_waits(
-    model: NetworkModel, estimate: str = MAXIMUM_ENTROPY
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Mean waits of every stream: the part that all its packets share, and a factor of their own service.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class StreamWaits:
+    """Mean waits of packets by stream: shared + own x service + behind x what is left of a larger packet.
 
-    Returns: seconds, and seconds of wait a second of service (equation 5.1's own term); a packet's wait is
-             shared + own x its service, at least 0. Each (streams,)
+    Attributes:
+        shared_s: what all packets of a stream wait.
+        own: seconds a second of a packet's own service, for its own burst (first term of equation 5.1).
+        behind: utilisation of the queue before by the stream, with which a packet follows one of its own.
+        larger_s: service of that one. idle: probability that the queue before was empty. All (streams,)
+    """
+
+    shared_s: NDArray[np.float64]
+    own: NDArray[np.float64]
+    behind: NDArray[np.float64]
+    larger_s: NDArray[np.float64]
+    idle: NDArray[np.float64]
+
+
+def stream_waits(model: NetworkModel, estimate: str = MAXIMUM_ENTROPY) -> StreamWaits:
+    """Mean waits at all queues by one of `ESTIMATES`.
+
+    In the estimate of trees packets of one stream and one size do not meet again, but a small one that
+    follows a large one of its stream does: it is passed on while the large one is still being sent. When it
+    had to wait before, with the probability that the queue was busy, it is right behind, and waits for the
+    difference of their times of sending; else half of a large one is left in the mean.
     """
     queues = model.queues
-    of = queues.pairs.queue
+    of, source = queues.pairs.queue, queues.pairs.before
+    factor, nothing = queues.finite[of], np.zeros(len(of))
     if estimate == MAXIMUM_ENTROPY:
-        return (queues.common_s * queues.finite)[of], (queues.stream_scv - 1.0) / 2.0 * queues.finite[of]
-    is_entry = queues.pairs.before < 0
-    own = np.where(is_entry, (queues.stream_scv - 1.0) / 2.0, 0.0)
-    return queues.tree_wait_s * queues.finite[of], own * queues.finite[of]
+        return StreamWaits(
+            shared_s=queues.common_s[of] * factor,
+            own=(queues.stream_scv - 1.0) / 2.0 * factor,
+            behind=nothing,
+            larger_s=nothing,
+            idle=nothing,
+        )
+    is_entry = source < 0
+    load, rates = queues.load, model.topology.rates_bps
+    work = np.maximum(load.utilisation, 1e-300)
+    here = np.where(is_entry, 0.0, load.utilisation * rates[of] / rates[source])
+    return StreamWaits(
+        shared_s=queues.tree_wait_s * factor,
+        own=np.where(is_entry, (queues.stream_scv - 1.0) / 2.0, 0.0) * factor,
+        behind=here * factor,
+        larger_s=load.service2_s / work,
+        idle=1.0 - np.minimum(1.0, queues.utilisation[source]),
+    )
 
 
-def flow_latency(model: NetworkModel, shared_s: NDArray[np.float64], own: NDArray[np.float64]) -> FlowLatency:
-    """Latency of every flow from the waits of streams, see `stream_waits`."""
-    data = _along(model, model.data, shared_s, own)
+def flow_latency(model: NetworkModel, waits: StreamWaits) -> FlowLatency:
+    """Latency of every flow from the waits of streams."""
+    data = _along(model, model.data, waits)
     zero = np.zeros(len(data[0]))
-    acks = (zero, zero, zero) if model.acks is None else _along(model, model.acks, shared_s, own)
+    acks = (zero, zero, zero) if model.acks is None else _along(model, model.acks, waits)
     base = data[1] + acks[1]
     return FlowLatency(
         delay_s=data[0] + data[1],
@@ -138,7 +171,7 @@ def flow_latency(model: NetworkModel, shared_s: NDArray[np.float64], own: NDArra
 
 
 def _along(
-    model: NetworkModel, streams: Streams, shared_s: NDArray[np.float64], own: NDArray[np.float64]
+    model: NetworkModel, streams: Streams, waits: StreamWaits
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     pairs = model.queues.pairs
     return _sums(
@@ -146,8 +179,11 @@ def _along(
         streams.mean_bytes,
         8.0 / model.topology.rates_bps,
         model.topology.delays_ns / 1e9,
-        shared_s,
-        own,
+        waits.shared_s,
+        waits.own,
+        waits.behind,
+        waits.larger_s,
+        waits.idle,
         model.queues.utilisation,
         pairs.first,
         pairs.position,
@@ -163,6 +199,9 @@ def _sums(
     delays_s: NDArray[np.float64],
     shared_s: NDArray[np.float64],
     own: NDArray[np.float64],
+    behind: NDArray[np.float64],
+    larger_s: NDArray[np.float64],
+    idle: NDArray[np.float64],
     utilisation: NDArray[np.float64],
     first: NDArray[np.int64],
     position: NDArray[np.int64],
@@ -183,7 +222,11 @@ def _sums(
                 break
             stream = entry + queue if before < 0 else first[before] + position[queue]
             service = mean_bytes[flow] * byte_s[queue]
-            here = max(0.0, shared_s[stream] + own[stream] * service)
+            here = shared_s[stream] + own[stream] * service
+            if behind[stream] > 0.0 and larger_s[stream] > service:
+                left = idle[stream] * max(0.0, larger_s[stream] / 2.0 - service)
+                here += behind[stream] * (larger_s[stream] - service + left)
+            here = max(0.0, here)
             busy = min(1.0, max(1e-9, utilisation[queue]))
             wait[flow] += here
             base[flow] += service + delays_s[queue]
