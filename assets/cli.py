@@ -242,6 +242,47 @@ def predict(as_json: bool, **options: Any) -> None:
 
 
 @simfoundry.command()
+@click.option(
+    "--pods", type=int, help="Pods of a three-tier fat-tree: 4, 8, 12, 16 give 16, 128, 432, 1024 hosts."
+)
+@click.option("--topology", type=_SOURCE, help="JSON or GraphML file of any other network.")
+@click.option("--pattern", default="all_to_all", show_default=True, help="all_to_all, incast or broadcast.")
+@click.option("--load", default=0.5, show_default=True, type=float, help="Of the busiest host link by data.")
+@click.option("--density", default=1.0, show_default=True, type=float, help="Share of hosts of all_to_all.")
+@click.option("--arrivals", default="poisson", show_default=True, help="poisson, ge or on_off.")
+@click.option("--scv", type=float, help="Squared coefficient of variation of arrivals.  [default: 1, or 4]")
+@click.option("--routing", default="ecmp", show_default=True, help="ecmp or fixed.")
+@click.option("--seed", default=1, show_default=True, type=int, help="Of routes, and of hosts by density.")
+@click.option(
+    "--queue-capacity",
+    default=128,
+    show_default=True,
+    type=click.IntRange(min=0),
+    help="Packets; 0 for no end.",
+)
+@click.option("--acknowledged/--unacknowledged", default=True, show_default=True, help="Every packet.")
+@click.option(
+    "--estimate",
+    default="tree",
+    show_default=True,
+    type=click.Choice(["tree", "maximum_entropy"]),
+    help="Of waits.",
+)
+@click.option("--flows", type=_SOURCE, help="Write each flow's latency to this .parquet or .csv file.")
+@_as_json
+@_explained
+def network(as_json: bool, **options: Any) -> None:
+    """Estimate the latency of every flow of a network by queueing theory."""
+    from assets.commands.network import NetworkQuestion, answer_network, network_text
+
+    answer = answer_network(NetworkQuestion(**options))
+    if as_json:
+        _answer(answer)
+    else:
+        click.echo(network_text(answer))
+
+
+@simfoundry.command()
 @click.option("--out", type=_SOURCE, help="File of the page.  [default: report.html in the data folder]")
 @click.option("--release", type=_SOURCE, help="Folder of a release; the project's own tables without it.")
 @_as_json

@@ -26,7 +26,19 @@ from assets.stages import step_named
 from pipelines.labelling import Progress
 from pipelines.schemas import read_table, table_path, table_spec
 
-COMMANDS = ["run", "ui", "sql", "label", "predict", "stage", "report", "release", "import", "records"]
+COMMANDS = [
+    "run",
+    "ui",
+    "sql",
+    "label",
+    "predict",
+    "stage",
+    "report",
+    "release",
+    "import",
+    "records",
+    "network",
+]
 ADD = "void add(int a[4], int b[4]) {\n  for (int i = 0; i < 4; i++) a[i] = a[i] + b[i];\n}\n"
 
 

@@ -1,0 +1,184 @@
+"""`simfoundry network`: latency of every flow of a network under some traffic.
+
+Belongs here: turning options into the model's inputs, and its answer into rows. Does not: the model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from assets.errors import FoundryError
+from pipelines.network.queueing import (
+    FlowLatency,
+    NetworkModel,
+    StreamWaits,
+    flow_latency,
+    model_network,
+    rtt_quantile_s,
+    stream_waits,
+)
+from pipelines.network.routing import Routing
+from pipelines.network.topology import FatTree, Topology, fat_tree, read_topology
+from pipelines.network.traffic import Arrivals, Pattern, traffic_of
+
+NEARLY_FULL = 0.95
+WORST_QUEUES = 5
+ENDINGS = (".parquet", ".csv")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkQuestion:
+    """The options of the command, see its help."""
+
+    pods: int | None
+    topology: Path | None
+    pattern: str
+    load: float
+    density: float
+    arrivals: str
+    scv: float | None
+    routing: str
+    seed: int
+    queue_capacity: int
+    acknowledged: bool
+    estimate: str
+    flows: Path | None
+
+
+def answer_network(question: NetworkQuestion) -> dict[str, Any]:
+    """What the model says of a network: latency over flows, and the busiest queues.
+
+    Raises: FoundryError, NetworkError: an option, the file or the load cannot be.
+    """
+    if question.flows is not None:
+        _check_place(question.flows)
+    topology = _topology(question)
+    pattern = Pattern(kind=question.pattern, load=question.load, density=question.density, seed=question.seed)
+    traffic = traffic_of(topology, pattern, arrivals=_arrivals(question))
+    model = model_network(
+        topology,
+        traffic,
+        routing=Routing(kind=question.routing, seed=question.seed),
+        capacity=question.queue_capacity or None,
+        has_acks=question.acknowledged,
+    )
+    waits = stream_waits(model, question.estimate)
+    latency = flow_latency(model, waits)
+    rows = _flow_table(model, latency)
+    if question.flows is not None:
+        _write(rows, question.flows)
+    busiest = float(model.queues.utilisation.max())
+    return {
+        "network": topology.name,
+        "hosts": topology.host_count,
+        "flows": len(traffic.sources),
+        "estimate": question.estimate,
+        **{f"{name}_us": _spread(rows, name) for name in ("delay", "rtt", "rtt_p50", "rtt_p99")},
+        "busiest_utilisation": round(busiest, 4),
+        "note": _note(busiest),
+        "worst_queues": _worst(model, waits),
+    }
+
+
+def _check_place(flows: Path) -> None:
+    if flows.suffix not in ENDINGS:
+        raise FoundryError(f"a file of flows must end in {' or '.join(ENDINGS)}, got {flows.name}")
+    if not flows.parent.is_dir():
+        raise FoundryError(f"a file of flows must be in a folder that is there, got {flows}")
+
+
+def _topology(question: NetworkQuestion) -> Topology:
+    if (question.pods is None) == (question.topology is None):
+        given = "both" if question.pods is not None else "neither"
+        raise FoundryError(f"a network must be given by --pods or by --topology, got {given}")
+    if question.topology is not None:
+        return read_topology(question.topology)
+    return fat_tree(FatTree(pods=question.pods or 0))
+
+
+def _arrivals(question: NetworkQuestion) -> Arrivals:
+    default = 1.0 if question.arrivals == "poisson" else 4.0
+    return Arrivals(kind=question.arrivals, scv=default if question.scv is None else question.scv)
+
+
+def _flow_table(model: NetworkModel, latency: FlowLatency) -> pa.Table:
+    """One row a flow, times in microseconds."""
+    columns: dict[str, NDArray[Any]] = {
+        "source": model.traffic.sources,
+        "destination": model.traffic.destinations,
+        "delay_us": latency.delay_s * 1e6,
+        "rtt_us": latency.rtt_s * 1e6,
+        "rtt_p50_us": rtt_quantile_s(latency, 0.5) * 1e6,
+        "rtt_p99_us": rtt_quantile_s(latency, 0.99) * 1e6,
+    }
+    return pa.table(columns)
+
+
+def _write(rows: pa.Table, path: Path) -> None:
+    try:
+        if path.suffix == ".csv":
+            pa_csv.write_csv(rows, path)
+        else:
+            pq.write_table(rows, path)
+    except OSError as error:
+        raise FoundryError(f"a file of flows must be writable, got {error}") from error
+
+
+def _spread(rows: pa.Table, name: str) -> dict[str, float]:
+    """Least, mean and most over flows, in microseconds."""
+    values = rows.column(f"{name}_us").to_numpy()
+    numbers = {"least": values.min(), "mean": values.mean(), "most": values.max()}
+    return {key: round(float(value), 3) for key, value in numbers.items()}
+
+
+def _note(busiest: float) -> str | None:
+    if busiest <= NEARLY_FULL:
+        return None
+    return (
+        f"the busiest queue is offered {busiest:.1%} of what it can send: above {NEARLY_FULL:.0%} waits "
+        "depend on the run's length and on losses, and the model is far off"
+    )
+
+
+def _worst(model: NetworkModel, waits: StreamWaits) -> list[dict[str, Any]]:
+    """The queues with the highest utilisation."""
+    topology, queues = model.topology, model.queues
+    streams, rates = queues.pairs.queue, queues.load.rate_per_s
+    total = np.bincount(streams, rates * waits.shared_s, topology.queue_count)
+    worst = np.argsort(-queues.utilisation, kind="stable")[:WORST_QUEUES].tolist()
+    return [
+        {
+            "kind": topology.kind_names[topology.kinds[queue]],
+            "from_node": int(topology.sources[queue]),
+            "to_node": int(topology.targets[queue]),
+            "utilisation": round(float(queues.utilisation[queue]), 4),
+            "wait_us": round(float(total[queue] / max(queues.rate_per_s[queue], 1e-300)) * 1e6, 3),
+        }
+        for queue in worst
+    ]
+
+
+def network_text(answer: dict[str, Any]) -> str:
+    """The answer for a person."""
+    lines = [f"{name:<20} {answer[name]}" for name in ("network", "hosts", "flows", "estimate")]
+    lines += [
+        f"{name:<20} {' '.join(f'{k} {v:.1f}' for k, v in answer[name].items())}"
+        for name in ("delay_us", "rtt_us", "rtt_p50_us", "rtt_p99_us")
+    ]
+    lines += ["busiest queues"]
+    lines += [
+        f"  {q['kind']:<18} node {q['from_node']} to {q['to_node']}: {q['utilisation']:.1%} busy, "
+        f"wait {q['wait_us']:.1f} us"
+        for q in answer["worst_queues"]
+    ]
+    if answer["note"]:
+        lines.append(f"note: {answer['note']}")
+    return "\n".join(lines)

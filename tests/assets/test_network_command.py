@@ -1,0 +1,80 @@
+"""`simfoundry network`: answers, files of flows, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner, Result
+
+from assets.cli import simfoundry
+
+
+def _invoke(*arguments: str) -> Result:
+    return CliRunner().invoke(simfoundry, ["network", *arguments])
+
+
+def test_an_answer_has_latencies_of_flows_and_the_busiest_queues(tmp_path: Path) -> None:
+    file = tmp_path / "flows.parquet"
+    answer = json.loads(_invoke("--pods", "4", "--load", "0.3", "--flows", str(file), "--json").output)
+    assert (answer["hosts"], answer["flows"], answer["note"]) == (16, 240, None)
+    assert 2 * (42.4 + 2.4) < answer["rtt_us"]["least"] < answer["rtt_us"]["mean"] < answer["rtt_us"]["most"]
+    assert answer["rtt_p50_us"]["mean"] < answer["rtt_us"]["mean"] < answer["rtt_p99_us"]["mean"]
+    busy = [queue["utilisation"] for queue in answer["worst_queues"]]
+    assert busy == sorted(busy, reverse=True)
+    assert busy[0] == answer["busiest_utilisation"]
+    rows = pq.read_table(file)
+    assert rows.num_rows == 240
+    mean = sum(rows.column("rtt_us").to_pylist()) / 240
+    assert mean == pytest.approx(answer["rtt_us"]["mean"], abs=0.001)
+
+
+def test_a_network_from_a_file_and_a_csv_of_its_flows(tmp_path: Path) -> None:
+    links = [{"source": f"h{n}", "target": "s", "rate_bps": 10**9} for n in range(3)]
+    nodes = [{"id": "s"}, *({"id": f"h{n}", "host": True} for n in range(3))]
+    (tmp_path / "star.json").write_text(json.dumps({"nodes": nodes, "links": links}))
+    found = _invoke(
+        *("--topology", str(tmp_path / "star.json"), "--pattern", "incast", "--arrivals", "on_off"),
+        *("--flows", str(tmp_path / "f.csv"), "--estimate", "maximum_entropy"),
+    )
+    assert found.exit_code == 0
+    assert "network              star" in found.output
+    assert len((tmp_path / "f.csv").read_text().splitlines()) == 3
+
+
+def test_a_note_says_that_a_queue_is_nearly_full() -> None:
+    found = _invoke("--pods", "4", "--pattern", "incast", "--load", "0.97")
+    assert "note: the busiest queue is offered 97.0% of what it can send" in found.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "a network must be given by --pods or by --topology, got neither"),
+        (("--pods", "4", "--topology", "x.json"), "got both"),
+        (("--pods", "5"), "the pods of a fat-tree must be an even number from 2 to 48, got 5"),
+        (("--topology", "none.json"), "a topology file must be readable, got No such file"),
+        (("--pods", "4", "--load", "-1"), "a load must be above 0 to 4, got -1.0"),
+        (("--pods", "4", "--pattern", "ring"), "a pattern must be one of all_to_all, incast, broadcast"),
+        (("--pods", "4", "--arrivals", "ge", "--scv", "0.2"), "the scv of ge arrivals must be above 1"),
+        (("--pods", "4", "--routing", "x"), "routing must be one of ecmp, fixed, got 'x'"),
+        (
+            ("--pods", "4", "--pattern", "incast", "--load", "1.1", "--queue-capacity", "0"),
+            "queues without end must have utilisations below 1, got 1.1 of queue",
+        ),
+        (("--pods", "4", "--flows", "f.txt"), "a file of flows must end in .parquet or .csv, got f.txt"),
+        (
+            ("--pods", "4", "--flows", "/nowhere/f.csv"),
+            "a file of flows must be in a folder that is there, got /nowhere",
+        ),
+        (("--pods", "4", "--flows", "/dev/full/f.csv"), "a file of flows must be in a folder"),
+    ],
+)
+def test_network_rejects(arguments: tuple[str, ...], message: str) -> None:
+    found = _invoke(*arguments)
+    assert found.exit_code == 1
+    assert found.stderr.startswith("simfoundry: ")
+    assert message in found.stderr
+    assert len(found.stderr.splitlines()) == 1
