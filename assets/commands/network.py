@@ -19,7 +19,6 @@ from assets.errors import FoundryError
 from pipelines.network.queueing import (
     FlowLatency,
     NetworkModel,
-    StreamWaits,
     flow_latency,
     model_network,
     rtt_quantile_s,
@@ -70,8 +69,7 @@ def answer_network(question: NetworkQuestion) -> dict[str, Any]:
         capacity=question.queue_capacity or None,
         has_acks=question.acknowledged,
     )
-    waits = stream_waits(model, question.estimate)
-    latency = flow_latency(model, waits)
+    latency = flow_latency(model, stream_waits(model, question.estimate))
     rows = _flow_table(model, latency)
     if question.flows is not None:
         _write(rows, question.flows)
@@ -84,7 +82,7 @@ def answer_network(question: NetworkQuestion) -> dict[str, Any]:
         **{f"{name}_us": _spread(rows, name) for name in ("delay", "rtt", "rtt_p50", "rtt_p99")},
         "busiest_utilisation": round(busiest, 4),
         "note": _note(busiest),
-        "worst_queues": _worst(model, waits),
+        "worst_queues": _worst(model, latency),
     }
 
 
@@ -148,11 +146,9 @@ def _note(busiest: float) -> str | None:
     )
 
 
-def _worst(model: NetworkModel, waits: StreamWaits) -> list[dict[str, Any]]:
+def _worst(model: NetworkModel, latency: FlowLatency) -> list[dict[str, Any]]:
     """The queues with the highest utilisation."""
     topology, queues = model.topology, model.queues
-    streams, rates = queues.pairs.queue, queues.load.rate_per_s
-    total = np.bincount(streams, rates * waits.shared_s, topology.queue_count)
     worst = np.argsort(-queues.utilisation, kind="stable")[:WORST_QUEUES].tolist()
     return [
         {
@@ -160,7 +156,7 @@ def _worst(model: NetworkModel, waits: StreamWaits) -> list[dict[str, Any]]:
             "from_node": int(topology.sources[queue]),
             "to_node": int(topology.targets[queue]),
             "utilisation": round(float(queues.utilisation[queue]), 4),
-            "wait_us": round(float(total[queue] / max(queues.rate_per_s[queue], 1e-300)) * 1e6, 3),
+            "wait_us": round(float(latency.queue_wait_s[queue]) * 1e6, 3),
         }
         for queue in worst
     ]

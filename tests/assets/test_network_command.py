@@ -66,8 +66,8 @@ def test_a_note_says_that_a_queue_is_nearly_full() -> None:
         ),
         (("--pods", "4", "--flows", "f.txt"), "a file of flows must end in .parquet or .csv, got f.txt"),
         (
-            ("--pods", "4", "--flows", "/nowhere/f.csv"),
-            "a file of flows must be in a folder that is there, got /nowhere",
+            ("--pods", "4", "--flows", "no-such-folder/f.csv"),
+            "a file of flows must be in a folder that is there, got no-such-folder",
         ),
         (("--pods", "4", "--flows", "/dev/full/f.csv"), "a file of flows must be in a folder"),
     ],

@@ -103,6 +103,8 @@ def test_the_pass_computes_the_closed_forms_in_a_star() -> None:
     latency = flow_latency(model, stream_waits(model))
     assert latency.wait_s == pytest.approx(np.full(3, first + second))
     assert latency.delay_s == pytest.approx(np.full(3, first + second + 2 * service))
+    down = int(model.data.routes[0, 1])
+    assert latency.queue_wait_s[down] == pytest.approx(second)
 
 
 def test_large_finite_queues_are_queues_without_end() -> None:

@@ -35,6 +35,7 @@ class FlowLatency:
         wait_s, ack_wait_s: mean, in queues.
         variance_s2: of the waits of a round trip.
         base_s: round trip without waits.
+        queue_wait_s: mean over all packets of every queue; 0 without any. (queues,)
     """
 
     delay_s: NDArray[np.float64]
@@ -43,6 +44,7 @@ class FlowLatency:
     ack_wait_s: NDArray[np.float64]
     variance_s2: NDArray[np.float64]
     base_s: NDArray[np.float64]
+    queue_wait_s: NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -156,9 +158,10 @@ def stream_waits(model: NetworkModel, estimate: str = MAXIMUM_ENTROPY) -> Stream
 
 def flow_latency(model: NetworkModel, waits: StreamWaits) -> FlowLatency:
     """Latency of every flow from the waits of streams."""
-    data = _along(model, model.data, waits)
+    waiting = np.zeros(model.topology.queue_count)  # packets, in the mean
+    data = _along(model, model.data, waits, waiting)
     zero = np.zeros(len(data[0]))
-    acks = (zero, zero, zero) if model.acks is None else _along(model, model.acks, waits)
+    acks = (zero, zero, zero) if model.acks is None else _along(model, model.acks, waits, waiting)
     base = data[1] + acks[1]
     return FlowLatency(
         delay_s=data[0] + data[1],
@@ -167,15 +170,18 @@ def flow_latency(model: NetworkModel, waits: StreamWaits) -> FlowLatency:
         ack_wait_s=acks[0],
         variance_s2=data[2] + acks[2],
         base_s=base,
+        queue_wait_s=waiting / np.maximum(model.queues.rate_per_s, 1e-300),
     )
 
 
 def _along(
-    model: NetworkModel, streams: Streams, waits: StreamWaits
+    model: NetworkModel, streams: Streams, waits: StreamWaits, waiting: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     pairs = model.queues.pairs
     return _sums(
+        waiting,
         streams.routes,
+        streams.rates_per_s,
         streams.mean_bytes,
         8.0 / model.topology.rates_bps,
         model.topology.delays_ns / 1e9,
@@ -193,7 +199,9 @@ def _along(
 
 @compiled
 def _sums(
+    waiting: NDArray[np.float64],
     routes: NDArray[np.int32],
+    rates: NDArray[np.float64],
     mean_bytes: NDArray[np.float64],
     byte_s: NDArray[np.float64],
     delays_s: NDArray[np.float64],
@@ -207,7 +215,7 @@ def _sums(
     position: NDArray[np.int64],
     entry: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Mean wait, time without waits, and variance of waits of every flow.
+    """Mean wait, time without waits, and variance of waits of every flow; adds to the packets waiting.
 
     The variance is that of a wait which is 0 with probability 1 - rho and exponential otherwise, as in M/M/1,
     and of independent waits along the route.
@@ -229,6 +237,7 @@ def _sums(
             here = max(0.0, here)
             busy = min(1.0, max(1e-9, utilisation[queue]))
             wait[flow] += here
+            waiting[queue] += rates[flow] * here
             base[flow] += service + delays_s[queue]
             variance[flow] += here * here * (2.0 / busy - 1.0)
             before = queue
