@@ -174,6 +174,70 @@ def flow_latency(model: NetworkModel, waits: StreamWaits) -> FlowLatency:
     )
 
 
+def hop_waits_s(model: NetworkModel, streams: Streams, waits: StreamWaits) -> NDArray[np.float64]:
+    """Mean wait of every flow at every queue of its way, 0 after the last. (flows, longest path)"""
+    pairs = model.queues.pairs
+    return _hop_waits(
+        streams.routes,
+        streams.mean_bytes,
+        8.0 / model.topology.rates_bps,
+        waits.shared_s,
+        waits.own,
+        waits.behind,
+        waits.larger_s,
+        waits.idle,
+        pairs.first,
+        pairs.position,
+        pairs.entry,
+    )
+
+
+@compiled
+def _hop_waits(
+    routes: NDArray[np.int32],
+    mean_bytes: NDArray[np.float64],
+    byte_s: NDArray[np.float64],
+    shared_s: NDArray[np.float64],
+    own: NDArray[np.float64],
+    behind: NDArray[np.float64],
+    larger_s: NDArray[np.float64],
+    idle: NDArray[np.float64],
+    first: NDArray[np.int64],
+    position: NDArray[np.int64],
+    entry: int,
+) -> NDArray[np.float64]:
+    found = np.zeros(routes.shape)
+    for flow in range(routes.shape[0]):
+        before = -1
+        for hop in range(routes.shape[1]):
+            queue = routes[flow, hop]
+            if queue < 0:
+                break
+            stream = entry + queue if before < 0 else first[before] + position[queue]
+            service = mean_bytes[flow] * byte_s[queue]
+            found[flow, hop] = _wait_at(stream, service, shared_s, own, behind, larger_s, idle)
+            before = queue
+    return found
+
+
+@compiled
+def _wait_at(
+    stream: int,
+    service: float,
+    shared_s: NDArray[np.float64],
+    own: NDArray[np.float64],
+    behind: NDArray[np.float64],
+    larger_s: NDArray[np.float64],
+    idle: NDArray[np.float64],
+) -> float:
+    """Wait of a packet of some service in its stream."""
+    wait = float(shared_s[stream]) + float(own[stream]) * service
+    if behind[stream] > 0.0 and larger_s[stream] > service:
+        left = float(idle[stream]) * max(0.0, larger_s[stream] / 2.0 - service)
+        wait += float(behind[stream]) * (float(larger_s[stream]) - service + left)
+    return max(0.0, wait)
+
+
 def _along(
     model: NetworkModel, streams: Streams, waits: StreamWaits, waiting: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
@@ -230,11 +294,7 @@ def _sums(
                 break
             stream = entry + queue if before < 0 else first[before] + position[queue]
             service = mean_bytes[flow] * byte_s[queue]
-            here = shared_s[stream] + own[stream] * service
-            if behind[stream] > 0.0 and larger_s[stream] > service:
-                left = idle[stream] * max(0.0, larger_s[stream] / 2.0 - service)
-                here += behind[stream] * (larger_s[stream] - service + left)
-            here = max(0.0, here)
+            here = _wait_at(stream, service, shared_s, own, behind, larger_s, idle)
             busy = min(1.0, max(1e-9, utilisation[queue]))
             wait[flow] += here
             waiting[queue] += rates[flow] * here

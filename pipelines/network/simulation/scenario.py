@@ -63,6 +63,11 @@ class Scenario:
     routes: NDArray[np.int32]
     ack_routes: NDArray[np.int32]
 
+    @property
+    def has_acks(self) -> bool:
+        """Whether receivers acknowledge packets, as TCP always does."""
+        return self.options.has_acks or self.traffic.protocol == TCP
+
 
 def make_scenario(
     topology: Topology,

@@ -1,0 +1,228 @@
+"""Simulating a group of runs, several at a time, each remembered by its content.
+
+Belongs here: which simulator a run goes to, rows of failures, the cache. Does not: what is in a row
+(`truth.py`, `estimates.py`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from functools import cache as remembered
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from pipelines.cache import ContentCache
+from pipelines.identity import content_hash, text_sha256
+from pipelines.labelling import Progress
+from pipelines.network.errors import NetworkError
+from pipelines.network.runs.estimates import run_tables
+from pipelines.network.runs.groups import NetworkRun, RunGroup, runs_of
+from pipelines.network.runs.truth import PacketSums, sum_packets
+from pipelines.network.simulation import (
+    ENGINE,
+    SimulationFailed,
+    engine_version,
+    make_scenario,
+    ns3,
+    simulate,
+)
+from pipelines.network.topology import Topology
+from pipelines.network.traffic import TCP, Traffic, draw_schedule
+from pipelines.schemas import OK, TIMEOUT, TOOL_ERROR, NetworkRunRow, table_spec
+from pipelines.tools import ToolMissing
+
+STEP = "network"
+NO_VERSION = "none"
+_KIND, _ENGINES = "network", "engines"
+_ROOM = Path(__file__).parents[1]
+_OF_PACKETS = (
+    "routing/shortest.py",
+    "runs/truth.py",
+    "simulation/scenario.py",
+    "topology/fat_tree.py",
+    "topology/graph.py",
+    "traffic/arrivals.py",
+    "traffic/patterns.py",
+    "traffic/schedule.py",
+)
+"""What packets and their sums depend on; the simulator has a version of its own, which the run's id has."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class NetworkTables:
+    """Rows of a group of runs, sorted by key.
+
+    Attributes: flows, hops: tables network_flows and network_hops.
+    """
+
+    runs: list[NetworkRunRow]
+    flows: pa.Table
+    hops: pa.Table
+
+
+@remembered
+def runs_version() -> str:
+    """Hash of all that the rows of given groups depend on beside the groups: the package's files, ns-3."""
+    return content_hash(_files_hash("."), _ns3_version())
+
+
+@remembered
+def _packets_version() -> str:
+    """Hash of the files that packets of a run and their sums depend on."""
+    return content_hash([_files_hash(place) for place in _OF_PACKETS])
+
+
+def _files_hash(place: str) -> str:
+    root = _ROOM / place
+    files = sorted(root.rglob("*")) if root.is_dir() else [root]
+    sources = [path for path in files if path.suffix in (".py", ".cc", ".h")]
+    content = [(path.relative_to(_ROOM).as_posix(), text_sha256(path.read_text())) for path in sources]
+    return content_hash(content)
+
+
+def simulate_runs(
+    group: RunGroup,
+    *,
+    cache: ContentCache,
+    workers: int,
+    timeout_s: float,
+    on_progress: Callable[[Progress], None],
+) -> NetworkTables:
+    """Simulate the runs of a group; a run that fails is a row with its reason.
+
+    Args:   workers: runs at a time. timeout_s: elapsed time of each.
+    Raises: NetworkError: a value of the group is out of range.
+    """
+    runs = runs_of(group, timeout_s=timeout_s)
+    folder = cache.folder / _ENGINES
+    done: list[_Simulated | None] = [None] * len(runs)
+    with ThreadPoolExecutor(workers) as pool:
+        waiting: dict[Future[_Simulated], int] = {
+            pool.submit(_remembered, run, group.name, cache, folder): place for place, run in enumerate(runs)
+        }
+        failed = 0
+        for number, future in enumerate(as_completed(waiting), start=1):
+            made = future.result()
+            done[waiting[future]] = made
+            failed += made.row.status != OK
+            latest = f"{made.row.network} {made.row.pattern}"
+            on_progress(Progress(step=STEP, done=number, total=len(runs), failed=failed, latest=latest))
+    return _joined([made for made in done if made is not None])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Simulated:
+    row: NetworkRunRow
+    flows: pa.Table
+    hops: pa.Table
+
+
+def _joined(made: Sequence[_Simulated]) -> NetworkTables:
+    ordered = sorted(made, key=lambda one: one.row.run_id)
+    empty = {name: table_spec(name).schema().empty_table() for name in ("network_flows", "network_hops")}
+    return NetworkTables(
+        runs=[one.row for one in ordered],
+        flows=pa.concat_tables([empty["network_flows"], *(one.flows for one in ordered)]),
+        hops=pa.concat_tables([empty["network_hops"], *(one.hops for one in ordered)]),
+    )
+
+
+def _ns3_version() -> str:
+    return ns3.engine_version() if ns3.find_ns3() is not None else NO_VERSION
+
+
+def _remembered(run: NetworkRun, group: str, cache: ContentCache, folder: Path) -> _Simulated:
+    """Rows of a run, its packets summed anew only when nothing is remembered."""
+    tool = ns3.ENGINE if run.protocol == TCP else ENGINE
+    version = _ns3_version() if run.protocol == TCP else engine_version()
+    run_id = content_hash(run.configuration(), tool, version)
+    topology = run.topology()
+    traffic = run.traffic(topology)
+    common: dict[str, Any] = {"run_id": run_id, "group": group, "tool": tool, "tool_version": version}
+    common |= _of_configuration(run, topology, traffic)
+    key = content_hash(run_id, _packets_version())
+    start = time.perf_counter()
+    try:
+        sums, wall_s = _recalled(cache, key) or (None, None)
+        if sums is None:
+            sums = _simulated(run, topology, traffic, folder)
+            wall_s = time.perf_counter() - start
+            _keep(cache, key, sums, wall_s)
+    except (NetworkError, ToolMissing) as error:
+        timed_out = isinstance(error, SimulationFailed) and error.timed_out
+        outcome: dict[str, Any] = {"status": TIMEOUT if timed_out else TOOL_ERROR, "reason": str(error)}
+        row = NetworkRunRow(**common, **_NOTHING, **outcome, wall_s=time.perf_counter() - start)
+        empty = [table_spec(name).schema().empty_table() for name in ("network_flows", "network_hops")]
+        return _Simulated(row=row, flows=empty[0], hops=empty[1])
+    offered, flows, hops = run_tables(run, run_id, sums)
+    found: dict[str, Any] = {**sums.summary, "offered_utilisation": offered, "wall_s": wall_s}
+    return _Simulated(row=NetworkRunRow(**common, **found, status=OK, reason=None), flows=flows, hops=hops)
+
+
+def _recalled(cache: ContentCache, key: str) -> tuple[PacketSums, float] | None:
+    kept: Any = cache.get(_KIND, key)
+    flows, hops = cache.get_table(f"{_KIND}-flows", key), cache.get_table(f"{_KIND}-hops", key)
+    if kept is None or flows is None or hops is None:
+        return None
+    return PacketSums(summary=kept["summary"], flows=flows, hops=hops), kept["wall_s"]
+
+
+def _keep(cache: ContentCache, key: str, sums: PacketSums, wall_s: float) -> None:
+    """Remember a run; one that failed is tried again."""
+    cache.put_table(f"{_KIND}-flows", key, sums.flows)
+    cache.put_table(f"{_KIND}-hops", key, sums.hops)
+    cache.put(_KIND, key, {"summary": sums.summary, "wall_s": wall_s})
+
+
+def _simulated(run: NetworkRun, topology: Topology, traffic: Traffic, folder: Path) -> PacketSums:
+    schedule = draw_schedule(traffic, duration_s=run.duration_s, seed=run.seed)
+    scenario = make_scenario(topology, traffic, schedule, routing=run.routing, options=run.options)
+    engine = ns3.simulate_in_ns3 if run.protocol == TCP else simulate
+    return sum_packets(scenario, engine(scenario, engine_folder=folder))
+
+
+_NOTHING: Mapping[str, None] = dict.fromkeys(
+    (
+        "packet_count",
+        "drop_count",
+        "offered_utilisation",
+        "busiest_utilisation",
+        "delay_mean_ns",
+        "rtt_mean_ns",
+        "rtt_p50_ns",
+        "rtt_p99_ns",
+    )
+)
+
+
+def _of_configuration(run: NetworkRun, topology: Topology, traffic: Traffic) -> dict[str, Any]:
+    """Columns that follow from a run's configuration."""
+    mean_bytes, size_scv = run.sizes.moments(traffic.header_bytes)
+    return {
+        "network": topology.name,
+        "hosts": topology.host_count,
+        "queues": topology.queue_count,
+        "pattern": run.pattern.kind,
+        "load": run.pattern.load,
+        "density": run.pattern.density,
+        "arrivals": run.arrivals.kind,
+        "arrival_scv": run.arrivals.scv,
+        "sizes": run.sizes.kind,
+        "mean_bytes": mean_bytes,
+        "size_scv": size_scv,
+        "protocol": run.protocol,
+        "is_acknowledged": run.options.has_acks or run.protocol == TCP,
+        "routing": run.routing.kind,
+        "routing_seed": run.routing.seed,
+        "seed": run.seed,
+        "queue_capacity": run.options.queue_capacity,
+        "duration_s": run.duration_s,
+        "warm_up_s": run.options.warm_up_s,
+        "configuration": run.configuration(),
+        "flow_count": len(traffic.sources),
+    }

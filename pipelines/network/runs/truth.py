@@ -1,0 +1,145 @@
+"""What the packets of a simulated run say: sums by run, by flow, by flow and queue.
+
+Belongs here: summing packets into columns. Does not: theory's columns beside them (`estimates.py`), running
+simulators (`simulate.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from pipelines.network.simulation import HopSums, Scenario, SimulationResult
+
+_NS = 1e9
+_TIME_BITS = 41
+"""Delays are kept below 2^41 ns, 36 minutes, so that a flow and a delay fit one 64-bit number."""
+_TIMES = (1 << _TIME_BITS) - 1
+QUANTILES = (0.5, 0.99)
+DATA, ACK = "data", "ack"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PacketSums:
+    """What packets sent after the warm-up come to.
+
+    Attributes:
+        summary: columns of the run's row.
+        flows: columns of network_flows, by flow.
+        hops: columns of network_hops, by flow and hop, data before acknowledgements.
+    """
+
+    summary: dict[str, float | int | None]
+    flows: pa.Table
+    hops: pa.Table
+
+
+def sum_packets(scenario: Scenario, result: SimulationResult) -> PacketSums:
+    """Sum up what a simulator gave."""
+    counted = scenario.schedule.times_ns >= scenario.options.warm_up_s * _NS
+    return PacketSums(
+        summary=_summary(scenario, result, counted),
+        flows=_flows(scenario, result, counted),
+        hops=_hops(scenario, result),
+    )
+
+
+def _summary(
+    scenario: Scenario, result: SimulationResult, counted: NDArray[np.bool_]
+) -> dict[str, float | int | None]:
+    span_ns = (scenario.schedule.duration_s - scenario.options.warm_up_s) * _NS
+    delays, rtts = result.delays_ns[counted], result.rtts_ns[counted]
+    delays, rtts = delays[delays >= 0], rtts[rtts >= 0]
+    median, tail = (_quantile(rtts, q) for q in QUANTILES)
+    return {
+        "packet_count": int(np.count_nonzero(counted)),
+        "drop_count": int(result.hops.drops.sum()),
+        "busiest_utilisation": float(result.queues.busy_ns.max() / span_ns),
+        "delay_mean_ns": _mean(delays),
+        "rtt_mean_ns": _mean(rtts),
+        "rtt_p50_ns": median,
+        "rtt_p99_ns": tail,
+    }
+
+
+def _mean(values: NDArray[np.int64]) -> float | None:
+    return float(values.mean()) if len(values) else None
+
+
+def _quantile(values: NDArray[np.int64], probability: float) -> float | None:
+    """The least value that so many are at or below."""
+    if len(values) == 0:
+        return None
+    place = int(np.ceil(probability * len(values))) - 1
+    return float(np.partition(values, place)[place])
+
+
+def _flows(scenario: Scenario, result: SimulationResult, counted: NDArray[np.bool_]) -> pa.Table:
+    traffic, count = scenario.traffic, len(scenario.traffic.sources)
+    flow_of = scenario.schedule.flows
+    columns: dict[str, pa.Array] = {
+        "flow": pa.array(np.arange(count)),
+        "source": pa.array(traffic.sources, pa.int64()),
+        "destination": pa.array(traffic.destinations, pa.int64()),
+        "rate_per_s": pa.array(traffic.rates_per_s),
+        "packet_count": pa.array(np.bincount(flow_of[counted], minlength=count)),
+        "drop_count": pa.array(result.hops.drops.sum(axis=1)),
+    }
+    for name, times in (("delay", result.delays_ns), ("rtt", result.rtts_ns)):
+        chosen = counted & (times >= 0)
+        columns |= _spread(name, flow_of[chosen], times[chosen], count)
+    return pa.table(columns)
+
+
+def _spread(name: str, flows: NDArray[np.int32], times: NDArray[np.int64], count: int) -> dict[str, pa.Array]:
+    """Mean and quantiles of times by flow, null where there are none."""
+    keys = np.sort(flows.astype(np.int64) << _TIME_BITS | np.minimum(times, _TIMES))
+    begins = np.searchsorted(keys, np.arange(count + 1, dtype=np.int64) << _TIME_BITS)
+    counts = np.diff(begins)
+    means = np.bincount(flows, times, count) / np.maximum(counts, 1)
+    found = {f"{name}_mean_ns": _whole(means, counts > 0)}
+    for probability in QUANTILES:
+        at = begins[:-1] + np.ceil(probability * counts).astype(np.int64) - 1
+        values = keys[np.clip(at, 0, len(keys) - 1)] if len(keys) else np.zeros(count, np.int64)
+        found[f"{name}_p{round(100 * probability)}_ns"] = _whole(values & _TIMES, counts > 0)
+    return found
+
+
+def _whole(values: NDArray[np.float64] | NDArray[np.int64], is_there: NDArray[np.bool_]) -> pa.Array:
+    return pa.array(np.rint(values).astype(np.int64), mask=~is_there)
+
+
+def _hops(scenario: Scenario, result: SimulationResult) -> pa.Table:
+    lengths = (scenario.routes >= 0).sum(axis=1)
+    parts = [_way(scenario, scenario.routes, result.hops, DATA, np.zeros_like(lengths))]
+    if scenario.has_acks:
+        parts.append(_way(scenario, scenario.ack_routes, result.ack_hops, ACK, lengths))
+    return pa.concat_tables(parts).sort_by([("flow", "ascending"), ("hop", "ascending")])
+
+
+def _way(
+    scenario: Scenario, routes: NDArray[np.int32], sums: HopSums, packet: str, first_hop: NDArray[np.int64]
+) -> pa.Table:
+    """Flows at the queues of one way, numbered from the first hop's number on."""
+    topology = scenario.topology
+    flow, place = np.nonzero(routes >= 0)
+    queue = routes[flow, place]
+    sent, refused = sums.packets[flow, place], sums.drops[flow, place]
+    mean = sums.wait_ns[flow, place] / np.maximum(sent, 1)
+    square = sums.wait_ns2[flow, place] / np.maximum(sent, 1)
+    return pa.table(
+        {
+            "flow": pa.array(flow),
+            "hop": pa.array(first_hop[flow] + place),
+            "packet": pa.array([packet] * len(flow), pa.string()),
+            "queue": pa.array(queue, pa.int64()),
+            "queue_type": pa.array(np.asarray(topology.kind_names)[topology.kinds[queue]], pa.string()),
+            "packet_count": pa.array(sent + refused),
+            "drop_count": pa.array(refused),
+            "wait_mean_ns": _whole(mean, sent > 0),
+            "wait_std_ns": _whole(np.sqrt(np.maximum(0.0, square - mean * mean)), sent > 0),
+        }
+    )
