@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sqlite3
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -53,24 +52,27 @@ def open_instance(deployment: Deployment) -> dg.DagsterInstance:
     """The instance the Dagster UI shows. Log lines of steps go to its storage, not to the screen."""
     os.environ.update({k: os.environ.get(k, v) for k, v in QUIET_ENVIRONMENT.items()})
     os.environ["DAGSTER_HOME"] = str(prepare_home(deployment))
-    if not event.contains(Engine, "connect", _write_without_waiting):
-        event.listen(Engine, "connect", _write_without_waiting)
+    if not event.contains(Engine, "do_connect", _open_without_waiting):
+        event.listen(Engine, "do_connect", _open_without_waiting)
     reference = InstanceRef.from_dir(os.environ["DAGSTER_HOME"], overrides=_NO_CAPTURE)
     return dg.DagsterInstance.from_ref(reference)
 
 
-def _write_without_waiting(connection: Any, _: Any) -> None:
+def _open_without_waiting(dialect: Any, _: Any, arguments: Any, options: Any) -> Any:
     """Let SQLite under DAGSTER_HOME return before the disk has the bytes.
 
-    Dagster commits about a thousand times a run, 10 ms each on a busy disk. A killed process loses
-    nothing this way; a crash of the whole machine may cost the history of runs, never a table.
+    Dagster opens and commits about a thousand times a run, 10 ms each on a busy disk. A killed process
+    loses nothing this way; a crash of the whole machine may cost the history of runs, never a table. The
+    file is known before it is opened: asking the connection for it reads the file's first page.
+
+    Returns: the connection; None for any other database, which SQLAlchemy then opens itself.
     """
-    if not isinstance(connection, sqlite3.Connection):
-        return
     home = os.environ.get("DAGSTER_HOME")
-    files = [row[2] for row in connection.execute("PRAGMA database_list")]
-    if home and any(Path(file).is_relative_to(home) for file in files if file):
-        connection.execute("PRAGMA synchronous = OFF")
+    if dialect.name != "sqlite" or not home or not arguments or not Path(arguments[0]).is_relative_to(home):
+        return None
+    connection = dialect.loaded_dbapi.connect(*arguments, **options)
+    connection.execute("PRAGMA synchronous = OFF")
+    return connection
 
 
 def process_tag() -> str:

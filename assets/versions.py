@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import chdir, contextmanager
 from pathlib import Path
 from typing import Any
@@ -29,8 +29,8 @@ def record_stage(deployment: Deployment, stage: str) -> dict[str, str]:
 
     try:
         with _repository(deployment.project) as repository:
-            repository.commit(stage, force=True)
-            return _hashes(repository.stage.load_one("dvc.yaml", name=stage), deployment.project)
+            committed = repository.commit(stage, force=True)
+            return _hashes(committed, deployment.project)
     except DvcException as error:
         raise FoundryError(f"DVC must record stage {stage}, got: {explain(error)}") from error
 
@@ -68,6 +68,7 @@ def _repository(project: Path) -> Iterator[Any]:
             repository.close()
 
 
-def _hashes(stage: Any, project: Path) -> dict[str, str]:
-    """Hashes of a stage's outputs from the lock file that was just written."""
-    return {Path(out.fs_path).relative_to(project).as_posix(): str(out.hash_info.value) for out in stage.outs}
+def _hashes(stages: Sequence[Any], project: Path) -> dict[str, str]:
+    """Hashes of the outputs of stages that were just recorded."""
+    outs = [out for stage in stages for out in stage.outs]
+    return {Path(out.fs_path).relative_to(project).as_posix(): str(out.hash_info.value) for out in outs}
