@@ -9,7 +9,7 @@ round-trip time is the latency of a packet and that of its acknowledgement.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from pipelines.network.compiled import compiled
 from pipelines.network.queueing.network import QueueModel, Streams, model_queues
 from pipelines.network.routing import Routing, route_flows
 from pipelines.network.topology import Topology
-from pipelines.network.traffic import TCP, Traffic
+from pipelines.network.traffic import TCP, FlowMoments, Traffic
 
 MAXIMUM_ENTROPY, TREE = "maximum_entropy", "tree"
 ESTIMATES = (MAXIMUM_ENTROPY, TREE)
@@ -81,13 +81,14 @@ def model_network(
     Raises: NetworkError: queues without end are offered more than they can send.
     """
     routing = routing or Routing()
-    mean, scv = traffic.sizes.moments(traffic.header_bytes)
+    moments = traffic.flow_moments()
     ways = route_flows(topology, traffic.sources, traffic.destinations, routing)
-    data = _streams(traffic, ways, mean, scv)
+    data = _streams(traffic, ways, moments)
     acks = None
     if has_acks or traffic.protocol == TCP:
         back = route_flows(topology, traffic.destinations, traffic.sources, routing)
-        acks = _streams(traffic, back, float(traffic.header_bytes + ack_bytes), 0.0)
+        size = np.full(len(back), float(traffic.header_bytes + ack_bytes))
+        acks = _streams(traffic, back, replace(moments, mean_bytes=size, second_bytes2=size**2))
     given = [data] if acks is None else [data, acks]
     queues = model_queues(topology, *given, capacity=capacity)
     return NetworkModel(
@@ -95,14 +96,13 @@ def model_network(
     )
 
 
-def _streams(traffic: Traffic, routes: NDArray[np.int32], mean_bytes: float, scv: float) -> Streams:
-    ones = np.ones(len(traffic.sources))
+def _streams(traffic: Traffic, routes: NDArray[np.int32], moments: FlowMoments) -> Streams:
     return Streams(
         routes=routes,
         rates_per_s=traffic.rates_per_s,
-        mean_bytes=ones * mean_bytes,
-        second_bytes2=ones * mean_bytes**2 * (1.0 + scv),
-        scvs=ones * traffic.arrivals.scv,
+        mean_bytes=moments.mean_bytes,
+        second_bytes2=moments.second_bytes2,
+        scvs=moments.scvs,
     )
 
 

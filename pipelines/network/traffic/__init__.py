@@ -4,17 +4,26 @@ Belongs here: flows and their packets. Does not: where they go (`routing`).
 """
 
 from pipelines.network.traffic.arrivals import ARRIVALS, SIZES, Arrivals, PacketSizes
+from pipelines.network.traffic.generated import TraceOptions, generate_trace
 from pipelines.network.traffic.patterns import (
     HEADER_BYTES,
     PATTERNS,
     PROTOCOLS,
     TCP,
     UDP,
+    FlowMoments,
     Pattern,
     Traffic,
     traffic_of,
 )
 from pipelines.network.traffic.schedule import Schedule, draw_schedule
+from pipelines.network.traffic.traces import (
+    Trace,
+    read_trace,
+    replicate_trace,
+    traffic_of_trace,
+    write_trace,
+)
 
 __all__ = [
     "ARRIVALS",
@@ -25,10 +34,18 @@ __all__ = [
     "TCP",
     "UDP",
     "Arrivals",
+    "FlowMoments",
     "PacketSizes",
     "Pattern",
     "Schedule",
+    "Trace",
+    "TraceOptions",
     "Traffic",
     "draw_schedule",
+    "generate_trace",
+    "read_trace",
+    "replicate_trace",
     "traffic_of",
+    "traffic_of_trace",
+    "write_trace",
 ]

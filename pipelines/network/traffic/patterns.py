@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pipelines.network.errors import NetworkError
 from pipelines.network.topology import Topology
-from pipelines.network.traffic.arrivals import Arrivals, PacketSizes
+from pipelines.network.traffic.arrivals import SCV_LIMIT, Arrivals, PacketSizes
 
 ALL_TO_ALL, INCAST, BROADCAST = "all_to_all", "incast", "broadcast"
 PATTERNS = (ALL_TO_ALL, INCAST, BROADCAST)
@@ -57,6 +57,35 @@ class Pattern:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FlowMoments:
+    """Sizes and variation of every flow's packets, for queueing theory. Each (flows,)
+
+    Attributes:
+        mean_bytes, second_bytes2: mean and mean square of bytes on the wire.
+        scvs: squared coefficients of variation of times between packets.
+    """
+
+    mean_bytes: NDArray[np.float64]
+    second_bytes2: NDArray[np.float64]
+    scvs: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        if not len(self.mean_bytes) == len(self.second_bytes2) == len(self.scvs):
+            counts = len(self.mean_bytes), len(self.second_bytes2), len(self.scvs)
+            raise NetworkError(f"moments must be of the same flows, got {counts}")
+        sizes = (self.mean_bytes > 0) & (self.second_bytes2 >= self.mean_bytes**2 * (1.0 - 1e-9))
+        for flow in np.flatnonzero(~sizes)[:1].tolist():
+            raise NetworkError(
+                "a flow's mean square of bytes must be at least its positive mean's square, got "
+                f"{self.second_bytes2[flow]:g} and {self.mean_bytes[flow]:g} of flow {flow}"
+            )
+        for flow in np.flatnonzero(~((self.scvs >= 0) & (self.scvs <= SCV_LIMIT)))[:1].tolist():
+            raise NetworkError(
+                f"a flow's scv must be 0 to {SCV_LIMIT:g}, got {self.scvs[flow]} of flow {flow}"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Traffic:
     """Flows and what they carry.
 
@@ -65,6 +94,7 @@ class Traffic:
         rates_per_s: packets. (flows,)
         arrivals, sizes: of every flow.
         protocol: udp or tcp.
+        moments: of flows that were measured, in place of those of arrivals and sizes.
     """
 
     sources: NDArray[np.int32]
@@ -73,6 +103,7 @@ class Traffic:
     arrivals: Arrivals = field(default_factory=Arrivals)
     sizes: PacketSizes = field(default_factory=PacketSizes)
     protocol: str = UDP
+    moments: FlowMoments | None = None
 
     def __post_init__(self) -> None:
         if self.protocol not in PROTOCOLS:
@@ -85,10 +116,28 @@ class Traffic:
             flow = int(wrong[0])
             raise NetworkError(f"a flow's rate must be above 0, got {self.rates_per_s[flow]} of flow {flow}")
 
+        if self.moments is not None and len(self.moments.scvs) != len(self.sources):
+            raise NetworkError(
+                f"traffic must have moments of all {len(self.sources)} flows or none, got "
+                f"{len(self.moments.scvs)}"
+            )
+
     @property
     def header_bytes(self) -> int:
         """On every packet beside its payload."""
         return HEADER_BYTES[self.protocol]
+
+    def flow_moments(self) -> FlowMoments:
+        """Moments of all flows: measured ones, or those of arrivals and sizes."""
+        if self.moments is not None:
+            return self.moments
+        mean, scv = self.sizes.moments(self.header_bytes)
+        count = len(self.sources)
+        return FlowMoments(
+            mean_bytes=np.full(count, mean),
+            second_bytes2=np.full(count, mean**2 * (1.0 + scv)),
+            scvs=np.full(count, self.arrivals.scv),
+        )
 
 
 def traffic_of(

@@ -42,8 +42,13 @@ def draw_schedule(traffic: Traffic, *, duration_s: float, seed: int) -> Schedule
     """Packets of all flows over some time; the same seed gives the same packets.
 
     Args:   duration_s: of sending, warm-up included.
-    Raises: NetworkError: the time or the number of packets is out of range.
+    Raises: NetworkError: the time or the number of packets is out of range, or flows were measured.
     """
+    if traffic.moments is not None:
+        raise NetworkError(
+            "packets must be drawn from arrivals and sizes, got flows with moments of their own; the packets "
+            "of a trace are its schedule"
+        )
     if not 0.0 < duration_s <= DURATION_LIMIT_S:
         raise NetworkError(f"a duration must be above 0 to {DURATION_LIMIT_S:g} s, got {duration_s}")
     if seed < 0:

@@ -1,0 +1,214 @@
+"""Generated traces: bursty traffic with heavy tails, for where no trace of a real network is at hand.
+
+Belongs here: messages between pairs of hosts and their packets, from a seed. Does not: files and flows of
+traces (`traces.py`), the smooth processes that theory has closed forms for (`arrivals.py`).
+
+What real traffic shows and this has: a few pairs of hosts send most (Zipf); messages have sizes with a heavy
+tail (a bounded Pareto distribution), many of one small packet; hosts are busy and idle on several scales of
+time at once, a product of ON/OFF processes. Long messages on links of limited rate make the sum of flows vary
+on all scales, as Willinger and others (1997) show for Ethernet.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipelines.network.errors import NetworkError
+from pipelines.network.traffic.arrivals import PAYLOAD_LIMIT_BYTES
+from pipelines.network.traffic.patterns import FLOW_LIMIT, HEADER_BYTES, LOAD_LIMIT, UDP
+from pipelines.network.traffic.schedule import DURATION_LIMIT_S, PACKET_LIMIT
+from pipelines.network.traffic.traces import Trace
+
+SCALE_LIMIT = 1e6
+"""Most periods of an ON/OFF process in a trace, in the mean."""
+_STEPS = 1 << 16
+_NS = 1e9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceOptions:
+    """What a generated trace is like.
+
+    Attributes:
+        host_count: hosts of the network.
+        pair_count: pairs of them that talk, drawn evenly.
+        pair_skew: exponent of Zipf's law: the n-th pair sends in proportion to n to the power of minus this.
+        duration_s: of sending.
+        load: utilisation by data, in the mean, of the busiest host link, sending or receiving.
+        link_rate_bps: of host links.
+        small_share: of messages that are one packet of `small_bytes`, requests for example.
+        tail: exponent of the others' Pareto distribution; sizes have no variance at 2 and below.
+        least_bytes, most_bytes: its bounds.
+        packet_bytes: of payload in all packets of a message but its last.
+        burst_rate_bps: at which the packets of a message follow each other.
+        on_scales_s: mean times ON, one for each of the processes whose product lets a pair send.
+        on_share: of time that each is ON.
+
+    Sizes are of payload; rates and loads count headers.
+    """
+
+    host_count: int = 16
+    pair_count: int = 60
+    pair_skew: float = 0.8
+    duration_s: float = 10.0
+    load: float = 0.3
+    link_rate_bps: int = 100_000_000
+    small_share: float = 0.5
+    small_bytes: tuple[int, int] = (40, 200)
+    tail: float = 1.3
+    least_bytes: int = 1000
+    most_bytes: int = 200_000
+    packet_bytes: int = 1400
+    burst_rate_bps: int = 50_000_000
+    on_scales_s: tuple[float, ...] = (0.01, 0.1)
+    on_share: float = 0.5
+
+    def __post_init__(self) -> None:
+        pairs = self.host_count * (self.host_count - 1)
+        _check("host_count", self.host_count, 2, 1 << 20)
+        _check("pair_count", self.pair_count, 1, min(pairs, FLOW_LIMIT))
+        _check("pair_skew", self.pair_skew, 0.0, 10.0)
+        _check("duration_s", self.duration_s, 0.0, DURATION_LIMIT_S, above=True)
+        _check("load", self.load, 0.0, LOAD_LIMIT, above=True)
+        _check("link_rate_bps", self.link_rate_bps, 1, 10**13)
+        _check("small_share", self.small_share, 0.0, 1.0)
+        _check("small_bytes", self.small_bytes[0], 1, PAYLOAD_LIMIT_BYTES)
+        _check("small_bytes", self.small_bytes[1], self.small_bytes[0], PAYLOAD_LIMIT_BYTES)
+        _check("tail", self.tail, 0.0, 10.0, above=True)
+        _check("least_bytes", self.least_bytes, 1, 1 << 30)
+        _check("most_bytes", self.most_bytes, self.least_bytes, 1 << 30)
+        _check("packet_bytes", self.packet_bytes, 1, PAYLOAD_LIMIT_BYTES)
+        _check("burst_rate_bps", self.burst_rate_bps, 1, 10**13)
+        for scale_s in self.on_scales_s:
+            _check("on_scales_s", scale_s, self.duration_s / SCALE_LIMIT, DURATION_LIMIT_S)
+        _check("on_share", self.on_share, 0.0, 1.0, above=True)
+
+
+def _check(name: str, value: float, least: float, most: float, *, above: bool = False) -> None:
+    if not least <= value <= most or (above and value == least):
+        bounds = f"{'above ' if above else ''}{least:g} to {most:g}"
+        raise NetworkError(f"{name} of a generated trace must be {bounds}, got {value}")
+
+
+def generate_trace(options: TraceOptions, *, seed: int) -> Trace:
+    """A trace of bursty traffic with heavy tails; the same seed gives the same packets.
+
+    Messages begin at Poisson times while their pair is ON, and their packets follow at the rate of bursts;
+    what would be sent after the end is cut off.
+
+    Raises: NetworkError: too many packets, or none.
+    """
+    if seed < 0:
+        raise NetworkError(f"a seed must be 0 or more, got {seed}")
+    stream = np.random.Generator(np.random.Philox(key=seed))
+    sources, destinations = _draw_pairs(options, stream)
+    rates = _message_rates(options, sources, destinations)
+    pairs, begins_s = _draw_messages(options, rates, stream)
+    sizes = _draw_sizes(options, len(pairs), stream)
+    messages, places = _packets(-(-sizes // options.packet_bytes))
+    packet_s = (options.packet_bytes + HEADER_BYTES[UDP]) * 8 / options.burst_rate_bps
+    times_s = begins_s[messages] + places * packet_s
+    kept = np.flatnonzero(times_s < options.duration_s)
+    kept = kept[np.argsort(times_s[kept], kind="stable")]
+    messages, places = messages[kept], places[kept]
+    flows = pairs[messages]
+    left = sizes[messages] - places * options.packet_bytes
+    return Trace(
+        times_ns=np.rint(times_s[kept] * _NS).astype(np.int64),
+        sources=sources[flows],
+        destinations=destinations[flows],
+        payload_bytes=np.minimum(left, options.packet_bytes).astype(np.int32),
+    )
+
+
+def _draw_pairs(
+    options: TraceOptions, stream: np.random.Generator
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Hosts of every pair, the one that sends most first."""
+    others = options.host_count - 1
+    drawn = stream.choice(options.host_count * others, options.pair_count, replace=False)
+    sources, destinations = drawn // others, drawn % others
+    destinations += destinations >= sources
+    return sources.astype(np.int32), destinations.astype(np.int32)
+
+
+def _message_rates(
+    options: TraceOptions, sources: NDArray[np.int32], destinations: NDArray[np.int32]
+) -> NDArray[np.float64]:
+    """Messages a second of every pair, in the mean."""
+    weights = np.arange(1, options.pair_count + 1, dtype=np.float64) ** -options.pair_skew
+    busiest = max(float(np.bincount(ends, weights).max()) for ends in (sources, destinations))
+    payload, packets = _mean_message(options)
+    bytes_per_s = options.load * options.link_rate_bps / 8
+    rates = weights / busiest * bytes_per_s / (payload + packets * HEADER_BYTES[UDP])
+    expected = float(rates.sum()) * packets * options.duration_s
+    if expected > PACKET_LIMIT:
+        raise NetworkError(f"a trace must have at most {PACKET_LIMIT} packets, got some {expected:.3g}")
+    return rates
+
+
+def _mean_message(options: TraceOptions) -> tuple[float, float]:
+    """Mean payload and mean packets of a message."""
+    large = _large_sizes(options, (np.arange(_STEPS) + 0.5) / _STEPS)
+    small = np.arange(options.small_bytes[0], options.small_bytes[1] + 1)
+    means = [(float(s.mean()), float((-(-s // options.packet_bytes)).mean())) for s in (small, large)]
+    share = options.small_share
+    return (
+        share * means[0][0] + (1.0 - share) * means[1][0],
+        share * means[0][1] + (1.0 - share) * means[1][1],
+    )
+
+
+def _large_sizes(options: TraceOptions, probabilities: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Quantiles of the bounded Pareto distribution, in whole bytes."""
+    ratio = (options.least_bytes / options.most_bytes) ** options.tail
+    sizes = options.least_bytes * (1.0 - probabilities * (1.0 - ratio)) ** (-1.0 / options.tail)
+    return np.rint(sizes).astype(np.int64)
+
+
+def _draw_sizes(options: TraceOptions, count: int, stream: np.random.Generator) -> NDArray[np.int64]:
+    sizes = _large_sizes(options, stream.random(count))
+    least, most = options.small_bytes
+    small = stream.integers(least, most, size=count, endpoint=True)
+    return np.where(stream.random(count) < options.small_share, small, sizes)
+
+
+def _draw_messages(
+    options: TraceOptions, rates_per_s: NDArray[np.float64], stream: np.random.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Pair and time in seconds of every message: those of a faster Poisson process while the pair is ON."""
+    faster = options.on_share ** -len(options.on_scales_s)
+    counts = stream.poisson(rates_per_s * options.duration_s * faster)
+    times: list[NDArray[np.float64]] = []
+    for count in counts:
+        drawn = stream.random(int(count)) * options.duration_s
+        for scale_s in options.on_scales_s:
+            drawn = drawn[_is_on(drawn, scale_s, options, stream)]
+        times.append(drawn)
+    pairs = np.repeat(np.arange(len(times)), [len(drawn) for drawn in times])
+    return pairs, np.concatenate(times)
+
+
+def _is_on(
+    times_s: NDArray[np.float64], scale_s: float, options: TraceOptions, stream: np.random.Generator
+) -> NDArray[np.bool_]:
+    """Whether one ON/OFF process with exponential times is ON."""
+    off_s = scale_s * (1.0 - options.on_share) / options.on_share
+    cycles = options.duration_s / (scale_s + off_s)
+    # Ten standard deviations more than the mean, so that the periods last for the whole trace.
+    periods = 2 * math.ceil(cycles + 10.0 * math.sqrt(cycles) + 100.0)
+    begins_on = bool(stream.random() < options.on_share)
+    means_s = np.tile([scale_s, off_s] if begins_on else [off_s, scale_s], periods // 2)
+    ends_s = np.cumsum(stream.exponential(means_s))
+    return (np.searchsorted(ends_s, times_s) % 2 == 0) == begins_on
+
+
+def _packets(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Message of every packet, and its place among those of the message."""
+    messages = np.repeat(np.arange(len(counts)), counts)
+    begins = np.cumsum(counts) - counts
+    return messages, np.arange(len(messages)) - begins[messages]
