@@ -246,10 +246,13 @@ def predict(as_json: bool, **options: Any) -> None:
     "--pods", type=int, help="Pods of a three-tier fat-tree: 4, 8, 12, 16 give 16, 128, 432, 1024 hosts."
 )
 @click.option("--topology", type=_SOURCE, help="JSON or GraphML file of any other network.")
-@click.option("--pattern", default="all_to_all", show_default=True, help="all_to_all, incast or broadcast.")
-@click.option("--load", default=0.5, show_default=True, type=float, help="Of the busiest host link by data.")
-@click.option("--density", default=1.0, show_default=True, type=float, help="Share of hosts of all_to_all.")
-@click.option("--arrivals", default="poisson", show_default=True, help="poisson, ge or on_off.")
+@click.option(
+    "--trace", type=_SOURCE, help="CSV or Parquet file of packets: time_s, source, destination, bytes."
+)
+@click.option("--pattern", help="all_to_all, incast or broadcast.  [default: all_to_all]")
+@click.option("--load", type=float, help="Of the busiest host link by data.  [default: 0.5]")
+@click.option("--density", type=float, help="Share of hosts of all_to_all.  [default: 1.0]")
+@click.option("--arrivals", help="poisson, ge or on_off.  [default: poisson]")
 @click.option("--scv", type=float, help="Squared coefficient of variation of arrivals.  [default: 1, or 4]")
 @click.option("--routing", default="ecmp", show_default=True, help="ecmp or fixed.")
 @click.option("--seed", default=1, show_default=True, type=int, help="Of routes, and of hosts by density.")

@@ -26,11 +26,14 @@ from pipelines.network.queueing import (
 )
 from pipelines.network.routing import Routing
 from pipelines.network.topology import FatTree, Topology, fat_tree, read_topology
-from pipelines.network.traffic import Arrivals, Pattern, traffic_of
+from pipelines.network.traffic import Arrivals, Pattern, Traffic, read_trace, traffic_of, traffic_of_trace
+from pipelines.network.traffic.arrivals import POISSON
 
 NEARLY_FULL = 0.95
 WORST_QUEUES = 5
 ENDINGS = (".parquet", ".csv")
+BURSTY_SCV = 4.0
+OF_PATTERNS = ("pattern", "load", "density", "arrivals", "scv")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,10 +42,11 @@ class NetworkQuestion:
 
     pods: int | None
     topology: Path | None
-    pattern: str
-    load: float
-    density: float
-    arrivals: str
+    trace: Path | None
+    pattern: str | None
+    load: float | None
+    density: float | None
+    arrivals: str | None
     scv: float | None
     routing: str
     seed: int
@@ -60,8 +64,7 @@ def answer_network(question: NetworkQuestion) -> dict[str, Any]:
     if question.flows is not None:
         _check_place(question.flows)
     topology = _topology(question)
-    pattern = Pattern(kind=question.pattern, load=question.load, density=question.density, seed=question.seed)
-    traffic = traffic_of(topology, pattern, arrivals=_arrivals(question))
+    traffic = _traffic(question, topology)
     model = model_network(
         topology,
         traffic,
@@ -102,9 +105,27 @@ def _topology(question: NetworkQuestion) -> Topology:
     return fat_tree(FatTree(pods=question.pods or 0))
 
 
-def _arrivals(question: NetworkQuestion) -> Arrivals:
-    default = 1.0 if question.arrivals == "poisson" else 4.0
-    return Arrivals(kind=question.arrivals, scv=default if question.scv is None else question.scv)
+def _traffic(question: NetworkQuestion, topology: Topology) -> Traffic:
+    if question.trace is None:
+        return _pattern_traffic(question, topology)
+    given = [f"--{name}" for name in OF_PATTERNS if getattr(question, name) is not None]
+    if given:
+        options = ", ".join(f"--{name}" for name in OF_PATTERNS)
+        raise FoundryError(f"a trace must come without {options}, got --trace and {', '.join(given)}")
+    trace = read_trace(question.trace, host_count=topology.host_count)
+    return traffic_of_trace(trace, topology, capacity=question.queue_capacity or None)[0]
+
+
+def _pattern_traffic(question: NetworkQuestion, topology: Topology) -> Traffic:
+    asked = {"kind": question.pattern, "load": question.load, "density": question.density}
+    given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
+    arrivals = POISSON if question.arrivals is None else question.arrivals
+    default = 1.0 if arrivals == POISSON else BURSTY_SCV
+    return traffic_of(
+        topology,
+        Pattern(seed=question.seed, **given),
+        arrivals=Arrivals(kind=arrivals, scv=default if question.scv is None else question.scv),
+    )
 
 
 def _flow_table(model: NetworkModel, latency: FlowLatency) -> pa.Table:

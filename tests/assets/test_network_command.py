@@ -44,6 +44,58 @@ def test_a_network_from_a_file_and_a_csv_of_its_flows(tmp_path: Path) -> None:
     assert len((tmp_path / "f.csv").read_text().splitlines()) == 3
 
 
+def _write_rows(file: Path, rows: str) -> Path:
+    file.write_text("time_s,source,destination,bytes\n" + rows)
+    return file
+
+
+def test_flows_of_a_trace_are_those_of_its_file(tmp_path: Path) -> None:
+    rows = "".join(f"{20 + k / 1000},{k % 3},{5 + k % 2},{100 + k}\n" for k in range(600))
+    file = _write_rows(tmp_path / "trace.csv", rows)
+    flows = tmp_path / "flows.parquet"
+    found = _invoke("--pods", "4", "--trace", str(file), "--flows", str(flows), "--json")
+    answer = json.loads(found.output)
+    assert (answer["hosts"], answer["flows"], answer["note"]) == (16, 6, None)
+    table = pq.read_table(flows)
+    assert table.column("source").to_pylist() == [0, 0, 1, 1, 2, 2]
+    assert table.column("destination").to_pylist() == [5, 6] * 3
+    wire_bits = (100 + 299.5 + 30) * 8
+    # Hosts 5 and 6 get half of the packets each, and nothing else goes to them.
+    assert answer["busiest_utilisation"] == pytest.approx(500 * wire_bits / 1e8, rel=0.01)
+    endless = json.loads(
+        _invoke("--pods", "4", "--trace", str(file), "--queue-capacity", "0", "--json").output
+    )
+    assert endless["rtt_us"]["mean"] == pytest.approx(answer["rtt_us"]["mean"], rel=0.001)
+
+
+def test_network_rejects_a_trace_beside_a_pattern(tmp_path: Path) -> None:
+    file = _write_rows(tmp_path / "trace.csv", "0,0,1,9\n1,0,1,9\n")
+    found = _invoke("--pods", "4", "--trace", str(file), "--load", "0.5", "--scv", "2")
+    assert found.exit_code == 1
+    assert found.stderr == (
+        "simfoundry: a trace must come without --pattern, --load, --density, --arrivals, --scv, got --trace "
+        "and --load, --scv\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("0,0,1,9\n1,0,16,9\n", "a packet's destination must be a host from 0 to 15, got 16 in row 2"),
+        ("1,0,1,9\n0,0,1,9\n", "a trace must be in the order of time, got 0 s after 1 s in row 2"),
+        (
+            "0,0,1,9\n1,0,one,9\n",
+            "a packet's destination must be a whole number of 32 bits, got 'one' in row 2",
+        ),
+    ],
+)
+def test_network_rejects_a_trace(tmp_path: Path, rows: str, message: str) -> None:
+    file = _write_rows(tmp_path / "trace.csv", rows)
+    found = _invoke("--pods", "4", "--trace", str(file))
+    assert found.exit_code == 1
+    assert found.stderr == f"simfoundry: {message} ({file})\n"
+
+
 def test_a_note_says_that_a_queue_is_nearly_full() -> None:
     found = _invoke("--pods", "4", "--pattern", "incast", "--load", "0.97")
     assert "note: the busiest queue is offered 97.0% of what it can send" in found.output
@@ -64,6 +116,13 @@ def test_a_note_says_that_a_queue_is_nearly_full() -> None:
             ("--pods", "4", "--pattern", "incast", "--load", "1.1", "--queue-capacity", "0"),
             "queues without end must have utilisations below 1, got 1.1 of queue",
         ),
+        (
+            ("--pods", "4", "--trace", "none.csv"),
+            "a trace must be readable, got No such file or directory (none.csv)",
+        ),
+        (("--pods", "4", "--trace", "t.pcap"), "a file of a trace must end in .csv or .parquet, got t.pcap"),
+        (("--pods", "4", "--pattern", ""), "a pattern must be one of all_to_all, incast, broadcast, got ''"),
+        (("--pods", "4", "--arrivals", ""), "arrivals must be one of poisson, ge, on_off, got ''"),
         (("--pods", "4", "--flows", "f.txt"), "a file of flows must end in .parquet or .csv, got f.txt"),
         (
             ("--pods", "4", "--flows", "no-such-folder/f.csv"),
