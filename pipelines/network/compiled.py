@@ -1,19 +1,41 @@
-"""Compiling numeric functions, seen by the type checker as what they were.
+"""Compiling numeric functions, seen by the type checker as what they were; many flows in several threads.
 
-Belongs here: the decorator. Does not: any function.
+Belongs here: the decorator, and the division of flows. Does not: any function that is compiled.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar, cast
 
 import numba
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Result = TypeVar("Result")
+
+PART = 1 << 18
+"""Flows of one part. Parts do not depend on the machine, so that sums over them do not either."""
 
 
 def compiled(function: Function) -> Function:
-    """The function as machine code, compiled at its first call and kept on disk for later processes."""
-    compiler: Any = numba.njit(cache=True)  # pyright: ignore[reportUnknownMemberType]
+    """The function as machine code, compiled at its first call and kept on disk for later processes.
+
+    It runs beside other threads of the process.
+    """
+    compiler: Any = numba.njit(cache=True, nogil=True)  # pyright: ignore[reportUnknownMemberType]
     return cast("Function", compiler(function))
+
+
+def in_parts(count: int, work: Callable[[slice], Result]) -> list[Result]:
+    """Work on parts of so many flows, as many at a time as there are processors.
+
+    Args:    work: a compiled function on the flows of a slice.
+    Returns: results in the order of the parts; one part for no flows.
+    """
+    parts = [slice(begin, min(begin + PART, count)) for begin in range(0, max(count, 1), PART)]
+    if len(parts) == 1:
+        return [work(parts[0])]
+    with ThreadPoolExecutor(min(len(parts), os.cpu_count() or 1)) as pool:
+        return list(pool.map(work, parts))

@@ -7,6 +7,7 @@ simulations (`models/queue_correction`).
 from pipelines.network.queueing.latency import (
     ESTIMATES,
     FlowLatency,
+    Learned,
     NetworkModel,
     StreamWaits,
     flow_latency,
@@ -14,6 +15,7 @@ from pipelines.network.queueing.latency import (
     model_network,
     rtt_quantile_s,
     stream_waits,
+    wait_by_stream_s,
 )
 from pipelines.network.queueing.maximum_entropy import (
     Flow,
@@ -24,15 +26,17 @@ from pipelines.network.queueing.maximum_entropy import (
     split_scv,
     waits_s,
 )
-from pipelines.network.queueing.network import Pairs, QueueModel, Streams, model_queues
+from pipelines.network.queueing.network import Pairs, QueueModel, StreamLoad, Streams, model_queues
 
 __all__ = [
     "ESTIMATES",
     "Flow",
     "FlowLatency",
+    "Learned",
     "NetworkModel",
     "Pairs",
     "QueueModel",
+    "StreamLoad",
     "StreamWaits",
     "Streams",
     "departure_scv",
@@ -46,5 +50,6 @@ __all__ = [
     "rtt_quantile_s",
     "split_scv",
     "stream_waits",
+    "wait_by_stream_s",
     "waits_s",
 ]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaincinv
 
-from pipelines.network.compiled import compiled
+from pipelines.network.compiled import compiled, in_parts
 from pipelines.network.queueing.network import QueueModel, Streams, model_queues
 from pipelines.network.routing import Routing, route_flows
 from pipelines.network.topology import Topology
@@ -107,6 +107,14 @@ def _streams(traffic: Traffic, routes: NDArray[np.int32], moments: FlowMoments) 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Learned:
+    """What was learned of waits: theory's wait times a factor, plus a shift in seconds. Each (streams,)"""
+
+    factor: NDArray[np.float64]
+    shift_s: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class StreamWaits:
     """Mean waits of packets by stream: shared + own x service + behind x what is left of a larger packet.
 
@@ -114,7 +122,9 @@ class StreamWaits:
         shared_s: what all packets of a stream wait.
         own: seconds a second of a packet's own service, for its own burst (first term of equation 5.1).
         behind: utilisation of the queue before by the stream, with which a packet follows one of its own.
-        larger_s: service of that one. idle: probability that the queue before was empty. All (streams,)
+        larger_s: service of that one. idle: probability that the queue before was empty.
+        data, acks: what was learned of the waits of either.
+        All (streams,)
     """
 
     shared_s: NDArray[np.float64]
@@ -122,6 +132,8 @@ class StreamWaits:
     behind: NDArray[np.float64]
     larger_s: NDArray[np.float64]
     idle: NDArray[np.float64]
+    data: Learned
+    acks: Learned
 
 
 def stream_waits(model: NetworkModel, estimate: str = MAXIMUM_ENTROPY) -> StreamWaits:
@@ -135,6 +147,7 @@ def stream_waits(model: NetworkModel, estimate: str = MAXIMUM_ENTROPY) -> Stream
     queues = model.queues
     of, source = queues.pairs.queue, queues.pairs.before
     factor, nothing = queues.finite[of], np.zeros(len(of))
+    none = Learned(factor=np.ones(len(of)), shift_s=nothing)
     if estimate == MAXIMUM_ENTROPY:
         return StreamWaits(
             shared_s=queues.common_s[of] * factor,
@@ -142,6 +155,8 @@ def stream_waits(model: NetworkModel, estimate: str = MAXIMUM_ENTROPY) -> Stream
             behind=nothing,
             larger_s=nothing,
             idle=nothing,
+            data=none,
+            acks=none,
         )
     is_entry = source < 0
     load, rates = queues.load, model.topology.rates_bps
@@ -153,30 +168,134 @@ def stream_waits(model: NetworkModel, estimate: str = MAXIMUM_ENTROPY) -> Stream
         behind=here * factor,
         larger_s=load.service2_s / work,
         idle=1.0 - np.minimum(1.0, queues.utilisation[source]),
+        data=none,
+        acks=none,
     )
 
 
 def flow_latency(model: NetworkModel, waits: StreamWaits) -> FlowLatency:
     """Latency of every flow from the waits of streams."""
-    waiting = np.zeros(model.topology.queue_count)  # packets, in the mean
-    data = _along(model, model.data, waits, waiting)
-    zero = np.zeros(len(data[0]))
-    acks = (zero, zero, zero) if model.acks is None else _along(model, model.acks, waits, waiting)
-    base = data[1] + acks[1]
+    data = _along(model, model.data, waits)
+    acks = data if model.acks is None else _along(model, model.acks, waits)
+    there = 0.0 if model.acks is None else 1.0  # whether the way back counts
+    waiting = data.waiting + there * acks.waiting
     return FlowLatency(
-        delay_s=data[0] + data[1],
-        rtt_s=data[0] + acks[0] + base,
-        wait_s=data[0],
-        ack_wait_s=acks[0],
-        variance_s2=data[2] + acks[2],
-        base_s=base,
+        delay_s=data.wait_s + data.base_s,
+        rtt_s=data.wait_s + data.base_s + there * (acks.wait_s + acks.base_s),
+        wait_s=data.wait_s,
+        ack_wait_s=there * acks.wait_s,
+        variance_s2=data.variance_s2 + there * acks.variance_s2,
+        base_s=data.base_s + there * acks.base_s,
         queue_wait_s=waiting / np.maximum(model.queues.rate_per_s, 1e-300),
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Way:
+    """Sums along one way of flows (flows,) and packets that wait of them (queues,)."""
+
+    wait_s: NDArray[np.float64]
+    base_s: NDArray[np.float64]
+    variance_s2: NDArray[np.float64]
+    waiting: NDArray[np.float64]
+
+
+def _along(model: NetworkModel, streams: Streams, waits: StreamWaits) -> _Way:
+    """The variance is that of a wait which is 0 with probability 1 - rho and exponential otherwise, as in
+    M/M/1, and of independent waits along the route.
+    """
+    pairs, topology = model.queues.pairs, model.topology
+    byte_s, delays_s = 8.0 / topology.rates_bps, topology.delays_ns / 1e9
+    spread = 2.0 / np.clip(model.queues.utilisation, 1e-9, 1.0) - 1.0
+    by_stream, by_hop = np.zeros(0), np.zeros((0, 0))
+    if np.all(streams.mean_bytes == streams.mean_bytes[0]):
+        by_stream = wait_by_stream_s(model, waits, streams, float(streams.mean_bytes[0]))
+    else:
+        by_hop = hop_waits_s(model, streams, waits)
+
+    def part_sums(part: slice) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return _sums(
+            streams.routes[part],
+            streams.rates_per_s[part],
+            streams.mean_bytes[part],
+            by_hop[part],
+            byte_s,
+            delays_s,
+            spread,
+            by_stream,
+            pairs.first,
+            pairs.position,
+            pairs.entry,
+        )
+
+    parts = in_parts(len(streams.routes), part_sums)
+    whole = np.concatenate([part[0] for part in parts], axis=1)
+    waiting = np.sum([part[1] for part in parts], axis=0)
+    return _Way(wait_s=whole[0], base_s=whole[1], variance_s2=whole[2], waiting=waiting)
+
+
+@compiled
+def _sums(
+    routes: NDArray[np.int32],
+    rates: NDArray[np.float64],
+    mean_bytes: NDArray[np.float64],
+    by_hop: NDArray[np.float64],
+    byte_s: NDArray[np.float64],
+    delays_s: NDArray[np.float64],
+    spread: NDArray[np.float64],
+    by_stream: NDArray[np.float64],
+    first: NDArray[np.int64],
+    position: NDArray[np.int64],
+    entry: int,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Mean wait, time without waits, variance of waits (3, flows); packets waiting (queues,).
+
+    Waits are given by stream when all packets have one size, else by flow and hop.
+    """
+    found = np.zeros((3, routes.shape[0]))
+    waiting = np.zeros(len(byte_s))
+    for flow in range(routes.shape[0]):
+        before, wait, base, variance = -1, 0.0, 0.0, 0.0
+        for hop in range(routes.shape[1]):
+            queue = routes[flow, hop]
+            if queue < 0:
+                break
+            if len(by_stream) > 0:
+                stream = entry + queue if before < 0 else first[before] + position[queue]
+                here = float(by_stream[stream])
+            else:
+                here = float(by_hop[flow, hop])
+            wait += here
+            base += mean_bytes[flow] * byte_s[queue] + delays_s[queue]
+            variance += here * here * spread[queue]
+            waiting[queue] += rates[flow] * here
+            before = queue
+        found[0, flow], found[1, flow], found[2, flow] = wait, base, variance
+    return found, waiting
+
+
+def wait_by_stream_s(
+    model: NetworkModel, waits: StreamWaits, streams: Streams, packet_bytes: float
+) -> NDArray[np.float64]:
+    """Mean wait of packets of one size in every stream. (streams,)
+
+    Args: streams: whose packets they are, data's or acknowledgements'.
+    """
+    service = packet_bytes * (8.0 / model.topology.rates_bps)[model.queues.pairs.queue]
+    left = waits.idle * np.maximum(0.0, waits.larger_s / 2.0 - service)
+    met = np.where(waits.larger_s > service, waits.behind * (waits.larger_s - service + left), 0.0)
+    learned = _learned(model, waits, streams)
+    theory = np.maximum(0.0, waits.shared_s + waits.own * service + met)
+    return np.maximum(0.0, learned.factor * theory + learned.shift_s)
+
+
+def _learned(model: NetworkModel, waits: StreamWaits, streams: Streams) -> Learned:
+    return waits.acks if streams is model.acks else waits.data
+
+
 def hop_waits_s(model: NetworkModel, streams: Streams, waits: StreamWaits) -> NDArray[np.float64]:
     """Mean wait of every flow at every queue of its way, 0 after the last. (flows, longest path)"""
-    pairs = model.queues.pairs
+    pairs, learned = model.queues.pairs, _learned(model, waits, streams)
     return _hop_waits(
         streams.routes,
         streams.mean_bytes,
@@ -186,6 +305,8 @@ def hop_waits_s(model: NetworkModel, streams: Streams, waits: StreamWaits) -> ND
         waits.behind,
         waits.larger_s,
         waits.idle,
+        learned.factor,
+        learned.shift_s,
         pairs.first,
         pairs.position,
         pairs.entry,
@@ -202,6 +323,8 @@ def _hop_waits(
     behind: NDArray[np.float64],
     larger_s: NDArray[np.float64],
     idle: NDArray[np.float64],
+    factor: NDArray[np.float64],
+    shift_s: NDArray[np.float64],
     first: NDArray[np.int64],
     position: NDArray[np.int64],
     entry: int,
@@ -215,93 +338,13 @@ def _hop_waits(
                 break
             stream = entry + queue if before < 0 else first[before] + position[queue]
             service = mean_bytes[flow] * byte_s[queue]
-            found[flow, hop] = _wait_at(stream, service, shared_s, own, behind, larger_s, idle)
+            wait = shared_s[stream] + own[stream] * service
+            if larger_s[stream] > service:
+                left = idle[stream] * max(0.0, larger_s[stream] / 2.0 - service)
+                wait += behind[stream] * (larger_s[stream] - service + left)
+            found[flow, hop] = max(0.0, max(0.0, wait) * factor[stream] + shift_s[stream])
             before = queue
     return found
-
-
-@compiled
-def _wait_at(
-    stream: int,
-    service: float,
-    shared_s: NDArray[np.float64],
-    own: NDArray[np.float64],
-    behind: NDArray[np.float64],
-    larger_s: NDArray[np.float64],
-    idle: NDArray[np.float64],
-) -> float:
-    """Wait of a packet of some service in its stream."""
-    wait = float(shared_s[stream]) + float(own[stream]) * service
-    if behind[stream] > 0.0 and larger_s[stream] > service:
-        left = float(idle[stream]) * max(0.0, larger_s[stream] / 2.0 - service)
-        wait += float(behind[stream]) * (float(larger_s[stream]) - service + left)
-    return max(0.0, wait)
-
-
-def _along(
-    model: NetworkModel, streams: Streams, waits: StreamWaits, waiting: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    pairs = model.queues.pairs
-    return _sums(
-        waiting,
-        streams.routes,
-        streams.rates_per_s,
-        streams.mean_bytes,
-        8.0 / model.topology.rates_bps,
-        model.topology.delays_ns / 1e9,
-        waits.shared_s,
-        waits.own,
-        waits.behind,
-        waits.larger_s,
-        waits.idle,
-        model.queues.utilisation,
-        pairs.first,
-        pairs.position,
-        pairs.entry,
-    )
-
-
-@compiled
-def _sums(
-    waiting: NDArray[np.float64],
-    routes: NDArray[np.int32],
-    rates: NDArray[np.float64],
-    mean_bytes: NDArray[np.float64],
-    byte_s: NDArray[np.float64],
-    delays_s: NDArray[np.float64],
-    shared_s: NDArray[np.float64],
-    own: NDArray[np.float64],
-    behind: NDArray[np.float64],
-    larger_s: NDArray[np.float64],
-    idle: NDArray[np.float64],
-    utilisation: NDArray[np.float64],
-    first: NDArray[np.int64],
-    position: NDArray[np.int64],
-    entry: int,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Mean wait, time without waits, and variance of waits of every flow; adds to the packets waiting.
-
-    The variance is that of a wait which is 0 with probability 1 - rho and exponential otherwise, as in M/M/1,
-    and of independent waits along the route.
-    """
-    flows = routes.shape[0]
-    wait, base, variance = np.zeros(flows), np.zeros(flows), np.zeros(flows)
-    for flow in range(flows):
-        before = -1
-        for hop in range(routes.shape[1]):
-            queue = routes[flow, hop]
-            if queue < 0:
-                break
-            stream = entry + queue if before < 0 else first[before] + position[queue]
-            service = mean_bytes[flow] * byte_s[queue]
-            here = _wait_at(stream, service, shared_s, own, behind, larger_s, idle)
-            busy = min(1.0, max(1e-9, utilisation[queue]))
-            wait[flow] += here
-            waiting[queue] += rates[flow] * here
-            base[flow] += service + delays_s[queue]
-            variance[flow] += here * here * (2.0 / busy - 1.0)
-            before = queue
-    return wait, base, variance
 
 
 def rtt_quantile_s(latency: FlowLatency, probability: float) -> NDArray[np.float64]:

@@ -19,12 +19,13 @@ Source: chapter 5.3.3 and 5.3.4, algorithm 1 (lines 3 to 10).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.network.compiled import compiled
+from pipelines.network.compiled import compiled, in_parts
 from pipelines.network.errors import NetworkError
 from pipelines.network.queueing.maximum_entropy import NEAR_ONE
 from pipelines.network.topology import Topology
@@ -121,23 +122,9 @@ class StreamLoad:
     scv_rate: NDArray[np.float64]
 
 
-def stream_load(topology: Topology, pairs: Pairs, *streams: Streams) -> StreamLoad:
+def stream_load(topology: Topology, pairs: Pairs, streams: Streams) -> StreamLoad:
     """Sum flows by stream."""
-    sums = np.zeros((pairs.count, 5))
-    byte_s = 8.0 / topology.rates_bps
-    for given in streams:
-        _add(
-            sums,
-            given.routes,
-            given.rates_per_s,
-            given.mean_bytes,
-            given.second_bytes2,
-            given.scvs,
-            byte_s,
-            pairs.first,
-            pairs.position,
-            pairs.entry,
-        )
+    sums = np.sum(_part_sums(pairs, streams, 8.0 / topology.rates_bps), axis=0)
     columns = [np.ascontiguousarray(sums[:, place]) for place in range(5)]
     return StreamLoad(
         rate_per_s=columns[0],
@@ -148,9 +135,33 @@ def stream_load(topology: Topology, pairs: Pairs, *streams: Streams) -> StreamLo
     )
 
 
+def _together(loads: Sequence[StreamLoad]) -> StreamLoad:
+    names = [field.name for field in fields(StreamLoad)]
+    return StreamLoad(**{name: np.sum([getattr(load, name) for load in loads], axis=0) for name in names})
+
+
+def _part_sums(pairs: Pairs, given: Streams, byte_s: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    """Sums by stream of parts of flows. Each (streams, 5)"""
+
+    def part_sums(part: slice) -> NDArray[np.float64]:
+        return _sums(
+            given.routes[part],
+            given.rates_per_s[part],
+            given.mean_bytes[part],
+            given.second_bytes2[part],
+            given.scvs[part],
+            byte_s,
+            pairs.first,
+            pairs.position,
+            pairs.entry,
+            pairs.count,
+        )
+
+    return in_parts(len(given.routes), part_sums)
+
+
 @compiled
-def _add(
-    sums: NDArray[np.float64],
+def _sums(
     routes: NDArray[np.int32],
     rates: NDArray[np.float64],
     means: NDArray[np.float64],
@@ -160,7 +171,9 @@ def _add(
     first: NDArray[np.int64],
     position: NDArray[np.int64],
     entry: int,
-) -> None:
+    count: int,
+) -> NDArray[np.float64]:
+    sums = np.zeros((count, 5))
     for flow in range(routes.shape[0]):
         before = -1
         for hop in range(routes.shape[1]):
@@ -176,6 +189,7 @@ def _add(
             own[3] += rate * service * service * (scvs[flow] - 1.0)
             own[4] += rate * scvs[flow]
             before = queue
+    return sums
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -189,7 +203,7 @@ class QueueModel:
         finite: factor on waits for the limited size, 1 for a queue without end. (queues,)
         stream_scv: of a stream as it arrives. (streams,)
         tree_wait_s: wait of a stream's packets, itself in order before. (streams,)
-        load: of streams.
+        load: of streams. loads: of each of the flows given, in their order.
         pairs: numbers of streams.
     """
 
@@ -203,6 +217,7 @@ class QueueModel:
     stream_scv: NDArray[np.float64]
     tree_wait_s: NDArray[np.float64]
     load: StreamLoad
+    loads: tuple[StreamLoad, ...]
     pairs: Pairs
 
 
@@ -213,7 +228,8 @@ def model_queues(topology: Topology, *streams: Streams, capacity: int | None) ->
     Raises: NetworkError: a queue without end is offered more than it can send.
     """
     pairs = pairs_of(topology)
-    load = stream_load(topology, pairs, *streams)
+    loads = tuple(stream_load(topology, pairs, given) for given in streams)
+    load = _together(loads)
     offered = np.bincount(pairs.queue, load.utilisation, topology.queue_count)
     if capacity is None and len(offered) and offered.max() >= 1.0:
         worst = int(offered.argmax())
@@ -261,6 +277,7 @@ def model_queues(topology: Topology, *streams: Streams, capacity: int | None) ->
         stream_scv=scvs,
         tree_wait_s=tree,
         load=load,
+        loads=loads,
         pairs=pairs,
     )
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.network.compiled import compiled
+from pipelines.network.compiled import compiled, in_parts
 from pipelines.network.errors import NetworkError
 from pipelines.network.topology import Topology
 
@@ -69,18 +69,11 @@ def route_flows(
     rows[wanted] = np.arange(len(wanted))
     hops = _hops_to(wanted, topology.targets, first, queues, topology.host_count)
     lengths = hops[rows[ends[1]], ends[0]] if len(ends[0]) else np.zeros(1, np.uint16)
-    return _walk(
-        *ends,
-        topology.targets,
-        first,
-        queues,
-        hops,
-        rows,
-        int(lengths.max()),
-        topology.host_count,
-        routing.kind == ECMP,
-        np.uint64(routing.seed),
-    )
+    found = np.empty((len(ends[0]), int(lengths.max())), np.int32)
+    graph = (topology.targets, first, queues, hops, rows)
+    choice = (topology.host_count, routing.kind == ECMP, np.uint64(routing.seed))
+    in_parts(len(found), lambda part: _walk(found[part], ends[0][part], ends[1][part], *graph, *choice))
+    return found
 
 
 def _out_queues(topology: Topology) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
@@ -132,6 +125,7 @@ def _mixed(value: np.uint64) -> np.uint64:
 
 @compiled
 def _walk(
+    found: NDArray[np.int32],
     sources: NDArray[np.int32],
     destinations: NDArray[np.int32],
     targets: NDArray[np.int32],
@@ -139,13 +133,12 @@ def _walk(
     queues: NDArray[np.int32],
     hops: NDArray[np.uint16],
     rows: NDArray[np.int64],
-    longest: int,
     host_count: int,
     by_hash: bool,
     seed: np.uint64,
-) -> NDArray[np.int32]:
+) -> None:
     """Every flow's queues, at each node the chosen one of those that lead closer."""
-    found = np.full((len(sources), longest), _NO_QUEUE, np.int32)
+    found[:] = _NO_QUEUE
     for flow in range(len(sources)):
         node, end = sources[flow], destinations[flow]
         own = hops[rows[end]]
@@ -178,4 +171,3 @@ def _walk(
                         node = targets[queue]
                         break
                     digit -= 1
-    return found

@@ -1,0 +1,142 @@
+"""A trained correction: the theory's wait of every stream times what a network says, within bounds.
+
+Belongs here: applying it, its file, the gate. Does not: training (`fit.py`).
+
+The network's answer is the logarithm of (wait + s) / (theory + s), where s is `SMALL_WAIT` mean times of
+sending, so that waits of nothing neither need nor get large factors. It is bounded by what training saw.
+Where a feature is outside of its range in training, the network is asked at the edge, and the answer fades:
+by half for every `FADE` standard deviations outside, summed over features. So the theory stands alone where
+nothing alike was seen, and it is kept beside the corrected answer in any case.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.base import PredictorError
+from models.queue_correction.features import FEATURES, SMALL_WAIT, StreamSamples, samples_of
+from pipelines.network.queueing import Learned, NetworkModel, StreamWaits, stream_waits
+
+FADE = 1.0
+SHIPPED = Path(__file__).with_name("trained.npz")
+_FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Correction:
+    """A perceptron of two hidden layers on features of streams.
+
+    Attributes:
+        center, scale: of features in training. (features,)
+        least, most: their range. (features,)
+        weights, biases: of each layer; the hidden ones are followed by SiLU.
+        lowest, highest: range of the logarithm in training.
+        about: what it was trained on, for people.
+    """
+
+    center: NDArray[np.float32]
+    scale: NDArray[np.float32]
+    least: NDArray[np.float32]
+    most: NDArray[np.float32]
+    weights: tuple[NDArray[np.float32], ...]
+    biases: tuple[NDArray[np.float32], ...]
+    lowest: float
+    highest: float
+    about: str
+
+    def log_factors(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Bounded and gated answer of every sample: (samples, features) -> (samples,)."""
+        kept = np.clip(features, self.least, self.most)
+        values = (kept - self.center) / self.scale
+        for number, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
+            values = values @ weight + bias  # (samples, width)
+            if number + 1 < len(self.weights):
+                values /= 1.0 + np.exp(-values)
+        answer = np.clip(values[:, 0].astype(np.float64), self.lowest, self.highest)
+        return answer * self.seen(features, kept)
+
+    def seen(self, features: NDArray[np.float32], kept: NDArray[np.float32]) -> NDArray[np.float64]:
+        """How much alike was seen in training, 1 to 0. (samples,)"""
+        outside = np.abs(features - kept) / self.scale
+        return np.exp2(-outside.sum(axis=1) / FADE).astype(np.float64)
+
+
+def corrected_waits(model: NetworkModel, correction: Correction) -> StreamWaits:
+    """Waits of a model's streams by the estimate for trees, corrected."""
+    waits = stream_waits(model, "tree")
+    data = _learned(waits.data, samples_of(model, acks=False), correction)
+    if model.acks is None:
+        return replace(waits, data=data)
+    return replace(waits, data=data, acks=_learned(waits.acks, samples_of(model, acks=True), correction))
+
+
+def _learned(none: Learned, samples: StreamSamples, correction: Correction) -> Learned:
+    factor, shift = none.factor.copy(), none.shift_s.copy()
+    factor[samples.streams] = np.exp(correction.log_factors(samples.features))
+    shift[samples.streams] = SMALL_WAIT * samples.service_s * (factor[samples.streams] - 1.0)
+    return Learned(factor=factor, shift_s=shift)
+
+
+def correction_bytes(correction: Correction) -> bytes:
+    """The correction as an npz file: arrays by name and a text, no code, equal bytes for equal content."""
+    card = {
+        "format": _FORMAT,
+        "features": FEATURES,
+        "lowest": correction.lowest,
+        "highest": correction.highest,
+        "layers": len(correction.weights),
+        "about": correction.about,
+    }
+    arrays: dict[str, Any] = {name: getattr(correction, name) for name in _RANGES}
+    for number, (weight, bias) in enumerate(zip(correction.weights, correction.biases, strict=True)):
+        arrays |= {f"weight_{number}": weight, f"bias_{number}": bias}
+    arrays["card"] = np.frombuffer(json.dumps(card, sort_keys=True).encode(), np.uint8)
+    sink = io.BytesIO()
+    np.savez(sink, allow_pickle=False, **arrays)
+    return sink.getvalue()
+
+
+_RANGES = ("center", "scale", "least", "most")
+
+
+def read_correction(path: Path) -> Correction:
+    """The correction in a file.
+
+    Raises: PredictorError: it is not there, damaged, or of other features than this version computes.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            card = json.loads(file["card"].tobytes())
+            if card["format"] != _FORMAT or tuple(card["features"]) != FEATURES:
+                raise PredictorError(
+                    f"a correction must be of this version's {len(FEATURES)} features, got "
+                    f"{len(card['features'])} others ({path}); train again"
+                )
+            layers = range(card["layers"])
+            return Correction(
+                **{name: file[name] for name in _RANGES},
+                weights=tuple(file[f"weight_{number}"] for number in layers),
+                biases=tuple(file[f"bias_{number}"] for number in layers),
+                lowest=float(card["lowest"]),
+                highest=float(card["highest"]),
+                about=str(card["about"]),
+            )
+    except (OSError, KeyError, EOFError, zipfile.BadZipFile, ValueError) as error:
+        if isinstance(error, PredictorError):
+            raise
+        raise PredictorError(
+            f"a correction must be a file that training wrote, got {error} ({path})"
+        ) from error
+
+
+def shipped_correction() -> Correction:
+    """The correction that comes with the project."""
+    return read_correction(SHIPPED)

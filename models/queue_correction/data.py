@@ -1,0 +1,154 @@
+"""Simulated runs as a correction sees them: what packets of each stream waited, and latencies of flows.
+
+Belongs here: tables of runs into arrays, with the theory of each run made anew. Does not: features
+(`features.py`), training.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from models.base import PredictorError
+from models.queue_correction.features import StreamSamples, samples_of
+from pipelines.network.queueing import NetworkModel
+from pipelines.network.runs import NetworkRun, model_of, run_of, stream_numbers
+from pipelines.schemas import OK, NetworkRunRow, table_spec
+
+_NS = 1e9
+DATA, ACKS = 0, 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SimulatedRun:
+    """A run with its theory and its truth.
+
+    Attributes:
+        row: of network_runs.
+        samples: streams of data packets, and of acknowledgements when there are any.
+        waits_s: measured mean wait of every sample, by kind. (samples,)
+        packets: packets behind it. (samples,)
+        hop_flow, hop_sample: of every row of network_hops, the flow and the sample, acknowledgements
+            numbered after data. (hops,)
+        hops: rows of network_hops of the run. flows: of network_flows.
+        truth_s: measured mean round trip of every flow, delay without acknowledgements; NaN when no packet
+            came. (flows,)
+    """
+
+    row: NetworkRunRow
+    run: NetworkRun
+    model: NetworkModel
+    samples: tuple[StreamSamples, ...]
+    waits_s: NDArray[np.float64]
+    packets: NDArray[np.float64]
+    hop_flow: NDArray[np.int64]
+    hop_sample: NDArray[np.int64]
+    hops: pa.Table
+    flows: pa.Table
+    truth_s: NDArray[np.float64]
+
+    @property
+    def features(self) -> NDArray[np.float32]:
+        """Of all samples, data before acknowledgements. (samples, features)"""
+        return np.concatenate([part.features for part in self.samples])
+
+    @property
+    def theory_s(self) -> NDArray[np.float64]:
+        """The theory's wait of all samples. (samples,)"""
+        return np.concatenate([part.theory_s for part in self.samples])
+
+    @property
+    def service_s(self) -> NDArray[np.float64]:
+        """Mean time of sending at the queues of all samples. (samples,)"""
+        return np.concatenate([part.service_s for part in self.samples])
+
+
+def read_runs(tables: Path, groups: Sequence[str] | None = None) -> Iterator[SimulatedRun]:
+    """Runs that are ok, UDP and not of traces, group after group in order of their names.
+
+    Args:   tables: folder with a folder of Parquet files a table. groups: files to read; None for all.
+    Raises: PredictorError: a file is missing.
+    """
+    names = groups or sorted(path.stem for path in (tables / "network_runs").glob("*.parquet"))
+    for name in names:
+        paths = [tables / table / f"{name}.parquet" for table in _TABLES]
+        missing = [path for path in paths if not path.is_file()]
+        if missing:
+            raise PredictorError(
+                f"simulated runs must be three tables a group, got no {missing[0]}; "
+                "`simfoundry run network=release` simulates them"
+            )
+        rows, flows, hops = (pq.read_table(path) for path in paths)
+        for row in table_spec("network_runs").from_arrow(rows):
+            if row.status == OK and row.protocol == "udp" and row.load is not None:
+                yield simulated_run(row, _of_run(flows, row.run_id), _of_run(hops, row.run_id))
+
+
+_TABLES = ("network_runs", "network_flows", "network_hops")
+
+
+def _of_run(table: pa.Table, run_id: str) -> pa.Table:
+    """Rows of one run, which stand together, for tables are sorted by key."""
+    column = table.column("run_id")
+    first = pc.index(column, run_id).as_py()
+    if first < 0:
+        return table.slice(0, 0)
+    count = pc.sum(pc.equal(column, run_id)).as_py()
+    return table.slice(first, count)
+
+
+def simulated_run(row: NetworkRunRow, flows: pa.Table, hops: pa.Table) -> SimulatedRun:
+    """A run from its rows."""
+    run = run_of(json.loads(row.configuration))
+    model = model_of(run)
+    kinds = (DATA, ACKS) if model.acks is not None else (DATA,)
+    samples = tuple(samples_of(model, acks=kind == ACKS) for kind in kinds)
+    hop_sample = _samples_of_hops(model, samples, hops)
+    counts = _numbers(hops, "packet_count") - _numbers(hops, "drop_count")
+    total = sum(len(part.streams) for part in samples)
+    packets = np.bincount(hop_sample, counts, total).astype(np.float64)
+    waited = np.bincount(hop_sample, counts * np.nan_to_num(_numbers(hops, "wait_mean_ns")), total)
+    name = "rtt_mean_ns" if model.acks is not None else "delay_mean_ns"
+    return SimulatedRun(
+        row=row,
+        run=run,
+        model=model,
+        samples=samples,
+        waits_s=waited / np.maximum(packets, 1) / _NS,
+        packets=packets,
+        hop_flow=_numbers(hops, "flow").astype(np.int64),
+        hop_sample=hop_sample,
+        hops=hops,
+        flows=flows,
+        truth_s=_numbers(flows, name) / _NS,
+    )
+
+
+def _numbers(table: pa.Table, name: str) -> NDArray[np.float64]:
+    return np.asarray(table.column(name).to_numpy(zero_copy_only=False), np.float64)
+
+
+def _samples_of_hops(
+    model: NetworkModel, samples: Sequence[StreamSamples], hops: pa.Table
+) -> NDArray[np.int64]:
+    """The sample that a flow at a queue belongs to, of every row."""
+    queue = _numbers(hops, "queue").astype(np.int32)
+    flow, hop = _numbers(hops, "flow"), _numbers(hops, "hop")
+    is_ack = pc.equal(hops.column("packet"), "ack").to_numpy(zero_copy_only=False).astype(bool)
+    begins = hop == 0
+    begins[1:] |= (is_ack[1:] != is_ack[:-1]) | (flow[1:] != flow[:-1])
+    before = np.where(begins, -1, np.concatenate([[-1], queue[:-1]])).astype(np.int32)
+    numbers = stream_numbers(model, before, queue)
+    found = np.searchsorted(samples[DATA].streams, numbers)
+    if len(samples) > 1:
+        of_acks = np.searchsorted(samples[ACKS].streams, numbers) + len(samples[DATA].streams)
+        found = np.where(is_ack, of_acks, found)
+    return found.astype(np.int64)
