@@ -72,15 +72,16 @@ class Correction:
 def corrected_waits(model: NetworkModel, correction: Correction) -> StreamWaits:
     """Waits of a model's streams by the estimate for trees, corrected."""
     waits = stream_waits(model, "tree")
-    data = _learned(waits.data, samples_of(model, acks=False), correction)
-    if model.acks is None:
-        return replace(waits, data=data)
-    return replace(waits, data=data, acks=_learned(waits.acks, samples_of(model, acks=True), correction))
+    samples = samples_of(model)
+    features = np.concatenate([part.features for part in samples])
+    answers = np.split(correction.log_factors(features), [len(samples[0].streams)])
+    learned = [_learned(waits.data, *pair) for pair in zip(samples, answers, strict=False)]
+    return replace(waits, data=learned[0], acks=learned[-1] if model.acks is not None else waits.acks)
 
 
-def _learned(none: Learned, samples: StreamSamples, correction: Correction) -> Learned:
+def _learned(none: Learned, samples: StreamSamples, answers: NDArray[np.float64]) -> Learned:
     factor, shift = none.factor.copy(), none.shift_s.copy()
-    factor[samples.streams] = np.exp(correction.log_factors(samples.features))
+    factor[samples.streams] = np.exp(answers)
     shift[samples.streams] = SMALL_WAIT * samples.service_s * (factor[samples.streams] - 1.0)
     return Learned(factor=factor, shift_s=shift)
 

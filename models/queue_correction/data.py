@@ -109,8 +109,7 @@ def simulated_run(row: NetworkRunRow, flows: pa.Table, hops: pa.Table) -> Simula
     """A run from its rows."""
     run = run_of(json.loads(row.configuration))
     model = model_of(run)
-    kinds = (DATA, ACKS) if model.acks is not None else (DATA,)
-    samples = tuple(samples_of(model, acks=kind == ACKS) for kind in kinds)
+    samples = samples_of(model)
     hop_sample = _samples_of_hops(model, samples, hops)
     counts = _numbers(hops, "packet_count") - _numbers(hops, "drop_count")
     total = sum(len(part.streams) for part in samples)

@@ -15,7 +15,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.network.queueing import NetworkModel, StreamLoad, StreamWaits, stream_waits, wait_by_stream_s
+from pipelines.network.queueing import (
+    NetworkModel,
+    StreamLoad,
+    Streams,
+    StreamWaits,
+    stream_waits,
+    wait_by_stream_s,
+)
 from pipelines.network.traffic import Arrivals
 
 FEATURES = (
@@ -68,51 +75,74 @@ class StreamSamples:
     service_s: NDArray[np.float64]
 
 
-def samples_of(model: NetworkModel, *, acks: bool) -> StreamSamples:
-    """The streams of a model's data packets, or of its acknowledgements.
-
-    Args: acks: whether it is the acknowledgements, which the model then has.
-    """
-    way = model.acks if acks and model.acks is not None else model.data
-    load = model.queues.loads[1 if acks else 0]
-    entropy, tree = (stream_waits(model, estimate) for estimate in ("maximum_entropy", "tree"))
-    used = np.flatnonzero(load.rate_per_s > 0)
-    of = model.queues.pairs.queue[used]
-    mean_s = model.queues.utilisation[of] / model.queues.rate_per_s[of]
-    packet_bytes = float(np.average(way.mean_bytes, weights=way.rates_per_s))
-    waits = [wait_by_stream_s(model, given, way, packet_bytes)[used] for given in (entropy, tree)]
-    own_s = load.utilisation[used] / load.rate_per_s[used]
-    columns = _columns(model, load, used, own_s / mean_s, waits[0] / mean_s, waits[1] / mean_s, tree)
-    return StreamSamples(
-        streams=used,
-        features=np.column_stack([columns[name] for name in FEATURES]).astype(np.float32),
-        theory_s=waits[1],
-        service_s=mean_s,
-    )
+def samples_of(model: NetworkModel) -> tuple[StreamSamples, ...]:
+    """The streams of a model's data packets, and of its acknowledgements when there are any."""
+    shared = _shared(model)
+    ways = [model.data] if model.acks is None else [model.data, model.acks]
+    return tuple(_samples(model, shared, *way) for way in zip(ways, model.queues.loads, strict=True))
 
 
 Column = NDArray[np.float64]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Shared:
+    """What both kinds of packets have in common: estimates, and columns of queues (queues,)."""
+
+    entropy: StreamWaits
+    tree: StreamWaits
+    mean_s: Column
+    burst: Column
+    concentration: Column
+
+
+def _shared(model: NetworkModel) -> _Shared:
+    queues = model.queues
+    load, count = queues.load, len(queues.utilisation)
+    work, burst, squares = (
+        np.bincount(queues.pairs.queue, values, count)
+        for values in (load.service2_s, load.burst_s, load.utilisation**2)
+    )
+    busy = np.maximum(queues.utilisation, 1e-300)
+    return _Shared(
+        entropy=stream_waits(model, "maximum_entropy"),
+        tree=stream_waits(model, "tree"),
+        mean_s=busy / np.maximum(queues.rate_per_s, 1e-300),
+        burst=np.log1p(np.maximum(-0.99, burst / np.maximum(work, 1e-300))),
+        concentration=squares / np.maximum(busy**2, 1e-300),
+    )
+
+
+def _samples(model: NetworkModel, shared: _Shared, way: Streams, load: StreamLoad) -> StreamSamples:
+    used = np.flatnonzero(load.rate_per_s > 0)
+    mean_s = shared.mean_s[model.queues.pairs.queue[used]]
+    packet_bytes = float(np.average(way.mean_bytes, weights=way.rates_per_s))
+    waits = [
+        wait_by_stream_s(model, given, way, packet_bytes)[used] for given in (shared.entropy, shared.tree)
+    ]
+    columns = _columns(model, shared, load, used)
+    columns |= {
+        "log_own_service": np.log(load.utilisation[used] / load.rate_per_s[used] / mean_s),
+        "log_entropy_wait": np.log(waits[0] / mean_s + SMALL_WAIT),
+        "log_tree_wait": np.log(waits[1] / mean_s + SMALL_WAIT),
+    }
+    columns["log_wait_ratio"] = columns["log_entropy_wait"] - columns["log_tree_wait"]
+    features = np.empty((len(used), len(FEATURES)), np.float32)
+    for place, name in enumerate(FEATURES):
+        features[:, place] = columns[name]
+    return StreamSamples(streams=used, features=features, theory_s=waits[1], service_s=mean_s)
+
+
 def _columns(
-    model: NetworkModel,
-    way: StreamLoad,
-    used: NDArray[np.int64],
-    own: Column,
-    entropy: Column,
-    tree: Column,
-    waits: StreamWaits,
-) -> dict[str, Column]:
+    model: NetworkModel, shared: _Shared, way: StreamLoad, used: NDArray[np.int64]
+) -> dict[str, Column | float]:
+    """Features that do not look at waits."""
     queues, rates_bps = model.queues, model.topology.rates_bps
     load, pairs = queues.load, queues.pairs
     of, source = pairs.queue[used], pairs.before[used]
     is_entry, before = source < 0, np.maximum(source, 0)
     utilisation, stream = queues.utilisation[of], load.utilisation[used]
-    mean_s = utilisation / queues.rate_per_s[of]
-    work, burst, squares = (
-        np.bincount(pairs.queue, values, len(queues.utilisation))
-        for values in (load.service2_s, load.burst_s, load.utilisation**2)
-    )
+    mean_s = shared.mean_s[of]
     used_before = np.where(is_entry, 0.0, queues.utilisation[before])
     carried = stream * rates_bps[of] / rates_bps[before]
     return {
@@ -121,36 +151,32 @@ def _columns(
         "stream_share": stream / utilisation,
         "utilisation_before": used_before,
         "share_before": np.where(is_entry, 0.0, carried / np.maximum(used_before, 1e-12)),
-        "log_own_service": np.log(own),
         "log_stream_scv": np.log(np.maximum(queues.stream_scv[used], 0.01)),
         "log_queue_scv": np.log(np.maximum(queues.arrival_scv[of], 0.01)),
         "log_scv_before": np.log(np.maximum(np.where(is_entry, 1.0, queues.departure_scv[before]), 0.01)),
         "service_cv": np.sqrt(queues.service_scv[of]),
-        "log_queue_burst": np.log1p(np.maximum(-0.99, (burst / np.maximum(work, 1e-300))[of])),
+        "log_queue_burst": shared.burst[of],
         "log_stream_burst": np.log1p(np.maximum(-0.99, load.burst_s[used] / load.service2_s[used])),
-        "concentration": squares[of] / utilisation**2,
+        "concentration": shared.concentration[of],
         "is_entry": is_entry.astype(np.float64),
         "finite": queues.finite[of],
         "burst_spread": burst_spread(model, way, used),
-        "is_on_off": np.full(len(used), float(model.traffic.arrivals.kind == "on_off")),
-        "larger_service": np.minimum(5.0, waits.larger_s[used] / mean_s),
+        "is_on_off": float(model.traffic.arrivals.kind == "on_off"),
+        "larger_service": np.minimum(5.0, shared.tree.larger_s[used] / mean_s),
         "log_stream_service": np.log(stream / load.rate_per_s[used] / mean_s),
-        "log_entropy_wait": np.log(entropy + SMALL_WAIT),
-        "log_tree_wait": np.log(tree + SMALL_WAIT),
-        "log_wait_ratio": np.log((entropy + SMALL_WAIT) / (tree + SMALL_WAIT)),
         "stream_utilisation": stream,
         "other_utilisation": utilisation - stream,
         "utilisation_4": np.minimum(utilisation, 1.5) ** 4,
     }
 
 
-def burst_spread(model: NetworkModel, way: StreamLoad, used: NDArray[np.int64]) -> Column:
+def burst_spread(model: NetworkModel, way: StreamLoad, used: NDArray[np.int64]) -> Column | float:
     """How fast a flow's burst comes: 0 for Poisson arrivals; 1 for a batch at once; for ON/OFF arrivals the
     utilisation of the queue by one flow while it is on, at most 3.
     """
     arrivals: Arrivals = model.traffic.arrivals
     if arrivals.kind != "on_off":
-        return np.full(len(used), 1.0 if arrivals.kind == "ge" else 0.0)
+        return 1.0 if arrivals.kind == "ge" else 0.0
     rates = model.traffic.rates_per_s
     typical = float(np.average(rates, weights=rates))
     return np.minimum(3.0, typical * way.utilisation[used] / way.rate_per_s[used] / arrivals.on_share)
