@@ -27,6 +27,7 @@ LABELS = {
     "designs": ("state_count", "functional_unit_count", "register_bits"),
     "labels": ("area_um2", "cell_count", "flip_flop_count", "delay_ns", "leakage_mw"),
     "runs": ("latency_cycles", "power_mw", "energy_nj"),
+    "network_runs": ("delay_mean_ns", "rtt_mean_ns", "rtt_p99_ns", "busiest_utilisation"),
 }
 """Columns whose distribution the card shows, by table, as far as they are declared."""
 
@@ -55,10 +56,11 @@ def card_text(manifest: Manifest, tables: Tables, reproduction: Reproduction) ->
         _introduction(manifest),
         _contents(manifest),
         _counts(tables),
+        _networks(tables),
         _distributions(tables),
         _failures(tables),
         _making(manifest, reproduction),
-        _LIMITS,
+        _LIMITS + (_NETWORK_LIMITS if NETWORKS in tables else ""),
         _LICENCE,
         _columns(manifest),
     ]
@@ -115,7 +117,7 @@ def _counts(tables: Tables) -> str:
     program_of = _lookup(tables.get("designs"), "design_id", ("program_id",))
     statuses: dict[tuple[str, str], Counter[tuple[str, str]]] = {}
     for table, content in tables.items():
-        if "status" not in content.column_names or table == "cross_checks":
+        if "status" not in content.column_names or table in ("cross_checks", NETWORKS):
             continue
         for place, status in zip(
             _places(content, stage_of, program_of), _column(content, "status"), strict=True
@@ -136,6 +138,28 @@ def _counts(tables: Tables) -> str:
     return "## Rows by stage and status\n\n" + markdown_table(
         ("stage", "suite", "table", "rows", "status"), rows
     )
+
+
+def _networks(tables: Tables) -> str:
+    """Runs by group, network and status; nothing when there are none."""
+    if NETWORKS not in tables:
+        return ""
+    columns = [_column(tables[NETWORKS], name) for name in ("group", "network", "protocol", "status")]
+    statuses: dict[tuple[str, ...], Counter[tuple[str, str]]] = {}
+    for *place, status in zip(*columns, strict=True):
+        statuses.setdefault(tuple(place), Counter())[(NETWORKS, status)] += 1
+    rows = [
+        (*place, str(counts.total()), _shares(counts, NETWORKS)) for place, counts in sorted(statuses.items())
+    ]
+    head = ("group", "network", "protocol", "runs", "status")
+    return "## Simulated networks\n\n" + _NETWORKS + "\n" + markdown_table(head, rows)
+
+
+NETWORKS = "network_runs"
+_NETWORKS = """\
+Packets through whole networks: each run with its flows, and each flow at each queue of its way, beside what
+queueing theory says of them. `configuration` of a run is all that it can be made again from.
+"""
 
 
 def _shares(counts: Mapping[tuple[str, str], int], table: str) -> str:
@@ -236,6 +260,11 @@ _LIMITS = """\
 * A time limit decides between `ok` and `timeout`; on a much slower machine more rows can be `timeout`.
 * Programs of the generated stages are random: their distribution is that of the generators and their options
   in `params.yaml`, not that of programs people write.
+"""
+
+_NETWORK_LIMITS = """\
+* Networks are simulated packet by packet, not measured on machines; packets of the warm-up are not counted.
+  Columns `entropy_*` and `tree_*` are estimates of queueing theory.
 """
 
 _LICENCE = """\

@@ -138,6 +138,7 @@ def _versions(tables: TableSet) -> list[VersionCount]:
             ("audit_engine", "audit_engine_version"),
             ("power_engine", "power_engine_version"),
         ),
+        "network_runs": (("tool", "tool_version"),),
     }
     found: Counter[tuple[str, str, str]] = Counter()
     for table, pairs in columns.items():

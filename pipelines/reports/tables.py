@@ -36,6 +36,8 @@ LONG_COLUMNS = (
 COUNTED_TABLES: Mapping[str, tuple[str, ...]] = {
     "cdfg_nodes": ("suite", "design_id"),
     "cdfg_edges": ("suite", "design_id"),
+    "network_flows": ("run_id",),
+    "network_hops": ("run_id",),
 }
 """Tables of many rows of which only these columns are read."""
 
