@@ -6,7 +6,7 @@ Belongs here: the accepted keys, composing overrides, params.yaml. Does not: pat
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -213,6 +213,46 @@ class Features(_Group):
     split: str
 
 
+GroupName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$")]
+"""It names table files and partitions."""
+
+
+class NetworkGroup(_Group):
+    """Runs of one kind; fields and meanings are those of pipelines.network.runs.RunGroup."""
+
+    network: str = "fat_tree"
+    pods: int = 4
+    edges: int = 8
+    cores: int = 4
+    hosts_per_edge: int = 4
+    parallel_links: int = 2
+    patterns: tuple[str, ...] = ("all_to_all", "incast", "broadcast")
+    loads: tuple[float, ...] = (0.25, 0.5, 0.75)
+    arrivals: tuple[str, ...] = ("poisson", "ge")
+    scvs: tuple[float, ...] = (4.0,)
+    sizes: tuple[str, ...] = ("fixed", "uniform")
+    mean_bytes: tuple[int, ...] = (500,)
+    spread: float = 0.01
+    density: float = 1.0
+    protocols: tuple[str, ...] = ("udp",)
+    acknowledged: tuple[bool, ...] = (True,)
+    routings: tuple[str, ...] = ("ecmp",)
+    routing_seeds: tuple[int, ...] = (1,)
+    seeds: tuple[int, ...] = (1,)
+    samples: int | None = None
+    sample_seed: int = 0
+    duration_s: Positive = 10.0
+    warm_up_s: Annotated[float, Field(ge=0)] = 1.0
+    queue_capacity: int = 128
+
+
+class Network(_Group):
+    """Simulated networks; the time limit is in seconds a run."""
+
+    groups: dict[GroupName, NetworkGroup] = {}
+    timeout_s: Positive = 600.0
+
+
 class TensetMlp(_Group):
     """Training of the Tenset-MLP; meanings are those of models.tenset_mlp.TrainOptions."""
 
@@ -262,6 +302,7 @@ class Configuration(_Group):
     synthesis: Synthesis
     labelling: Labelling
     features: Features
+    network: Network = Network()
     models: Models
     quality: Quality
     run: Run = Run()
@@ -319,10 +360,13 @@ def write_parameters(project: Path, configuration: Configuration) -> Path:
     return path
 
 
-def parameters_text(configuration: Configuration) -> bytes:
-    """What params.yaml says of a configuration."""
+def parameters_text(configuration: Configuration, *, without: Collection[str] = ()) -> bytes:
+    """What params.yaml says of a configuration.
+
+    Args: without: groups that are left out; they have their defaults when it is read.
+    """
     header = "# Written by `simfoundry run`; `dvc repro` and the Dagster UI read it.\n"
-    content = configuration.model_dump(mode="json", exclude={"run"})
+    content = configuration.model_dump(mode="json", exclude={"run", *without})
     return (header + yaml.safe_dump(content, sort_keys=False)).encode()
 
 

@@ -11,9 +11,11 @@ from typing import Any
 
 import dagster as dg
 
+from assets.checked_files import CheckedFile, open_file
 from assets.errors import explain, is_permanent
+from assets.partitions import WHOLE
 from assets.plots import DISTRIBUTIONS, remembered_plot
-from assets.quality import PROBLEM_LIMIT, CheckedFile, open_file, rules_of
+from assets.quality import PROBLEM_LIMIT, rules_of
 from assets.resources import FoundryResource, ProgressResource
 from assets.settings import Settings
 from assets.stages import StepSummary, partitions_of, step_named
@@ -37,8 +39,8 @@ def run_step(
     with explained_failures():
         settings = foundry.settings()
         step = step_named(name)
-        own = partitions_of(step, settings)[0]
-        partition = context.partition_key if context.has_partition_key and step.by_suite else own
+        is_keyed = context.has_partition_key and step.partitioned != WHOLE
+        partition = context.partition_key if is_keyed else partitions_of(step, settings)[0]
         title = f"{name} {partition}"
         with _reported(progress, title):
             listen = progress.listener(title, context.log.info)

@@ -1,5 +1,5 @@
-"""Asset jobs: the tables of one suite, the split and the report over all suites, the predictors, and
-the page of it all.
+"""Asset jobs: the tables of one suite, the split and the report over all suites, the tables of one group of
+networks, the predictors, and the page of it all.
 
 Belongs here: what is launched together. Does not: when (schedules.py).
 """
@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import dagster as dg
 
+from assets.partitions import BY_GROUP, BY_SUITE
 from assets.stages import STEPS, step_named
 
 suite_tables = dg.define_asset_job(
     "suite_tables",
-    selection=dg.AssetSelection.assets(*[t for s in STEPS if s.by_suite for t in s.tables]),
+    selection=dg.AssetSelection.assets(*[t for s in STEPS if s.partitioned == BY_SUITE for t in s.tables]),
     description="Programs, designs, labels and features of one suite.",
 )
 
@@ -34,6 +35,12 @@ record_table = dg.define_asset_job(
     description="Labelled designs of all suites as text for language models.",
 )
 
+network_tables = dg.define_asset_job(
+    "network_tables",
+    selection=dg.AssetSelection.assets(*[t for s in STEPS if s.partitioned == BY_GROUP for t in s.tables]),
+    description="Runs, flows and hops of one group of simulated networks.",
+)
+
 predictors = dg.define_asset_job(
     "predictors",
     selection=dg.AssetSelection.assets(*step_named("models").tables),
@@ -46,4 +53,12 @@ report_page = dg.define_asset_job(
     description="The page of all tables.",
 )
 
-ASSET_JOBS = [suite_tables, split_table, report_table, record_table, predictors, report_page]
+ASSET_JOBS = [
+    suite_tables,
+    split_table,
+    report_table,
+    record_table,
+    network_tables,
+    predictors,
+    report_page,
+]

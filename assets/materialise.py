@@ -1,4 +1,4 @@
-"""The whole main job: every suite, then the split and the predictors, DVC after each stage.
+"""The whole main job: every suite, the split, networks and predictors, DVC after each stage.
 
 Belongs here: the order of things and what a failure stops. Does not: what is shown of it (cli).
 """
@@ -17,17 +17,25 @@ from assets.execution import INTERRUPTED
 from assets.instance import PROCESS_TAG, process_tag, release_dead_runs
 from assets.jobs import ASSET_JOBS
 from assets.locks import sweep_leftovers, writing_to
-from assets.partitions import declare_partitions, partitions
+from assets.partitions import BY_GROUP, BY_SUITE, WHOLE, declare_partitions, partitions_by
 from assets.report_asset import REPORT_ASSETS
 from assets.resources import FoundryResource, ProgressResource, resources
 from assets.settings import Settings
-from assets.stages import STEPS, Step, partitions_of, step_named, steps_of
+from assets.stages import STEPS, Step, partitions_of, require_groups, step_named, steps_of
 from assets.table_assets import TABLE_ASSETS
 from assets.versions import record_stage
 from pipelines.labelling import require_tools
 from pipelines.schemas import table_path, table_spec
 
-JOBS = ("suite_tables", "split_table", "report_table", "record_table", "predictors", "report_page")
+JOBS = (
+    "suite_tables",
+    "split_table",
+    "report_table",
+    "record_table",
+    "network_tables",
+    "predictors",
+    "report_page",
+)
 QUIET_CONSOLE = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 """Failures are reported in one line each; their tracebacks are in the run storage, for the UI."""
 
@@ -60,11 +68,13 @@ def run_everything(
 
     Args:   instance: Dagster's; the UI shows the runs it records.
     Raises: FoundryError: another process writes to the data folder. OSError: it is not writable.
-            ToolMissing: a tool of the configuration is not installed; nothing was begun.
+            ToolMissing: a tool of the configuration is not installed. NetworkError: a group of networks is
+            not acceptable. Of these two nothing was begun.
             KeyboardInterrupt: Ctrl-C; the next run resumes.
     """
     require_tools(configuration.labelling.tools)
     settings = Settings(configuration=configuration, deployment=deployment)
+    require_groups(settings)
     with writing_to(deployment.data_dir):
         write_parameters(deployment.project, configuration)
         sweep_leftovers(deployment.data_dir)
@@ -76,15 +86,16 @@ def run_everything(
 
 
 def prune_partitions(settings: Settings, steps: Iterable[Step]) -> list[str]:
-    """Remove files of suites that the configuration leaves out, so that the tables are what it says.
+    """Remove files that the configuration leaves out, so that the tables are what it says.
 
     Returns: one line a table that lost files; the content cache makes them anew in seconds.
     """
     notes: list[str] = []
-    for step in (s for s in steps if s.by_suite):
+    for step in (s for s in steps if s.partitioned != WHOLE):
         wanted = partitions_of(step, settings)
         for table in step.tables:
             folder = settings.deployment.data_dir / "tables" / table
+            folder.mkdir(parents=True, exist_ok=True)  # DVC records an empty folder, but not a missing one
             gone = [p.stem for p in sorted(folder.glob("*.parquet")) if p.stem not in wanted]
             for partition in gone:
                 _remove(settings, table, partition)
@@ -110,10 +121,8 @@ class _Run:
 
     def run(self) -> None:
         jobs = self._jobs()
-        names = partitions(self.settings.configuration)
-        declare_partitions(self.instance, names)
-        for name in names:
-            self._execute(jobs["suite_tables"], [s for s in STEPS if s.by_suite], name)
+        declare_partitions(self.instance, self.settings.configuration)
+        self._execute_each(jobs["suite_tables"], BY_SUITE)
         for stage in ("programs", "designs", "labels"):
             self._record(stage)
         self._execute_if_ready(jobs["split_table"], step_named("splits"))
@@ -121,6 +130,8 @@ class _Run:
         self._record("features")
         self._execute_if_ready(jobs["record_table"], step_named("records"))
         self._record("records")
+        self._execute_each(jobs["network_tables"], BY_GROUP)
+        self._record("network")
         self._execute_if_ready(jobs["predictors"], step_named("models"))
         self._record("models")
         self._execute(jobs["report_page"], [], None)  # of whatever was made
@@ -138,6 +149,12 @@ class _Run:
             resources=resources({"foundry": foundry, "progress": self.progress}),
         )
         return {name: definitions.resolve_job_def(name) for name in JOBS}
+
+    def _execute_each(self, job: dg.JobDefinition, what: str) -> None:
+        """The job of each partition of a kind; one that fails does not stop the others."""
+        steps = [step for step in STEPS if step.partitioned == what]
+        for partition in partitions_by(what, self.settings.configuration):
+            self._execute(job, steps, partition)
 
     def _execute_if_ready(self, job: dg.JobDefinition, step: Step) -> None:
         makers = [s.name for s in STEPS if set(s.tables) & set(step.reads)]

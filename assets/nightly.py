@@ -26,7 +26,7 @@ def run_at_scale(
     config: ScaleConfig,
     progress: dg.ResourceParam[ProgressResource],
 ) -> None:
-    """Every suite, then the split and the predictors, DVC after each stage."""
+    """Every suite, the split, networks and predictors, DVC after each stage."""
     report = run_everything(
         compose_configuration([f"scale={config.scale}"]),
         find_deployment(),

@@ -1,13 +1,13 @@
-"""Partitions: a suite, or a shard of one that generates many programs.
+"""Partitions: a suite, or a shard of one that generates many programs; a group of network runs.
 
 Belongs here: their names, and what they stand for. Does not: the tables, or Dagster's specifications.
 
-A shard is made, written and checked by itself, so that the tables grow while the rest is still worked on.
+A partition is made, written and checked by itself, so that the tables grow while the rest is still worked on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import dagster as dg
@@ -16,8 +16,14 @@ from assets.configuration import Configuration
 from assets.errors import FoundryError
 from pipelines.programs import AST, DATAFLOW, SuiteOptions
 
+BY_SUITE, BY_GROUP, WHOLE = "suite", "group", "whole"
+"""What a file of a table holds: the rows of a suite or a shard of it, of a group of network runs, or all."""
+
 SHARDS = dg.DynamicPartitionsDefinition(name="shards")
-"""The partitions that `simfoundry run` and `simfoundry ui` add, those of the configuration."""
+GROUPS = dg.DynamicPartitionsDefinition(name="groups")
+DEFINITIONS: Mapping[str, dg.DynamicPartitionsDefinition] = {BY_SUITE: SHARDS, BY_GROUP: GROUPS}
+"""Dagster's partitions by what a file holds; `simfoundry run` and `simfoundry ui` add those of the
+configuration."""
 
 NUMBER_DIGITS = 3
 
@@ -60,8 +66,16 @@ def shards(configuration: Configuration) -> tuple[Shard, ...]:
 
 
 def partitions(configuration: Configuration) -> tuple[str, ...]:
-    """Names of all partitions of a configuration, in order."""
+    """Names of all shards of a configuration, in order."""
     return tuple(shard.partition for shard in shards(configuration))
+
+
+def partitions_by(what: str, configuration: Configuration) -> tuple[str, ...]:
+    """Names of the partitions of a kind in a configuration, in order.
+
+    Args: what: a key of DEFINITIONS.
+    """
+    return tuple(configuration.network.groups) if what == BY_GROUP else partitions(configuration)
 
 
 def shard_named(partition: str, configuration: Configuration) -> Shard:
@@ -86,10 +100,11 @@ def options_of_shard(options: SuiteOptions, shard: Shard) -> SuiteOptions:
     return replace(options, dataflow=replace(options.dataflow, **numbers))
 
 
-def declare_partitions(instance: dg.DagsterInstance, names: Sequence[str]) -> None:
+def declare_partitions(instance: dg.DagsterInstance, configuration: Configuration) -> None:
     """Make the partitions of a configuration, and no others, known to Dagster."""
-    name = str(SHARDS.name)
-    known = instance.get_dynamic_partitions(name)
-    for gone in (n for n in known if n not in names):
-        instance.delete_dynamic_partition(name, gone)
-    instance.add_dynamic_partitions(name, [n for n in names if n not in known])
+    for what, definition in DEFINITIONS.items():
+        name, names = str(definition.name), partitions_by(what, configuration)
+        known = instance.get_dynamic_partitions(name)
+        for gone in (n for n in known if n not in names):
+            instance.delete_dynamic_partition(name, gone)
+        instance.add_dynamic_partitions(name, [n for n in names if n not in known])

@@ -6,16 +6,15 @@ Belongs here: what must hold of a table and its neighbours. Does not: how Dagste
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets.settings import Settings
+from assets.checked_files import CheckedFile, CheckRule
+from assets.network_quality import NETWORK_RULES
 from pipelines.cyclemodel import ENGINE
 from pipelines.features import EVALUATION, evaluation_twins
 from pipelines.labelling import CROSS_CHECK_LIMITS
@@ -23,51 +22,6 @@ from pipelines.programs import remembered_hash
 from pipelines.schemas import OK, ProgramRow, read_arrow, table_path, table_spec
 
 PROBLEM_LIMIT = 20
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckRule:
-    """One thing that must hold of a table.
-
-    Attributes:
-        name: of the check.
-        description: what holds, one sentence.
-        blocking: whether a breach stops what reads the table; else it warns.
-        problems: every breach in one file of the table.
-    """
-
-    name: str
-    description: str
-    blocking: bool
-    problems: Callable[[CheckedFile], list[str]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckedFile:
-    """One file of a table under check."""
-
-    settings: Settings
-    table: str
-    partition: str
-    content: pa.Table = field(repr=False)
-
-    @property
-    def data_dir(self) -> Path:
-        """The data folder."""
-        return self.settings.deployment.data_dir
-
-    def neighbour(self, table: str) -> list[dict[str, Any]]:
-        """Rows of another table: of the same suite, or of all suites when this one has no suite."""
-        return self.neighbour_columns(table).to_pylist()
-
-    def neighbour_columns(self, table: str) -> pa.Table:
-        """The same as columns, for tables with many rows."""
-        spec = table_spec(table)
-        same = table_path(self.data_dir, spec, self.partition)
-        folder = self.data_dir / "tables" / table
-        paths = [same] if same.is_file() else sorted(folder.glob("*.parquet"))
-        return pa.concat_tables([spec.schema().empty_table(), *(read_arrow(path) for path in paths)])
-
 
 REFERENCES: Mapping[str, tuple[tuple[tuple[str, ...], str, tuple[str, ...]], ...]] = {
     "designs": ((("program_id",), "programs", ("program_id",)),),
@@ -83,21 +37,14 @@ REFERENCES: Mapping[str, tuple[tuple[tuple[str, ...], str, tuple[str, ...]], ...
         (("design_id", "target_index"), "cdfg_nodes", ("design_id", "node_index")),
     ),
     "splits": ((("program_id",), "programs", ("program_id",)),),
+    "network_flows": ((("run_id",), "network_runs", ("run_id",)),),
+    "network_hops": ((("run_id", "flow"), "network_flows", ("run_id", "flow")),),
     "records": (
         (("design_id",), "labels", ("design_id",)),
         (("design_id", "data_id"), "runs", ("design_id", "data_id")),
     ),
 }
 """Columns of a table that name a row of another: columns, other table, its columns."""
-
-
-def open_file(settings: Settings, table: str, partition: str) -> CheckedFile:
-    """Read one file of a table to check it.
-
-    Raises: SchemaError: damaged. FileNotFoundError: not there.
-    """
-    path = table_path(settings.deployment.data_dir, table_spec(table), partition)
-    return CheckedFile(settings=settings, table=table, partition=partition, content=read_arrow(path))
 
 
 def rules_of(table: str) -> tuple[CheckRule, ...]:
@@ -371,10 +318,11 @@ _FAILURE_RATE = CheckRule(
     blocking=False,
     problems=too_many_failures,
 )
-_OWN_RULES: Mapping[str, list[CheckRule]] = {
+_OWN_RULES: Mapping[str, Sequence[CheckRule]] = {
     "runs": [_RUNS_EQUAL, _POWER_KNOWN],
     "labels": [_LABELS_EQUAL],
     "cross_checks": _CROSS_CHECKED,
     "splits": [_NO_LEAK, _EVALUATION_APART],
     "programs": [_EVALUATION_APART],
+    **NETWORK_RULES,
 }

@@ -25,7 +25,8 @@ from assets.errors import FoundryError
 from assets.language_models import remember_variants
 from assets.locks import writing_to
 from assets.settings import Settings
-from assets.stages import STEPS, partitions_of, step_named
+from assets.stages import STEPS, networks_key, partitions_of, step_named
+from assets.unchanged import keep_written, unchanged_rows
 from pipelines.features import GRAPH_TABLES, FeatureRows, Graphs, feature_version, remember_features
 from pipelines.hls import TOOL, tool_version
 from pipelines.labelling import (
@@ -37,6 +38,7 @@ from pipelines.labelling import (
     present_versions,
     remember,
 )
+from pipelines.network.runs import RunGroup, runs_of, runs_version
 from pipelines.programs import LLM, ProgramError
 from pipelines.releases import (
     MANIFEST_FILE,
@@ -95,13 +97,21 @@ def release_tables(
         options = ReleaseOptions(
             name=name,
             partitions=partitions,
-            parameters=parameters_text(configuration),
+            parameters=parameters_text(configuration, without=_unsaid(configuration)),
             toolset=_toolset(settings, partitions),
             reproduction=_reproduction(name, configuration),
             size_limit_bytes=size_limit_bytes,
             rows_a_shard=rows_a_shard,
         )
         return write_release(deployment.data_dir, releases, options)
+
+
+def _unsaid(configuration: Configuration) -> tuple[str, ...]:
+    """Groups of the configuration that a release does not say: networks, when there are none.
+
+    Releases of before there were networks then come out with the same bytes.
+    """
+    return () if configuration.network.groups else ("network",)
 
 
 def _toolset(settings: Settings, partitions: Mapping[str, Sequence[str]]) -> Toolset:
@@ -130,18 +140,20 @@ def _toolset(settings: Settings, partitions: Mapping[str, Sequence[str]]) -> Too
 
 
 def _own_versions(settings: Settings) -> dict[str, str]:
-    """Versions of what is no tool: the order of the steps with how data are drawn, and features."""
+    """Versions of what is no tool: the order of the steps with how data are drawn, features, networks."""
+    networks = {NETWORKS: runs_version()} if settings.configuration.network.groups else {}
     return {
         LABELLING: labels_version(settings.configuration.labelling.tools),
         FEATURES: feature_version(),
+        **networks,
     }
 
 
-LABELLING, FEATURES = "labelling", "features"
+LABELLING, FEATURES, NETWORKS = "labelling", "features", "networks"
 
 
 def _require_fresh(settings: Settings) -> None:
-    """Check that designs and runs are those that params.yaml asks for, as far as the present engine knows.
+    """Check that designs and runs are those that params.yaml asks for, as far as the present engines know.
 
     Raises: FoundryError: they are not; the run was ended, or params.yaml changed after it.
     """
@@ -163,6 +175,28 @@ def _require_fresh(settings: Settings) -> None:
         made = sorted((run.design_id, run.seed) for run in runs if run.design_id in ok)
         if made != [(identity, seed) for identity in sorted(ok) for seed in seeds]:
             raise FoundryError(_STALE.format("runs", partition))
+    for group in settings.network_groups.values():
+        if _is_stale(settings, group):
+            raise FoundryError(_STALE.format("network_runs", group.name))
+
+
+def _is_stale(settings: Settings, group: RunGroup) -> bool:
+    """Whether a group of networks was made of other options, or by another version.
+
+    Files are known again by their hash; a group with failures, which is tried again, by its configurations.
+    """
+    if unchanged_rows(settings, networks_key(settings, group), group.name) is not None:
+        return False
+    path = table_path(settings.deployment.data_dir, table_spec("network_runs"), group.name)
+    if not path.is_file():
+        return False  # an error when the release is written
+    rows = read_arrow(path)
+    asked = {run.configuration() for run in runs_of(group)}
+    return _has_no_failure(rows) or set(rows.column("configuration").to_pylist()) != asked
+
+
+def _has_no_failure(runs: pa.Table) -> bool:
+    return set(runs.column("status").to_pylist()) <= {OK}
 
 
 _COMPARED = ("programs", "designs", "labels", "runs")
@@ -202,8 +236,11 @@ def _seeds(content: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
     for key, value in content.items():
         if isinstance(value, dict):
             yield from _seeds(value, f"{prefix}{key}.")
-        elif key in ("seed", "data_seeds"):
+        elif key in SEED_KEYS:
             yield f"`{prefix}{key}`", str(value)
+
+
+SEED_KEYS = ("seed", "data_seeds", "seeds", "routing_seeds", "sample_seed")
 
 
 # ---- in --------------------------------------------------------------------------------------------
@@ -242,6 +279,8 @@ def import_release(deployment: Deployment, folder: Path) -> ImportedRelease:
     with writing_to(deployment.data_dir):
         _write_tables(deployment, release, found)
         settings = _settings(deployment, release, found)
+        if settings is not None:
+            _remember_networks(settings, release, found)
         if settings is not None and _same_liberties(settings, release.manifest, found):
             found.notes += _other_versions(settings, release.manifest)
             _fill_cache(settings, release, found)
@@ -351,6 +390,18 @@ def _remember_variants(settings: Settings, release: Release, found: ImportedRele
         found.remembered.stored["variants"] += remember_variants(settings, release.rows("programs", LLM))
     except (FoundryError, ProgramError) as error:
         found.notes.append(f"the programs of the suite {LLM} are not in the cache: {error}")
+
+
+def _remember_networks(settings: Settings, release: Release, found: ImportedRelease) -> None:
+    """The files of each group of networks, so that the next run leaves them; failures are tried again."""
+    tables = step_named("network").tables
+    if release.manifest.toolset.tools.get(NETWORKS) != runs_version():
+        return
+    for name, group in settings.network_groups.items():
+        is_whole = all(name in release.partitions(table) for table in tables)
+        if is_whole and _has_no_failure(release.arrow("network_runs", name)):
+            keep_written(settings, networks_key(settings, group), tables, name)
+            found.remembered.stored["networks"] += 1
 
 
 def _rows_by_program(release: Release, suite: str) -> dict[str, dict[str, list[Any]]]:

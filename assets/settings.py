@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from assets.configuration import Configuration, read_unit_limits
 from assets.deployments import Deployment
@@ -16,6 +17,9 @@ from pipelines.cache import ContentCache
 from pipelines.labelling import ConfigurationSpace, LabelOptions, MappingSampling, Progress
 from pipelines.programs import Generation, SuiteOptions
 from pipelines.synthesis import Target, find_liberty
+
+if TYPE_CHECKING:
+    from pipelines.network.runs import RunGroup
 
 Listener = Callable[[Progress], None]
 
@@ -80,6 +84,17 @@ class Settings:
             added_cells_limit=hls.added_cells_limit,
             bank_limit=hls.bank_limit,
         )
+
+    @property
+    def network_groups(self) -> dict[str, RunGroup]:
+        """The groups of network runs by name, in order.
+
+        Raises: NetworkError: a value is not acceptable.
+        """
+        from pipelines.network.runs import RunGroup  # a second, which commands without networks save
+
+        groups = self.configuration.network.groups
+        return {name: RunGroup(name=name, **group.model_dump()) for name, group in groups.items()}
 
     @property
     def target(self) -> Target:

@@ -11,7 +11,7 @@ from typing import Any
 import dagster as dg
 import pyarrow as pa
 
-from assets.partitions import SHARDS
+from assets.partitions import DEFINITIONS
 from assets.quality import rules_of
 from assets.stages import Step, step_named
 from pipelines.schemas import TableSpec, table_spec
@@ -19,7 +19,12 @@ from pipelines.schemas import TableSpec, table_spec
 TOOL_RETRY = dg.RetryPolicy(max_retries=2, delay=1.0, backoff=dg.Backoff.EXPONENTIAL)
 """A tool that crashed is tried again; bad input, a missing tool and a full disk are not (failing.py)."""
 
-POOLS: Mapping[str, str] = {"designs": "hls", "labels": "synthesis", "models": "training"}
+POOLS: Mapping[str, str] = {
+    "designs": "hls",
+    "labels": "synthesis",
+    "network": "simulation",
+    "models": "training",
+}
 """Pools of steps whose tools use every processor; dagster.yaml admits one step of a pool at a time."""
 
 
@@ -30,7 +35,7 @@ def asset_arguments(step_name: str) -> dict[str, Any]:
         "name": f"make_{step.name}",
         "specs": [asset_spec(table_spec(table), step) for table in step.tables],
         "check_specs": [spec for table in step.tables for spec in check_specs(table)],
-        "partitions_def": SHARDS if step.by_suite else None,
+        "partitions_def": DEFINITIONS.get(step.partitioned),
         "retry_policy": TOOL_RETRY,
         "pool": POOLS.get(step.name),
         "op_tags": {"simfoundry/stage": step.stage},

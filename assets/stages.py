@@ -16,7 +16,15 @@ import pyarrow as pa
 
 from assets.errors import FoundryError
 from assets.language_models import make_variants, usage_notes
-from assets.partitions import options_of_shard, partitions, shard_named
+from assets.partitions import (
+    BY_GROUP,
+    BY_SUITE,
+    WHOLE,
+    options_of_shard,
+    partitions,
+    partitions_by,
+    shard_named,
+)
 from assets.settings import Listener, Settings
 from assets.unchanged import inputs_key, keep_written, unchanged_rows
 from models.registry import Registration, RegistryStore, register_candidate
@@ -32,6 +40,7 @@ from pipelines.labelling import (
     place_designs,
     plan_designs,
 )
+from pipelines.network.runs import RunGroup, runs_of, runs_version, simulate_runs
 from pipelines.programs import LLM, remembered_programs, stage_reports
 from pipelines.records import LabelledRows, make_records, remembered_records, runtime_data
 from pipelines.schemas import (
@@ -79,7 +88,7 @@ class Step:
         stage: DVC stage and Dagster asset group.
         tables: what it writes.
         reads: tables it needs.
-        by_suite: one file a suite; else one file for all suites.
+        partitioned: what a file of its tables holds: BY_SUITE, BY_GROUP or WHOLE.
         run: the function.
     """
 
@@ -87,7 +96,7 @@ class Step:
     stage: str
     tables: tuple[str, ...]
     reads: tuple[str, ...]
-    by_suite: bool
+    partitioned: str
     run: Callable[[Settings, str, Listener], StepSummary]
 
 
@@ -228,6 +237,49 @@ def _records_of(settings: Settings, split: str, partition: str, places: Sequence
     return remembered_records(paths, parts, make, split=split, cache=settings.cache)
 
 
+def make_networks(settings: Settings, name: str, listen: Listener) -> StepSummary:
+    """Write the runs of a group of networks, their flows, and their flows at queues."""
+    group = _group_named(settings, name)
+    key = networks_key(settings, group)
+    unchanged = unchanged_rows(settings, key, name)
+    if unchanged is not None:
+        return _summary(settings, "network", name, unchanged)
+    made = simulate_runs(
+        group,
+        cache=settings.cache,
+        workers=settings.options.workers,
+        timeout_s=settings.configuration.network.timeout_s,
+        on_progress=listen,
+    )
+    rows = {"network_runs": made.runs, "network_flows": made.flows, "network_hops": made.hops}
+    summary = _write(settings, "network", name, rows)
+    if all(run.status == OK for run in made.runs):  # a failure is tried again
+        keep_written(settings, key, tuple(rows), name)
+    return summary
+
+
+def networks_key(settings: Settings, group: RunGroup) -> str | None:
+    """What the files of a group of networks follow from."""
+    return inputs_key(settings, "network", content_hash(runs_version(), asdict(group)), (), group.name)
+
+
+def require_groups(settings: Settings) -> None:
+    """Check every group of networks of a configuration, before work begins.
+
+    Raises: NetworkError: a value is not acceptable.
+    """
+    for group in settings.network_groups.values():
+        runs_of(group)[0].topology()  # of all its runs
+
+
+def _group_named(settings: Settings, name: str) -> RunGroup:
+    groups = settings.network_groups
+    if name not in groups:
+        valid = ", ".join(groups) or "none"
+        raise FoundryError(f"a group must be one of the configuration, got {name}; groups: {valid}")
+    return groups[name]
+
+
 def make_models(
     settings: Settings, predictor: str, listen: Listener, tags: Mapping[str, str] | None = None
 ) -> StepSummary:
@@ -262,7 +314,7 @@ STEPS: tuple[Step, ...] = (
         stage="programs",
         tables=("programs",),
         reads=(),
-        by_suite=True,
+        partitioned=BY_SUITE,
         run=make_programs,
     ),
     Step(
@@ -270,7 +322,7 @@ STEPS: tuple[Step, ...] = (
         stage="designs",
         tables=("designs", "directive_outcomes"),
         reads=("programs",),
-        by_suite=True,
+        partitioned=BY_SUITE,
         run=make_designs,
     ),
     Step(
@@ -278,7 +330,7 @@ STEPS: tuple[Step, ...] = (
         stage="labels",
         tables=("labels", "runs", "cross_checks"),
         reads=("programs", "designs"),
-        by_suite=True,
+        partitioned=BY_SUITE,
         run=make_labels,
     ),
     Step(
@@ -286,7 +338,7 @@ STEPS: tuple[Step, ...] = (
         stage="features",
         tables=("program_facts", "loops", "cdfg_nodes", "cdfg_edges"),
         reads=("programs", "designs"),
-        by_suite=True,
+        partitioned=BY_SUITE,
         run=make_features,
     ),
     Step(
@@ -294,7 +346,7 @@ STEPS: tuple[Step, ...] = (
         stage="features",
         tables=("splits",),
         reads=("programs",),
-        by_suite=False,
+        partitioned=WHOLE,
         run=make_splits,
     ),
     Step(
@@ -302,7 +354,7 @@ STEPS: tuple[Step, ...] = (
         stage="features",
         tables=("stage_reports",),
         reads=("programs", "program_facts"),
-        by_suite=False,
+        partitioned=WHOLE,
         run=make_stage_reports,
     ),
     Step(
@@ -310,15 +362,23 @@ STEPS: tuple[Step, ...] = (
         stage="records",
         tables=("records",),
         reads=("programs", "loops", "designs", "labels", "runs", "splits"),
-        by_suite=False,
+        partitioned=WHOLE,
         run=make_record_table,
+    ),
+    Step(
+        name="network",
+        stage="network",
+        tables=("network_runs", "network_flows", "network_hops"),
+        reads=(),
+        partitioned=BY_GROUP,
+        run=make_networks,
     ),
     Step(
         name="models",
         stage="models",
         tables=("leaderboard",),
         reads=("programs", "designs", "labels", "runs", "loops", "splits"),
-        by_suite=False,
+        partitioned=WHOLE,
         run=make_models,
     ),
 )
@@ -349,8 +409,8 @@ def steps_of(stage: str) -> tuple[Step, ...]:
 
 def partitions_of(step: Step, settings: Settings) -> tuple[str, ...]:
     """Names of the table files that a step writes under these settings."""
-    if step.by_suite:
-        return _partitions(settings)
+    if step.partitioned != WHOLE:
+        return partitions_by(step.partitioned, settings.configuration)
     one_file = {"models": TENSET_MLP, "stage_reports": ALL_STAGES}
     return (one_file.get(step.name, settings.configuration.features.split),)
 

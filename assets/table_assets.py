@@ -73,6 +73,14 @@ def make_record_table(
     yield from run_step(context, "records", foundry, progress)
 
 
+@dg.multi_asset(**asset_arguments("network"))
+def make_networks(
+    context: dg.AssetExecutionContext, foundry: FoundryResource, progress: ProgressSink
+) -> Results:
+    """Simulated networks: runs, flows, and flows at queues, with estimates by theory beside them."""
+    yield from run_step(context, "network", foundry, progress)
+
+
 @dg.multi_asset(**asset_arguments("models"))
 def make_models(
     context: dg.AssetExecutionContext, foundry: FoundryResource, progress: ProgressSink
@@ -91,5 +99,6 @@ TABLE_ASSETS = [
     make_splits,
     make_stage_reports,
     make_record_table,
+    make_networks,
     make_models,
 ]

@@ -18,11 +18,13 @@ from assets.materialise import prune_partitions
 from assets.progress import shown_progress
 from assets.resources import ProgressResource
 from assets.settings import Settings
-from assets.stages import Step, StepSummary, partitions_of, steps_of
+from assets.stages import Step, StepSummary, partitions_of, require_groups, steps_of
 from pipelines.labelling import require_tools
 
 TOOL_STAGES = ("designs", "labels")
 """Stages whose work needs the high-level synthesis tools of the configuration."""
+
+NETWORK_STAGE = "network"
 
 
 def run_stage(name: str, *, as_json: bool) -> bool:
@@ -30,13 +32,15 @@ def run_stage(name: str, *, as_json: bool) -> bool:
 
     Returns: whether all were made.
     Raises:  FoundryError: no such stage, or params.yaml is not acceptable. ToolMissing: a tool that it asks
-             for is not installed; nothing was begun.
+             for is not installed; nothing was begun. NetworkError: so is a group of networks not acceptable.
     """
     steps = steps_of(name)
     deployment = find_deployment()
     settings = Settings(configuration=read_parameters(deployment.project), deployment=deployment)
     if name in TOOL_STAGES:
         require_tools(settings.configuration.labelling.tools)
+    if name == NETWORK_STAGE:
+        require_groups(settings)
     summaries: list[StepSummary] = []
     problems: list[str] = []
     with writing_to(deployment.data_dir), shown_progress() as progress:

@@ -21,7 +21,7 @@ from assets.configuration import read_parameters
 from assets.deployments import QUIET_ENVIRONMENT, Deployment, find_deployment
 from assets.errors import FoundryError
 from assets.instance import open_instance
-from assets.partitions import declare_partitions, partitions
+from assets.partitions import declare_partitions
 
 HOST = "127.0.0.1"
 STOP_TIMEOUT_S = 10.0
@@ -38,7 +38,7 @@ def serve(*, port: int, mlflow_port: int, as_json: bool) -> bool:
     for number in (port, mlflow_port):
         _require_free(number)
     with open_instance(deployment) as instance:  # the UI offers what the last run was configured for
-        declare_partitions(instance, partitions(read_parameters(deployment.project)))
+        declare_partitions(instance, read_parameters(deployment.project))
     addresses = {"dagster": f"http://{HOST}:{port}", "mlflow": f"http://{HOST}:{mlflow_port}"}
     if as_json:
         click.echo(json.dumps(addresses))

@@ -9,6 +9,7 @@ from pipelines.schemas.designs import DesignRow, DirectiveOutcomeRow
 from pipelines.schemas.features import CdfgEdgeRow, CdfgNodeRow, LoopRow
 from pipelines.schemas.labels import CROSS_CHECKS, CrossCheckRow, LabelRow, RunRow
 from pipelines.schemas.leaderboard import LeaderboardRow
+from pipelines.schemas.network import NetworkFlowRow, NetworkHopRow, NetworkRunRow
 from pipelines.schemas.programs import ProgramRow, SplitRow
 from pipelines.schemas.records import FORMATS, RecordRow
 from pipelines.schemas.reports import ProgramFactsRow, StageReportRow
@@ -41,6 +42,9 @@ __all__ = [
     "LabelRow",
     "LeaderboardRow",
     "LoopRow",
+    "NetworkFlowRow",
+    "NetworkHopRow",
+    "NetworkRunRow",
     "ProgramFactsRow",
     "ProgramRow",
     "RecordRow",

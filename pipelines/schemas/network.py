@@ -65,14 +65,14 @@ class NetworkFlowRow:
     rate_per_s: float = column("Packets that the flow offers.", unit="1/s")
     packet_count: int = column("Packets sent.")
     drop_count: int = column("Packets that a full queue refused.")
-    delay_mean_ns: int | None = column("Mean from sending to arrival; null when none arrived.", unit="ns")
-    delay_p50_ns: int | None = column("Median of that time.", unit="ns")
-    delay_p99_ns: int | None = column("99th percentile of that time.", unit="ns")
-    rtt_mean_ns: int | None = column(
+    delay_mean_ns: float | None = column("Mean from sending to arrival; null when none arrived.", unit="ns")
+    delay_p50_ns: float | None = column("Median of that time.", unit="ns")
+    delay_p99_ns: float | None = column("99th percentile of that time.", unit="ns")
+    rtt_mean_ns: float | None = column(
         "Mean until the acknowledgement is back; null when none came.", unit="ns"
     )
-    rtt_p50_ns: int | None = column("Median of that time.", unit="ns")
-    rtt_p99_ns: int | None = column("99th percentile of that time.", unit="ns")
+    rtt_p50_ns: float | None = column("Median of that time.", unit="ns")
+    rtt_p99_ns: float | None = column("99th percentile of that time.", unit="ns")
     base_ns: int = column(
         "Time without any wait: of the round trip, of the way there without acknowledgements.", unit="ns"
     )
@@ -97,7 +97,9 @@ class NetworkHopRow:
     wait_std_ns: int | None = column("Standard deviation of the wait.", unit="ns")
     service_ns: float = column("Mean time of sending one packet of the flow.", unit="ns")
     utilisation: float = column("Utilisation that all flows offer to the queue.")
-    arrival_scv: float = column("Squared coefficient of variation of arrivals of the flow's stream, by theory.")
+    arrival_scv: float = column(
+        "Squared coefficient of variation of arrivals of the flow's stream, by theory."
+    )
     service_scv: float = column("Squared coefficient of variation of service of all packets of the queue.")
     entropy_wait_ns: int = column("Mean wait by maximum entropy (equation 5.1).", unit="ns")
     tree_wait_ns: int = column("Mean wait by the estimate for trees of queues.", unit="ns")

@@ -26,6 +26,7 @@ FAKES = (
     "cross_check_designs",
     "extract_features",
     "runtime_data",
+    "simulate_runs",
     "train_tenset_mlp",
 )
 

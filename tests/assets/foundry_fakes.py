@@ -10,6 +10,7 @@ from typing import Any
 from pipelines.features import FeatureTables
 from pipelines.identity import content_hash
 from pipelines.labelling import DesignTables, LabelTables, Progress
+from pipelines.network.runs import NetworkTables, RunGroup
 from pipelines.schemas import (
     CROSS_CHECKS,
     CdfgEdgeRow,
@@ -20,6 +21,9 @@ from pipelines.schemas import (
     LabelRow,
     LeaderboardRow,
     LoopRow,
+    NetworkFlowRow,
+    NetworkHopRow,
+    NetworkRunRow,
     ProgramFactsRow,
     ProgramRow,
     RunRow,
@@ -227,6 +231,69 @@ def make_edge(design: DesignRow, target: int = 1) -> CdfgEdgeRow:
         target_index=target,
         kind="data",
         distance=0,
+    )
+
+
+def make_network_run(run_id: str, **changes: Any) -> NetworkRunRow:
+    values: dict[str, Any] = {
+        "run_id": run_id,
+        "group": "small-16",
+        "network": "fat-tree-16",
+        "protocol": "udp",
+        "is_acknowledged": True,
+        "status": "ok",
+        "tool": "network-simulator",
+        "tool_version": "1",
+        "flow_count": 2,
+        "packet_count": 20,
+        "drop_count": 1,
+        "offered_utilisation": 0.5,
+        "busiest_utilisation": 0.5,
+        "delay_mean_ns": 700.0,
+        "rtt_mean_ns": 1500.0,
+        "wall_s": 0.5,
+    }
+    return NetworkRunRow(**_filled("network_runs", {**values, **changes}))
+
+
+def make_network_flow(run_id: str, flow: int, **changes: Any) -> NetworkFlowRow:
+    values: dict[str, Any] = {
+        "run_id": run_id,
+        "flow": flow,
+        "packet_count": 10,
+        "drop_count": 0,
+        "delay_mean_ns": 700,
+        "rtt_mean_ns": 1500,
+        "base_ns": 1000,
+        "entropy_ns": 1600,
+        "tree_ns": 1400,
+    }
+    return NetworkFlowRow(**_filled("network_flows", {**values, **changes}))
+
+
+def make_network_hop(run_id: str, flow: int, hop: int, **changes: Any) -> NetworkHopRow:
+    values: dict[str, Any] = {
+        "run_id": run_id,
+        "flow": flow,
+        "hop": hop,
+        "packet": ("data", "ack")[hop],
+        "packet_count": 10,
+        "wait_mean_ns": 250,
+        "entropy_wait_ns": 300,
+        "tree_wait_ns": 200,
+    }
+    return NetworkHopRow(**_filled("network_hops", {**values, **changes}))
+
+
+def simulate_runs(group: RunGroup, *, on_progress: Callable[[Progress], None], **_: Any) -> NetworkTables:
+    runs = sorted(content_hash(group.name, number) for number in range(2))
+    on_progress(Progress(step="network", done=2, total=2, failed=0, latest="last"))
+    flows = [make_network_flow(run, flow) for run in runs for flow in (0, 1)]
+    hops = [make_network_hop(run, flow, hop) for run in runs for flow in (0, 1) for hop in (0, 1)]
+    return NetworkTables(
+        runs=[make_network_run(run, group=group.name) for run in runs],
+        flows=table_spec("network_flows").to_arrow(flows),
+        hops=table_spec("network_hops").to_arrow(hops),
     )
 
 

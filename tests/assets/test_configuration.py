@@ -40,6 +40,16 @@ def test_every_scale_is_accepted(scale: str) -> None:
     assert compose_configuration([f"scale={scale}"]).programs.suites
 
 
+def test_networks_follow_the_scale_and_can_be_chosen() -> None:
+    groups = {scale: tuple(compose_configuration([f"scale={scale}"]).network.groups) for scale in scales()}
+    assert groups["smoke"] == ("small-16",)
+    assert groups["laptop"] == ("sampled-16", "grid-16")
+    assert groups["nightly"] == groups["cluster"]
+    assert len(groups["nightly"]) == 9
+    assert tuple(compose_configuration(["network=release"]).network.groups) == groups["nightly"]
+    assert tuple(compose_configuration(["scale=nightly", "network=default"]).network.groups) == ("small-16",)
+
+
 def test_unit_limits_are_kept_in_order() -> None:
     configuration = compose_configuration(["hls.unit_limits=[mul_32:1,fadd:2]"])
     assert configuration.hls.unit_limits == ("fadd=2", "mul_32=1")
@@ -66,6 +76,16 @@ def test_suites_are_kept_once_and_in_order() -> None:
         ("hls.unit_limits=[fadd:0]", r"hls\.unit_limits: .*with N at least 1, got fadd:0"),
         ("hls.write_delay=0", r"hls\.write_delay: .*got 0"),
         ("hls.clock_period_ns=-1", r"hls\.clock_period_ns: .*got -1"),
+        ("network=huge", r"got network=huge"),
+        ("network.groups.small-16.pod=4", r"got network\.groups\.small-16\.pod=4"),
+        (
+            "+network.groups.small-16.pod=4",
+            r"accepted, got network\.groups\.small-16\.pod .*keys: ",
+        ),
+        ("network.groups.small-16.loads=high", r"network\.groups\.small-16\.loads: .*got 'high'"),
+        ("network.groups.small-16.duration_s=0", r"network\.groups\.small-16\.duration_s: .*got 0"),
+        ("+network.groups={a b: {}}", r"network\.groups\.a b\.\[key\]: .*got 'a b'"),
+        ("network.timeout_s=0", r"network\.timeout_s: .*got 0"),
     ],
 )
 def test_configuration_rejects_an_override(override: str, message: str) -> None:

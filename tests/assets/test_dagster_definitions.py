@@ -7,7 +7,7 @@ import pytest
 
 from assets.definitions import build_definitions
 from assets.execution import explained_failures
-from assets.partitions import SHARDS
+from assets.partitions import BY_GROUP, BY_SUITE, GROUPS, SHARDS, WHOLE
 from assets.quality import rules_of
 from assets.resources import FoundryResource, ProgressResource
 from assets.settings import Settings
@@ -59,10 +59,11 @@ def test_the_report_is_drawn_from_every_table(definitions: dg.Definitions) -> No
     assert deps == {table for step in STEPS for table in step.tables}
 
 
-def test_tables_of_a_suite_are_partitioned_by_suite_and_shard(definitions: dg.Definitions) -> None:
+def test_tables_have_the_partitions_of_their_step(definitions: dg.Definitions) -> None:
+    expected = {BY_SUITE: SHARDS, BY_GROUP: GROUPS, WHOLE: None}
     for step in STEPS:
         for table in step.tables:
-            assert definitions.resolve_assets_def(table).partitions_def == (SHARDS if step.by_suite else None)
+            assert definitions.resolve_assets_def(table).partitions_def == expected[step.partitioned]
 
 
 def test_every_rule_is_an_asset_check(definitions: dg.Definitions) -> None:
@@ -73,7 +74,8 @@ def test_every_rule_is_an_asset_check(definitions: dg.Definitions) -> None:
 
 
 def test_heavy_steps_are_retried_and_limited_by_pools(definitions: dg.Definitions) -> None:
-    for table, pool in (("designs", "hls"), ("labels", "synthesis"), ("leaderboard", "training")):
+    pools = {"designs": "hls", "labels": "synthesis", "network_hops": "simulation", "leaderboard": "training"}
+    for table, pool in pools.items():
         op = definitions.resolve_assets_def(table).op
         assert op.pool == pool
         assert op.retry_policy is not None

@@ -10,10 +10,11 @@ import pytest
 from foundry_fakes import FEW_OVERRIDES
 
 from assets import stages
+from assets.checked_files import open_file
 from assets.configuration import compose_configuration
 from assets.deployments import Deployment
 from assets.materialise import run_everything
-from assets.quality import mixed_evaluation_programs, open_file, rules_of
+from assets.quality import mixed_evaluation_programs, rules_of
 from assets.resources import ProgressResource
 from assets.settings import Settings, ignore_progress
 from assets.stages import step_named

@@ -277,6 +277,7 @@ def test_the_nightly_job_does_what_the_command_does(
         "split_table",
         "report_table",
         "record_table",
+        "network_tables",
         "predictors",
         "report_page",
     }

@@ -8,6 +8,7 @@ import pytest
 from assets.configuration import Configuration, compose_configuration
 from assets.errors import FoundryError
 from assets.partitions import (
+    GROUPS,
     SHARDS,
     declare_partitions,
     options_of_shard,
@@ -52,6 +53,10 @@ def test_shard_named_rejects_another_name() -> None:
 
 def test_dagster_knows_the_partitions_of_the_configuration_alone() -> None:
     with dg.DagsterInstance.ephemeral() as instance:
-        declare_partitions(instance, ["ast-000", "ast-001"])
-        declare_partitions(instance, ["stencil", "ast-001"])
-        assert sorted(instance.get_dynamic_partitions(str(SHARDS.name))) == ["ast-001", "stencil"]
+        declare_partitions(instance, configuration("programs.suites=[irregular,ast]"))
+        declare_partitions(instance, configuration("programs.suites=[stencil,ast]", "ast.count=4"))
+        known = instance.get_dynamic_partitions(str(SHARDS.name))
+        assert sorted(known) == ["ast-000", "ast-001", "stencil"]
+        assert instance.get_dynamic_partitions(str(GROUPS.name)) == ["small-16"]
+        declare_partitions(instance, configuration("network=laptop"))
+        assert sorted(instance.get_dynamic_partitions(str(GROUPS.name))) == ["grid-16", "sampled-16"]

@@ -8,10 +8,9 @@ import pyarrow as pa
 import pytest
 from foundry_fakes import make_check, make_design, make_edge, make_label, make_run
 
+from assets.checked_files import CheckedFile, open_file
 from assets.quality import (
-    CheckedFile,
     dangling_references,
-    open_file,
     repeated_keys,
     rules_of,
     schema_problems,

@@ -124,12 +124,13 @@ def test_a_step_rejects_a_missing_input(settings: Settings, engines: Any) -> Non
         _run(settings, "designs")
 
 
-def test_partitions_are_suites_or_the_one_file_over_all(settings: Settings) -> None:
+def test_partitions_are_suites_groups_or_the_one_file_over_all(settings: Settings) -> None:
     suites = ("linear_algebra", "stencil", "irregular")
     assert partitions_of(step_named("labels"), settings) == suites
     assert partitions_of(step_named("splits"), settings) == ("by_kernel_v1",)
     assert partitions_of(step_named("stage_reports"), settings) == ("all",)
     assert partitions_of(step_named("records"), settings) == ("by_kernel_v1",)
+    assert partitions_of(step_named("network"), settings) == ("small-16",)
     assert partitions_of(step_named("models"), settings) == ("tenset-mlp",)
 
 
