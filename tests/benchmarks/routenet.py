@@ -1,0 +1,126 @@
+"""RouteNet beside queueing theory and its correction, on networks larger than it was trained on.
+
+    python tests/benchmarks/routenet.py --tables releases/network-v1/tables [--predictor FILE]
+
+Trains on drawn runs of 16 and 54 hosts and of trees of two tiers, answers for the grid of chapter 5's
+experiments, whose seeds, routes and sizes it has not seen. With --predictor FILE it reads a trained one that
+is there, and else writes what it trained.
+
+Errors: mean absolute percentage error over flows of the mean round trip, averaged over runs, of runs in which
+no queue is offered 95 % or more. The correction is the one that comes with the project, if it does. Times: on
+one core, reading tables apart; of answers the least of three, with features, from a modelled network.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from models.queue_correction import SimulatedRun, corrected_waits, read_runs, shipped_correction
+from models.queue_correction.correction import SHIPPED
+from models.routenet import (
+    FitOptions,
+    RouteNetPredictor,
+    fit_routenet,
+    read_routenet,
+    routenet_bytes,
+    training_examples,
+)
+from pipelines.network.queueing import ESTIMATES, flow_latency, stream_waits
+from pipelines.schemas import write_bytes_atomically
+
+TRAINED_ON = ("sampled-16", "sampled-54", "sampled-two-tier")
+ASKED = ("grid-16", "grid-128", "grid-432")
+BUSY = 0.95
+
+
+def train(tables: Path, options: FitOptions, seed: int) -> RouteNetPredictor:
+    """A predictor, with a line on what it took."""
+    examples = training_examples(read_runs(tables, TRAINED_ON))
+    start, used = time.perf_counter(), time.process_time()
+    about = f"{len(examples)} runs of {', '.join(TRAINED_ON)}, seed {seed}"
+    predictor = fit_routenet(examples, options, seed=seed, about=about)
+    print(
+        f"{predictor.parameter_count} parameters; {predictor.about}; {options.epochs} epochs: "
+        f"{time.process_time() - used:.0f} s of one core, {time.perf_counter() - start:.0f} s elapsed.\n",
+        flush=True,
+    )
+    return predictor
+
+
+def answers(run: SimulatedRun, predictor: RouteNetPredictor) -> dict[str, NDArray[np.float64]]:
+    """Mean round trips by every means there is."""
+    found = {name: flow_latency(run.model, stream_waits(run.model, name)).rtt_s for name in ESTIMATES}
+    if SHIPPED.is_file():
+        found["corrected"] = flow_latency(run.model, corrected_waits(run.model, shipped_correction())).rtt_s
+    return found | {"RouteNet": predictor.predict(run.model)}
+
+
+def errors(tables: Path, groups: Sequence[str], predictor: RouteNetPredictor) -> list[str]:
+    """Print the table of errors; rows of the table of times."""
+    means = [*ESTIMATES, *(["corrected"] if SHIPPED.is_file() else []), "RouteNet"]
+    print(f"| group | arrivals | load | runs | {' | '.join(means)} |")
+    print("| --- | --- | --- | --- |" + " --- |" * len(means))
+    times: list[str] = []
+    for group in groups:
+        found: dict[tuple[str, str], list[list[float]]] = defaultdict(list)
+        largest: SimulatedRun | None = None
+        for run in read_runs(tables, [group]):
+            if largest is None or len(run.truth_s) > len(largest.truth_s):
+                largest = run
+            if float(run.model.queues.utilisation.max()) >= BUSY:
+                continue
+            given = answers(run, predictor)
+            wrong = [float(np.nanmean(np.abs(given[name] / run.truth_s - 1.0))) for name in means]
+            for load in (f"{run.row.load:.0%}", "all"):
+                found[run.row.arrivals, load].append(wrong)
+        for (arrivals, load), rows in sorted(found.items()):
+            columns = " | ".join(f"{value:.2%}" for value in np.mean(rows, axis=0))
+            print(f"| {group} | {arrivals} | {load} | {len(rows)} | {columns} |", flush=True)
+        if largest is not None:
+            times.append(f"| {group} | {len(largest.truth_s)} | {answer_s(predictor, largest):.4f} s |")
+    return times
+
+
+def answer_s(predictor: RouteNetPredictor, run: SimulatedRun) -> float:
+    """Elapsed time of an answer, the least of three."""
+    taken: list[float] = []
+    for _ in range(3):
+        start = time.perf_counter()
+        predictor.predict(run.model)
+        taken.append(time.perf_counter() - start)
+    return min(taken)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--tables", type=Path, required=True, help="folder with a folder of files a table")
+    parser.add_argument("--groups", nargs="*", default=ASKED, help="to answer for")
+    parser.add_argument("--predictor", type=Path, help="trained before, or where to write it")
+    parser.add_argument("--epochs", type=int, default=FitOptions().epochs)
+    parser.add_argument("--seed", type=int, default=0)
+    chosen = parser.parse_args()
+    torch.set_num_threads(1)
+    if chosen.predictor is not None and chosen.predictor.is_file():
+        predictor = read_routenet(chosen.predictor)
+        print(f"{predictor.parameter_count} parameters; {predictor.about}.\n", flush=True)
+    else:
+        predictor = train(chosen.tables, FitOptions(epochs=chosen.epochs), chosen.seed)
+        if chosen.predictor is not None:
+            write_bytes_atomically(chosen.predictor, routenet_bytes(predictor))
+    times = errors(chosen.tables, chosen.groups, predictor)
+    print("\n| group | flows of the largest run | answer |\n| --- | --- | --- |")
+    print("\n".join(times))
+
+
+if __name__ == "__main__":
+    main()
