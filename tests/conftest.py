@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -39,6 +40,25 @@ def shared_folder() -> Path:
     folder = ROOT.parent / "shared"
     if not folder.is_dir():
         pytest.skip("needs the folder ../shared next to the checkout, which is not there")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def runtime_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where Verilator's compiled runtime is kept for all tests: compiling it takes seconds."""
+    return _folder_of_all_workers(tmp_path_factory, "verilator-runtime")
+
+
+@pytest.fixture(scope="session")
+def engine_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the netlist simulator's program is kept for all tests."""
+    return _folder_of_all_workers(tmp_path_factory, "engines")
+
+
+def _folder_of_all_workers(factory: pytest.TempPathFactory, name: str) -> Path:
+    own = factory.getbasetemp()
+    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / name
+    folder.mkdir(exist_ok=True)
     return folder
 
 

@@ -81,12 +81,6 @@ func.func @f(%go: i1) -> i1 {
 """A loop whose condition no operation computes: the lowering to Calyx ends the process on it."""
 
 
-@pytest.fixture(scope="session")
-def runtime(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where Verilator's runtime is kept, once for all."""
-    return tmp_path_factory.mktemp("runtime")
-
-
 @pytest.mark.parametrize(
     ("flow", "top", "source", "delays"),
     [
@@ -98,7 +92,7 @@ def runtime(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_flow_equals_native_c(
-    flow: str, top: str, source: str, delays: tuple[int, int], tmp_path: Path, runtime: Path
+    flow: str, top: str, source: str, delays: tuple[int, int], tmp_path: Path, runtime_folder: Path
 ) -> None:
     timing = MemoryTiming(read_delay_cycles=delays[0], write_delay_cycles=delays[1])
     design = compile_with_circt(
@@ -110,7 +104,7 @@ def test_flow_equals_native_c(
     data = draw_data(design.interface, "{}", seed=3)
     (tmp_path / "rtl").mkdir()
     result = simulate_circt_design(
-        design, data, folder=tmp_path / "rtl", runtime_folder=runtime, cycle_limit=20_000
+        design, data, folder=tmp_path / "rtl", runtime_folder=runtime_folder, cycle_limit=20_000
     )
     native = run_native(source, design.interface, data, folder=tmp_path / "native")
     assert (native.status, result.status, result.reason) == ("ok", "ok", None)

@@ -63,7 +63,9 @@ def test_a_build_is_found_again(compiled: CompiledDesign, tmp_path: Path) -> Non
     assert [p.name.split("-")[0] for p in (tmp_path / "builds").iterdir()] == ["model"]
 
 
-def test_the_cycle_limit_is_that_of_the_simulator(compiled: CompiledDesign, tmp_path: Path) -> None:
+def test_the_cycle_limit_is_that_of_the_simulator(
+    compiled: CompiledDesign, tmp_path: Path, runtime_folder: Path
+) -> None:
     latency = count_cycles(compiled, data(8), folder=tmp_path).latency_cycles
     assert latency is not None
     for limit, status in ((latency, "ok"), (latency - 1, "timeout")):
@@ -76,7 +78,7 @@ def test_the_cycle_limit_is_that_of_the_simulator(compiled: CompiledDesign, tmp_
             data=data(8),
             timing=MemoryTiming(read_delay_cycles=2, write_delay_cycles=2),
             folder=tmp_path / f"rtl{limit}",
-            runtime_folder=tmp_path / "runtime",
+            runtime_folder=runtime_folder,
             cycle_limit=limit,
         )
         assert (found.status, simulated.status) == (status, status)

@@ -111,41 +111,41 @@ def check(
 
 
 @pytest.mark.parametrize("name", ["gemm", "trisolv", "jacobi-2d", "histogram", "collatz", "spmv-csr"])
-def test_kernel_takes_the_cycles_that_its_rtl_takes(name: str, tmp_path: Path, model_runtime: Path) -> None:
+def test_kernel_takes_the_cycles_that_its_rtl_takes(name: str, tmp_path: Path, runtime_folder: Path) -> None:
     program = KERNELS[name]
     number = sorted(KERNELS).index(name)
     options = options_for(program.source, program.top, pipeline=True, delay=1 + number % 5)
-    check(program.source, program.top, options, tmp_path, model_runtime, inputs=program.inputs)
+    check(program.source, program.top, options, tmp_path, runtime_folder, inputs=program.inputs)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_random_program_takes_the_cycles_that_its_rtl_takes(
-    seed: int, tmp_path: Path, model_runtime: Path
+    seed: int, tmp_path: Path, runtime_folder: Path
 ) -> None:
     source = random_program(2000 + seed)
     options = options_for(source, "fuzz", pipeline=seed % 4 != 0, delay=1 + seed % 4, period=3.0 + seed)
-    check(source, "fuzz", options, tmp_path, model_runtime, seed=seed)
+    check(source, "fuzz", options, tmp_path, runtime_folder, seed=seed)
 
 
 @pytest.mark.parametrize("count", [-3, 1, 9])
-def test_loops_of_any_trip_count(count: int, tmp_path: Path, model_runtime: Path) -> None:
+def test_loops_of_any_trip_count(count: int, tmp_path: Path, runtime_folder: Path) -> None:
     inputs = f'{{"n": {{"kind": "constant", "value": {count}}}}}'
     options = options_for(TRIPS, "f", pipeline=True, delay=3)
-    found = check(TRIPS, "f", options, tmp_path, model_runtime, inputs=inputs)
+    found = check(TRIPS, "f", options, tmp_path, runtime_folder, inputs=inputs)
     assert found.iterations["L0"] == max(0, count)
 
 
 @pytest.mark.parametrize("name", list(PROGRAMS))
-def test_programs_of_every_type(name: str, tmp_path: Path, model_runtime: Path) -> None:
+def test_programs_of_every_type(name: str, tmp_path: Path, runtime_folder: Path) -> None:
     source = PROGRAMS[name]
     inputs = '{"n": {"kind": "constant", "value": 20}}' if "int n" in source else "{}"
     options = options_for(source, "f", pipeline=name != "early exit", delay=2)
-    check(source, "f", options, tmp_path, model_runtime, inputs=inputs)
+    check(source, "f", options, tmp_path, runtime_folder, inputs=inputs)
 
 
 @pytest.mark.parametrize("name", list(DIRECTIVES))
-def test_designs_under_directives(name: str, tmp_path: Path, model_runtime: Path) -> None:
-    found = check(GEMM, "gemm", HlsOptions(directives=DIRECTIVES[name]), tmp_path, model_runtime)
+def test_designs_under_directives(name: str, tmp_path: Path, runtime_folder: Path) -> None:
+    found = check(GEMM, "gemm", HlsOptions(directives=DIRECTIVES[name]), tmp_path, runtime_folder)
     fetched_once = 4 * 16**3 if name != "cache" else 4 * 16**2
     assert (found.bytes_read["B"], found.bytes_written["C"]) == (fetched_once, 4 * 16**2)
 

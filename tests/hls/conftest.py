@@ -15,12 +15,6 @@ from pipelines.programs import draw_data
 from pipelines.rtlsim import MemoryTiming, simulate_design
 
 
-@pytest.fixture(scope="session")
-def runtime_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the compiled Verilator runtime is kept for the session."""
-    return tmp_path_factory.mktemp("runtime")
-
-
 @pytest.fixture
 def check_against_native(tmp_path: Path, runtime_folder: Path) -> Callable[..., tuple[CompiledDesign, int]]:
     """Compile and simulate a program; its outputs must equal native C. Gives the design and its cycles."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -38,10 +38,10 @@ OPTIONS = LabelOptions(workers=1, audit_fraction=0.0, cross_check_fraction=1.0)
 class Labelled:
     """One program under one configuration, labelled once for all tests."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, cache: ContentCache) -> None:
         path = folder / "scale.c"
         path.write_text(SCALE)
-        self.cache = ContentCache(folder=folder / "cache")
+        self.cache = cache
         self.target = Target(liberty=find_liberty(None), clock_period_ns=10.0)
         self.programs: Sequence[ProgramRow] = [program_from_file(path, top="scale")]
         space = ConfigurationSpace(memory_delays=(2,), pipeline=(False,))
@@ -69,16 +69,18 @@ class Labelled:
 
 
 @pytest.fixture(scope="module")
-def labelled(tmp_path_factory: pytest.TempPathFactory) -> Labelled:
-    return Labelled(tmp_path_factory.mktemp("labelled"))
+def labelled(tmp_path_factory: pytest.TempPathFactory, new_cache: Callable[[Path], ContentCache]) -> Labelled:
+    folder = tmp_path_factory.mktemp("labelled")
+    return Labelled(folder, new_cache(folder / "cache"))
 
 
 @pytest.fixture
-def fresh(tmp_path: Path, labelled: Labelled) -> ContentCache:
+def fresh(tmp_path: Path, labelled: Labelled, new_cache: Callable[[Path], ContentCache]) -> ContentCache:
     """A cache that knows all but cross-checks."""
-    ignored = shutil.ignore_patterns("cross_check", "scratch", "runtime")
-    shutil.copytree(labelled.cache.folder, tmp_path / "cache", ignore=ignored)
-    return ContentCache(folder=tmp_path / "cache")
+    cache = new_cache(tmp_path / "cache")
+    ignored = shutil.ignore_patterns("cross_check", "scratch", "runtime", "engines")
+    shutil.copytree(labelled.cache.folder, cache.folder, ignore=ignored, dirs_exist_ok=True)
+    return cache
 
 
 def test_every_check_passes_on_a_labelled_design(labelled: Labelled) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,17 +32,19 @@ int total(int A[8], int B[8])
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> ContentCache:
-    return ContentCache(folder=tmp_path_factory.mktemp("cache"))
+def store(
+    tmp_path_factory: pytest.TempPathFactory, new_cache: Callable[[Path], ContentCache]
+) -> ContentCache:
+    return new_cache(tmp_path_factory.mktemp("cache"))
 
 
 @pytest.fixture
-def fresh(tmp_path: Path, store: ContentCache) -> ContentCache:
+def fresh(tmp_path: Path, store: ContentCache, new_cache: Callable[[Path], ContentCache]) -> ContentCache:
     """A cache that knows all but power."""
-    folder = tmp_path / "cache"
-    if store.folder.is_dir():
-        shutil.copytree(store.folder, folder, ignore=shutil.ignore_patterns("power", "scratch"))
-    return ContentCache(folder=folder)
+    cache = new_cache(tmp_path / "cache")
+    ignored = shutil.ignore_patterns("power", "scratch", "runtime", "engines")
+    shutil.copytree(store.folder, cache.folder, ignore=ignored, dirs_exist_ok=True)
+    return cache
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -42,19 +43,16 @@ int total(int A[8])
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> ContentCache:
-    return ContentCache(folder=tmp_path_factory.mktemp("cache"))
+def store(
+    tmp_path_factory: pytest.TempPathFactory, new_cache: Callable[[Path], ContentCache]
+) -> ContentCache:
+    return new_cache(tmp_path_factory.mktemp("cache"))
 
 
 @pytest.fixture
-def fresh(tmp_path: Path, store: ContentCache) -> ContentCache:
-    """A cache without results, but with the compiled Verilator runtime."""
-    folder = tmp_path / "cache"
-    folder.mkdir()
-    runtime = store.folder / "runtime"
-    runtime.mkdir(exist_ok=True)
-    (folder / "runtime").symlink_to(runtime)
-    return ContentCache(folder=folder)
+def fresh(tmp_path: Path, new_cache: Callable[[Path], ContentCache]) -> ContentCache:
+    """A cache without results."""
+    return new_cache(tmp_path / "cache")
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -49,9 +50,11 @@ def other_library(folder: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> ContentCache:
+def cache(
+    tmp_path_factory: pytest.TempPathFactory, new_cache: Callable[[Path], ContentCache]
+) -> ContentCache:
     """One for all libraries: what they share, such as the simulator of the Verilog, is built once."""
-    return ContentCache(folder=tmp_path_factory.mktemp("cache"))
+    return new_cache(tmp_path_factory.mktemp("cache"))
 
 
 def labelled(liberty: Path, folder: Path, cache: ContentCache) -> tuple[LabelTables, dict[str, bool | None]]:

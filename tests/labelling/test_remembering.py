@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -44,12 +44,12 @@ OPTIONS = LabelOptions(workers=1, data_seeds=(0, 1), audit_fraction=1.0, cross_c
 class Labelled:
     """A program labelled with real tools, and all its rows."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, cache: ContentCache) -> None:
         source = folder / "total.c"
         source.write_text(SUM)
         self.program = program_from_file(source, top="total")
         self.target = Target(liberty=find_liberty(None), clock_period_ns=10.0)
-        self.cache = ContentCache(folder=folder / "cache")
+        self.cache = cache
         self.designs, self.labels, self.checks = self.label(self.cache)
 
     def label(
@@ -81,13 +81,14 @@ class Labelled:
 
 
 @pytest.fixture(scope="module")
-def labelled(tmp_path_factory: pytest.TempPathFactory) -> Labelled:
-    return Labelled(tmp_path_factory.mktemp("labelled"))
+def labelled(tmp_path_factory: pytest.TempPathFactory, new_cache: Callable[[Path], ContentCache]) -> Labelled:
+    folder = tmp_path_factory.mktemp("labelled")
+    return Labelled(folder, new_cache(folder / "cache"))
 
 
 @pytest.fixture
-def fresh(tmp_path: Path) -> ContentCache:
-    return ContentCache(folder=tmp_path / "fresh")
+def fresh(tmp_path: Path, new_cache: Callable[[Path], ContentCache]) -> ContentCache:
+    return new_cache(tmp_path / "fresh")
 
 
 def refuse_tools(monkeypatch: pytest.MonkeyPatch) -> None:

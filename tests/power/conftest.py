@@ -20,12 +20,6 @@ def osu018() -> Path:
 
 
 @pytest.fixture(scope="session")
-def engine_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the simulator's program is kept between tests."""
-    return tmp_path_factory.mktemp("engine")
-
-
-@pytest.fixture(scope="session")
 def kernel(osu018: Path, tmp_path_factory: pytest.TempPathFactory) -> Kernel:
     """A small matrix product as netlist, with data."""
     return compiled_kernel(osu018, tmp_path_factory.mktemp("kernel"))

@@ -263,7 +263,7 @@ def run_kernel(
 
 @pytest.mark.slow
 def test_netlist_computes_what_the_rtl_computes(
-    kernel: Kernel, osu018: Path, tmp_path: Path, engine_folder: Path
+    kernel: Kernel, osu018: Path, tmp_path: Path, engine_folder: Path, runtime_folder: Path
 ) -> None:
     (tmp_path / "rtl").mkdir()
     rtl = simulate_design(
@@ -274,7 +274,7 @@ def test_netlist_computes_what_the_rtl_computes(
         timing=TIMING,
         banks=kernel.compiled.banks,
         folder=tmp_path / "rtl",
-        runtime_folder=tmp_path / "runtime",
+        runtime_folder=runtime_folder,
     )
     assert rtl.status == "ok", rtl.reason
     toggles = {}

@@ -49,13 +49,10 @@ SAMPLES = {
 }
 
 
-@pytest.fixture(scope="module")
-def runtime(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("runtime")
-
-
 @pytest.mark.parametrize("kind", list(SAMPLES), ids=lambda k: k.c_name)
-def test_values_of_every_type_pass_as_they_are(kind: ScalarType, tmp_path: Path, runtime: Path) -> None:
+def test_values_of_every_type_pass_as_they_are(
+    kind: ScalarType, tmp_path: Path, runtime_folder: Path
+) -> None:
     values = np.array(SAMPLES[kind], kind.dtype)
     array = {"type": kind, "shape": (3,)}
     interface = Interface(
@@ -74,7 +71,7 @@ def test_values_of_every_type_pass_as_they_are(kind: ScalarType, tmp_path: Path,
         data={"A": values, "x": values[0], "B": np.zeros(3, kind.dtype)},
         timing=TIMING,
         folder=tmp_path,
-        runtime_folder=runtime,
+        runtime_folder=runtime_folder,
     )
     assert result.status == "ok", result.reason
     assert result.outputs["B"].dtype == kind.dtype
@@ -116,7 +113,9 @@ TABLE = Interface(
 )
 
 
-def banked(style: str, address: int, folder: Path, runtime: Path, *, flat: bool = False) -> SimulationResult:
+def banked(
+    style: str, address: int, folder: Path, runtime_folder: Path, *, flat: bool = False
+) -> SimulationResult:
     shape = (10,) if flat else (2, 5)
     size = -(-shape[-1] // 2)
     whole = () if flat else (BankDimension(style="whole", factor=1, number=0, size=2),)
@@ -138,7 +137,7 @@ def banked(style: str, address: int, folder: Path, runtime: Path, *, flat: bool 
         timing=TIMING,
         banks=banks,
         folder=folder,
-        runtime_folder=runtime,
+        runtime_folder=runtime_folder,
     )
 
 
@@ -153,16 +152,16 @@ def banked(style: str, address: int, folder: Path, runtime: Path, *, flat: bool 
     ],
 )
 def test_banks_hold_the_elements_their_style_says(
-    style: str, address: int, flat: bool, expected: int, tmp_path: Path, runtime: Path
+    style: str, address: int, flat: bool, expected: int, tmp_path: Path, runtime_folder: Path
 ) -> None:
-    result = banked(style, address, tmp_path, runtime, flat=flat)
+    result = banked(style, address, tmp_path, runtime_folder, flat=flat)
     assert result.status == "ok", result.reason
     assert result.outputs["A"].flatten().tolist() == [expected, *range(1, 10)]
     assert (result.loads, result.stores) == ({"A": 2}, {"A": 1})
 
 
-def test_an_address_past_the_end_of_the_array_is_a_tool_error(tmp_path: Path, runtime: Path) -> None:
-    result = banked("cyclic", 2, tmp_path, runtime)  # column 5 of 5 in the second bank
+def test_an_address_past_the_end_of_the_array_is_a_tool_error(tmp_path: Path, runtime_folder: Path) -> None:
+    result = banked("cyclic", 2, tmp_path, runtime_folder)  # column 5 of 5 in the second bank
     assert result.status == "tool_error"
     assert "the design touches an element outside array A_1 at cycle 1" in (result.reason or "")
 
@@ -179,7 +178,7 @@ def test_ports_are_read_from_the_header() -> None:
     assert module_ports(text, "n") == {}
 
 
-def test_simulation_rejects_a_module_without_control_ports(tmp_path: Path, runtime: Path) -> None:
+def test_simulation_rejects_a_module_without_control_ports(tmp_path: Path, runtime_folder: Path) -> None:
     result = simulate_design(
         "module banked_hw (input clk); endmodule",
         module="banked_hw",
@@ -187,7 +186,7 @@ def test_simulation_rejects_a_module_without_control_ports(tmp_path: Path, runti
         data={"A": np.zeros((2, 5), np.int32)},
         timing=TIMING,
         folder=tmp_path,
-        runtime_folder=runtime,
+        runtime_folder=runtime_folder,
     )
     assert result.status == "tool_error"
     assert "a design must have the ports clk, rst, start, done, got none of ['rst', 'start', 'done']" in (

@@ -123,7 +123,7 @@ def test_icarus_knows_banks(style: str, expected: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_both_simulators_give_the_same(seed: int, tmp_path: Path) -> None:
+def test_both_simulators_give_the_same(seed: int, tmp_path: Path, runtime_folder: Path) -> None:
     source = random_program(3000 + seed)
     options: HlsOptions = options_for(source, "fuzz", pipeline=seed > 0, delay=1 + seed)
     compiled = compile_program(source, top="fuzz", options=options)
@@ -135,7 +135,7 @@ def test_both_simulators_give_the_same(seed: int, tmp_path: Path) -> None:
         "timing": MemoryTiming(read_delay_cycles=1 + seed, write_delay_cycles=1 + seed),
         "folder": tmp_path,
     }
-    one = simulate_design(**given, runtime_folder=tmp_path / "runtime")  # type: ignore[arg-type]
+    one = simulate_design(**given, runtime_folder=runtime_folder)  # type: ignore[arg-type]
     other = simulate_with_icarus(**given)  # type: ignore[arg-type]
     assert one.status == other.status == "ok", (one.reason, other.reason)
     assert (one.latency_cycles, one.returned) == (other.latency_cycles, other.returned)

@@ -22,7 +22,7 @@ endmodule
 """
 
 
-def test_exclusive_or_of_single_bits_is_exact(tmp_path: Path) -> None:
+def test_exclusive_or_of_single_bits_is_exact(tmp_path: Path, runtime_folder: Path) -> None:
     found = simulate_design(
         TREE,
         module="tree_hw",
@@ -34,7 +34,7 @@ def test_exclusive_or_of_single_bits_is_exact(tmp_path: Path) -> None:
         data={"x": np.array(-1, np.int64)},
         timing=MemoryTiming(read_delay_cycles=1, write_delay_cycles=1),
         folder=tmp_path,
-        runtime_folder=tmp_path / "runtime",
+        runtime_folder=runtime_folder,
         cycle_limit=10,
     )
     assert (found.status, found.returned) == ("ok", 0)

@@ -44,7 +44,9 @@ endmodule
 
 
 @pytest.mark.parametrize("engine", ["verilator", "icarus"])
-def test_bits_of_a_vector_may_depend_on_others_and_on_inputs(engine: str, tmp_path: Path) -> None:
+def test_bits_of_a_vector_may_depend_on_others_and_on_inputs(
+    engine: str, tmp_path: Path, runtime_folder: Path
+) -> None:
     elements = np.random.default_rng(3).integers(-(2**31), 2**31, 32).astype(np.int32)
     parities = [int(e & 0xFFFFFF00).bit_count() % 2 for e in elements.astype(np.uint32)]
     expected = sum(bit << place for place, bit in enumerate(reversed(parities)))
@@ -61,7 +63,7 @@ def test_bits_of_a_vector_may_depend_on_others_and_on_inputs(engine: str, tmp_pa
         "cycle_limit": 100,
     }
     if engine == "verilator":
-        found = simulate_design(PARITIES, runtime_folder=tmp_path / "runtime", **setting)
+        found = simulate_design(PARITIES, runtime_folder=runtime_folder, **setting)
     else:
         found = simulate_with_icarus(PARITIES, **setting)
     assert found.status == "ok", found.reason

@@ -41,7 +41,7 @@ endmodule
 """
 
 
-def simulate(tmp_path: Path, runtime: Path, **changes: int) -> SimulationResult:
+def simulate(tmp_path: Path, runtime_folder: Path, **changes: int) -> SimulationResult:
     fields = {"bits": 1, "address": 1, "read": 4, "sample": 7, "step": 1} | changes
     folder = tmp_path / "run"
     folder.mkdir()
@@ -52,43 +52,38 @@ def simulate(tmp_path: Path, runtime: Path, **changes: int) -> SimulationResult:
         data={"A": np.array([5, 6, 7, 8], np.int32), "n": np.array(99, np.int32)},
         timing=MemoryTiming(read_delay_cycles=3, write_delay_cycles=3),
         folder=folder,
-        runtime_folder=runtime,
+        runtime_folder=runtime_folder,
         cycle_limit=1000,
     )
 
 
-@pytest.fixture(scope="module")
-def runtime(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("runtime")
-
-
-def test_a_read_sees_a_write_from_its_delay_on(tmp_path: Path, runtime: Path) -> None:
-    result = simulate(tmp_path, runtime)
+def test_a_read_sees_a_write_from_its_delay_on(tmp_path: Path, runtime_folder: Path) -> None:
+    result = simulate(tmp_path, runtime_folder)
     assert (result.status, result.returned, result.latency_cycles) == ("ok", 99, 40)
     np.testing.assert_array_equal(result.outputs["A"], [5, 99, 7, 8])
 
 
-def test_a_read_one_cycle_earlier_sees_the_old_element(tmp_path: Path, runtime: Path) -> None:
-    assert simulate(tmp_path, runtime, read=3, sample=6).returned == 6
+def test_a_read_one_cycle_earlier_sees_the_old_element(tmp_path: Path, runtime_folder: Path) -> None:
+    assert simulate(tmp_path, runtime_folder, read=3, sample=6).returned == 6
 
 
 @pytest.mark.parametrize("sample", [6, 8])
-def test_data_stands_for_one_cycle_only(tmp_path: Path, runtime: Path, sample: int) -> None:
-    assert simulate(tmp_path, runtime, sample=sample).returned not in (6, 99)
+def test_data_stands_for_one_cycle_only(tmp_path: Path, runtime_folder: Path, sample: int) -> None:
+    assert simulate(tmp_path, runtime_folder, sample=sample).returned not in (6, 99)
 
 
-def test_an_element_outside_the_array_is_a_tool_error(tmp_path: Path, runtime: Path) -> None:
-    result = simulate(tmp_path, runtime, bits=2, address=4)
+def test_an_element_outside_the_array_is_a_tool_error(tmp_path: Path, runtime_folder: Path) -> None:
+    result = simulate(tmp_path, runtime_folder, bits=2, address=4)
     assert result.status == "tool_error"
     assert "the design touches an element outside array A at cycle 1" in (result.reason or "")
 
 
-def test_a_design_that_never_ends_is_a_timeout(tmp_path: Path, runtime: Path) -> None:
-    result = simulate(tmp_path, runtime, step=0)
+def test_a_design_that_never_ends_is_a_timeout(tmp_path: Path, runtime_folder: Path) -> None:
+    result = simulate(tmp_path, runtime_folder, step=0)
     assert (result.status, result.reason) == ("timeout", "the simulation ran past its time limit")
 
 
-def test_a_register_without_reset_is_noticed(tmp_path: Path, runtime: Path) -> None:
+def test_a_register_without_reset_is_noticed(tmp_path: Path, runtime_folder: Path) -> None:
     folder = tmp_path / "run"
     folder.mkdir()
     text = PROBE.format(bits=1, address=1, read=4, sample=7, step=1)
@@ -101,14 +96,14 @@ def test_a_register_without_reset_is_noticed(tmp_path: Path, runtime: Path) -> N
         data={"A": np.zeros(4, np.int32), "n": np.array(0, np.int32)},
         timing=MemoryTiming(read_delay_cycles=1, write_delay_cycles=1),
         folder=folder,
-        runtime_folder=runtime,
+        runtime_folder=runtime_folder,
         cycle_limit=1000,
     )
     assert result.status == "ok"
     assert result.returned != 0
 
 
-def test_verilog_that_is_none_is_a_tool_error(tmp_path: Path, runtime: Path) -> None:
+def test_verilog_that_is_none_is_a_tool_error(tmp_path: Path, runtime_folder: Path) -> None:
     result = simulate_design(
         "module probe_hw (input clk; endmodule",
         module="probe_hw",
@@ -116,14 +111,14 @@ def test_verilog_that_is_none_is_a_tool_error(tmp_path: Path, runtime: Path) -> 
         data={"A": np.zeros(4, np.int32), "n": np.array(0, np.int32)},
         timing=MemoryTiming(read_delay_cycles=1, write_delay_cycles=1),
         folder=tmp_path,
-        runtime_folder=runtime,
+        runtime_folder=runtime_folder,
     )
     assert result.status == "tool_error"
     assert "syntax error" in (result.reason or "")
 
 
 def test_simulation_rejects_a_machine_without_verilator(
-    tmp_path: Path, runtime: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, runtime_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from pipelines.rtlsim import verilator
 
@@ -131,4 +126,4 @@ def test_simulation_rejects_a_machine_without_verilator(
     verilator.engine_version.cache_clear()
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ToolMissing, match=r"^verilator_bin must be on the PATH, got nothing; install"):
-        simulate(tmp_path, runtime)
+        simulate(tmp_path, runtime_folder)
