@@ -266,10 +266,10 @@ def predict(as_json: bool, **options: Any) -> None:
 @click.option("--acknowledged/--unacknowledged", default=True, show_default=True, help="Every packet.")
 @click.option(
     "--estimate",
-    default="tree",
-    show_default=True,
-    type=click.Choice(["tree", "maximum_entropy"]),
-    help="Of waits.",
+    default=None,
+    type=click.Choice(["corrected", "tree", "maximum_entropy"]),
+    help="Queueing theory, for trees or by maximum entropy; or corrected by what simulations taught.  "
+    "[default: corrected; maximum_entropy for a trace]",
 )
 @click.option("--flows", type=_SOURCE, help="Write each flow's latency to this .parquet or .csv file.")
 @_as_json

@@ -16,7 +16,9 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from assets.errors import FoundryError
+from models.queue_correction import Corrected, correct, shipped_correction
 from pipelines.network.queueing import (
+    ESTIMATES,
     FlowLatency,
     NetworkModel,
     flow_latency,
@@ -24,6 +26,7 @@ from pipelines.network.queueing import (
     rtt_quantile_s,
     stream_waits,
 )
+from pipelines.network.queueing.latency import MAXIMUM_ENTROPY
 from pipelines.network.routing import Routing
 from pipelines.network.topology import FatTree, Topology, fat_tree, read_topology
 from pipelines.network.traffic import Arrivals, Pattern, Traffic, read_trace, traffic_of, traffic_of_trace
@@ -33,6 +36,8 @@ NEARLY_FULL = 0.95
 WORST_QUEUES = 5
 ENDINGS = (".parquet", ".csv")
 BURSTY_SCV = 4.0
+CORRECTED = "corrected"
+TIMES = ("delay", "rtt", "uncorrected_rtt", "rtt_p50", "rtt_p99")
 OF_PATTERNS = ("pattern", "load", "density", "arrivals", "scv")
 
 
@@ -52,7 +57,7 @@ class NetworkQuestion:
     seed: int
     queue_capacity: int
     acknowledged: bool
-    estimate: str
+    estimate: str | None
     flows: Path | None
 
 
@@ -72,8 +77,13 @@ def answer_network(question: NetworkQuestion) -> dict[str, Any]:
         capacity=question.queue_capacity or None,
         has_acks=question.acknowledged,
     )
-    latency = flow_latency(model, stream_waits(model, question.estimate))
-    rows = _flow_table(model, latency)
+    estimate = question.estimate or (CORRECTED if question.trace is None else MAXIMUM_ENTROPY)
+    plain = flow_latency(model, stream_waits(model, MAXIMUM_ENTROPY if estimate == CORRECTED else estimate))
+    latency, seen = plain, None
+    if estimate == CORRECTED:
+        found = _corrected(model)
+        latency, seen = flow_latency(model, found.waits), found.seen
+    rows = _flow_table(model, latency, plain)
     if question.flows is not None:
         _write(rows, question.flows)
     busiest = float(model.queues.utilisation.max())
@@ -81,12 +91,22 @@ def answer_network(question: NetworkQuestion) -> dict[str, Any]:
         "network": topology.name,
         "hosts": topology.host_count,
         "flows": len(traffic.sources),
-        "estimate": question.estimate,
-        **{f"{name}_us": _spread(rows, name) for name in ("delay", "rtt", "rtt_p50", "rtt_p99")},
+        "estimate": estimate,
+        "seen_in_training": None if seen is None else round(seen, 3),
+        **{f"{name}_us": _spread(rows, name) for name in TIMES},
         "busiest_utilisation": round(busiest, 4),
         "note": _note(busiest),
         "worst_queues": _worst(model, latency),
     }
+
+
+def _corrected(model: NetworkModel) -> Corrected:
+    if model.traffic.moments is not None:
+        raise FoundryError(
+            f"waits of a trace must be by one of {', '.join(ESTIMATES)}, got {CORRECTED}: nothing was "
+            "learned of traces"
+        )
+    return correct(model, shipped_correction())
 
 
 def _check_place(flows: Path) -> None:
@@ -128,13 +148,14 @@ def _pattern_traffic(question: NetworkQuestion, topology: Topology) -> Traffic:
     )
 
 
-def _flow_table(model: NetworkModel, latency: FlowLatency) -> pa.Table:
-    """One row a flow, times in microseconds."""
+def _flow_table(model: NetworkModel, latency: FlowLatency, plain: FlowLatency) -> pa.Table:
+    """One row a flow, times in microseconds; the round trip by theory alone is kept beside the corrected."""
     columns: dict[str, NDArray[Any]] = {
         "source": model.traffic.sources,
         "destination": model.traffic.destinations,
         "delay_us": latency.delay_s * 1e6,
         "rtt_us": latency.rtt_s * 1e6,
+        "uncorrected_rtt_us": plain.rtt_s * 1e6,
         "rtt_p50_us": rtt_quantile_s(latency, 0.5) * 1e6,
         "rtt_p99_us": rtt_quantile_s(latency, 0.99) * 1e6,
     }
@@ -185,10 +206,11 @@ def _worst(model: NetworkModel, latency: FlowLatency) -> list[dict[str, Any]]:
 
 def network_text(answer: dict[str, Any]) -> str:
     """The answer for a person."""
-    lines = [f"{name:<20} {answer[name]}" for name in ("network", "hosts", "flows", "estimate")]
+    plain = ("network", "hosts", "flows", "estimate", "seen_in_training")
+    lines = [f"{name:<20} {answer[name]}" for name in plain if answer[name] is not None]
     lines += [
         f"{name:<20} {' '.join(f'{k} {v:.1f}' for k, v in answer[name].items())}"
-        for name in ("delay_us", "rtt_us", "rtt_p50_us", "rtt_p99_us")
+        for name in (f"{name}_us" for name in TIMES)
     ]
     lines += ["busiest queues"]
     lines += [

@@ -6,7 +6,9 @@ package loads no learning framework; training does (`fit.py`, `paper_trees.py`).
 """
 
 from models.queue_correction.correction import (
+    Corrected,
     Correction,
+    correct,
     corrected_waits,
     correction_bytes,
     read_correction,
@@ -17,9 +19,11 @@ from models.queue_correction.features import FEATURES, StreamSamples, samples_of
 
 __all__ = [
     "FEATURES",
+    "Corrected",
     "Correction",
     "SimulatedRun",
     "StreamSamples",
+    "correct",
     "corrected_waits",
     "correction_bytes",
     "read_correction",

@@ -2,8 +2,10 @@
 
 Belongs here: applying it, its file, the gate. Does not: training (`fit.py`).
 
-The network's answer is the logarithm of (wait + s) / (theory + s), where s is `SMALL_WAIT` mean times of
-sending, so that waits of nothing neither need nor get large factors. It is bounded by what training saw.
+The network has two answers. The first is the logarithm of (wait + s) / (theory + s), where s is `SMALL_WAIT`
+mean times of sending, so that waits of nothing neither need nor get large factors. The second is that of the
+squared coefficient of variation of waits over theory's, which quantiles need. Both are bounded by what training
+saw.
 Where a feature is outside of its range in training, the network is asked at the edge, and the answer fades:
 by half for every `FADE` standard deviations outside, summed over features. So the theory stands alone where
 nothing alike was seen, and it is kept beside the corrected answer in any case.
@@ -27,7 +29,7 @@ from pipelines.network.queueing import Learned, NetworkModel, StreamWaits, strea
 
 FADE = 1.0
 SHIPPED = Path(__file__).with_name("trained.npz")
-_FORMAT = 1
+_FORMAT = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -38,7 +40,7 @@ class Correction:
         center, scale: of features in training. (features,)
         least, most: their range. (features,)
         weights, biases: of each layer; the hidden ones are followed by SiLU.
-        lowest, highest: range of the logarithm in training.
+        lowest, highest: range of both logarithms in training. (2,)
         about: what it was trained on, for people.
     """
 
@@ -48,42 +50,61 @@ class Correction:
     most: NDArray[np.float32]
     weights: tuple[NDArray[np.float32], ...]
     biases: tuple[NDArray[np.float32], ...]
-    lowest: float
-    highest: float
+    lowest: NDArray[np.float32]
+    highest: NDArray[np.float32]
     about: str
 
     def log_factors(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Bounded and gated answer of every sample: (samples, features) -> (samples,)."""
+        """Bounded and gated answers of every sample: (samples, features) -> (samples, 2)."""
         kept = np.clip(features, self.least, self.most)
         values = (kept - self.center) / self.scale
         for number, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
             values = values @ weight + bias  # (samples, width)
             if number + 1 < len(self.weights):
                 values /= 1.0 + np.exp(-values)
-        answer = np.clip(values[:, 0].astype(np.float64), self.lowest, self.highest)
-        return answer * self.seen(features, kept)
+        answers = np.clip(values, self.lowest, self.highest).astype(np.float64)
+        return answers * self.seen(features)[:, None]
 
-    def seen(self, features: NDArray[np.float32], kept: NDArray[np.float32]) -> NDArray[np.float64]:
-        """How much alike was seen in training, 1 to 0. (samples,)"""
-        outside = np.abs(features - kept) / self.scale
-        return np.exp2(-outside.sum(axis=1) / FADE).astype(np.float64)
+    def seen(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
+        """How much alike was seen in training, 1 to 0, of every sample. (samples,)"""
+        outside = np.maximum(self.least - features, features - self.most)
+        return np.exp2(-np.maximum(0.0, outside / self.scale).sum(axis=1) / FADE).astype(np.float64)
 
 
-def corrected_waits(model: NetworkModel, correction: Correction) -> StreamWaits:
-    """Waits of a model's streams by the estimate for trees, corrected."""
-    waits = stream_waits(model, "tree")
-    samples = samples_of(model)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Corrected:
+    """Waits of a model's streams, corrected.
+
+    Attributes: seen: mean over streams of how much alike was seen in training, 1 to 0.
+    """
+
+    waits: StreamWaits
+    seen: float
+
+
+def correct(model: NetworkModel, correction: Correction) -> Corrected:
+    """Waits by the estimate for trees, corrected."""
+    waits, samples = stream_waits(model, "tree"), samples_of(model)
     features = np.concatenate([part.features for part in samples])
     answers = np.split(correction.log_factors(features), [len(samples[0].streams)])
     learned = [_learned(waits.data, *pair) for pair in zip(samples, answers, strict=False)]
-    return replace(waits, data=learned[0], acks=learned[-1] if model.acks is not None else waits.acks)
+    acks = learned[-1] if model.acks is not None else waits.acks
+    return Corrected(
+        waits=replace(waits, data=learned[0], acks=acks), seen=float(correction.seen(features).mean())
+    )
+
+
+def corrected_waits(model: NetworkModel, correction: Correction) -> StreamWaits:
+    """The waits of `correct`."""
+    return correct(model, correction).waits
 
 
 def _learned(none: Learned, samples: StreamSamples, answers: NDArray[np.float64]) -> Learned:
-    factor, shift = none.factor.copy(), none.shift_s.copy()
-    factor[samples.streams] = np.exp(answers)
+    factor, shift, spread = none.factor.copy(), none.shift_s.copy(), none.spread.copy()
+    factor[samples.streams], ratio = np.exp(answers).T
     shift[samples.streams] = SMALL_WAIT * samples.service_s * (factor[samples.streams] - 1.0)
-    return Learned(factor=factor, shift_s=shift)
+    spread[samples.streams] *= ratio
+    return Learned(factor=factor, shift_s=shift, spread=spread)
 
 
 def correction_bytes(correction: Correction) -> bytes:
@@ -91,8 +112,6 @@ def correction_bytes(correction: Correction) -> bytes:
     card = {
         "format": _FORMAT,
         "features": FEATURES,
-        "lowest": correction.lowest,
-        "highest": correction.highest,
         "layers": len(correction.weights),
         "about": correction.about,
     }
@@ -105,7 +124,7 @@ def correction_bytes(correction: Correction) -> bytes:
     return sink.getvalue()
 
 
-_RANGES = ("center", "scale", "least", "most")
+_RANGES = ("center", "scale", "least", "most", "lowest", "highest")
 
 
 def read_correction(path: Path) -> Correction:
@@ -114,7 +133,7 @@ def read_correction(path: Path) -> Correction:
     Raises: PredictorError: it is not there, damaged, or of other features than this version computes.
     """
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
             card = json.loads(file["card"].tobytes())
             if card["format"] != _FORMAT or tuple(card["features"]) != FEATURES:
                 raise PredictorError(
@@ -126,8 +145,6 @@ def read_correction(path: Path) -> Correction:
                 **{name: file[name] for name in _RANGES},
                 weights=tuple(file[f"weight_{number}"] for number in layers),
                 biases=tuple(file[f"bias_{number}"] for number in layers),
-                lowest=float(card["lowest"]),
-                highest=float(card["highest"]),
                 about=str(card["about"]),
             )
     except (OSError, KeyError, EOFError, zipfile.BadZipFile, ValueError) as error:

@@ -35,6 +35,7 @@ class SimulatedRun:
         row: of network_runs.
         samples: streams of data packets, and of acknowledgements when there are any.
         waits_s: measured mean wait of every sample, by kind. (samples,)
+        spread: squared coefficient of variation of its waits; NaN when none waited. (samples,)
         packets: packets behind it. (samples,)
         hop_flow, hop_sample: of every row of network_hops, the flow and the sample, acknowledgements
             numbered after data. (hops,)
@@ -48,6 +49,7 @@ class SimulatedRun:
     model: NetworkModel
     samples: tuple[StreamSamples, ...]
     waits_s: NDArray[np.float64]
+    spread: NDArray[np.float64]
     packets: NDArray[np.float64]
     hop_flow: NDArray[np.int64]
     hop_sample: NDArray[np.int64]
@@ -64,6 +66,11 @@ class SimulatedRun:
     def theory_s(self) -> NDArray[np.float64]:
         """The theory's wait of all samples. (samples,)"""
         return np.concatenate([part.theory_s for part in self.samples])
+
+    @property
+    def theory_spread(self) -> NDArray[np.float64]:
+        """Squared coefficient of variation of waits by theory, of all samples. (samples,)"""
+        return np.concatenate([part.theory_spread for part in self.samples])
 
     @property
     def service_s(self) -> NDArray[np.float64]:
@@ -114,14 +121,18 @@ def simulated_run(row: NetworkRunRow, flows: pa.Table, hops: pa.Table) -> Simula
     counts = _numbers(hops, "packet_count") - _numbers(hops, "drop_count")
     total = sum(len(part.streams) for part in samples)
     packets = np.bincount(hop_sample, counts, total).astype(np.float64)
-    waited = np.bincount(hop_sample, counts * np.nan_to_num(_numbers(hops, "wait_mean_ns")), total)
+    mean, deviation = (np.nan_to_num(_numbers(hops, name)) for name in ("wait_mean_ns", "wait_std_ns"))
+    sums = [np.bincount(hop_sample, counts * v, total) for v in (mean, mean**2 + deviation**2)]
+    waits, squares = (values / np.maximum(packets, 1) for values in sums)
+    spread = np.where(waits > 0, squares / np.maximum(waits, 1e-3) ** 2 - 1.0, np.nan)  # ns
     name = "rtt_mean_ns" if model.acks is not None else "delay_mean_ns"
     return SimulatedRun(
         row=row,
         run=run,
         model=model,
         samples=samples,
-        waits_s=waited / np.maximum(packets, 1) / _NS,
+        waits_s=waits / _NS,
+        spread=spread,
         packets=packets,
         hop_flow=_numbers(hops, "flow").astype(np.int64),
         hop_sample=hop_sample,

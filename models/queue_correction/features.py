@@ -66,12 +66,14 @@ class StreamSamples:
         streams: their numbers. (samples,)
         features: in the order of `FEATURES`. (samples, features)
         theory_s: mean wait by the estimate for trees. (samples,)
+        theory_spread: squared coefficient of variation of waits by theory. (samples,)
         service_s: mean time of sending of all packets of the queue. (samples,)
     """
 
     streams: NDArray[np.int64]
     features: NDArray[np.float32]
     theory_s: NDArray[np.float64]
+    theory_spread: NDArray[np.float64]
     service_s: NDArray[np.float64]
 
 
@@ -130,7 +132,13 @@ def _samples(model: NetworkModel, shared: _Shared, way: Streams, load: StreamLoa
     features = np.empty((len(used), len(FEATURES)), np.float32)
     for place, name in enumerate(FEATURES):
         features[:, place] = columns[name]
-    return StreamSamples(streams=used, features=features, theory_s=waits[1], service_s=mean_s)
+    return StreamSamples(
+        streams=used,
+        features=features,
+        theory_s=waits[1],
+        theory_spread=shared.tree.data.spread[used],
+        service_s=mean_s,
+    )
 
 
 def _columns(

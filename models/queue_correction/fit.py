@@ -26,6 +26,10 @@ from models.queue_correction.features import SMALL_WAIT
 
 SAMPLE_LIMIT = 4000
 """Samples of one run that are used, drawn evenly; others repeat what these say."""
+SMALL_SPREAD = 0.01
+"""Squared coefficients of variation of waits below are as good as none."""
+SPREAD_WEIGHT = 0.2
+"""Of the second answer's loss beside the first's."""
 WEIGHT_LIMIT = 200.0
 """Weight of one sample over the mean, at most."""
 
@@ -52,7 +56,10 @@ class FitOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Samples:
-    """What is fitted. (samples, features), (samples,), (samples,)"""
+    """What is fitted. (samples, features), (samples, 2), (samples,)
+
+    Attributes: targets: logarithms as `correction.py` has them; NaN where no packet waited.
+    """
 
     features: NDArray[np.float32]
     targets: NDArray[np.float32]
@@ -70,9 +77,10 @@ def training_samples(runs: Sequence[SimulatedRun], *, seed: int) -> Samples:
         service = run.service_s[chosen]
         wait = run.waits_s[chosen] / service + SMALL_WAIT
         target = np.log(wait / (run.theory_s[chosen] / service + SMALL_WAIT))
+        spread = np.log(np.maximum(SMALL_SPREAD, run.spread[chosen]) / run.theory_spread[chosen])
         weight = wait * run.packets[chosen]
         weight *= len(chosen) ** 0.25 / weight.sum()
-        parts.append((run.features[chosen], target, weight))
+        parts.append((run.features[chosen], np.column_stack([target, spread]), weight))
     features, targets, weights = (np.concatenate(column) for column in zip(*parts, strict=True))
     weights = np.minimum(WEIGHT_LIMIT, weights / weights.mean())
     return Samples(
@@ -92,7 +100,7 @@ def fit_correction(samples: Samples, options: FitOptions, *, seed: int, about: s
             nn.SiLU(),
             nn.Linear(width, width),
             nn.SiLU(),
-            nn.Linear(width, 1),
+            nn.Linear(width, 2),
         )
         batches = _Batches(samples, (samples.features - center) / scale, options.batch_size, seed)
         trainer = Trainer(
@@ -113,8 +121,8 @@ def fit_correction(samples: Samples, options: FitOptions, *, seed: int, about: s
         most=samples.features.max(axis=0),
         weights=tuple(np.ascontiguousarray(layer.weight.detach().numpy().T) for layer in layers),
         biases=tuple(layer.bias.detach().numpy().copy() for layer in layers),
-        lowest=float(samples.targets.min()),
-        highest=float(samples.targets.max()),
+        lowest=np.nanmin(samples.targets, axis=0),
+        highest=np.nanmax(samples.targets, axis=0),
         about=about,
     )
 
@@ -148,12 +156,15 @@ class _Fit(LightningModule):
         self._options, self._steps = options, steps * options.epochs
 
     def training_step(self, batch: tuple[Tensor, Tensor, Tensor]) -> Tensor:
-        """Loss of a batch: (batch, features), (batch,), (batch,)."""
+        """Loss of a batch: (batch, features), (batch, 2), (batch,)."""
         features, targets, weights = batch
-        answers = self.network(features)[:, 0]
+        answers = self.network(features)  # (batch, 2)
+        known = torch.isfinite(targets)
         width = self._options.loss_width
-        losses = nn.functional.smooth_l1_loss(answers, targets, reduction="none", beta=width)
-        return (weights * losses).mean()
+        losses = nn.functional.smooth_l1_loss(
+            torch.where(known, answers, 0.0), torch.where(known, targets, 0.0), reduction="none", beta=width
+        )
+        return (weights * (losses[:, 0] + SPREAD_WEIGHT * losses[:, 1])).mean()
 
     def configure_optimizers(self) -> dict[str, object]:  # pyright: ignore[reportIncompatibleMethodOverride]
         """AdamW under one cycle."""

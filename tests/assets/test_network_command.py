@@ -31,6 +31,29 @@ def test_an_answer_has_latencies_of_flows_and_the_busiest_queues(tmp_path: Path)
     assert mean == pytest.approx(answer["rtt_us"]["mean"], abs=0.001)
 
 
+def test_theory_is_kept_beside_what_corrects_it(tmp_path: Path) -> None:
+    file, question = tmp_path / "flows.parquet", ("--pods", "4", "--arrivals", "ge", "--flows")
+    corrected = json.loads(_invoke(*question, str(file), "--json").output)
+    assert corrected["estimate"] == "corrected"
+    assert corrected["seen_in_training"] > 0.99
+    theory = json.loads(
+        _invoke("--pods", "4", "--arrivals", "ge", "--estimate", "maximum_entropy", "--json").output
+    )
+    assert corrected["uncorrected_rtt_us"] == theory["rtt_us"] != corrected["rtt_us"]
+    assert theory["seen_in_training"] is None
+    assert "uncorrected_rtt_us" in pq.read_table(file).column_names
+
+
+def test_network_rejects_a_correction_of_a_trace(tmp_path: Path) -> None:
+    file = _write_rows(tmp_path / "trace.csv", "0,0,1,9\n1,0,1,9\n")
+    found = _invoke("--pods", "4", "--trace", str(file), "--estimate", "corrected")
+    assert found.exit_code == 1
+    assert found.stderr == (
+        "simfoundry: waits of a trace must be by one of maximum_entropy, tree, got corrected: nothing was "
+        "learned of traces\n"
+    )
+
+
 def test_a_network_from_a_file_and_a_csv_of_its_flows(tmp_path: Path) -> None:
     links = [{"source": f"h{n}", "target": "s", "rate_bps": 10**9} for n in range(3)]
     nodes = [{"id": "s"}, *({"id": f"h{n}", "host": True} for n in range(3))]

@@ -108,10 +108,16 @@ def _streams(traffic: Traffic, routes: NDArray[np.int32], moments: FlowMoments) 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Learned:
-    """What was learned of waits: theory's wait times a factor, plus a shift in seconds. Each (streams,)"""
+    """What was learned of waits: theory's wait times a factor, plus a shift. Each (streams,)
+
+    Attributes:
+        shift_s: in seconds.
+        spread: squared coefficient of variation of waits.
+    """
 
     factor: NDArray[np.float64]
     shift_s: NDArray[np.float64]
+    spread: NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -137,7 +143,9 @@ class StreamWaits:
 
 
 def stream_waits(model: NetworkModel, estimate: str = MAXIMUM_ENTROPY) -> StreamWaits:
-    """Mean waits at all queues by one of `ESTIMATES`.
+    """Waits at all queues by one of `ESTIMATES`.
+
+    Their variance is that of a wait which is 0 with probability 1 - rho and else exponential, as in M/M/1.
 
     In the estimate of trees packets of one stream and one size do not meet again, but a small one that
     follows a large one of its stream does: it is passed on while the large one is still being sent. When it
@@ -147,7 +155,8 @@ def stream_waits(model: NetworkModel, estimate: str = MAXIMUM_ENTROPY) -> Stream
     queues = model.queues
     of, source = queues.pairs.queue, queues.pairs.before
     factor, nothing = queues.finite[of], np.zeros(len(of))
-    none = Learned(factor=np.ones(len(of)), shift_s=nothing)
+    spread = 2.0 / np.clip(queues.utilisation[of], 1e-9, 1.0) - 1.0
+    none = Learned(factor=np.ones(len(of)), shift_s=nothing, spread=spread)
     if estimate == MAXIMUM_ENTROPY:
         return StreamWaits(
             shared_s=queues.common_s[of] * factor,
@@ -201,12 +210,10 @@ class _Way:
 
 
 def _along(model: NetworkModel, streams: Streams, waits: StreamWaits) -> _Way:
-    """The variance is that of a wait which is 0 with probability 1 - rho and exponential otherwise, as in
-    M/M/1, and of independent waits along the route.
-    """
+    """Sums along the routes, waits at different queues taken as independent."""
     pairs, topology = model.queues.pairs, model.topology
     byte_s, delays_s = 8.0 / topology.rates_bps, topology.delays_ns / 1e9
-    spread = 2.0 / np.clip(model.queues.utilisation, 1e-9, 1.0) - 1.0
+    spread = _learned(model, waits, streams).spread
     by_stream, by_hop = np.zeros(0), np.zeros((0, 0))
     if np.all(streams.mean_bytes == streams.mean_bytes[0]):
         by_stream = wait_by_stream_s(model, waits, streams, float(streams.mean_bytes[0]))
@@ -260,14 +267,11 @@ def _sums(
             queue = routes[flow, hop]
             if queue < 0:
                 break
-            if len(by_stream) > 0:
-                stream = entry + queue if before < 0 else first[before] + position[queue]
-                here = float(by_stream[stream])
-            else:
-                here = float(by_hop[flow, hop])
+            stream = entry + queue if before < 0 else first[before] + position[queue]
+            here = float(by_stream[stream]) if len(by_stream) > 0 else float(by_hop[flow, hop])
             wait += here
             base += mean_bytes[flow] * byte_s[queue] + delays_s[queue]
-            variance += here * here * spread[queue]
+            variance += here * here * spread[stream]
             waiting[queue] += rates[flow] * here
             before = queue
         found[0, flow], found[1, flow], found[2, flow] = wait, base, variance

@@ -83,9 +83,9 @@ def _way(model: NetworkModel, streams: Streams, waits: list[NDArray[np.float64]]
         "flow": flow,
         "hop": place + (there[flow] if is_ack else 0),
         "service_ns": streams.mean_bytes[flow] * 8.0 / topology.rates_bps[queue] * _NS,
-        "utilisation": queues.utilisation[queue],
-        "arrival_scv": queues.stream_scv[stream_numbers(model, before, queue)],
-        "service_scv": queues.service_scv[queue],
+        "utilisation": np.round(queues.utilisation[queue], 6),  # fewer digits are fewer bytes in files
+        "arrival_scv": np.round(queues.stream_scv[stream_numbers(model, before, queue)], 4),
+        "service_scv": np.round(queues.service_scv[queue], 4),
         "entropy_wait_ns": _whole(waits[0][flow, place]),
         "tree_wait_ns": _whole(waits[1][flow, place]),
     }

@@ -1,0 +1,175 @@
+"""Latency by theory, by chapter 5's regression trees and by the correction, beside packet-level simulation.
+
+    python tests/benchmarks/network_corrections.py --tables releases/network-v1/tables
+
+Errors are mean absolute percentage errors over flows of the mean round trip, of a run of the grid of table
+5.3, and then the mean over runs. `5.1` is equation 5.1; `trees` the estimate for trees of queues; `random
+60 %` chapter 5's regression trees trained on 60 % of all rows of the grid, whichever run they are of;
+`corrected` the shipped correction, which has seen no run, seed or route of the grid, and no network of 432 or
+1,024 hosts; `from 16` the same trained on 16 hosts alone; `two seeds` the error of one simulation as the
+estimate of another, where there are two. Below: the number of runs in which the correction is worse than
+equation 5.1; Wasserstein distances of flows' mean and of their 99th percentile of the round trip, over the
+mean of the simulated ones, of the correction and between two seeds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import wasserstein_distance
+
+from models.queue_correction import Correction, SimulatedRun, corrected_waits, read_runs, shipped_correction
+from models.queue_correction.paper_trees import PaperTrees, fit_trees, random_rows
+from models.queue_correction.train import train_correction
+from pipelines.network.queueing import FlowLatency, flow_latency, rtt_quantile_s, stream_waits
+
+GRID = ("grid-16", "grid-128", "grid-432", "grid-1024")
+COLUMNS = ("5.1", "trees", "random 60 %", "corrected", "from 16", "two seeds")
+NEARLY_FULL = 0.95
+
+Vector = NDArray[np.float64]
+Truth = tuple[Vector, Vector]
+
+
+def error(estimate: Vector, truth: Vector) -> float:
+    return float(np.nanmean(np.abs(estimate / truth - 1.0)))
+
+
+def estimates(
+    run: SimulatedRun, paper: PaperTrees, shipped: Correction, small: Correction
+) -> dict[str, Vector]:
+    def of(latency: FlowLatency) -> Vector:
+        return latency.rtt_s if run.model.acks is not None else latency.delay_s
+
+    return {
+        "5.1": of(flow_latency(run.model, stream_waits(run.model, "maximum_entropy"))),
+        "trees": of(flow_latency(run.model, stream_waits(run.model, "tree"))),
+        "random 60 %": paper.latency_s(run),
+        "corrected": of(flow_latency(run.model, corrected_waits(run.model, shipped))),
+        "from 16": of(flow_latency(run.model, corrected_waits(run.model, small))),
+    }
+
+
+def grid_runs(tables: Path, group: str) -> Iterator[tuple[SimulatedRun, Truth | None]]:
+    """Runs of a group, each with the truth of the same run under another seed when there is one."""
+    truths: dict[tuple[str, int], Truth] = {}
+    for run in read_runs(tables, [group]):
+        truths[_workload(run), run.row.seed] = run.truth_s, tails(run)
+    for run in read_runs(tables, [group]):
+        others = [
+            t for (workload, seed), t in truths.items() if workload == _workload(run) and seed != run.row.seed
+        ]
+        yield run, others[0] if others else None
+
+
+def _workload(run: SimulatedRun) -> str:
+    row = run.row
+    return f"{row.network} {row.pattern} {row.load} {row.arrivals} {row.sizes} {row.is_acknowledged}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Distances:
+    """Normalised Wasserstein distances of flows' means and 99th percentiles; NaN without a second seed."""
+
+    arrivals: str
+    mean: float
+    tail: float
+    noise_mean: float
+    noise_tail: float
+
+
+def distance(estimate: Vector, truth: Vector) -> float:
+    known = np.isfinite(estimate) & np.isfinite(truth)
+    return float(wasserstein_distance(estimate[known], truth[known]) / truth[known].mean())
+
+
+def tails(run: SimulatedRun) -> Vector:
+    return np.asarray(run.flows.column("rtt_p99_ns").to_numpy(zero_copy_only=False), np.float64) / 1e9
+
+
+def distances_of(run: SimulatedRun, other: Truth | None, shipped: Correction) -> Distances:
+    latency = flow_latency(run.model, corrected_waits(run.model, shipped))
+    return Distances(
+        arrivals=run.row.arrivals,
+        mean=distance(latency.rtt_s, run.truth_s),
+        tail=distance(rtt_quantile_s(latency, 0.99), tails(run)),
+        noise_mean=float("nan") if other is None else distance(other[0], run.truth_s),
+        noise_tail=float("nan") if other is None else distance(other[1], tails(run)),
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--tables", type=Path, required=True, help="folder of the tables of simulated runs")
+    parser.add_argument("--groups", default=",".join(GRID), help="with commas")
+    chosen = parser.parse_args()
+    groups = chosen.groups.split(",")
+    print(f"Machine: {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}.\n")
+    start = time.perf_counter()
+    small = train_correction(chosen.tables, groups=["sampled-16"])
+    middle = time.perf_counter()
+    paper = fit_trees(read_runs(chosen.tables, groups), rows=random_rows(0), seed=0)
+    end = time.perf_counter()
+    print(f"correction from 16 hosts {middle - start:.0f} s, regression trees {end - middle:.0f} s")
+    shipped = shipped_correction()
+    print(f"shipped correction: {shipped.about}\n")
+    print(f"| hosts | traffic | arrivals | load | runs | busiest | {' | '.join(COLUMNS)} |")
+    print("| --- " * (6 + len(COLUMNS)) + "|")
+    for group in groups:
+        report(chosen.tables, group, paper, shipped, small)
+
+
+def report(tables: Path, group: str, paper: PaperTrees, shipped: Correction, small: Correction) -> None:
+    cells: dict[tuple[object, ...], list[dict[str, float]]] = defaultdict(list)
+    worse: list[bool] = []
+    distances: list[Distances] = []
+    for run, other in grid_runs(tables, group):
+        row = run.row
+        found = {
+            name: error(value, run.truth_s) for name, value in estimates(run, paper, shipped, small).items()
+        }
+        found["two seeds"] = error(other[0], run.truth_s) if other is not None else float("nan")
+        found["busiest"] = float(row.offered_utilisation or 0.0)
+        cells[row.hosts, row.pattern, row.arrivals, row.load].append(found)
+        if found["busiest"] < NEARLY_FULL:
+            worse.append(found["corrected"] > found["5.1"])
+            distances.append(distances_of(run, other, shipped))
+    for key, runs in sorted(cells.items(), key=str):
+        means = {name: float(np.mean([run[name] for run in runs])) for name in (*COLUMNS, "busiest")}
+        hosts, pattern, arrivals, load = key
+        where = f"{hosts} | {pattern} | {arrivals} | {load:.0%} | {len(runs)} | {means['busiest']:.2f}"
+        print(f"| {where} | {_cells(means)} |")
+    everything = [run for runs in cells.values() for run in runs]
+    below = [run for run in everything if run["busiest"] < NEARLY_FULL]
+    for kind, part in (("all", everything), ("below 95 %", below)):
+        means = {name: float(np.mean([run[name] for run in part])) for name in COLUMNS}
+        print(f"| {group} | {kind} | | | {len(part)} | | {_cells(means)} |")
+    print(f"\n{group}: corrected worse than 5.1 in {sum(worse)} of {len(worse)} runs below 95 %")
+    for kind in sorted({found.arrivals for found in distances}):
+        chosen = [found for found in distances if found.arrivals == kind]
+        names = ("mean", "tail", "noise_mean", "noise_tail")
+        values = [float(np.mean([getattr(found, name) for found in chosen])) for name in names]
+        print(
+            f"{group}, {kind}: w1 of means {values[0]:.4f}, of 99th percentiles {values[1]:.4f}; "
+            f"between two seeds {values[2]:.4f} and {values[3]:.4f}"
+        )
+    print(flush=True)
+
+
+def _cells(means: Mapping[str, float]) -> str:
+    return " | ".join("" if np.isnan(means[name]) else f"{means[name]:.2%}" for name in COLUMNS)
+
+
+if __name__ == "__main__":
+    main()
