@@ -4,8 +4,9 @@ Belongs here: applying it, its file, the gate. Does not: training (`fit.py`).
 
 The network has two answers. The first is the logarithm of (wait + s) / (theory + s), where s is `SMALL_WAIT`
 mean times of sending, so that waits of nothing neither need nor get large factors. The second is that of the
-squared coefficient of variation of waits over theory's, which quantiles need. Both are bounded by what was seen
-in training.
+squared coefficient of variation of waits over theory's, which quantiles need. Both are bounded by what
+training saw.
+
 Where a feature is outside of its range in training, the network is asked at the edge, and the answer fades:
 by half for every `FADE` standard deviations outside, summed over features. So the theory stands alone where
 nothing alike was seen, and it is kept beside the corrected answer in any case.
