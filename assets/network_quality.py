@@ -93,7 +93,7 @@ def early_packets(file: CheckedFile) -> list[str]:
     is_udp = pc.equal(flows.column("protocol"), UDP).to_numpy()
     return sorted(
         f"a mean time must be at least {row['base_ns']} ns, the time without waits, got "
-        f"{row['rtt_mean_ns'] if row['is_acknowledged'] else row['delay_mean_ns']} for {_name(file, row)}"
+        f"{row['rtt_mean_ns'] if row['is_acknowledged'] else row['delay_mean_ns']:.0f} for {_name(file, row)}"
         for row in flows.filter(pa.array(is_udp & (mean < least))).to_pylist()
     )
 

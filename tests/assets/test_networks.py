@@ -280,6 +280,12 @@ def test_files_of_groups_left_out_are_removed_and_none_is_recorded(settings: Set
     assert set(record_stage(nothing.deployment, "network")) == {f"data/tables/{table}" for table in TABLES}
 
 
+def test_a_project_without_networks_is_recorded(settings: Settings, engines: Any) -> None:
+    _with(settings, *NO_GROUPS)
+    assert CliRunner().invoke(simfoundry, ["stage", "network"]).exit_code == 0
+    assert len(record_stage(settings.deployment, "network")) == 3
+
+
 def test_the_stage_makes_every_group_and_sql_sees_it(settings: Settings, engines: Any) -> None:
     _with(settings, *TWO_GROUPS)
     found = CliRunner().invoke(simfoundry, ["stage", "network", "--json"])
@@ -446,6 +452,8 @@ def test_runs_rejects_a_run_of_two_groups(settings: Settings) -> None:
     }
 
 
+STALE = r"the network_runs of small-16 must be those of params\.yaml, got others"
+
 # ---- releases --------------------------------------------------------------------------------------
 
 
@@ -494,29 +502,36 @@ def test_an_import_of_another_version_is_simulated_again(
 
 def test_a_release_rejects_networks_of_another_configuration(filled: Settings, tmp_path: Path) -> None:
     _with(filled, "network.groups.small-16.seeds=[7]")
-    with pytest.raises(
-        FoundryError, match=r"the network_runs of small-16 must be those of params.yaml, got oth"
-    ):
+    with pytest.raises(FoundryError, match=STALE):
         release_tables(filled.deployment, "v2", releases=tmp_path)
+
+
+def test_a_release_rejects_networks_of_another_version(filled: Settings, tmp_path: Path) -> None:
+    _rewritten(filled, "network_runs", _asked(filled, status="ok"))
+    with pytest.raises(FoundryError, match=STALE):
+        release_tables(filled.deployment, "v2", releases=tmp_path)
+
+
+def _asked(settings: Settings, **changes: Any) -> list[Any]:
+    """A row for each run that the configuration asks for; the first have the ids of the flows."""
+    rows: list[Any] = read_table(settings.deployment.data_dir, table_spec("network_runs"))
+    runs = runs_of(settings.network_groups[GROUP])
+    ids = [*(row.run_id for row in rows), *(character * 32 for character in "abcdef")]
+    return [
+        make_network_run(ids[place], configuration=run.configuration(), **changes)
+        for place, run in enumerate(runs)
+    ]
 
 
 def test_a_release_has_failed_runs_of_its_configuration_alone(
     filled: Settings, tmp_path: Path, other: Deployment
 ) -> None:
-    rows = read_table(filled.deployment.data_dir, table_spec("network_runs"))
-    asked = [run.configuration() for run in runs_of(filled.network_groups[GROUP])]
-    ids = [*(row.run_id for row in rows), "a" * 32, "b" * 32, "c" * 32, "d" * 32]
-    failed = [
-        make_network_run(i, configuration=c, status="timeout", reason="late")
-        for i, c in zip(ids, asked, strict=True)
-    ]
+    failed = _asked(filled, status="timeout", reason="late")
     _rewritten(filled, "network_runs", failed)
     folder = release_tables(filled.deployment, "v2", releases=tmp_path).folder
     assert "networks" not in import_release(other, folder).remembered.stored
     _rewritten(filled, "network_runs", failed[1:])
-    with pytest.raises(
-        FoundryError, match=r"the network_runs of small-16 must be those of params.yaml, got oth"
-    ):
+    with pytest.raises(FoundryError, match=STALE):
         release_tables(filled.deployment, "v2", releases=tmp_path)
 
 
