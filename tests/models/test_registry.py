@@ -129,25 +129,25 @@ def test_prediction_rejects_bad_source_naming_the_row(fresh: dict[str, Any]) -> 
     assert fresh["refusal"].startswith("row 1: ")
 
 
-def test_a_better_candidate_moves_the_alias(tmp_path: Path, store: RegistryStore) -> None:
-    data_dir = write_tables(tmp_path / "data", NESTS)
+def test_a_better_candidate_moves_the_alias(lasting_data_dir: Path, store: RegistryStore) -> None:
     store = replace(store, experiment="better")
-    outcomes = [replace(train(data_dir, o), predictor="tenset-mlp-b") for o in (BAD, GOOD)]
+    outcomes = [replace(train(lasting_data_dir, o), predictor="tenset-mlp-b") for o in (BAD, GOOD)]
     bad, good = (register_candidate(outcome, store, {}) for outcome in outcomes)
     assert bad.became_champion
     assert good.became_champion
     assert good.reason.startswith("not worse: mean test MAPE ")
 
 
-def test_a_champion_is_not_judged_on_groups_it_was_trained_on(tmp_path: Path, store: RegistryStore) -> None:
-    data_dir = write_tables(tmp_path / "data", NESTS)
+def test_a_champion_is_not_judged_on_groups_it_was_trained_on(
+    lasting_data_dir: Path, store: RegistryStore
+) -> None:
     seen = replace(
-        train(data_dir, QUICK),
+        train(lasting_data_dir, QUICK),
         predictor="tenset-mlp-c",
         seen_groups=tuple(sorted({n.name for n in NESTS})),
     )
     register_candidate(seen, store, {})
-    later = replace(train(data_dir, GOOD), predictor="tenset-mlp-c")
+    later = replace(train(lasting_data_dir, GOOD), predictor="tenset-mlp-c")
     found = register_candidate(later, store, {})
     assert not found.became_champion
     assert found.reason == "not compared: champion version 1 has seen every test group"

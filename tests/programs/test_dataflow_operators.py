@@ -61,11 +61,13 @@ def test_every_operator_has_a_reference() -> None:
 
 
 @pytest.mark.parametrize("third", range(3))
-@pytest.mark.parametrize("mutated", [False, True])
-@pytest.mark.parametrize("data_type", ["int8", "int16", "int32", "float"])
-def test_every_operator_equals_numpy(third: int, mutated: bool, data_type: str, tmp_path: Path) -> None:
-    options = replace(WIDE, data_types=(data_type,), mutation_share=float(mutated), buffers=True)
-    row = operators_program(THIRDS[third], seed=third + 10 * mutated, options=options)
+@pytest.mark.parametrize(
+    ("data_type", "mutated"), [("int8", 0.5), ("int16", 0.5), ("int32", 0.0), ("int32", 1.0), ("float", 1.0)]
+)
+def test_every_operator_equals_numpy(third: int, data_type: str, mutated: float, tmp_path: Path) -> None:
+    """In its plain order and mutated; the plain ones of floats are those of the next test."""
+    options = replace(WIDE, data_types=(data_type,), mutation_share=mutated, buffers=True)
+    row = operators_program(THIRDS[third], seed=third + int(10 * mutated), options=options)
     missing = NOT_FOR_FLOATS if data_type == "float" else NOT_FOR_INTEGERS
     assert set(THIRDS[third]) - set(row.operators) <= missing
     data, outputs = outputs_of(row, tmp_path, seed=third)
@@ -84,6 +86,8 @@ def test_floating_results_are_the_same_bits_when_sums_keep_their_order(third: in
     run = run_native(plain.source, interface, data, folder=tmp_path / "plain")
     assert run.status == OK, run.reason
     assert all(same_values(run.outputs[name], values) for name, values in outputs.items())
+    assert set(THIRDS[third]) - set(plain.operators) <= NOT_FOR_FLOATS
+    compare(plain, data, run.outputs)
 
 
 @pytest.mark.parametrize("number", range(8))
