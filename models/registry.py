@@ -99,7 +99,7 @@ def register_candidate(outcome: TrainOutcome, store: RegistryStore, tags: Mappin
     Raises:  RegistryError: the tables changed since the outcome was trained.
              DatasetError, MlflowException, OSError: the data or the store cannot be read.
     """
-    with _mlflow_at(store) as client:
+    with mlflow_at(store) as client:
         known = _known_version(client, outcome)
         if known is not None and "gate" in known.tags:
             return _registered_before(client, known)
@@ -221,7 +221,7 @@ def _log_outcome(
 
     run_tags = {"dataset_hash": outcome.dataset_hash, "training_key": outcome.key, **tags}
     with mlflow.start_run(
-        experiment_id=_experiment(client, store),
+        experiment_id=experiment_of(client, store),
         run_name=f"{outcome.predictor}-{outcome.key[:8]}",
         tags=run_tags,
     ) as run:
@@ -239,7 +239,8 @@ def _log_outcome(
     return str(info.model_uri), run_id
 
 
-def _experiment(client: Any, store: RegistryStore) -> str:
+def experiment_of(client: Any, store: RegistryStore) -> str:
+    """The id of a store's experiment, made when it is not there."""
     found = client.get_experiment_by_name(store.experiment)
     if found is not None:
         return str(found.experiment_id)
@@ -300,7 +301,7 @@ def _register(
 
 
 @contextmanager
-def _mlflow_at(store: RegistryStore) -> Iterator[Any]:
+def mlflow_at(store: RegistryStore) -> Iterator[Any]:
     """A client of the store; MLflow's own notion of where its stores are is put back afterwards."""
     os.environ.update({k: os.environ.get(k, v) for k, v in QUIET_SWITCHES.items()})
     loggers = [logging.getLogger(name) for name in _NOISY_LOGGERS]
