@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.network.queueing import NetworkModel, Streams
+from pipelines.network.queueing import NetworkModel
 from pipelines.network.traffic import ARRIVALS
 
 FLOW_FEATURES = (
@@ -64,66 +64,68 @@ class Graph:
 
 def graph_of(model: NetworkModel) -> Graph:
     """The graph of a modelled network; waits that the model computed are not looked at."""
-    ways = [model.data] if model.acks is None else [model.data, model.acks]
-    queue = _in_turn([way.routes for way in ways])
-    is_ack = _in_turn([np.where(way.routes < 0, -1, int(way is model.acks)) for way in ways])
-    there = queue >= 0
-    queue = np.where(there, queue, 0)
-    bytes_of = [way.mean_bytes for way in ways]
-    size = np.where(is_ack == 1, bytes_of[-1], bytes_of[0])
-    second = np.where(is_ack == 1, ways[-1].second_bytes2, ways[0].second_bytes2)
-    byte_s = np.where(there, 8.0 / model.topology.rates_bps[queue], 0.0)
-    rate = np.where(there, model.data.rates_per_s, 0.0)
-    own_s, utilisation = size * byte_s, rate * size * byte_s
-
-    def at_queues(values: NDArray[np.float64]) -> NDArray[np.float64]:
-        sums = np.bincount(queue.ravel(), values.ravel(), model.topology.queue_count)
-        return sums.astype(np.float64)
-
-    rates, used = at_queues(rate), at_queues(utilisation)
-    mean_s = used / np.maximum(rates, 1e-300)
-    second_s2 = at_queues(rate * second * byte_s**2) / np.maximum(rates, 1e-300)
-    share = utilisation / np.where(there, used[queue], 1.0)
-    inverse_capacity = 0.0 if model.capacity is None else 1.0 / max(1, model.capacity)
-    places = {
-        "is_ack": is_ack == 1,
-        "log_own_service": np.log(np.where(there, own_s / np.where(there, mean_s[queue], 1.0), 1.0)),
-        "share": share,
-        "root_share": np.sqrt(share),
-        "utilisation": utilisation,
-    }
-    queues = {
-        "utilisation": used,
-        "log_idle": np.log(np.maximum(NEAR_IDLE, 1.0 - used)),
-        "service_cv": np.sqrt(np.maximum(0.0, second_s2 / np.maximum(mean_s**2, 1e-300) - 1.0) * (rates > 0)),
-        "ack_share": at_queues(utilisation * (is_ack == 1)) / np.maximum(used, 1e-300),
-        "inverse_capacity": np.full(len(used), inverse_capacity),
-    }
-    delays_s = np.where(there, model.topology.delays_ns[queue] / 1e9, 0.0)
+    visits = _visits_of(model)
+    queues = _queue_columns(visits, model)
+    mean_s = queues.pop("mean_s")
+    service_s = np.where(visits.there, mean_s[visits.queue], 0.0)
+    delays_s = np.where(visits.there, model.topology.delays_ns[visits.queue] / 1e9, 0.0)
     return Graph(
-        flows=_columns(_flow_features(model, ways, utilisation[0]), FLOW_FEATURES),
+        flows=_columns(_flow_columns(visits, model), FLOW_FEATURES),
         queues=_columns(queues, QUEUE_FEATURES),
-        places=_columns(places, PLACE_FEATURES),
-        queue=queue,
-        utilisation=utilisation.astype(np.float32),
-        service_s=np.where(there, mean_s[queue], 0.0).astype(np.float32),
-        last=there.sum(axis=0) - 1,
-        base_s=(own_s + delays_s).sum(axis=0).astype(np.float32),
-        inverse_capacity=inverse_capacity,
+        places=_columns(_place_columns(visits, queues["utilisation"], service_s), PLACE_FEATURES),
+        queue=visits.queue,
+        utilisation=visits.utilisation.astype(np.float32),
+        service_s=service_s.astype(np.float32),
+        last=visits.there.sum(axis=0) - 1,
+        base_s=(visits.own_s + delays_s).sum(axis=0).astype(np.float32),
+        inverse_capacity=_inverse_capacity(model),
     )
 
 
-def _flow_features(
-    model: NetworkModel, ways: list[Streams], utilisation: NDArray[np.float64]
-) -> dict[str, NDArray[np.float64]]:
-    data, count = model.data, len(utilisation)
-    kinds = {f"is_{kind}": np.full(count, float(model.traffic.arrivals.kind == kind)) for kind in ARRIVALS}
-    return kinds | {
-        "log_scv": np.log(np.maximum(data.scvs, 0.01)),
-        "size_cv": np.sqrt(np.maximum(0.0, data.second_bytes2 / data.mean_bytes**2 - 1.0)),
-        "utilisation": utilisation,
-        "ack_size_ratio": ways[1].mean_bytes / data.mean_bytes if len(ways) > 1 else np.zeros(count),
-    }
+Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Visits:
+    """What flows do at the places of their ways; 0 after the last. Each (places, flows)
+
+    Attributes:
+        there: whether it is no place after the last.
+        queue: as in `Graph`.
+        is_ack: whether acknowledgements go there.
+        rate_per_s: packets.
+        own_s, own_s2: mean and mean square of the time of sending one.
+    """
+
+    there: NDArray[np.bool_]
+    queue: NDArray[np.int64]
+    is_ack: NDArray[np.bool_]
+    rate_per_s: Values
+    own_s: Values
+    own_s2: Values
+
+    @property
+    def utilisation(self) -> Values:
+        """Of the queue by the flow."""
+        return self.rate_per_s * self.own_s
+
+
+def _visits_of(model: NetworkModel) -> _Visits:
+    data, acks = model.data, model.acks or model.data
+    ways = [data] if model.acks is None else [data, acks]
+    queue = _in_turn([way.routes for way in ways])
+    is_ack = _in_turn([np.where(way.routes < 0, -1, int(way is model.acks)) for way in ways]) == 1
+    there = queue >= 0
+    queue = np.maximum(queue, 0)
+    byte_s = np.where(there, 8.0 / model.topology.rates_bps[queue], 0.0)
+    return _Visits(
+        there=there,
+        queue=queue,
+        is_ack=is_ack,
+        rate_per_s=np.where(there, data.rates_per_s, 0.0),
+        own_s=np.where(is_ack, acks.mean_bytes, data.mean_bytes) * byte_s,
+        own_s2=np.where(is_ack, acks.second_bytes2, data.second_bytes2) * byte_s**2,
+    )
 
 
 def _in_turn(ways: list[NDArray[np.int32]]) -> NDArray[np.int64]:
@@ -133,5 +135,56 @@ def _in_turn(ways: list[NDArray[np.int32]]) -> NDArray[np.int64]:
     return np.take_along_axis(joined, order, axis=1).T
 
 
-def _columns(columns: dict[str, NDArray[np.float64]], names: tuple[str, ...]) -> NDArray[np.float32]:
+def _inverse_capacity(model: NetworkModel) -> float:
+    return 0.0 if model.capacity is None else 1.0 / max(1, model.capacity)
+
+
+def _queue_columns(visits: _Visits, model: NetworkModel) -> dict[str, Values]:
+    """Features of queues, and `mean_s`, the mean time of sending a packet of theirs. Each (queues,)"""
+    count = model.topology.queue_count
+
+    def at_queues(values: Values) -> Values:
+        return np.bincount(visits.queue.ravel(), values.ravel(), count).astype(np.float64)
+
+    rates, used = at_queues(visits.rate_per_s), at_queues(visits.utilisation)
+    mean_s = used / np.maximum(rates, _NOTHING)
+    mean_s2 = at_queues(visits.rate_per_s * visits.own_s2) / np.maximum(rates, _NOTHING)
+    spread = np.where(rates > 0, mean_s2 / np.maximum(mean_s**2, _NOTHING) - 1.0, 0.0)
+    return {
+        "utilisation": used,
+        "log_idle": np.log(np.maximum(NEAR_IDLE, 1.0 - used)),
+        "service_cv": np.sqrt(np.maximum(0.0, spread)),
+        "ack_share": at_queues(visits.utilisation * visits.is_ack) / np.maximum(used, _NOTHING),
+        "inverse_capacity": np.full(count, _inverse_capacity(model)),
+        "mean_s": mean_s,
+    }
+
+
+_NOTHING = 1e-300
+"""Less than any rate or time, to divide by in place of 0."""
+
+
+def _place_columns(visits: _Visits, used: Values, service_s: Values) -> dict[str, Values]:
+    share = visits.utilisation / np.where(visits.there, used[visits.queue], 1.0)
+    over_mean = np.where(visits.there, visits.own_s, 1.0) / np.where(visits.there, service_s, 1.0)
+    return {
+        "is_ack": visits.is_ack.astype(np.float64),
+        "log_own_service": np.log(over_mean),
+        "share": share,
+        "root_share": np.sqrt(share),
+        "utilisation": visits.utilisation,
+    }
+
+
+def _flow_columns(visits: _Visits, model: NetworkModel) -> dict[str, Values]:
+    data, kind, none = model.data, model.traffic.arrivals.kind, np.zeros(visits.queue.shape[1])
+    return {f"is_{name}": none + float(name == kind) for name in ARRIVALS} | {
+        "log_scv": np.log(np.maximum(data.scvs, 0.01)),
+        "size_cv": np.sqrt(np.maximum(0.0, data.second_bytes2 / data.mean_bytes**2 - 1.0)),
+        "utilisation": visits.utilisation[0],
+        "ack_size_ratio": none if model.acks is None else model.acks.mean_bytes / data.mean_bytes,
+    }
+
+
+def _columns(columns: dict[str, Values], names: tuple[str, ...]) -> NDArray[np.float32]:
     return np.stack([columns[name] for name in names], axis=-1).astype(np.float32)
