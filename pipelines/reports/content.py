@@ -18,6 +18,7 @@ from pipelines.reports.distributions import (
 )
 from pipelines.reports.generation import Generation, read_generation
 from pipelines.reports.inventory import Inventory, take_inventory
+from pipelines.reports.networks import Networks, read_networks
 from pipelines.reports.results import Entry, read_leaderboard
 from pipelines.reports.samples import sample_designs, sample_programs
 from pipelines.reports.tables import TableSet
@@ -38,6 +39,7 @@ class Report:
     generation: Generation | None
     coverage: Coverage | None
     checks: tuple[Check, ...]
+    networks: Networks | None
     timing: Timing | None
     leaderboard: tuple[Entry, ...]
 
@@ -57,6 +59,7 @@ def summarise(tables: TableSet) -> Report:
         generation=read_generation(tables),
         coverage=measure_coverage(programs, designs, tables.text_by("designs", "design_id", "program_id")),
         checks=tuple(read_checks(tables)),
+        networks=read_networks(tables),
         timing=measure_time(tables, designs),
         leaderboard=tuple(read_leaderboard(tables)),
     )

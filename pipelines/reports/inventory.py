@@ -190,14 +190,20 @@ class _Attempts:
         said: dict[tuple[str, str, str, str], str] = {}
         for (table, _, stage, status, reason), rows in sorted(self.rows.items()):
             if status != OK:
-                text = " ".join(reason.split()) or "no reason was given"
-                key = (table, stage, status, re.sub(r"\d+(\.\d+)?", "#", text))
-                counts[key] += rows
-                said.setdefault(key, text if len(text) <= REASON_LENGTH else text[: REASON_LENGTH - 1] + "…")
+                same, text = tell_reason(reason)
+                counts[table, stage, status, same] += rows
+                said.setdefault((table, stage, status, same), text)
         order = sorted(counts, key=lambda k: (-counts[k], k))
         return [
             FailureReason(table=k[0], stage=k[1], status=k[2], reason=said[k], rows=counts[k]) for k in order
         ]
+
+
+def tell_reason(reason: str) -> tuple[str, str]:
+    """What a reason has in common with those that differ in numbers only, and how the page shows it."""
+    text = " ".join(reason.split()) or "no reason was given"
+    shown = text if len(text) <= REASON_LENGTH else text[: REASON_LENGTH - 1] + "…"
+    return re.sub(r"\d+(\.\d+)?", "#", text), shown
 
 
 def _in_order_of_statuses(counts: Counter[str]) -> dict[str, int]:

@@ -36,10 +36,16 @@ LONG_COLUMNS = (
 COUNTED_TABLES: Mapping[str, tuple[str, ...]] = {
     "cdfg_nodes": ("suite", "design_id"),
     "cdfg_edges": ("suite", "design_id"),
-    "network_flows": ("run_id",),
-    "network_hops": ("run_id",),
+    "network_flows": ("run_id", "delay_mean_ns", "rtt_mean_ns", "entropy_ns", "tree_ns"),
+    "network_hops": ("run_id", "queue", "queue_type", "utilisation"),
 }
 """Tables of many rows of which only these columns are read."""
+
+REPEATED_TEXTS: Mapping[str, tuple[str, ...]] = {
+    "network_flows": ("run_id",),
+    "network_hops": ("run_id", "queue_type"),
+}
+"""Columns of few texts in many rows, held as numbers of these texts."""
 
 FINGERPRINT_DIGITS = 16
 
@@ -133,7 +139,8 @@ def _read_shards(table: str, paths: Sequence[Path], problems: list[str]) -> pa.T
     schema = pa.schema([])
     for path in paths:
         try:
-            part = pq.read_table(path, columns=_wanted(table, path), partitioning=None)
+            wanted, repeated = _wanted(table, path), list(REPEATED_TEXTS.get(table, ()))
+            part = pq.read_table(path, columns=wanted, read_dictionary=repeated, partitioning=None)
             schema = pa.unify_schemas([schema, part.schema.remove_metadata()])
             parts.append(part)
         except (pa.ArrowException, OSError) as error:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib.resources import files
 
 from pipelines.reports.content import Report
-from pipelines.reports.drawing import generated, judgements, sections
+from pipelines.reports.drawing import generated, judgements, networks, sections
 from pipelines.reports.drawing.markup import Element, element, render
 from pipelines.reports.drawing.wording import plural
 
@@ -21,6 +21,7 @@ PARTS = (
     generated.generation,
     judgements.coverage,
     judgements.checks,
+    networks.networks,
     judgements.timing,
     judgements.leaderboard,
 )
@@ -31,7 +32,7 @@ def draw_page(report: Report) -> str:
 
     Returns: HTML 5 in ASCII and UTF-8 text, no address of anything outside, the same for the same report.
     """
-    drawn = [part(report) for part in PARTS]
+    drawn = [found for part in PARTS for found in [part(report)] if found is not None]
     return (
         "<!DOCTYPE html>\n" + render(element("html", _head(report), _body(report, drawn), lang="en")) + "\n"
     )
@@ -44,7 +45,7 @@ def _head(report: Report) -> Element:
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
         element("title", f"{report.name} · Simfoundry"),
-        element("style", _file("page.css")),
+        element("style", _file("page.css"), None if report.networks is None else _file("networks.css")),
     )
 
 

@@ -61,6 +61,8 @@ def tiles(report: Report) -> Element:
         shown.append((figure(timing.designs_per_core_hour), "designs a core-hour"))
     if coverage is not None:
         shown.append((percent(1 - coverage.beyond), "of evaluation programs near training"))
+    if report.networks is not None:
+        shown.append((count(sum(r.runs for r in report.networks.runs)), "network runs"))
     entries = [element("div", element("dt", what), element("dd", value)) for value, what in shown]
     return element("dl", entries, class_="tiles")
 
