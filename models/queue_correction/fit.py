@@ -28,7 +28,7 @@ SAMPLE_LIMIT = 4000
 """Samples of one run that are used, drawn evenly; others repeat what these say."""
 SMALL_SPREAD = 0.01
 """Squared coefficients of variation of waits below are as good as none."""
-SPREAD_WEIGHT = 0.2
+SPREAD_WEIGHT = 0.03
 """Of the second answer's loss beside the first's."""
 WEIGHT_LIMIT = 200.0
 """Weight of one sample over the mean, at most."""
@@ -47,7 +47,7 @@ class FitOptions:
     """
 
     width: int = 64
-    epochs: int = 60
+    epochs: int = 100
     learning_rate: float = 3e-3
     weight_decay: float = 1e-3
     batch_size: int = 2048
