@@ -338,13 +338,17 @@ def _read_times(tables: TableSet, runs: Sequence[_Run]) -> list[FlowTimes]:
     if not tables.has_column("network_flows", "run_id"):
         return []
     flows = tables.contents["network_flows"]
-    return [
-        found
-        for run in runs
-        for own in [flows.filter(pc.is_in(flows["run_id"], value_set=pa.array([run.run_id])))]
-        for found in [_times_of(run, TableSet(name="", contents={"flows": own}, fingerprint="", problems=()))]
-        if found is not None
-    ]
+    kind = flows["run_id"].type
+    # Texts are read as numbers of texts; what is none cannot name a run.
+    if not pa.types.is_dictionary(kind):
+        return []
+    found: list[FlowTimes] = []
+    for run in runs:
+        own = flows.filter(pc.is_in(flows["run_id"], value_set=pa.array([run.run_id], type=kind.value_type)))
+        times = _times_of(run, TableSet(name="", contents={"flows": own}, fingerprint="", problems=()))
+        if times is not None:
+            found.append(times)
+    return found
 
 
 def _times_of(run: _Run, tables: TableSet) -> FlowTimes | None:

@@ -119,7 +119,7 @@ def _loads_shown(networks_of: Read, loads: Sequence[float | None]) -> list[tuple
 
 def test_few_loads_are_rows_and_many_are_bands(networks_of: Read) -> None:
     assert _loads_shown(networks_of, [0.75, 0.25, None, 0.25]) == [(0.25, 0.25), (0.75, 0.75), None]
-    assert _loads_shown(networks_of, [0.1, 0.2, 0.25, 0.26, 0.9]) == [(0.0, 0.25), (0.25, 0.5), (0.75, 1.0)]
+    assert _loads_shown(networks_of, [0.1, 0.2, 0.25, 0.75, 0.9]) == [(0.0, 0.25), (0.5, 0.75), (0.75, 1.0)]
 
 
 def test_distributions_are_of_the_same_flows_in_microseconds(networks_of: Read) -> None:
@@ -192,6 +192,14 @@ def test_hops_in_several_files_are_one_table(tmp_path: Path, write_rows: Write) 
     assert values == {
         k: pytest.approx(v) for k, v in (("host_up", 0.4), ("core_down", 0.3), ("edge_down", 0.5))
     }
+
+
+def test_columns_of_other_types_give_no_charts(networks_of: Read) -> None:
+    rows = _network_rows()
+    for table in ("network_flows", "network_hops"):
+        rows[table] = [row | {"run_id": 1, "utilisation": "high"} for row in rows[table]]
+    found = networks_of(rows)
+    assert (found.utilisations, found.times) == ((), ())
 
 
 def test_runs_alone_are_a_section_without_charts(tmp_path: Path, write_rows: Write) -> None:
