@@ -7,6 +7,7 @@ Belongs here: tables of runs into arrays, with the theory of each run made anew.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,19 +85,29 @@ def read_runs(tables: Path, groups: Sequence[str] | None = None) -> Iterator[Sim
     Args:   tables: folder with a folder of Parquet files a table. groups: files to read; None for all.
     Raises: PredictorError: a file is missing.
     """
-    names = groups or sorted(path.stem for path in (tables / "network_runs").glob("*.parquet"))
-    for name in names:
-        paths = [tables / table / f"{name}.parquet" for table in _TABLES]
-        missing = [path for path in paths if not path.is_file()]
-        if missing:
-            raise PredictorError(
-                f"simulated runs must be three tables a group, got no {missing[0]}; "
-                "`simfoundry run network=release` simulates them"
-            )
-        rows, flows, hops = (pq.read_table(path) for path in paths)
+    for name in groups or _groups_of(tables):
+        rows, flows, hops = (_read(tables, table, name) for table in _TABLES)
         for row in table_spec("network_runs").from_arrow(rows):
             if row.status == OK and row.protocol == "udp" and row.load is not None:
                 yield simulated_run(row, _of_run(flows, row.run_id), _of_run(hops, row.run_id))
+
+
+def _groups_of(tables: Path) -> list[str]:
+    """Names of groups; files of a release have a number more."""
+    stems = [path.stem for path in (tables / "network_runs").glob("*.parquet")]
+    return sorted({re.sub(r"-\d{4}$", "", stem) for stem in stems})
+
+
+def _read(tables: Path, table: str, group: str) -> pa.Table:
+    """A group's rows, from one file or from those of a release."""
+    whole = tables / table / f"{group}.parquet"
+    paths = [whole] if whole.is_file() else sorted(whole.parent.glob(f"{group}-[0-9][0-9][0-9][0-9].parquet"))
+    if not paths:
+        raise PredictorError(
+            f"simulated runs must be three tables a group, got no {whole}; "
+            "`simfoundry run network=release` simulates them"
+        )
+    return pa.concat_tables([pq.read_table(path) for path in paths])
 
 
 _TABLES = ("network_runs", "network_flows", "network_hops")
