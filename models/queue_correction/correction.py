@@ -57,14 +57,16 @@ class Correction:
 
     def log_factors(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
         """Bounded and gated answers of every sample: (samples, features) -> (samples, 2)."""
-        kept = np.clip(features, self.least, self.most)
-        values = (kept - self.center) / self.scale
+        return self.answers(features) * self.seen(features)[:, None]
+
+    def answers(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Bounded answers, outside of training asked at its edge: (samples, features) -> (samples, 2)."""
+        values = (np.clip(features, self.least, self.most) - self.center) / self.scale
         for number, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
             values = values @ weight + bias  # (samples, width)
             if number + 1 < len(self.weights):
                 values /= 1.0 + np.exp(-values)
-        answers = np.clip(values, self.lowest, self.highest).astype(np.float64)
-        return answers * self.seen(features)[:, None]
+        return np.clip(values, self.lowest, self.highest).astype(np.float64)
 
     def seen(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
         """How much alike was seen in training, 1 to 0, of every sample. (samples,)"""
@@ -85,14 +87,14 @@ class Corrected:
 
 def correct(model: NetworkModel, correction: Correction) -> Corrected:
     """Waits by the estimate for trees, corrected."""
-    waits, samples = stream_waits(model, "tree"), samples_of(model)
+    waits = stream_waits(model, "tree")
+    samples = samples_of(model, waits)
     features = np.concatenate([part.features for part in samples])
-    answers = np.split(correction.log_factors(features), [len(samples[0].streams)])
+    seen = correction.seen(features)
+    answers = np.split(correction.answers(features) * seen[:, None], [len(samples[0].streams)])
     learned = [_learned(waits.data, *pair) for pair in zip(samples, answers, strict=False)]
     acks = learned[-1] if model.acks is not None else waits.acks
-    return Corrected(
-        waits=replace(waits, data=learned[0], acks=acks), seen=float(correction.seen(features).mean())
-    )
+    return Corrected(waits=replace(waits, data=learned[0], acks=acks), seen=float(seen.mean()))
 
 
 def corrected_waits(model: NetworkModel, correction: Correction) -> StreamWaits:

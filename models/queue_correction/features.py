@@ -77,9 +77,12 @@ class StreamSamples:
     service_s: NDArray[np.float64]
 
 
-def samples_of(model: NetworkModel) -> tuple[StreamSamples, ...]:
-    """The streams of a model's data packets, and of its acknowledgements when there are any."""
-    shared = _shared(model)
+def samples_of(model: NetworkModel, tree: StreamWaits | None = None) -> tuple[StreamSamples, ...]:
+    """The streams of a model's data packets, and of its acknowledgements when there are any.
+
+    Args: tree: waits by the estimate for trees, when they are known.
+    """
+    shared = _shared(model, tree or stream_waits(model, "tree"))
     ways = [model.data] if model.acks is None else [model.data, model.acks]
     return tuple(_samples(model, shared, *way) for way in zip(ways, model.queues.loads, strict=True))
 
@@ -98,7 +101,7 @@ class _Shared:
     concentration: Column
 
 
-def _shared(model: NetworkModel) -> _Shared:
+def _shared(model: NetworkModel, tree: StreamWaits) -> _Shared:
     queues = model.queues
     load, count = queues.load, len(queues.utilisation)
     work, burst, squares = (
@@ -108,7 +111,7 @@ def _shared(model: NetworkModel) -> _Shared:
     busy = np.maximum(queues.utilisation, 1e-300)
     return _Shared(
         entropy=stream_waits(model, "maximum_entropy"),
-        tree=stream_waits(model, "tree"),
+        tree=tree,
         mean_s=busy / np.maximum(queues.rate_per_s, 1e-300),
         burst=np.log1p(np.maximum(-0.99, burst / np.maximum(work, 1e-300))),
         concentration=squares / np.maximum(busy**2, 1e-300),
