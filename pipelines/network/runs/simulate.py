@@ -6,7 +6,6 @@ Belongs here: which simulator a run goes to, rows of failures, the cache. Does n
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -34,7 +33,7 @@ from pipelines.network.simulation import (
 from pipelines.network.topology import Topology
 from pipelines.network.traffic import TCP, Traffic, draw_schedule
 from pipelines.schemas import OK, TIMEOUT, TOOL_ERROR, NetworkRunRow, table_spec
-from pipelines.tools import ToolMissing
+from pipelines.tools import ToolMissing, stopwatch
 
 STEP = "network"
 NO_VERSION = "none"
@@ -146,17 +145,17 @@ def _remembered(run: NetworkRun, group: str, cache: ContentCache, folder: Path) 
     common: dict[str, Any] = {"run_id": run_id, "group": group, "tool": tool, "tool_version": version}
     common |= _of_configuration(run, topology, traffic)
     key = content_hash(run_id, _packets_version())
-    start = time.perf_counter()
+    start = stopwatch()
     try:
         sums, wall_s = _recalled(cache, key) or (None, None)
         if sums is None:
             sums = _simulated(run, topology, traffic, folder)
-            wall_s = time.perf_counter() - start
+            wall_s = stopwatch() - start
             _keep(cache, key, sums, wall_s)
     except (NetworkError, ToolMissing) as error:
         timed_out = isinstance(error, SimulationFailed) and error.timed_out
         outcome: dict[str, Any] = {"status": TIMEOUT if timed_out else TOOL_ERROR, "reason": str(error)}
-        row = NetworkRunRow(**common, **_NOTHING, **outcome, wall_s=time.perf_counter() - start)
+        row = NetworkRunRow(**common, **_NOTHING, **outcome, wall_s=stopwatch() - start)
         empty = [table_spec(name).schema().empty_table() for name in ("network_flows", "network_hops")]
         return _Simulated(row=row, flows=empty[0], hops=empty[1])
     offered, flows, hops = run_tables(run, run_id, sums)
