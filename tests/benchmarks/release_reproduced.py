@@ -1,14 +1,15 @@
 """Whether a release comes out with the same bytes twice, and how long a refresh of cached designs takes.
 
     python tests/benchmarks/release_reproduced.py [--designs 10000] [--keep FOLDER]
-        [--only reproduced|refresh|partitions] [--release releases/v1 --partitions ast-001,stationary]
+        [--only reproduced|refresh|partitions] [--release releases/v1 --partitions ast-001,stationary|all]
 
 Reproduced: `simfoundry run` with a small configuration and `simfoundry release`, in two clones of this
 checkout with nothing but its tracked files, and every file compared, but for the wall-clock columns and their
 manifest.
 
 Partitions: some partitions of a committed release made again from its params.yaml with an empty cache, every
-step from generation to labels and features, and each table compared with the release's.
+step from generation to labels and features, and each table compared with the release's; `all` makes the whole
+release again, tables without partitions included. With --keep an interrupted run goes on.
 
 Refresh: `simfoundry run` with every design in the cache, Dagster and DVC included. Labelling as many designs
 for real takes hours, so the cache is filled as an import does, with rows copied from a few designs that are
@@ -40,7 +41,7 @@ import pyarrow.compute as pc
 from assets.configuration import compose_configuration, read_parameters_file, write_parameters
 from assets.deployments import local_deployment
 from assets.settings import Settings, ignore_progress
-from assets.stages import step_named
+from assets.stages import partitions_of, step_named
 from pipelines.features import FeatureRows, FeatureTables, Graphs, extract_features, remember_features
 from pipelines.hls import HlsOptions, design_id, read_interface
 from pipelines.labelling import (
@@ -130,6 +131,9 @@ def reproduced(base: Path) -> None:
 
 REMADE = ("programs", "designs", "labels", "features")
 """Steps whose tables have a file a partition."""
+REMADE_WHOLE = ("splits", "stage_reports")
+"""Steps whose tables have one file, of all partitions."""
+EVERY = "all"
 
 
 def partitions_reproduced(base: Path, release: Release, names: Sequence[str]) -> None:
@@ -137,22 +141,30 @@ def partitions_reproduced(base: Path, release: Release, names: Sequence[str]) ->
     folder = base / "remade"
     configuration = read_parameters_file(release.folder / "params.yaml")
     settings = Settings(configuration=configuration, deployment=local_deployment(folder))
+    every = partitions_of(step_named("programs"), settings)
+    jobs = [(partition, REMADE) for partition in (every if list(names) == [EVERY] else names)]
+    if list(names) == [EVERY]:
+        jobs += [(p, (name,)) for name in REMADE_WHOLE for p in partitions_of(step_named(name), settings)]
     print(f"| partition of {release.manifest.name} | table | rows | |\n| --- | --- | --- | --- |")
-    differing = 0
-    for partition in names:
-        start = time.perf_counter()
-        for name in REMADE:
-            step_named(name).run(settings, partition, ignore_progress)
-        for table in [t for name in REMADE for t in step_named(name).tables if t in release.tables()]:
-            there = release.arrow(table, partition)
-            made = read_arrow(table_path(settings.deployment.data_dir, table_spec(table), partition))
-            differing += not made.equals(there)
-            same = "identical" if made.equals(there) else "DIFFERENT"
-            print(f"| {partition} | {table} | {there.num_rows} | {same} |")
-        print(f"| {partition} | | | {time.perf_counter() - start:.0f} s |", flush=True)
+    differing = sum(remade_otherwise(settings, release, *job) for job in jobs)
     if differing:
         raise SystemExit(f"partitions must come out the same, got {differing} other tables")
     print()
+
+
+def remade_otherwise(settings: Settings, release: Release, partition: str, steps: Sequence[str]) -> int:
+    """Make a partition's tables by these steps; how many are not the release's."""
+    start, differing = time.perf_counter(), 0
+    for name in steps:
+        step_named(name).run(settings, partition, ignore_progress)
+    for table in [t for name in steps for t in step_named(name).tables if t in release.tables()]:
+        there = release.arrow(table, partition)
+        made = read_arrow(table_path(settings.deployment.data_dir, table_spec(table), partition))
+        differing += not made.equals(there)
+        same = "identical" if made.equals(there) else "DIFFERENT"
+        print(f"| {partition} | {table} | {there.num_rows} | {same} |")
+    print(f"| {partition} | | | {time.perf_counter() - start:.0f} s |", flush=True)
+    return differing
 
 
 # ---- refresh ---------------------------------------------------------------------------------------
@@ -336,7 +348,7 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, help="work here and keep the folder")
     parser.add_argument("--only", choices=("reproduced", "refresh", "partitions"))
     parser.add_argument("--release", type=Path, default=ROOT / "releases" / "v1")
-    parser.add_argument("--partitions", default="ast-001,stationary", help="names, with commas")
+    parser.add_argument("--partitions", default="ast-001,stationary", help="names, with commas, or all")
     chosen = parser.parse_args()
     print(f"Machine: {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}.\n")
     with tempfile.TemporaryDirectory() as temporary:
