@@ -11,6 +11,7 @@ from typing import Any
 import dagster as dg
 
 from assets.jobs import ASSET_JOBS
+from assets.model_assets import MODEL_ASSETS
 from assets.nightly import everything, nightly_schedule
 from assets.report_asset import REPORT_ASSETS
 from assets.resources import resources
@@ -23,7 +24,7 @@ def build_definitions(overrides: Mapping[str, Any] | None = None) -> dg.Definiti
     Args: overrides: resources by name that replace those of the deployment, for tests.
     """
     return dg.Definitions(
-        assets=[*TABLE_ASSETS, *REPORT_ASSETS],
+        assets=[*TABLE_ASSETS, *MODEL_ASSETS, *REPORT_ASSETS],
         jobs=[*ASSET_JOBS, everything],
         schedules=[nightly_schedule],
         resources=resources(overrides),

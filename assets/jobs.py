@@ -1,5 +1,5 @@
 """Asset jobs: the tables of one suite, the split and the report over all suites, the tables of one group of
-networks, the predictors, and the page of it all.
+networks, their correction in the registry, the predictors, and the page of it all.
 
 Belongs here: what is launched together. Does not: when (schedules.py).
 """
@@ -41,6 +41,12 @@ network_tables = dg.define_asset_job(
     description="Runs, flows and hops of one group of simulated networks.",
 )
 
+network_model = dg.define_asset_job(
+    "network_model",
+    selection=dg.AssetSelection.assets("queue_correction"),
+    description="The correction of networks' latencies in the model registry.",
+)
+
 predictors = dg.define_asset_job(
     "predictors",
     selection=dg.AssetSelection.assets(*step_named("models").tables),
@@ -59,6 +65,7 @@ ASSET_JOBS = [
     report_table,
     record_table,
     network_tables,
+    network_model,
     predictors,
     report_page,
 ]

@@ -17,6 +17,7 @@ from assets.execution import INTERRUPTED
 from assets.instance import PROCESS_TAG, process_tag, release_dead_runs
 from assets.jobs import ASSET_JOBS
 from assets.locks import sweep_leftovers, writing_to
+from assets.model_assets import MODEL_ASSETS
 from assets.partitions import BY_GROUP, BY_SUITE, WHOLE, declare_partitions, partitions_by
 from assets.report_asset import REPORT_ASSETS
 from assets.resources import FoundryResource, ProgressResource, resources
@@ -33,6 +34,7 @@ JOBS = (
     "report_table",
     "record_table",
     "network_tables",
+    "network_model",
     "predictors",
     "report_page",
 )
@@ -132,6 +134,8 @@ class _Run:
         self._record("records")
         self._execute_each(jobs["network_tables"], BY_GROUP)
         self._record("network")
+        if self.settings.configuration.network.groups and "network" not in self.unmade:
+            self._execute(jobs["network_model"], [], None)
         self._execute_if_ready(jobs["predictors"], step_named("models"))
         self._record("models")
         self._execute(jobs["report_page"], [], None)  # of whatever was made
@@ -143,7 +147,7 @@ class _Run:
             slots=dict(self.settings.options.slots),
         )
         definitions = dg.Definitions(
-            assets=[*TABLE_ASSETS, *REPORT_ASSETS],
+            assets=[*TABLE_ASSETS, *MODEL_ASSETS, *REPORT_ASSETS],
             jobs=ASSET_JOBS,
             loggers={"console": dg.colored_console_logger},
             resources=resources({"foundry": foundry, "progress": self.progress}),

@@ -13,7 +13,7 @@ import pytest
 import yaml
 from foundry_fakes import FEW_OVERRIDES
 
-from assets import stages
+from assets import model_assets, stages
 from assets.configuration import compose_configuration, write_parameters
 from assets.deployments import Deployment, local_deployment
 from assets.settings import Settings
@@ -34,7 +34,7 @@ FAKES = (
 @pytest.fixture
 def engines(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Replace the engines that need tools or minutes; returns what registering was told."""
-    told = SimpleNamespace(tags=None)
+    told = SimpleNamespace(tags=None, corrections=0)
 
     def register(outcome: Any, store: Any, tags: Any) -> Registration:
         told.tags = dict(tags)
@@ -42,9 +42,14 @@ def engines(monkeypatch: pytest.MonkeyPatch) -> Any:
             name="tenset-mlp", version="1", became_champion=True, is_champion=True, reason="first"
         )
 
+    def register_correction(store: Any) -> str:
+        told.corrections += 1
+        return "1"
+
     for name in FAKES:
         monkeypatch.setattr(stages, name, getattr(foundry_fakes, name))
     monkeypatch.setattr(stages, "register_candidate", register)
+    monkeypatch.setattr(model_assets, "register_correction", register_correction)
     return told
 
 

@@ -278,6 +278,7 @@ def test_the_nightly_job_does_what_the_command_does(
         "report_table",
         "record_table",
         "network_tables",
+        "network_model",
         "predictors",
         "report_page",
     }
