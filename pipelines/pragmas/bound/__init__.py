@@ -1,0 +1,31 @@
+"""A lower bound on latency and resources, as a function of (summary, configuration, target).
+
+Belongs here: one function a theorem of NLP-DSE, targets as data. Does not: finding the best configuration
+(`program/`). Outside this package only the names below are used.
+"""
+
+from pipelines.pragmas.bound.completion import complete, inner_unroll, outer_unroll
+from pipelines.pragmas.bound.composition import flattened
+from pipelines.pragmas.bound.leaf import leaf
+from pipelines.pragmas.bound.reading import read_target, target_names
+from pipelines.pragmas.bound.result import COMPUTATION, TRANSFER, Bound, BoundPart, Leaf
+from pipelines.pragmas.bound.target import OperationCost, Target
+from pipelines.pragmas.bound.whole import bound
+
+__all__ = [
+    "COMPUTATION",
+    "TRANSFER",
+    "Bound",
+    "BoundPart",
+    "Leaf",
+    "OperationCost",
+    "Target",
+    "bound",
+    "complete",
+    "flattened",
+    "inner_unroll",
+    "leaf",
+    "outer_unroll",
+    "read_target",
+    "target_names",
+]

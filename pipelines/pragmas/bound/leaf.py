@@ -1,0 +1,224 @@
+"""A pipelined loop with all loops inside unrolled, and straight-line nests: the constants of the bound.
+
+Belongs here: theorems 6.9, 6.12, 6.13, 6.14 and recurrences. Does not: what is above the pipeline
+(`composition.py`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+
+from pipelines.pragmas.bound.result import Leaf
+from pipelines.pragmas.bound.straight import critical_path, path_from
+from pipelines.pragmas.bound.target import Target
+from pipelines.pragmas.summary import RAW, READ, WRITE, Dependence, Loop, Statement, Summary
+
+UNIT_OF = {"sub": "add"}
+"""Kinds that share a unit with another kind."""
+
+
+def leaf(summary: Summary, loop: str, unroll: int, target: Target) -> Leaf:
+    """A loop that is pipelined with a factor, all loops inside unrolled fully (theorems 6.13 and 6.14).
+
+    Args: unroll: copies of the body that run at once, already completed (`completion.inner_unroll`).
+    """
+    facts = summary.loops[loop]
+    latency = body_latency(summary, loop, target, {loop: unroll})
+    interval, limit = least_interval(summary, loop, unroll, target)
+    steps = iterations(facts, unroll)
+    fill = max(0, latency - interval) if facts.trip_count_min > 0 else 0
+    cycles = fill + float(steps) * interval if facts.trip_count_max else 0.0
+    return Leaf(
+        latency_cycles=latency,
+        interval_cycles=interval,
+        cycles=cycles,
+        units=units(summary, loop, unroll, interval),
+        limit=limit,
+    )
+
+
+def iterations(loop: Loop, unroll: int) -> Fraction:
+    """Steps of a loop with a factor: rounded up for a constant trip count, for a remainder is a step too."""
+    if loop.constant:
+        return Fraction(-(-loop.trip_count_max // unroll))
+    return loop.trip_count_average / unroll
+
+
+# ---- straight-line code ----------------------------------------------------------------------------
+
+
+def body_latency(summary: Summary, place: str, target: Target, factors: dict[str, int]) -> int:
+    """Cycles of one execution of a body whose loops are all unrolled (theorem 6.9): its critical path."""
+    cycles = {c: _unrolled(summary, c, target, factors) for c in summary.children(place)}
+    return round(longest_path(summary, place, cycles)[0])
+
+
+def _unrolled(summary: Summary, child: str | int, target: Target, factors: dict[str, int]) -> int:
+    if isinstance(child, int):
+        return statement_latency(summary.statements[child], target, factors)
+    loop = summary.loops[child]
+    within = factors | {child: loop.trip_count_max}
+    if loop.trip_count_max == 0:
+        return 0
+    return max(body_latency(summary, child, target, within), chain_latency(summary, child, target))
+
+
+def statement_latency(statement: Statement, target: Target, factors: dict[str, int]) -> int:
+    """A statement's critical path, copies of its reduction in one tree (theorem 6.12)."""
+    copies = math.prod(factors.get(loop, 1) for loop in statement.reduction_loops)
+    return critical_path(statement, target, copies)
+
+
+def chain_latency(summary: Summary, loop: str, target: Target) -> int:
+    """Cycles of iterations that wait for each other, in a loop that is unrolled (theorem 6.9)."""
+    delay, distance, _ = slowest_recurrence(summary, loop, target)
+    return (summary.loops[loop].trip_count_max // distance) * delay if delay else 0
+
+
+def longest_path(
+    summary: Summary, place: str, cycles: Mapping[str | int, float]
+) -> tuple[float, tuple[str | int, ...]]:
+    """Longest path over the children of a body, and the children on it (section 5.4: others overlap)."""
+    before = predecessors(summary, place)
+    ends: dict[str | int, tuple[float, tuple[str | int, ...]]] = {}
+    for child in summary.children(place):
+        start, way = max((ends[b] for b in before[child]), key=lambda end: end[0], default=(0.0, ()))
+        ends[child] = (start + cycles[child], (*way, child))
+    return max(ends.values(), key=lambda end: end[0], default=(0.0, ()))
+
+
+def predecessors(summary: Summary, place: str) -> dict[str | int, list[str | int]]:
+    """Children of a body that each child depends on within one iteration."""
+    children = summary.children(place)
+    owner = {s: c for c in children for s in statements_in(summary, c)}
+    order = {c: n for n, c in enumerate(children)}
+    found: dict[str | int, list[str | int]] = {c: [] for c in children}
+    for dependence in summary.dependences:
+        source, sink = owner.get(dependence.source), owner.get(dependence.target)
+        if dependence.loop is not None or source is None or sink is None or order[source] >= order[sink]:
+            continue
+        both_straight = isinstance(source, int) and isinstance(sink, int)
+        if (dependence.kind == RAW or not both_straight) and source not in found[sink]:
+            found[sink].append(source)
+    return found
+
+
+def statements_in(summary: Summary, child: str | int) -> tuple[int, ...]:
+    """Statements of a child of a body."""
+    if isinstance(child, int):
+        return (child,)
+    return tuple(s.index for s in summary.statements if child in s.loops)
+
+
+# ---- intervals -------------------------------------------------------------------------------------
+
+
+def least_interval(summary: Summary, loop: str, unroll: int, target: Target) -> tuple[int, str]:
+    """Least cycles between steps of a pipelined loop (section 6.1.4), and what sets them."""
+    ways = [(1, "one step a cycle"), _reduction_interval(summary, loop, target)]
+    delay, distance, what = slowest_recurrence(summary, loop, target)
+    ways.append((math.ceil(Fraction(delay * unroll, distance)), what))
+    ways.append(_port_interval(summary, loop, unroll, target))
+    return max(ways, key=lambda way: way[0])
+
+
+def _reduction_interval(summary: Summary, loop: str, target: Target) -> tuple[int, str]:
+    """Cycles of the operation that a reduction carries from one step to the next (RecMII, distance 1)."""
+    found = (0, "")
+    for statement in summary.statements:
+        if loop not in statement.reduction_loops:
+            continue
+        latency = max(
+            (target.cost(o.kind, o.type).latency_cycles for o in statement.operations if o.reduction),
+            default=0,
+        )
+        written = next((a.array for a in statement.accesses if a.kind == WRITE), "?")
+        found = max(found, (latency, f"sum of {written}"))
+    return found
+
+
+def slowest_recurrence(summary: Summary, loop: str, target: Target) -> tuple[int, int, str]:
+    """Cycles and distance of the recurrence of most cycles an iteration that a loop carries (RecMII).
+
+    Returns: delay and distance, (0, 1) without one, and the array it goes through.
+    """
+    found = (0, 1, "")
+    for d in summary.dependences:
+        if d.loop != loop or d.kind != RAW or d.reduction:
+            continue
+        delay, distance = _cycle_delay(summary, loop, d, target), max(1, d.distance)
+        if Fraction(delay, distance) > Fraction(found[0], found[1]):
+            found = (delay, distance, f"{d.array} of {distance} before")
+    return found
+
+
+def _cycle_delay(summary: Summary, loop: str, carried: Dependence, target: Target) -> int:
+    """Cycles from a carried value's load to the store that makes the next one, 0 when there is no way."""
+    first = path_from(summary.statements[carried.target], target, carried.array)
+    if carried.source == carried.target:
+        return first
+    reached: dict[int, int] = {carried.target: first}
+    inner = sorted(
+        (d for d in summary.dependences if d.kind == RAW and d.loop is None and d.source < d.target),
+        key=lambda d: (d.source, d.target),
+    )
+    for d in inner:
+        if d.source in reached and loop in summary.statements[d.target].loops:
+            cycles = reached[d.source] + path_from(summary.statements[d.target], target, d.array)
+            reached[d.target] = max(reached.get(d.target, 0), cycles)
+    return reached.get(carried.source, 0)
+
+
+def _port_interval(summary: Summary, loop: str, unroll: int, target: Target) -> tuple[int, str]:
+    """Accesses of a step over ports (ResMII), where arrays stay in one bank."""
+    if target.ports is None:
+        return 0, ""
+    found = (0, "")
+    for kind in (READ, WRITE):
+        for array in summary.arrays.values():
+            if array.shape and array.external:
+                count = _accesses(summary, loop, unroll, array.name, kind)
+                found = max(found, (-(-count // target.ports), f"{count} {kind}s of {array.name}"))
+    return found
+
+
+def _accesses(summary: Summary, loop: str, unroll: int, array: str, kind: str) -> int:
+    """Different elements that a step surely touches: those of one statement's one access."""
+    most = 0
+    for statement in summary.statements:
+        if loop not in statement.loops or not statement.always:
+            continue
+        inside = {i: summary.loops[i].trip_count_min for i in summary.loops_inside(loop)} | {loop: unroll}
+        for access in statement.accesses:
+            if access.array == array and access.kind == kind and all(a.exact for a in access.subscripts):
+                named = {name for a in access.subscripts for name, factor in a.terms if factor}
+                most = max(most, max((n for i, n in inside.items() if i in named), default=1))
+    return most
+
+
+# ---- units -----------------------------------------------------------------------------------------
+
+
+def units(summary: Summary, loop: str, unroll: int, interval: int) -> dict[tuple[str, str], float]:
+    """Units by (kind, type) that a pipelined loop keeps busy, sharing perfect (theorem 6.17)."""
+    inside = set(summary.loops_inside(loop))
+    return busy_units(
+        (s for s in summary.statements if loop in s.loops),
+        {i: summary.loops[i].trip_count_max for i in inside} | {loop: unroll},
+        interval,
+    )
+
+
+def busy_units(
+    statements: Iterable[Statement], factors: dict[str, int], cycles: int
+) -> dict[tuple[str, str], float]:
+    """Operations of copies of statements over the cycles in which they may take turns."""
+    found: dict[tuple[str, str], float] = {}
+    for statement in statements:
+        copies = math.prod(factors.get(loop, 1) for loop in statement.loops)
+        for operation in statement.operations:
+            key = (UNIT_OF.get(operation.kind, operation.kind), operation.type)
+            found[key] = found.get(key, 0.0) + copies / max(1, cycles)
+    return found

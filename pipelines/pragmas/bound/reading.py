@@ -1,0 +1,104 @@
+"""Targets from JSON files: those of the package by name, others by path.
+
+Belongs here: the files' format. Does not: figures (`targets/*.json`), the shape in memory (`target.py`).
+"""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from pipelines.pragmas.bound.target import OperationCost, Target
+from pipelines.pragmas.errors import PragmaError
+
+LIMIT_BYTES = 1 << 20
+
+
+class _Operation(BaseModel):
+    """A row of figures and where they come from."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kinds: tuple[str, ...]
+    type: str
+    latency_cycles: int = Field(ge=0)
+    dsp_count: int = Field(default=0, ge=0)
+    source: str
+
+
+class _File(BaseModel):
+    """A target's file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    about: str
+    clock_period_ns: float = Field(gt=0)
+    burst_bits: int | None = Field(default=None, ge=1)
+    dsp_available: int | None = Field(default=None, ge=0)
+    onchip_bits: int | None = Field(default=None, ge=0)
+    most_partitions: int = Field(ge=1)
+    tree_reduction: bool = True
+    ports: int | None = Field(default=None, ge=1)
+    sources: dict[str, str]
+    operations: tuple[_Operation, ...]
+
+
+def target_names() -> tuple[str, ...]:
+    """Targets that the package has."""
+    files = resources.files("pipelines.pragmas.bound").joinpath("targets").iterdir()
+    return tuple(sorted(f.name.removesuffix(".json") for f in files if f.name.endswith(".json")))
+
+
+def read_target(name_or_path: str | Path) -> Target:
+    """Read a target of the package by its name, or any by the path of its file.
+
+    Raises: PragmaError: no such target or file, larger than 1 MiB, or not of the format.
+    """
+    text = _text(name_or_path)
+    try:
+        found = _File.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(p) for p in first["loc"]) or "the file"
+        raise PragmaError(
+            f"a target must be of the format of targets/u200.json, got at {place}: {first['msg']} "
+            f"({name_or_path}:1)"
+        ) from error
+    costs = {
+        (kind, row.type): OperationCost(latency_cycles=row.latency_cycles, dsp_count=row.dsp_count)
+        for row in found.operations
+        for kind in row.kinds
+    }
+    return Target(
+        name=found.name,
+        clock_period_ns=found.clock_period_ns,
+        operations=costs,
+        burst_bits=found.burst_bits,
+        dsp_available=found.dsp_available,
+        onchip_bits=found.onchip_bits,
+        most_partitions=found.most_partitions,
+        tree_reduction=found.tree_reduction,
+        ports=found.ports,
+    )
+
+
+def _text(name_or_path: str | Path) -> str:
+    if isinstance(name_or_path, str) and name_or_path in target_names():
+        return (
+            resources.files("pipelines.pragmas.bound").joinpath("targets", f"{name_or_path}.json").read_text()
+        )
+    try:
+        with Path(name_or_path).open("rb") as stream:
+            content = stream.read(LIMIT_BYTES + 1)
+    except OSError as error:
+        known = ", ".join(target_names())
+        raise PragmaError(
+            f"a target must be a name or a readable file, got {error.strerror} ({name_or_path}:1); "
+            f"the names are {known}"
+        ) from error
+    if len(content) > LIMIT_BYTES:
+        raise PragmaError(f"a target must have at most {LIMIT_BYTES >> 10} KiB, got more ({name_or_path}:1)")
+    return content.decode("utf-8", errors="replace")

@@ -1,0 +1,48 @@
+"""What hardware and tool a bound is for: times and DSPs of operations, transfers, limits.
+
+Belongs here: the shape of the data. Does not: the data (`targets/*.json`, each figure with its source).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperationCost:
+    """Least cycles from operands to result, and DSP blocks of one unit that starts one a cycle."""
+
+    latency_cycles: int
+    dsp_count: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """A tool on a device.
+
+    Attributes:
+        name: `u200`, `simfoundry`; clock_period_ns: asked for.
+        operations: by (kind, type); one that is not listed takes no cycle and no DSP.
+        burst_bits: bits a cycle of one transfer from or to memory outside; None: arrays stay where they are
+            and nothing is transferred.
+        dsp_available, onchip_bits: limits (equations 15 and 16), None for none.
+        most_partitions: of an array (equation 9).
+        tree_reduction: associative floating operations may be reordered (`unsafe_math`).
+        ports: reads, and writes, of an array that may start in one cycle, arrays being in one bank; None: as
+            many as wanted.
+    """
+
+    name: str
+    clock_period_ns: float
+    operations: Mapping[tuple[str, str], OperationCost]
+    burst_bits: int | None
+    dsp_available: int | None
+    onchip_bits: int | None
+    most_partitions: int
+    tree_reduction: bool = True
+    ports: int | None = None
+
+    def cost(self, kind: str, type_name: str) -> OperationCost:
+        """Cost of an operation."""
+        return self.operations.get((kind, type_name), OperationCost(latency_cycles=0))

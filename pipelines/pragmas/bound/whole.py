@@ -1,0 +1,71 @@
+"""The bound of a program: computation and transfer together, resources, and what each part takes.
+
+Belongs here: theorem 6.21 and equation 15. Does not: any part's own bound.
+"""
+
+from __future__ import annotations
+
+from pipelines.pragmas.bound.completion import complete
+from pipelines.pragmas.bound.composition import Cost, Units, cost_of, shared
+from pipelines.pragmas.bound.leaf import longest_path
+from pipelines.pragmas.bound.result import COMPUTATION, TRANSFER, Bound, BoundPart
+from pipelines.pragmas.bound.target import Target
+from pipelines.pragmas.bound.transfer import level_cycles, onchip_bits, transfers
+from pipelines.pragmas.configuration import COARSE, Configuration
+from pipelines.pragmas.summary import ROOT, Summary
+
+
+def bound(summary: Summary, configuration: Configuration, target: Target) -> Bound:
+    """Least latency and resources that a configuration can have on a target (theorems 6.17, 6.20 and 6.21).
+
+    Raises: PragmaError: a directive of a loop that the program has not, or an impossible one.
+    """
+    completed = complete(summary, configuration)
+    costs = {c: cost_of(summary, completed, c, target) for c in summary.children(ROOT)}
+    computation, way = longest_path(summary, ROOT, {c: cost.cycles for c, cost in costs.items()})
+    into, out = transfers(summary, target)
+    transfer = level_cycles(into.values()) + level_cycles(out.values())
+    overlaps = any(choice.pipeline == COARSE for choice in completed.loops.values())
+    return Bound(
+        latency_cycles=max(computation, transfer) if overlaps else computation + transfer,
+        computation_cycles=computation,
+        transfer_cycles=transfer,
+        dsp_count=dsp_count(shared(costs), target),
+        onchip_bits=onchip_bits(summary, configuration),
+        parts=(*_computations(summary, costs, way), *_transfers(into, "in"), *_transfers(out, "out")),
+    )
+
+
+def dsp_count(units: Units, target: Target) -> float:
+    """DSP blocks of units that are at work at once (equation 15)."""
+    return sum(count * target.cost(*key).dsp_count for key, count in units.items())
+
+
+def _computations(
+    summary: Summary, costs: dict[str | int, Cost], way: tuple[str | int, ...]
+) -> tuple[BoundPart, ...]:
+    return tuple(
+        BoundPart(
+            place=child if isinstance(child, str) else f"line {summary.statements[child].line}",
+            kind=COMPUTATION,
+            cycles=cost.cycles,
+            critical=child in way,
+            limit=cost.limit,
+        )
+        for child, cost in costs.items()
+        if cost.cycles > 0
+    )
+
+
+def _transfers(cycles: dict[str, int], direction: str) -> tuple[BoundPart, ...]:
+    most = level_cycles(cycles.values())
+    return tuple(
+        BoundPart(
+            place=array,
+            kind=TRANSFER,
+            cycles=count,
+            critical=count == most,
+            limit=f"{array} {direction}, {count} bursts",
+        )
+        for array, count in cycles.items()
+    )
