@@ -1,0 +1,120 @@
+"""Statements that combine a value with new terms by an associative operator.
+
+Belongs here: recognising `x = x op ...` and taking it apart. Does not: over which loops the accumulation
+may be reordered (`dependences.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pipelines.hls import ir
+from pipelines.interface import ScalarType
+
+ADD, MULTIPLY, MINIMUM, MAXIMUM = "add", "mul", "min", "max"
+
+IsTarget = Callable[[ir.Expression], bool]
+"""Whether an expression is the value that the statement's target had before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accumulation:
+    """`target = earlier <operator> rest`.
+
+    Attributes:
+        operator: ADD, MULTIPLY, MINIMUM or MAXIMUM; negative: the rest is subtracted.
+        earlier: the target's value before; rest: all other terms combined, None when there are none.
+    """
+
+    operator: str
+    earlier: ir.Expression
+    rest: ir.Expression
+    negative: bool = False
+
+
+def find_accumulation(value: ir.Expression, is_target: IsTarget) -> Accumulation | None:
+    """Take a statement's value apart, None when it is no accumulation.
+
+    `x + a - b` becomes `x + (a - b)`: a tool that may reorder has one operation between a value of x and
+    the next, one that may not has at least one.
+    """
+    value = _without_conversions(value)
+    for operator in (ADD, MULTIPLY, MINIMUM, MAXIMUM):
+        terms = _terms(value, operator, positive=True)
+        own = [t for t in terms if is_target(_without_conversions(t[1]))]
+        others = [t for t in terms if t not in own]
+        if len(own) != 1 or not own[0][0] or not others:
+            continue
+        if any(is_target(part) for _, term in others for part in ir.walk_expressions(term)):
+            continue
+        return _accumulation(operator, own[0][1], others, ir.type_of(value))
+    return None
+
+
+def _accumulation(
+    operator: str, earlier: ir.Expression, others: list[tuple[bool, ir.Expression]], kind: ScalarType
+) -> Accumulation:
+    first_positive, rest = others[0]
+    for positive, term in others[1:]:
+        rest = _joined(operator if positive == first_positive else "sub", rest, term, kind)
+    return Accumulation(
+        operator=operator,
+        earlier=_without_conversions(earlier),
+        rest=rest,
+        negative=not first_positive,
+    )
+
+
+def _joined(operator: str, left: ir.Expression, right: ir.Expression, kind: ScalarType) -> ir.Expression:
+    if operator in (MINIMUM, MAXIMUM):
+        test = ir.Binary(operator="lt" if operator == MINIMUM else "gt", left=left, right=right)
+        return ir.Select(condition=test, if_true=left, if_false=right, type=kind)
+    return ir.Binary(operator=operator, left=left, right=right, type=kind)
+
+
+def _terms(value: ir.Expression, operator: str, *, positive: bool) -> list[tuple[bool, ir.Expression]]:
+    """Operands of nested uses of one operator in order, each with whether it is added."""
+    match value:
+        case ir.Binary(operator="add", left=left, right=right) if operator == ADD:
+            return _terms(left, operator, positive=positive) + _terms(right, operator, positive=positive)
+        case ir.Binary(operator="sub", left=left, right=right) if operator == ADD:
+            return _terms(left, operator, positive=positive) + _terms(right, operator, positive=not positive)
+        case ir.Binary(operator="mul", left=left, right=right) if operator == MULTIPLY:
+            return _terms(left, operator, positive=positive) + _terms(right, operator, positive=positive)
+        case ir.Select() if extreme_of(value) == operator:
+            arms = (_unguarded(value.if_true), _unguarded(value.if_false))
+            return [t for arm in arms for t in _terms(arm, operator, positive=positive)]
+        case _:
+            return [(positive, value)]
+
+
+def extreme_of(value: ir.Select) -> str | None:
+    """MINIMUM or MAXIMUM when a selection is that of the two values it compares."""
+    match value.condition:
+        case ir.Binary(operator=("lt" | "le" | "gt" | "ge") as operator, left=left, right=right):
+            arms = tuple(_unguarded(a) for a in (value.if_true, value.if_false))
+            if arms not in ((left, right), (right, left)):
+                return None
+            smaller = (operator in ("lt", "le")) == (arms == (left, right))
+            return MINIMUM if smaller else MAXIMUM
+        case _:
+            return None
+
+
+def _unguarded(expression: ir.Expression) -> ir.Expression:
+    """The expression with every access unconditional: its values are compared before anyway."""
+
+    def visit(part: ir.Expression) -> ir.Expression:
+        if isinstance(part, ir.Load) and part.predicate is not None:
+            return ir.Load(array=part.array, indices=part.indices, line=part.line)
+        return part
+
+    return ir.map_expression(expression, visit)
+
+
+def _without_conversions(value: ir.Expression) -> ir.Expression:
+    """The value before conversions between integer types."""
+    while isinstance(value, ir.Cast) and not value.type.floating and not ir.type_of(value.operand).floating:
+        value = value.operand
+    return value

@@ -1,0 +1,181 @@
+"""Iteration domains: as text for isl, and how many points they have.
+
+Belongs here: constraints on counters, trip counts, counts of iterations. Does not: elements of arrays.
+
+Iterations are counted from the innermost loop outwards: what is inside a loop is a function of the counters
+its bounds mention, held as an array over these, and a sum over one counter is a difference of running sums.
+So a nest whose bounds each mention one counter takes one array of one dimension.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
+from typing import Any
+
+import islpy
+import numpy as np
+from numpy.typing import NDArray
+
+from pipelines.pragmas.analysis.nest import Level, Nest
+from pipelines.pragmas.errors import PragmaError
+from pipelines.pragmas.summary import Affine
+
+UNKNOWN_TRIPS = 1024
+"""Iterations that dependence questions assume of a loop of unknown trip count; no count depends on it."""
+
+CELL_LIMIT = 1 << 24
+"""Cells of one array of counts; a nest with bounds that mention more counters together is refused."""
+
+
+def form_text(form: Affine, names: Mapping[str, str]) -> str:
+    """A form as isl text; `names`: the isl variable of each counter."""
+    return " + ".join([*(f"{c}*{names[loop]}" for loop, c in form.terms), str(form.constant)])
+
+
+def constraints(levels: Sequence[Level], names: Mapping[str, str]) -> list[str]:
+    """What the loops of a path say of their counters."""
+    found: list[str] = []
+    for level in levels:
+        name = names[level.name]
+        found.append(f"0 <= {name}")
+        found += [f"{abs(level.step)}*{name} < {form_text(span, names)}" for span in level.spans]
+        if not level.spans:
+            found.append(f"{name} < {UNKNOWN_TRIPS}")
+    return found
+
+
+def path_levels(nest: Nest, path: Sequence[str]) -> list[Level]:
+    """The loops of a path."""
+    return [nest.levels[name] for name in path]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TripCounts:
+    """A loop's iterations: of one execution at least and at most, of all, and how often it is executed."""
+
+    least: int
+    most: int
+    total: int
+    executions: int
+
+    @property
+    def average(self) -> Fraction:
+        """Iterations in all executions over executions."""
+        return Fraction(self.total, self.executions) if self.executions else Fraction(0)
+
+
+def count_trips(nest: Nest) -> dict[str, TripCounts]:
+    """Trip counts of all loops, exact; of a loop of unknown trip count 0 to 1, 0 in all.
+
+    Raises: PragmaError: bounds mention so many counters together that iterations cannot be counted.
+    """
+    found: dict[str, TripCounts] = {}
+    most: dict[str, int] = {}
+    for name, level in nest.levels.items():
+        around = path_levels(nest, level.path[:-1])
+        least, most[name] = _extremes(level, around)
+        executions = _count_points(around, most)
+        total = _count_points([*around, level], most)
+        found[name] = TripCounts(least=least, most=most[name], total=total, executions=executions)
+    return found
+
+
+def _extremes(level: Level, around: Sequence[Level]) -> tuple[int, int]:
+    """Least and most iterations of one execution."""
+    if not level.spans:
+        return 0, 1
+    if not any(span.terms for span in level.spans):
+        trips = max(0, min(-(-span.constant // abs(level.step)) for span in level.spans))
+        return trips, trips
+    names = {one.name: f"x{k}" for k, one in enumerate(around)}
+    domain = " and ".join(constraints(around, names))
+    step = abs(level.step)
+    trips = [f"floor(({form_text(span, names)} + {step - 1})/{step})" for span in level.spans]
+    hidden = ", ".join(names.values())
+    lowest = [
+        _extreme(f"{{ [t] : exists ({hidden} : t = {trip} and {domain}) }}", most=False) for trip in trips
+    ]
+    bounds = " and ".join(f"t <= {trip}" for trip in trips)
+    highest = _extreme(f"{{ [t] : exists ({hidden} : {bounds} and {domain}) }}", most=True)
+    return max(0, min(lowest)), max(0, highest)
+
+
+def _extreme(text: str, *, most: bool) -> int:
+    """Least or most value of a set of one dimension; 0 of an empty one."""
+    values = islpy.Set.read_from_str(islpy.DEFAULT_CONTEXT, text)
+    if values.is_empty():
+        return 0
+    return int((values.dim_max_val(0) if most else values.dim_min_val(0)).to_python())
+
+
+# ---- counting -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Weight:
+    """A number for every value of some counters: `values` has one axis a counter of `axes`."""
+
+    axes: tuple[str, ...]
+    values: NDArray[Any]
+
+
+def _count_points(levels: Sequence[Level], most: Mapping[str, int]) -> int:
+    """Points of the domain of a path; loops of unknown trip count have one iteration, or none innermost."""
+    if levels and not levels[-1].spans:
+        return 0
+    small = prod(max(1, most[level.name]) for level in levels) < 1 << 62
+    kind = np.int64 if small else object
+    weight = _Weight((), np.ones((), dtype=kind))
+    for level in reversed(levels):
+        weight = _summed(weight, level, most)
+    return int(weight.values)
+
+
+def _summed(weight: _Weight, level: Level, most: Mapping[str, int]) -> _Weight:
+    """The sum of a weight over a loop's iterations, as a weight of the counters around it."""
+    mentioned = {loop for span in level.spans for loop, _ in span.terms}
+    outer = tuple(sorted((mentioned | set(weight.axes)) - {level.name}))
+    sizes = [most[axis] for axis in outer]
+    if prod(sizes) * (most[level.name] + 1 if level.name in weight.axes else 1) > CELL_LIMIT:
+        raise PragmaError(
+            f"iterations of loop {level.name} must be countable, got bounds that depend on {len(outer)} loops "
+            f"together; supported: bounds that depend on few loops around"
+        )
+    kind = weight.values.dtype
+    trips = np.minimum(_trips(level, outer, sizes), most[level.name]).astype(kind)
+    if level.name not in weight.axes:
+        return _Weight(outer, np.asarray(trips * _spread(weight.values, weight.axes, outer), dtype=kind))
+    values = np.moveaxis(weight.values, weight.axes.index(level.name), 0)
+    running = np.concatenate([np.zeros_like(values[:1]), np.cumsum(values, axis=0)])
+    rest = tuple(axis for axis in weight.axes if axis != level.name)
+    return _Weight(outer, np.asarray(_picked(running, rest, trips, outer), dtype=kind))
+
+
+def _picked(
+    running: NDArray[Any], rest: tuple[str, ...], trips: NDArray[Any], outer: tuple[str, ...]
+) -> NDArray[Any]:
+    """`running[trips]` at every point of the outer counters; `rest`: axes of `running` after the first."""
+    points = np.indices(trips.shape, sparse=True)
+    return running[(trips.astype(np.int64), *(points[outer.index(axis)] for axis in rest))]
+
+
+def _trips(level: Level, axes: tuple[str, ...], sizes: Sequence[int]) -> NDArray[Any]:
+    """Iterations of one execution at every value of the counters."""
+    points = dict(zip(axes, np.indices(tuple(sizes), sparse=True), strict=True))
+    trips: list[NDArray[Any]] = []
+    for span in level.spans:
+        value = np.full(tuple(sizes), span.constant, dtype=np.int64)
+        for loop, coefficient in span.terms:
+            value = value + coefficient * points[loop]
+        trips.append(-(-value // abs(level.step)))
+    if not trips:
+        return np.ones(tuple(sizes), dtype=np.int64)
+    return np.maximum(np.minimum.reduce(trips), 0)
+
+
+def _spread(values: NDArray[Any], axes: tuple[str, ...], outer: tuple[str, ...]) -> NDArray[Any]:
+    """Values over sorted axes with an axis of one cell for each of `outer` that they do not have."""
+    return values.reshape(tuple(values.shape[axes.index(a)] if a in axes else 1 for a in outer))

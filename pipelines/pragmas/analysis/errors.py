@@ -1,0 +1,18 @@
+"""How a program outside of the supported class is refused.
+
+Belongs here: the one form of these messages. Does not: finding out (`nest.py`, `operations.py`).
+"""
+
+from __future__ import annotations
+
+from pipelines.pragmas.errors import PragmaError
+
+SUPPORTED = (
+    "supported: counted loops without conditions or jumps, whose bounds and subscripts are constants and sums "
+    "of multiples of the counters of the loops around them"
+)
+
+
+def outside(rule: str, got: str, file: str, line: int) -> PragmaError:
+    """The error for a program outside of the class: rule, value, place, and what is supported."""
+    return PragmaError(f"{rule}, got {got} ({file}:{line}); {SUPPORTED}")

@@ -1,0 +1,259 @@
+"""The loops and assignments of a function as the analysis works on them.
+
+Belongs here: walking the structured IR once; what is outside of the affine class is refused here, or marked
+in a relaxed analysis. Does not: dependences, counts, operations.
+
+Two names for one thing: a loop's *iterator* is its C variable, its *counter* the number of the iteration,
+0 for the first. `iterator = start + step * counter`. All forms inside this package are over counters, so
+that a decreasing loop is like any other; those of a `Summary` are over iterators.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from pipelines.hls import ir
+from pipelines.pragmas.analysis.errors import outside
+from pipelines.pragmas.analysis.forms import UNKNOWN, added, constant, counter, read_form
+from pipelines.pragmas.analysis.spelling import spelled
+from pipelines.pragmas.summary import Affine
+
+RETURNED = "return"
+"""The scalar that the function's value is assigned to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Level:
+    """A loop.
+
+    Attributes:
+        path: names of the loops around it and its own, outermost first.
+        start: iterator of the first iteration; step: of the iterator.
+        spans: it has `max(0, min(ceil(span / abs(step))))` iterations; empty when that is not known.
+        place: position of it and of the loops around it in their bodies, outermost first.
+        sure: it is reached whenever the body around it runs, and has a known trip count, as those around.
+    """
+
+    name: str
+    iterator: str
+    line: int
+    path: tuple[str, ...]
+    start: Affine
+    step: int
+    spans: tuple[Affine, ...]
+    place: tuple[int, ...]
+    sure: bool
+
+    @property
+    def parent(self) -> str | None:
+        """The loop around it."""
+        return self.path[-2] if len(self.path) > 1 else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assignment:
+    """A statement.
+
+    Attributes:
+        node: the assignment; path: loops around it, outermost first.
+        place: its position and those of the loops around it in their bodies, outermost first.
+        always: no condition is around it; sure: nor a loop of unknown trip count.
+        known: affine forms of variables where it stands.
+    """
+
+    index: int
+    node: ir.Assign | ir.Store
+    path: tuple[str, ...]
+    place: tuple[int, ...]
+    always: bool
+    sure: bool
+    known: Mapping[str, Affine]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nest:
+    """A function's loops and statements.
+
+    Attributes:
+        levels: by name, outer before inner; children: of each loop and of "" for the function.
+        file: for messages; relaxed: nothing is refused.
+    """
+
+    levels: Mapping[str, Level]
+    assignments: tuple[Assignment, ...]
+    children: Mapping[str, tuple[str | int, ...]]
+    file: str
+    relaxed: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Where:
+    """Where the walk is: loops and positions around, and what is known of the way there."""
+
+    path: tuple[str, ...] = ()
+    place: tuple[int, ...] = ()
+    always: bool = True
+    sure: bool = True
+
+
+def read_nest(function: ir.Function, *, file: str, relaxed: bool) -> Nest:
+    """Collect the loops and assignments of a function.
+
+    Raises: PragmaError: a condition, a jump, or a loop of unknown trip count, unless `relaxed`.
+    """
+    walk = _Walk(file=file, relaxed=relaxed)
+    walk.body(function.body, _Where())
+    return Nest(
+        levels=walk.levels,
+        assignments=tuple(walk.assignments),
+        children={name: tuple(found) for name, found in walk.children.items()},
+        file=file,
+        relaxed=relaxed,
+    )
+
+
+@dataclass(slots=True, kw_only=True)
+class _Walk:
+    file: str
+    relaxed: bool
+    levels: dict[str, Level] = field(default_factory=dict[str, Level])
+    assignments: list[Assignment] = field(default_factory=list[Assignment])
+    children: dict[str, list[str | int]] = field(default_factory=lambda: {"": []})
+    known: dict[str, Affine] = field(default_factory=dict[str, Affine])
+
+    def refuse(self, rule: str, got: str, line: int) -> None:
+        if not self.relaxed:
+            raise outside(rule, got, self.file, line)
+
+    def add(self, where: _Where, child: str | int) -> tuple[int, ...]:
+        """A child of the innermost loop; gives its place."""
+        siblings = self.children[where.path[-1] if where.path else ""]
+        siblings.append(child)
+        return (*where.place, len(siblings) - 1)
+
+    def body(self, body: tuple[ir.Statement, ...], where: _Where) -> None:
+        for statement in body:
+            self.statement(statement, where)
+
+    def statement(self, statement: ir.Statement, where: _Where) -> None:
+        match statement:
+            case ir.Assign() | ir.Store():
+                self.assignment(statement, where)
+            case ir.For() | ir.While():
+                self.loop(statement, where)
+            case ir.If():
+                self.refuse("a statement must run always", f"if ({spelled(statement.condition)})", statement.line)
+                self.branches(statement, where)
+            case ir.Block():
+                self.refuse("a body must run to its end", "break, continue, switch or return", statement.line)
+                self.branches(statement, where)
+            case ir.Return(value=value) if value is not None and not isinstance(value, ir.Constant):
+                result = ir.Variable(name=RETURNED, type=ir.type_of(value))
+                self.assignment(ir.Assign(variable=result, value=value, line=statement.line), where)
+            case ir.Return() | ir.Leave():
+                pass
+
+    def branches(self, statement: ir.If | ir.Block, where: _Where) -> None:
+        before = dict(self.known)
+        for inner in ir.child_bodies(statement):
+            self.known = dict(before)
+            self.body(inner, replace(where, always=False, sure=False))
+        self.known = before
+        self.forget(ir.assigned_variables((statement,)))
+
+    def forget(self, names: frozenset[str]) -> None:
+        for name in names:
+            self.known.pop(name, None)
+
+    def assignment(self, node: ir.Assign | ir.Store, where: _Where) -> None:
+        if isinstance(node, ir.Store) and node.predicate is not None:
+            self.refuse("a statement must run always", f"if ({spelled(node.predicate)})", node.line)
+            where = replace(where, always=False, sure=False)
+        index = len(self.assignments)
+        self.assignments.append(
+            Assignment(
+                index=index,
+                node=node,
+                path=where.path,
+                place=self.add(where, index),
+                always=where.always,
+                sure=where.sure,
+                known=dict(self.known),
+            )
+        )
+        if isinstance(node, ir.Assign):
+            form = read_form(node.value, self.known)
+            self.forget(frozenset((node.variable.name,)))
+            if form.exact:
+                self.known[node.variable.name] = form
+
+    def loop(self, loop: ir.For | ir.While, where: _Where) -> None:
+        level = self.counted(loop, where) if isinstance(loop, ir.For) else self.endless(loop, where)
+        self.levels[loop.name] = level
+        self.children[loop.name] = []
+        self.forget(ir.assigned_variables((loop,)))
+        before = dict(self.known)
+        if isinstance(loop, ir.For):
+            self.known[loop.variable.name] = added(level.start, counter(loop.name), level.step)
+        self.body(loop.body, replace(where, path=level.path, place=level.place, sure=level.sure))
+        self.known = before
+
+    def endless(self, loop: ir.While, where: _Where) -> Level:
+        condition = f"while ({spelled(loop.condition)})"
+        self.refuse(f"loop {loop.name} must have a known trip count", condition, loop.line)
+        return self.level(loop, "", where, UNKNOWN, 1, ())
+
+    def counted(self, loop: ir.For, where: _Where) -> Level:
+        start = read_form(loop.lower, self.known)
+        spans = _spans(loop, start, self.known)
+        if not spans:
+            sign = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "ne": "!="}[loop.comparison]
+            name = loop.variable.name
+            text = f"{name} = {spelled(loop.lower)}; {name} {sign} {spelled(loop.upper)}"
+            self.refuse(f"loop {loop.name} must have a known trip count", text, loop.line)
+        return self.level(loop, loop.variable.name, where, start, loop.step, spans)
+
+    def level(
+        self, loop: ir.For | ir.While, iterator: str, where: _Where, start: Affine, step: int, spans: tuple[Affine, ...]
+    ) -> Level:
+        return Level(
+            name=loop.name,
+            iterator=iterator,
+            line=loop.line,
+            path=(*where.path, loop.name),
+            start=start,
+            step=step,
+            spans=spans,
+            place=self.add(where, loop.name),
+            sure=where.sure and bool(spans),
+        )
+
+
+def _spans(loop: ir.For, start: Affine, known: Mapping[str, Affine]) -> tuple[Affine, ...]:
+    """Distances from the first iterator to the ends of the loop, in the direction of its step."""
+    direction = 1 if loop.step > 0 else -1
+    if loop.comparison == "ne" and abs(loop.step) != 1:
+        return () if loop.trip_count is None else (constant(loop.trip_count * abs(loop.step)),)
+    arms = _limits(loop.upper, largest=direction < 0)
+    ends = [read_form(arm, known) for arm in arms]
+    if not start.exact or not all(end.exact for end in ends):
+        return ()
+    last = 1 if loop.comparison in ("le", "ge") else 0
+    found = [added(constant(last), added(end, start, -1), direction) for end in ends]
+    return tuple(dict.fromkeys(found))
+
+
+def _limits(expression: ir.Expression, *, largest: bool) -> tuple[ir.Expression, ...]:
+    """The operands of nested minima (or maxima) written as selections."""
+    match expression:
+        case ir.Select(condition=ir.Binary(operator=operator, left=left, right=right)):
+            straight, swapped = (("gt", "ge"), ("lt", "le")) if largest else (("lt", "le"), ("gt", "ge"))
+            arms = (expression.if_true, expression.if_false)
+            if (operator in straight and (left, right) == arms) or (
+                operator in swapped and (right, left) == arms
+            ):
+                return tuple(limit for arm in arms for limit in _limits(arm, largest=largest))
+        case _:
+            pass
+    return (expression,)
