@@ -162,9 +162,7 @@ def _count_grid(
     return int(np.broadcast_to(lengths, shape).sum())
 
 
-def _value(
-    basic: _Basic, row: _Row, values: dict[int, NDArray[Any]], last: int | None
-) -> NDArray[Any]:
+def _value(basic: _Basic, row: _Row, values: dict[int, NDArray[Any]], last: int | None) -> NDArray[Any]:
     """A row without its term of the last dimension, at every point of the grid."""
     found: NDArray[Any] = np.asarray(row.constant, dtype=np.int64)
     for k in range(basic.dimensions):

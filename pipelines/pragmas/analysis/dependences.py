@@ -39,11 +39,13 @@ class LoopFacts:
 
 
 def counted_flows(flows: Iterable[Flow], variables: Variables) -> list[Flow]:
-    """Flows without the WAR and WAW that renaming or a private copy removes."""
+    """Flows without those inside one run of a statement, and the WAR and WAW that renaming removes."""
     found = list(flows)
     carried = {(f.array, f.loop) for f in found if f.kind == RAW and f.loop is not None}
 
     def counts(flow: Flow) -> bool:
+        if flow.loop is None and flow.source[0] == flow.target[0]:
+            return False
         if flow.kind == RAW:
             return True
         if flow.array in variables.scalars:
@@ -81,7 +83,7 @@ def _reduction_loops(
 
 
 def _happens_inside(flow: Flow, loop: str, source: tuple[str, ...], target: tuple[str, ...]) -> bool:
-    """Whether source and target of a flow are in one iteration of all loops around a loop, which is around both."""
+    """Whether a flow is inside one execution of a loop."""
     if flow.loop is None:
         return loop in target
     return source.index(flow.loop) >= source.index(loop)
@@ -143,7 +145,7 @@ def _smallest_cycle(loop: str, nest: Nest, dependences: Sequence[Dependence]) ->
     for one in dependences:
         if one.kind != RAW or one.source not in inside or one.target not in inside:
             continue
-        if one.loop is not None and one.loop not in inner or one.loop == loop and one.reduction:
+        if (one.loop is not None and one.loop not in inner) or (one.loop == loop and one.reduction):
             continue
         edges.setdefault(one.source, []).append((one.target, one.distance if one.loop == loop else 0))
         if one.loop == loop:

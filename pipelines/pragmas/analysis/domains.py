@@ -141,7 +141,7 @@ def _summed(weight: _Weight, level: Level, most: Mapping[str, int]) -> _Weight:
     sizes = [most[axis] for axis in outer]
     if prod(sizes) * (most[level.name] + 1 if level.name in weight.axes else 1) > CELL_LIMIT:
         raise PragmaError(
-            f"iterations of loop {level.name} must be countable, got bounds that depend on {len(outer)} loops "
+            f"iterations of loop {level.name} must be countable, got bounds of {len(outer)} loops "
             f"together; supported: bounds that depend on few loops around"
         )
     kind = weight.values.dtype

@@ -8,8 +8,8 @@ from __future__ import annotations
 from pipelines.pragmas.errors import PragmaError
 
 SUPPORTED = (
-    "supported: counted loops without conditions or jumps, whose bounds and subscripts are constants and sums "
-    "of multiples of the counters of the loops around them"
+    "supported: counted loops without conditions or jumps, whose bounds and subscripts are constants and "
+    "sums of multiples of the counters of the loops around them"
 )
 
 

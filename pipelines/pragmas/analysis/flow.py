@@ -89,12 +89,12 @@ def sites_of(nest: Nest, bodies: Sequence[Body]) -> Iterator[Site]:
                 yield _site(nest, assignment, number, access, depth, sure)
 
 
-def _site(
-    nest: Nest, assignment: Assignment, number: int, access: Access, depth: int, sure: bool
-) -> Site:
+def _site(nest: Nest, assignment: Assignment, number: int, access: Access, depth: int, sure: bool) -> Site:
     names = {loop: f"x{k}" for k, loop in enumerate(assignment.path)}
     kind = "W" if access.kind == WRITE else "R"
-    time = [part for place, loop in zip(assignment.place, names.values(), strict=False) for part in (place, loop)]
+    time = [
+        part for place, loop in zip(assignment.place, names.values(), strict=False) for part in (place, loop)
+    ]
     time += [assignment.place[-1], *[0] * (2 * (depth - len(names))), int(access.kind == WRITE)]
     return Site(
         key=(assignment.index, number),

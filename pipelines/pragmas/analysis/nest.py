@@ -143,7 +143,8 @@ class _Walk:
             case ir.For() | ir.While():
                 self.loop(statement, where)
             case ir.If():
-                self.refuse("a statement must run always", f"if ({spelled(statement.condition)})", statement.line)
+                condition = f"if ({spelled(statement.condition)})"
+                self.refuse("a statement must run always", condition, statement.line)
                 self.branches(statement, where)
             case ir.Block():
                 self.refuse("a body must run to its end", "break, continue, switch or return", statement.line)
@@ -202,7 +203,7 @@ class _Walk:
     def endless(self, loop: ir.While, where: _Where) -> Level:
         condition = f"while ({spelled(loop.condition)})"
         self.refuse(f"loop {loop.name} must have a known trip count", condition, loop.line)
-        return self.level(loop, "", where, UNKNOWN, 1, ())
+        return self.level(loop, "", where, (UNKNOWN, 1, ()))
 
     def counted(self, loop: ir.For, where: _Where) -> Level:
         start = read_form(loop.lower, self.known)
@@ -212,11 +213,16 @@ class _Walk:
             name = loop.variable.name
             text = f"{name} = {spelled(loop.lower)}; {name} {sign} {spelled(loop.upper)}"
             self.refuse(f"loop {loop.name} must have a known trip count", text, loop.line)
-        return self.level(loop, loop.variable.name, where, start, loop.step, spans)
+        return self.level(loop, loop.variable.name, where, (start, loop.step, spans))
 
     def level(
-        self, loop: ir.For | ir.While, iterator: str, where: _Where, start: Affine, step: int, spans: tuple[Affine, ...]
+        self,
+        loop: ir.For | ir.While,
+        iterator: str,
+        where: _Where,
+        counting: tuple[Affine, int, tuple[Affine, ...]],
     ) -> Level:
+        start, step, spans = counting
         return Level(
             name=loop.name,
             iterator=iterator,

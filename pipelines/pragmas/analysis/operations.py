@@ -123,7 +123,10 @@ class _Builder:
         operands = () if exact else tuple(o for index in load.indices for o in self.visit(index))
         condition = () if load.predicate is None else self.visit(load.predicate)
         key = ("load", load.array.name, subscripts if exact else load.indices, load.predicate)
-        return self.fetch(key, load.array.name, load.array.type, subscripts, operands + condition, bool(condition))
+        found = self.fetch(key, load.array.name, load.array.type, subscripts, operands + condition)
+        if load.predicate is not None:
+            self.guarded.add(self.operations[found[0]].access or 0)
+        return found
 
     def fetch(
         self,
@@ -132,15 +135,11 @@ class _Builder:
         kind: ScalarType,
         subscripts: tuple[Affine, ...],
         operands: tuple[int, ...],
-        guarded: bool,
     ) -> tuple[int, ...]:
         if key in self.made:
             return (self.made[key],)
         self.accesses.append(Access(array=name, kind=READ, subscripts=subscripts))
-        access = len(self.accesses) - 1
-        if guarded:
-            self.guarded.add(access)
-        found = self.add("load", kind, operands, access=access)
+        found = self.add("load", kind, operands, access=len(self.accesses) - 1)
         self.made[key] = found[0]
         return found
 
@@ -154,7 +153,7 @@ class _Builder:
             case ir.Read(variable=variable):
                 if self.is_iterator(variable.name):
                     return ()
-                return self.fetch(("read", variable.name), variable.name, variable.type, (), (), False)
+                return self.fetch(("read", variable.name), variable.name, variable.type, (), ())
             case ir.Load():
                 return self.load(value)
             case _:

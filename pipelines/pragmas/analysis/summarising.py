@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import PurePath
 
 from pipelines.hls import HlsError, default_top, ir, read_function, tidy
@@ -22,10 +23,11 @@ from pipelines.pragmas.analysis.domains import TripCounts, count_trips
 from pipelines.pragmas.analysis.elements import array_facts, find_footprints
 from pipelines.pragmas.analysis.errors import outside
 from pipelines.pragmas.analysis.flow import find_flow
+from pipelines.pragmas.analysis.joining import join_accumulations
 from pipelines.pragmas.analysis.nest import Nest, read_nest
 from pipelines.pragmas.analysis.operations import Body, over_iterators, read_body
 from pipelines.pragmas.errors import PragmaError
-from pipelines.pragmas.summary import Loop, Statement, Summary
+from pipelines.pragmas.summary import Loop, Operation, Statement, Summary
 
 _MACRO = re.compile(r"[A-Za-z_]\w*")
 
@@ -72,7 +74,7 @@ def _with_defines(source: str, defines: Mapping[str, str | int]) -> str:
 def summarise_function(function: ir.Function, *, file: str = "<source>", relaxed: bool = False) -> Summary:
     """`summarise` for a function that the front end has read."""
     _refuse_empty_loops(function, file, relaxed)
-    plain = tidy(function)
+    plain = join_accumulations(tidy(function))
     nest = read_nest(plain, file=file, relaxed=relaxed)
     written = frozenset(a.node.variable.name for a in nest.assignments if isinstance(a.node, ir.Assign))
     bodies = [read_body(assignment, nest, written) for assignment in nest.assignments]
@@ -148,10 +150,17 @@ def _statements(
             index=one.index,
             line=one.node.line,
             loops=one.path,
-            operations=body.operations,
+            operations=_marked(body, loops),
             accesses=tuple(over_iterators(a, nest) for a in body.accesses),
             reduction_loops=loops,
             always=one.always,
         )
         for one, body, loops in zip(nest.assignments, bodies, reductions, strict=True)
     )
+
+
+def _marked(body: Body, reduction_loops: frozenset[str]) -> tuple[Operation, ...]:
+    """The operations; those of an accumulation that is no reduction are like any other."""
+    if reduction_loops:
+        return body.operations
+    return tuple(replace(operation, reduction=False) for operation in body.operations)
