@@ -12,6 +12,7 @@ from pipelines.labelling.configurations import (
     planned_ids,
     sampled_configurations,
 )
+from pipelines.labelling.counted import CountedDesign, count_design
 from pipelines.labelling.cross_checks import CROSS_CHECK_LIMITS
 from pipelines.labelling.mapping import MappingSampling
 from pipelines.labelling.options import SLOTTED, LabelOptions, Progress, ProgressCallback, silent
@@ -29,6 +30,7 @@ __all__ = [
     "SYNTHESIS_TOOLS",
     "TOOLS",
     "ConfigurationSpace",
+    "CountedDesign",
     "DesignTables",
     "LabelOptions",
     "LabelTables",
@@ -41,6 +43,7 @@ __all__ = [
     "ProgressCallback",
     "Remembered",
     "configurations",
+    "count_design",
     "cross_check_designs",
     "designs_version",
     "label_design",

@@ -1,0 +1,7 @@
+"""Errors of the search for directives."""
+
+from __future__ import annotations
+
+
+class PragmaError(Exception):
+    """A program outside the class that is supported, a wrong configuration or a wrong option."""

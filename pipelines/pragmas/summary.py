@@ -1,0 +1,193 @@
+"""What analysis knows of a program, and all that a bound may ask: loops, statements, dependences, arrays.
+
+Belongs here: frozen facts, none of which depends on a configuration or a target. Does not: finding them
+(`analysis/`), or what they cost (`bound/`).
+
+Source: Pouget, Pouchet and Cong 2025, "Automatic Hardware Pragma Insertion in High-Level Synthesis: A
+Non-Linear Programming Approach" (NLP-DSE), section 4.1 (summary AST) and Table 5 (sets and constants).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+READ, WRITE = "read", "write"
+RAW, WAR, WAW = "raw", "war", "waw"
+
+ROOT = ""
+"""The place outside of all loops, where a loop's name is asked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Affine:
+    """A subscript: `constant + sum(coefficient * iterator of loop)`; `exact` False: not affine, any value."""
+
+    terms: tuple[tuple[str, int], ...] = ()
+    constant: int = 0
+    exact: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """A statement's access to an array element, one subscript a dimension (none for a scalar)."""
+
+    array: str
+    kind: str
+    subscripts: tuple[Affine, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """One n-ary operation of a statement (NLP-DSE, definition 6.1).
+
+    Attributes:
+        kind: add, sub, mul, div, sqrt, load, store, compare, select, cast, call, ... ; type: `float`,
+            `double`, `int32`, ...
+        operands: indices of operations of the same statement that it takes values from.
+        loads_from: for a load, index into the statement's accesses; likewise for a store.
+        reduction: it is the associative operation of the statement's reduction (its own earlier value is an
+            operand).
+    """
+
+    kind: str
+    type: str
+    operands: tuple[int, ...] = ()
+    access: int | None = None
+    reduction: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """An assignment to an array element or a scalar.
+
+    Attributes:
+        index: position in the program's text; loops: names of the loops around it, outermost first.
+        reduction_loops: loops that carry a dependence of the statement on itself through `reduction` alone,
+            so that their iterations may be combined in a tree.
+        always: it runs in each iteration (False: below a condition, in a relaxed analysis only).
+    """
+
+    index: int
+    line: int
+    loops: tuple[str, ...]
+    operations: tuple[Operation, ...]
+    accesses: tuple[Access, ...]
+    reduction_loops: frozenset[str] = frozenset()
+    always: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loop:
+    """A counted loop.
+
+    Attributes:
+        name: as directives call it (`L0`, ... in source order, or its C label); iterator: C variable.
+        children: loops and statements of its body in source order (`Loop.name` or `Statement.index`).
+        trip_count_min, trip_count_max: over all its executions; trip_count_average: iterations in all
+            executions over executions, exact.
+        executions: how often it is entered in one call of the program.
+        parallel: it carries no dependence but those of privatisable scalars.
+        reduction: it carries dependences of reductions alone.
+        distance: smallest distance of a carried dependence that is no reduction's, None for none.
+    """
+
+    name: str
+    iterator: str
+    line: int
+    parent: str | None
+    children: tuple[str | int, ...]
+    trip_count_min: int
+    trip_count_max: int
+    trip_count_average: Fraction
+    executions: int
+    parallel: bool
+    reduction: bool
+    distance: int | None = None
+
+    @property
+    def constant(self) -> bool:
+        """Whether every execution has the same iterations, so that the loop can be unrolled."""
+        return self.trip_count_min == self.trip_count_max
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dependence:
+    """A dependence between two statements.
+
+    Attributes:
+        source, target: statement indices; kind: RAW, WAR or WAW; array: what it goes through.
+        loop: the loop that carries it, None when both are in one iteration of all common loops.
+        distance: smallest distance in iterations of that loop (1 when isl could not say).
+        reduction: it comes from a reduction's own accumulation.
+    """
+
+    source: int
+    target: int
+    kind: str
+    array: str
+    loop: str | None
+    distance: int = 0
+    reduction: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArrayFacts:
+    """An array (or a scalar, without dimensions).
+
+    Attributes:
+        live_in: some element is read before the program writes it; live_out: written and visible outside.
+        external: an argument of the program.
+        elements_in, elements_out: elements that come from outside, and that are written, over the program.
+    """
+
+    name: str
+    type: str
+    element_bits: int
+    shape: tuple[int, ...]
+    external: bool
+    live_in: bool
+    live_out: bool
+    elements_in: int
+    elements_out: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """A program as bounds see it.
+
+    Attributes:
+        top: function; source_lines: of the text, for messages.
+        loops: by name in source order, outer before inner; statements: by index.
+        body: loops and statements outside of all loops.
+        footprints: elements of an array touched in one iteration of a loop (`ROOT`: in the program), the
+            most over iterations.
+        relaxed: facts outside of the affine class were replaced by the most optimistic ones.
+    """
+
+    top: str
+    loops: Mapping[str, Loop]
+    statements: tuple[Statement, ...]
+    body: tuple[str | int, ...]
+    arrays: Mapping[str, ArrayFacts]
+    dependences: tuple[Dependence, ...]
+    footprints: Mapping[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
+    relaxed: bool = False
+
+    def children(self, place: str) -> tuple[str | int, ...]:
+        """Loops and statements of a loop's body, or of the program for `ROOT`."""
+        return self.loops[place].children if place else self.body
+
+    def loops_around(self, name: str) -> tuple[str, ...]:
+        """Loops around a loop, outermost first, itself not included."""
+        found: list[str] = []
+        parent = self.loops[name].parent
+        while parent is not None:
+            found.append(parent)
+            parent = self.loops[parent].parent
+        return tuple(reversed(found))
+
+    def loops_inside(self, name: str) -> tuple[str, ...]:
+        """All loops of a loop's body, outer before inner."""
+        return tuple(loop for loop in self.loops if name in self.loops_around(loop))
