@@ -61,8 +61,8 @@ class Site:
     """An access of a statement as isl text.
 
     Attributes:
-        tuple: `name[counters]`; element: subscripts; domain: constraints; sure: it always happens.
-        order: its position in time.
+        tuple: `name[counters]`; element: subscripts; domain: constraints; order: its position in time.
+        happens: no condition is around it; sure: nor a loop of unknown trip count.
     """
 
     key: tuple[int, int]
@@ -71,6 +71,7 @@ class Site:
     element: str
     domain: str
     order: str
+    happens: bool
     sure: bool
 
     @property
@@ -85,11 +86,12 @@ def sites_of(nest: Nest, bodies: Sequence[Body]) -> Iterator[Site]:
     for assignment, body in zip(nest.assignments, bodies, strict=True):
         for number, access in enumerate(body.accesses):
             if all(s.exact for s in access.subscripts):
-                sure = assignment.sure and number not in body.guarded
-                yield _site(nest, assignment, number, access, depth, sure)
+                yield _site(nest, assignment, number, depth, body)
 
 
-def _site(nest: Nest, assignment: Assignment, number: int, access: Access, depth: int, sure: bool) -> Site:
+def _site(nest: Nest, assignment: Assignment, number: int, depth: int, body: Body) -> Site:
+    access = body.accesses[number]
+    happens = assignment.always and number not in body.guarded
     names = {loop: f"x{k}" for k, loop in enumerate(assignment.path)}
     kind = "W" if access.kind == WRITE else "R"
     time = [
@@ -103,7 +105,8 @@ def _site(nest: Nest, assignment: Assignment, number: int, access: Access, depth
         element=f"E[{', '.join(form_text(s, names) for s in access.subscripts)}]",
         domain=" and ".join([*constraints(path_levels(nest, assignment.path), names), "0 = 0"]),
         order=f"[{', '.join(str(part) for part in time)}]",
-        sure=sure,
+        happens=happens,
+        sure=happens and assignment.sure,
     )
 
 
@@ -116,15 +119,29 @@ def find_flow(nest: Nest, bodies: Sequence[Body]) -> dict[str, ArrayFlow]:
     for site in sites_of(nest, bodies):
         sites[site.access.array].append(site)
     paths = {a.index: a.path for a in nest.assignments}
-    always = {a.index: a.always for a in nest.assignments}
-    return {array: _array_flow(array, found, paths, always) for array, found in sites.items()}
+    veiled = _veiled_arrays(bodies)
+    return {
+        array: _array_flow(array, found, paths, nest.relaxed, array in veiled)
+        for array, found in sites.items()
+    }
+
+
+def _veiled_arrays(bodies: Sequence[Body]) -> frozenset[str]:
+    """Arrays that are written at unknown elements: any value in them may be gone."""
+    return frozenset(
+        access.array
+        for body in bodies
+        for access in body.accesses
+        if access.kind == WRITE and not all(s.exact for s in access.subscripts)
+    )
 
 
 def _array_flow(
     array: str,
     sites: Sequence[Site],
     paths: Mapping[int, tuple[str, ...]],
-    always: Mapping[int, bool],
+    relaxed: bool,
+    veiled: bool,
 ) -> ArrayFlow:
     reads = [s for s in sites if s.access.kind != WRITE]
     writes = [s for s in sites if s.access.kind == WRITE]
@@ -141,9 +158,10 @@ def _array_flow(
         info = islpy.UnionAccessInfo.from_sink(written).set_must_source(written)
         flow = info.set_may_source(read).set_schedule_map(order).compute_flow()
         flows += _flows(flow.get_may_dependence(), WAW, array, paths)
+    certain = {s.key for s in sites if not veiled and (s.happens or not relaxed)}
     return ArrayFlow(
-        flows=tuple(f for f in flows if always[f.source[0]] and always[f.target[0]]),
-        exposed=_elements(exposed, {s.tuple.split("[")[0] for s in reads if s.sure}),
+        flows=tuple(f for f in flows if f.source in certain and f.target in certain),
+        exposed=None if veiled else _elements(exposed, {s.tuple.split("[")[0] for s in reads if s.sure}),
         written=_elements(written, {s.tuple.split("[")[0] for s in writes if s.sure}),
     )
 

@@ -30,7 +30,8 @@ class Level:
     Attributes:
         path: names of the loops around it and its own, outermost first.
         start: iterator of the first iteration; step: of the iterator.
-        spans: it has `max(0, min(ceil(span / abs(step))))` iterations; empty when that is not known.
+        spans: it has `max(0, min(ceil(span / abs(step))))` iterations; empty when that is not known, or a
+            condition or jump may end or skip it.
         place: position of it and of the loops around it in their bodies, outermost first.
         sure: it is reached whenever the body around it runs, and has a known trip count, as those around.
     """
@@ -207,8 +208,8 @@ class _Walk:
 
     def counted(self, loop: ir.For, where: _Where) -> Level:
         start = read_form(loop.lower, self.known)
-        spans = _spans(loop, start, self.known)
-        if not spans:
+        spans = _spans(loop, start, self.known) if where.always else ()
+        if not spans and where.always:
             sign = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "ne": "!="}[loop.comparison]
             name = loop.variable.name
             text = f"{name} = {spelled(loop.lower)}; {name} {sign} {spelled(loop.upper)}"
