@@ -1,0 +1,36 @@
+"""The configuration with the least bound, by a mixed-integer convex program over all choices at once.
+
+Belongs here: equations 1 to 16 of NLP-DSE as SCIP solves them. Does not: what a configuration costs (`bound/`),
+or which sub-problems are worth solving (`explore/`). Outside this package only the names below are used.
+"""
+
+from pipelines.pragmas.program.constants import partitions
+from pipelines.pragmas.program.options import (
+    DSPS,
+    EXCLUDED,
+    INCUMBENT,
+    INFEASIBLE,
+    MEMORY,
+    OPTIMAL,
+    PARTITIONS,
+    UNKNOWN,
+    SearchOptions,
+    Solution,
+)
+from pipelines.pragmas.program.solving import export, solve
+
+__all__ = [
+    "DSPS",
+    "EXCLUDED",
+    "INCUMBENT",
+    "INFEASIBLE",
+    "MEMORY",
+    "OPTIMAL",
+    "PARTITIONS",
+    "UNKNOWN",
+    "SearchOptions",
+    "Solution",
+    "export",
+    "partitions",
+    "solve",
+]

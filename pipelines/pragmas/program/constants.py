@@ -1,0 +1,217 @@
+"""The space of a program: every option of every loop with its constants, from the functions of the bound.
+
+Belongs here: equations 1 to 8 and 12 to 14, which say what may be chosen. Does not: what a choice costs
+(`pragmas/bound`), or constraints between loops (`model.py`).
+
+Source: NLP-DSE section 5.1 and 5.2, decision 012.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from pipelines.pragmas.bound import Target, inner_unroll, leaf
+from pipelines.pragmas.bound.composition import cost_of
+from pipelines.pragmas.bound.leaf import iterations, predecessors
+from pipelines.pragmas.bound.transfer import level_cycles, onchip_bits, transfers
+from pipelines.pragmas.configuration import Configuration, LoopChoice
+from pipelines.pragmas.program.options import SearchOptions
+from pipelines.pragmas.program.space import (
+    ABOVE,
+    INSIDE,
+    PIPELINED,
+    STRAIGHT,
+    Body,
+    Option,
+    Space,
+    Transfer,
+    Units,
+)
+from pipelines.pragmas.summary import ROOT, Loop, Summary
+
+
+def build_space(summary: Summary, target: Target, options: SearchOptions) -> Space:
+    """All configurations that equations 1 to 8 and 12 to 14 admit, with what each choice costs."""
+    into, out = transfers(summary, target)
+    bodies = {ROOT: _body(summary, target, ROOT)}
+    bodies |= {loop: _body(summary, target, loop) for loop in summary.loops if _has_loops(summary, loop)}
+    return Space(
+        options={loop: _options(summary, target, loop, options) for loop in summary.loops},
+        parents={name: loop.parent or ROOT for name, loop in summary.loops.items()},
+        bodies=bodies,
+        always_entered=frozenset(n for n, loop in summary.loops.items() if loop.trip_count_min > 0),
+        dimensions=array_dimensions(summary),
+        most_partitions=options.most_partitions,
+        dsp={key: cost.dsp_count for key, cost in target.operations.items() if cost.dsp_count},
+        dsp_available=target.dsp_available,
+        transfer_cycles=level_cycles(into.values()) + level_cycles(out.values()),
+        transfers=_transfers(summary, target, {*into, *out}),
+        onchip_bits=target.onchip_bits,
+    )
+
+
+def divisors(number: int) -> tuple[int, ...]:
+    """Divisors of a number, 1 for 0."""
+    return tuple(n for n in range(1, max(1, number) + 1) if max(1, number) % n == 0)
+
+
+def array_dimensions(summary: Summary) -> dict[str, tuple[frozenset[str], ...]]:
+    """Loops that index each dimension of an array (C_{a,d} of Table 5); those of a subscript that is not
+    affine are unknown and not counted."""
+    found: dict[str, list[set[str]]] = {}
+    for statement in summary.statements:
+        for access in statement.accesses:
+            rows = found.setdefault(access.array, [])
+            rows.extend(set[str]() for _ in range(len(access.subscripts) - len(rows)))
+            for row, subscript in zip(rows, access.subscripts, strict=False):
+                row.update(loop for loop, coefficient in subscript.terms if coefficient and subscript.exact)
+    return {array: tuple(frozenset(row) for row in rows) for array, rows in found.items()}
+
+
+# ---- options of loops ------------------------------------------------------------------------------
+
+
+def _options(summary: Summary, target: Target, name: str, search: SearchOptions) -> tuple[Option, ...]:
+    """Options of a loop (equations 1, 3, 5, 8, 12, 14); without those that are never better, when no
+    configuration is excluded."""
+    loop, found = summary.loops[name], list[Option]()
+    if _has_loops(summary, name):
+        found += _copies(loop, search.fine_only)
+    if all(summary.loops[inside].constant for inside in summary.loops_inside(name)):
+        leaves = _pipelined(summary, target, name)
+        if _may_be_straight(summary, name):
+            leaves.append(_straight(summary, target, name))
+        found += leaves if search.excluded else undominated(leaves)
+    if loop.parent is not None and loop.constant:
+        found.append(Option(state=INSIDE, unroll=loop.trip_count_max, full=True))
+    return tuple(found)
+
+
+def _has_loops(summary: Summary, name: str) -> bool:
+    return any(isinstance(child, str) for child in summary.children(name))
+
+
+def _copies(loop: Loop, fine_only: bool) -> list[Option]:
+    """Copies of a loop above the pipelined one: of parallel loops alone (theorem 6.16)."""
+    copied = loop.parallel and loop.constant and not fine_only
+    factors = divisors(loop.trip_count_max) if copied else (1,)
+    return [Option(state=ABOVE, unroll=u, factor=float(iterations(loop, u))) for u in factors]
+
+
+def _pipelined(summary: Summary, target: Target, name: str) -> list[Option]:
+    """Factors of a pipelined loop, up to its distance (equation 8; rule 3 of decision 012)."""
+    loop = summary.loops[name]
+    factors = divisors(loop.trip_count_max) if loop.constant else (1,)
+    kept = [u for u in factors if u == inner_unroll(loop, u)]
+    found = [_leaf_option(summary, target, name, u) for u in kept or [1]]
+    alone = loop.parent is not None and len(_loops_of(summary, loop.parent)) == 1
+    return [option for option in found if not (alone and option.full)]
+
+
+def _leaf_option(summary: Summary, target: Target, name: str, unroll: int) -> Option:
+    loop, found = summary.loops[name], leaf(summary, name, unroll, target)
+    fill = max(0, found.latency_cycles - found.interval_cycles) if loop.trip_count_min > 0 else 0
+    full = loop.constant and unroll >= loop.trip_count_max
+    return Option(
+        state=PIPELINED,
+        unroll=unroll,
+        factor=found.cycles - fill,
+        fill=fill,
+        units=dict(found.units),
+        full=full,
+    )
+
+
+def _may_be_straight(summary: Summary, name: str) -> bool:
+    """Whether a loop can be the outermost of loops that are all unrolled: one above would be pipelined by the
+    tool if it had no other loop inside (rule 2 of decision 012)."""
+    loop = summary.loops[name]
+    within = loop.distance is None or loop.distance == 1 or loop.distance >= loop.trip_count_max
+    return loop.constant and within and (loop.parent is None or len(_loops_of(summary, loop.parent)) > 1)
+
+
+def _straight(summary: Summary, target: Target, name: str) -> Option:
+    factors = {loop: summary.loops[loop].trip_count_max for loop in (name, *summary.loops_inside(name))}
+    whole = Configuration(loops={loop: LoopChoice(unroll=unroll) for loop, unroll in factors.items()})
+    cost = cost_of(summary, whole, name, target)
+    units = dict(cost.units)
+    return Option(state=STRAIGHT, unroll=max(1, factors[name]), factor=cost.cycles, units=units, full=True)
+
+
+def undominated(options: list[Option]) -> list[Option]:
+    """Leaves of a loop without those that another one is never worse than, in time and in resources."""
+    kept: list[Option] = []
+    for index, option in enumerate(options):
+        others = [*kept, *options[index + 1 :]]
+        if not any(never_worse(other, option) for other in others):
+            kept.append(option)
+    return kept
+
+
+def never_worse(first: Option, second: Option) -> bool:
+    """Whether a leaf may take the place of another in every design (docs/pragmas.md, 'Program').
+
+    Partitions are least common multiples, so the factor has to divide the other's. A straight leaf takes its
+    fill with every execution, and so does what it replaces: both are below loops that are not flattened.
+    """
+    faster = first.factor <= second.factor and first.fill <= second.fill
+    if first.state == STRAIGHT:
+        faster = first.factor <= second.factor + second.fill and second.full
+    smaller = second.unroll % first.unroll == 0 and first.full <= second.full
+    return faster and smaller and all(n <= second.units.get(key, 0) for key, n in first.units.items())
+
+
+def _loops_of(summary: Summary, place: str) -> tuple[str, ...]:
+    return tuple(child for child in summary.children(place) if isinstance(child, str))
+
+
+# ---- bodies and memory -----------------------------------------------------------------------------
+
+
+def _body(summary: Summary, target: Target, place: str) -> Body:
+    """Children of a place, dependences among them, and what its statements take."""
+    children = summary.children(place)
+    where = {child: index for index, child in enumerate(children)}
+    edges = [(where[b], where[a]) for a, before in predecessors(summary, place).items() for b in before]
+    cycles, units = dict[int, float](), dict[int, Units]()
+    for child in children:
+        if isinstance(child, int):
+            cost = cost_of(summary, Configuration(), child, target)
+            cycles[child], units[child] = cost.cycles, dict(cost.units)
+    return Body(children=children, edges=tuple(sorted(edges)), cycles=cycles, units=units)
+
+
+def _transfers(summary: Summary, target: Target, moved: set[str]) -> tuple[Transfer, ...]:
+    """Arrays and their places, when not all of them can be on chip at once (equations 4, 7, 16)."""
+    whole = Configuration(caches=tuple((ROOT, array) for array in sorted(moved)))
+    if target.onchip_bits is None or onchip_bits(summary, whole) <= target.onchip_bits:
+        return ()
+    return tuple(_transfer(summary, array) for array in sorted(moved))
+
+
+def _transfer(summary: Summary, array: str) -> Transfer:
+    around = {s.loops for s in summary.statements for a in s.accesses if a.array == array}
+    places = {ROOT, *(loop for loops in around for loop in loops)}
+    bits = {p: onchip_bits(summary, Configuration(caches=((p, array),))) for p in sorted(places)}
+    return Transfer(array=array, bits=bits, places=frozenset((ROOT, *loops) for loops in around))
+
+
+# ---- configurations --------------------------------------------------------------------------------
+
+
+def partitions(summary: Summary, completed: Configuration) -> dict[str, int]:
+    """Least partitions of each array that a completed configuration needs (equations 9 to 11).
+
+    Equation 10 asks for a multiple of the factor of each loop that indexes a dimension: the least is their
+    least common multiple.
+    """
+    return {
+        array: math.prod(math.lcm(*(completed.of(loop).unroll for loop in loops)) for loops in rows)
+        for array, rows in array_dimensions(summary).items()
+    }
+
+
+def without_limits(space: Space) -> Space:
+    """A space whose limits are all absent."""
+    return replace(space, most_partitions=None, dsp_available=None, transfers=(), onchip_bits=None)

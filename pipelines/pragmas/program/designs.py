@@ -1,0 +1,60 @@
+"""Between configurations and the options of a space.
+
+Belongs here: both directions. Does not: constants or constraints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pipelines.pragmas.bound.completion import child_loops, fully_unrolled, straight_inside
+from pipelines.pragmas.configuration import FINE, Configuration, LoopChoice
+from pipelines.pragmas.program.space import ABOVE, INSIDE, LEAVES, PIPELINED, STRAIGHT, Space
+from pipelines.pragmas.summary import ROOT, Summary
+
+
+def encode(summary: Summary, space: Space, completed: Configuration) -> dict[str, int] | None:
+    """The index of each loop's option, None when a completed configuration is not in the space."""
+    wanted: dict[str, tuple[str, int]] = {}
+    for loop in child_loops(summary, ROOT):
+        _walk(summary, completed, loop, wanted)
+    found: dict[str, int] = {}
+    for loop, (state, unroll) in wanted.items():
+        for index, option in enumerate(space.options[loop]):
+            if option.state == state and option.unroll == unroll:
+                found[loop] = index
+    return found if len(found) == len(space.options) else None
+
+
+def decode(
+    space: Space, options: Mapping[str, int], caches: tuple[tuple[str, str], ...] | None
+) -> Configuration:
+    """The configuration of a design: what has to be asked for, and nothing that the tools do by themselves."""
+    chosen: dict[str, LoopChoice] = {}
+    straight = {loop for loop, index in options.items() if space.options[loop][index].state == STRAIGHT}
+    for loop, index in options.items():
+        option = space.options[loop][index]
+        asked = option.state != INSIDE or not straight.isdisjoint(space.loops_around(loop))
+        if option.state == PIPELINED:
+            chosen[loop] = LoopChoice(pipeline=FINE, unroll=option.unroll)
+        elif asked and option.unroll > 1:
+            chosen[loop] = LoopChoice(unroll=option.unroll)
+    return Configuration(loops=chosen, caches=caches)
+
+
+def _walk(
+    summary: Summary, completed: Configuration, name: str, wanted: dict[str, tuple[str, int]]
+) -> None:
+    choice = completed.of(name)
+    if choice.pipeline == FINE:
+        wanted[name] = (PIPELINED, choice.unroll)
+    elif fully_unrolled(summary.loops[name], choice) and straight_inside(summary, completed, name):
+        wanted[name] = (STRAIGHT, choice.unroll)
+    else:
+        wanted[name] = (ABOVE, choice.unroll)
+    if wanted[name][0] in LEAVES:
+        for loop in summary.loops_inside(name):
+            wanted[loop] = (INSIDE, summary.loops[loop].trip_count_max)
+        return
+    for child in child_loops(summary, name):
+        _walk(summary, completed, child, wanted)

@@ -1,0 +1,188 @@
+"""What limits designs: partitions of arrays, DSPs, memory on chip, and configurations that are not wanted.
+
+Belongs here: equations 4, 7, 9 to 11, 15 and 16. Does not: latency (`tree.py`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pyscipopt import quicksum
+
+from pipelines.pragmas.program.model import Program, log
+from pipelines.pragmas.program.space import ABOVE, INSIDE, LEAVES, Units
+from pipelines.pragmas.program.tree import Latency, most_log
+from pipelines.pragmas.program.ways import Dimension
+from pipelines.pragmas.summary import ROOT
+
+Kind = tuple[str, str]
+
+DSP_GOAL = 1000.0
+"""What the solver sees as all the DSPs there are."""
+
+
+def add_partitions(
+    program: Program, shared: Mapping[Dimension, tuple[int, ...]]
+) -> dict[Dimension, list[Any]]:
+    """Equations 9 to 11: a sum of logarithms an array.
+
+    Returns: by dimension that several loops index, a binary for each number of partitions it may have.
+    """
+    if program.space.most_partitions is None:
+        return {}
+    picked = {dimension: _shared(program, dimension, factors) for dimension, factors in shared.items()}
+    limit = math.log(program.space.most_partitions + 0.5)
+    for dimensions in _different(program):
+        terms = [_logarithm(program, shared, picked, dimension) for dimension in dimensions]
+        program.require(quicksum(terms) <= limit, f"partitions {len(picked)}")
+    return picked
+
+
+def _different(program: Program) -> list[tuple[Dimension, ...]]:
+    """Rows of arrays' dimensions, each of them once."""
+    rows = {
+        tuple(sorted((d for d in dimensions if d), key=sorted))
+        for dimensions in program.space.dimensions.values()
+    }
+    return sorted((row for row in rows if row), key=lambda row: [sorted(d) for d in row])
+
+
+def _shared(program: Program, dimension: Dimension, factors: tuple[int, ...]) -> list[Any]:
+    """One binary for each number of partitions; a loop's factor divides it (equation 10)."""
+    name = " ".join(sorted(dimension))
+    made = [program.scip.addVar(f"{name} by {factor}", vtype="B") for factor in factors]
+    program.require(quicksum(made) == 1, f"one of {name}")
+    for loop in sorted(dimension):
+        for unroll in sorted({option.unroll for option in program.space.options[loop]} - {1}):
+            multiples = quicksum(v for v, f in zip(made, factors, strict=True) if f % unroll == 0)
+            pairs = zip(program.chosen[loop], program.space.options[loop], strict=True)
+            chosen = quicksum(v for v, option in pairs if option.unroll == unroll)
+            program.require(chosen <= multiples, f"{name} multiple of {loop} {unroll}")
+    return made
+
+
+def _logarithm(
+    program: Program,
+    shared: Mapping[Dimension, tuple[int, ...]],
+    picked: Mapping[Dimension, list[Any]],
+    dimension: Dimension,
+) -> Any:
+    """Logarithm of the partitions of a dimension."""
+    if dimension in picked:
+        pairs = zip(picked[dimension], shared[dimension], strict=True)
+        return quicksum(math.log(factor) * v for v, factor in pairs)
+    (loop,) = dimension
+    return program.total(loop, lambda o: math.log(o.unroll), ABOVE, *LEAVES, INSIDE)
+
+
+# ---- DSPs ------------------------------------------------------------------------------------------
+
+
+def add_dsps(program: Program, latency: Latency) -> None:
+    """Equation 15: units of each kind are at least those of any leaf, with all its copies."""
+    available = program.space.dsp_available
+    if available is None:
+        return
+    most = {kind: program.scip.addVar(f"dsps {' '.join(kind)}", lb=0.0) for kind in sorted(program.space.dsp)}
+    lower: dict[Kind, list[Any]] = {kind: [] for kind in most}
+    for chain in latency.leaves:
+        _leaf_dsps(program, chain, available, lower)
+    for place in program.space.bodies:
+        _statement_dsps(program, place, available, lower)
+    for kind, terms in lower.items():
+        for index, term in enumerate(terms):
+            program.require(most[kind] >= term, f"dsps {' '.join(kind)} {index}")
+        program.follows(most[kind], terms or [0.0])
+    program.require(quicksum(most.values()) <= DSP_GOAL * (1 + 1e-9), "dsps")
+
+
+def _leaf_dsps(program: Program, chain: tuple[str, ...], available: int, lower: dict[Kind, list[Any]]) -> None:
+    """DSPs of the leaf in a chain by kind; kinds that always keep one ratio share an exponential."""
+    profiles: dict[tuple[float, ...], Any] = {}
+    leaves = [option for loop in chain for option in program.space.choices(loop, *LEAVES)]
+    for kind, count in program.space.dsp.items():
+        figures = [option.units.get(kind, 0.0) for option in leaves]
+        most = max(figures, default=0.0)
+        if most > 0:
+            profile = tuple(round(figure / most, 12) for figure in figures)
+            if profile not in profiles:
+                profiles[profile] = _copied(program, chain, kind, most)
+            lower[kind].append(profiles[profile] * (count * most * DSP_GOAL / available))
+
+
+def _copied(program: Program, chain: tuple[str, ...], kind: Kind, most: float) -> Any:
+    """Units of a kind of the leaf in a chain with all copies, over the most of one copy."""
+    around = program.space.loops_around(chain[0])
+    above = (*around, *chain[:-1])
+    if all(option.unroll == 1 for loop in above for option in program.space.choices(loop, ABOVE)):
+        return quicksum(program.total(loop, lambda o: o.units.get(kind, 0) / most, *LEAVES) for loop in chain)
+    exponent = quicksum(
+        [program.total(loop, lambda o: log(o.unroll), ABOVE) for loop in (*around, *chain)]
+        + [program.total(loop, lambda o: log(o.units.get(kind, 0) / most), *LEAVES) for loop in chain]
+    )
+    on = quicksum(program.state(loop, *LEAVES) for loop in chain)
+    reach = most_log(program, (*around, *chain), lambda o: o.unroll)
+    name = f"units {' '.join(kind)} {chain[0]}"
+    return program.exponential(name, exponent, on=on, most=reach)
+
+
+def _statement_dsps(program: Program, place: str, available: int, lower: dict[Kind, list[Any]]) -> None:
+    """DSPs of statements that are children of a place."""
+    wanted = _most_units(list(program.space.bodies[place].units.values()))
+    kinds = [kind for kind in program.space.dsp if wanted.get(kind, 0) > 0]
+    if not kinds:
+        return
+    copies = _copies_of(program, place)
+    for kind in kinds:
+        lower[kind].append(copies * (program.space.dsp[kind] * wanted[kind] * DSP_GOAL / available))
+
+
+def _most_units(parts: Sequence[Units]) -> dict[Kind, float]:
+    found: dict[Kind, float] = {}
+    for part in parts:
+        for kind, count in part.items():
+            found[kind] = max(found.get(kind, 0.0), count)
+    return found
+
+
+def _copies_of(program: Program, place: str) -> Any:
+    """Copies of a place that is above; 0 when it is not above."""
+    if place == ROOT:
+        return 1.0
+    chain = (*program.space.loops_around(place), place)
+    on = program.state(place, ABOVE)
+    if all(option.unroll == 1 for loop in chain for option in program.space.choices(loop, ABOVE)):
+        return on
+    exponent = quicksum(program.total(loop, lambda o: log(o.unroll), ABOVE) for loop in chain)
+    reach = most_log(program, chain[:-1], lambda o: o.unroll)
+    return program.exponential(f"copies {place}", exponent, on=on, most=reach)
+
+
+# ---- memory and exclusion --------------------------------------------------------------------------
+
+
+def add_memory(program: Program) -> None:
+    """Equations 4, 7 and 16: each array is cached above the leaves that use it, and all caches fit."""
+    if program.space.onchip_bits is None or not program.space.transfers:
+        return
+    used: list[Any] = []
+    for transfer in program.space.transfers:
+        array = transfer.array
+        for place, bits in transfer.bits.items():
+            made = program.scip.addVar(f"cache {place or 'all'} {array}", vtype="B")
+            program.cached[place, array] = made
+            used.append(bits / program.space.onchip_bits * made)
+            if place != ROOT:
+                program.require(made <= program.state(place, ABOVE), f"cache above {place} {array}")
+        for way in sorted(transfer.places):
+            held = quicksum(program.cached[place, array] for place in way)
+            program.require(held >= 1, f"cached {array} {' '.join(way)}")
+    program.require(quicksum(used) <= 1 + 1e-9, "memory")
+
+
+def exclude(program: Program, options: Mapping[str, int]) -> None:
+    """Leave out a design: some loop's option is another one."""
+    taken = quicksum(program.chosen[loop][index] for loop, index in options.items())
+    program.require(taken <= len(options) - 1, "excluded")

@@ -1,0 +1,59 @@
+"""What is asked of the program, and what it answers.
+
+Belongs here: the shape of both. Does not: solving.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pipelines.pragmas.configuration import Configuration
+
+OPTIMAL, INCUMBENT, INFEASIBLE, UNKNOWN = "optimal", "incumbent", "infeasible", "unknown"
+"""How a search ended: proven best; the best that was found in time; no configuration keeps to the limits;
+nothing was found in time."""
+
+PARTITIONS, DSPS, MEMORY, EXCLUDED = "partitions", "dsps", "memory", "excluded"
+"""Groups of constraints that can clash: equation 9; equation 15; equations 4, 7 and 16; what was excluded."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchOptions:
+    """A sub-problem of Algorithm 1.
+
+    Attributes:
+        most_partitions: of an array (equation 9, the ladder's rung), None for any.
+        fine_only: no copies of loops above the pipelined ones (equation 14).
+        time_limit_s, most_nodes: of the solver, None for none; nodes are the same on every machine.
+        excluded: configurations that are not wanted again, compared as tools complete them.
+        start: a configuration to begin from; it is ignored where it breaks a limit.
+        at_least_cycles: a lower bound that is known already, such as the optimum of a larger rung.
+    """
+
+    most_partitions: int | None = None
+    fine_only: bool = False
+    time_limit_s: float | None = None
+    most_nodes: int | None = None
+    excluded: tuple[Configuration, ...] = ()
+    start: Configuration | None = None
+    at_least_cycles: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Solution:
+    """The answer of the program.
+
+    Attributes:
+        status: OPTIMAL, INCUMBENT, INFEASIBLE or UNKNOWN; configuration: the best one found.
+        latency_cycles: its bound; lower_bound: no configuration of the sub-problem has less.
+        gap: latency over lower bound, less 1; nodes: of the solver's tree.
+        clashing: when infeasible, groups of constraints that cannot hold together although all but any one can.
+    """
+
+    status: str
+    configuration: Configuration | None
+    latency_cycles: float | None
+    lower_bound: float
+    gap: float | None
+    nodes: int
+    clashing: tuple[str, ...] = ()

@@ -1,0 +1,251 @@
+"""The best configuration of a sub-problem, by SCIP.
+
+Belongs here: building the program of a space, running it, and what its end means. Does not: any constraint.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pipelines.pragmas.bound import Target, bound, complete
+from pipelines.pragmas.configuration import Configuration
+from pipelines.pragmas.errors import PragmaError
+from pipelines.pragmas.program.constants import build_space, partitions
+from pipelines.pragmas.program.designs import decode, encode
+from pipelines.pragmas.program.inequalities import add_inequalities
+from pipelines.pragmas.program.limits import add_dsps, add_memory, add_partitions, exclude
+from pipelines.pragmas.program.model import GOAL, Program
+from pipelines.pragmas.program.options import (
+    DSPS,
+    EXCLUDED,
+    INCUMBENT,
+    INFEASIBLE,
+    MEMORY,
+    OPTIMAL,
+    PARTITIONS,
+    UNKNOWN,
+    SearchOptions,
+    Solution,
+)
+from pipelines.pragmas.program.space import Space
+from pipelines.pragmas.program.tree import add_latency
+from pipelines.pragmas.program.ways import Way, list_way, shared_factors
+from pipelines.pragmas.summary import Summary
+
+TOLERANCE = 1e-6
+"""Relative: a design whose exact bound is within it of the solver's bound is the best one."""
+
+SETTINGS: Mapping[str, Any] = {
+    "limits/gap": 1e-9,
+    "numerics/feastol": 1e-7,
+    "separating/aggregation/freq": -1,
+    "separating/maxroundsroot": 10,
+}
+"""Of SCIP; programs are small, so that work at the root is worth less than it is by default."""
+
+FORMATS = (".cip", ".nl")
+
+Designs = Sequence[Mapping[str, int]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Problem:
+    """A sub-problem: its space, and designs that are excluded."""
+
+    space: Space
+    excluded: Designs
+
+
+def solve(summary: Summary, target: Target, options: SearchOptions | None = None) -> Solution:
+    """The configuration with the least bound of a sub-problem.
+
+    Returns: OPTIMAL: no configuration of equations 1 to 16 has a bound that is lower (but for the tolerance).
+    Raises:  PragmaError: an option below its least value, or an excluded or start configuration that names a
+             loop the program has not.
+    Source:  NLP-DSE section 5; docs/pragmas.md, 'Program'.
+    """
+    options = options or SearchOptions()
+    _check(options)
+    space = build_space(summary, target, options)
+    designs = [encode(summary, space, complete(summary, c)) for c in options.excluded]
+    problem = _Problem(space=space, excluded=[d for d in designs if d is not None])
+    while True:
+        program = build_program(problem)
+        if program is None:
+            return _infeasible(problem)
+        _begin(program, summary, options)
+        _run(program.scip, options)
+        if program.scip.getNSols() == 0:
+            return _infeasible(problem) if program.scip.getStatus() == "infeasible" else _unknown(program)
+        found = program.options()
+        caches = program.caches() if space.transfers else None
+        configuration = decode(space, found, caches)
+        if _keeps(summary, target, options, configuration):
+            return _solution(summary, target, program, configuration)
+        problem = replace(problem, excluded=[*problem.excluded, found])
+
+
+def export(summary: Summary, target: Target, options: SearchOptions | None, path: Path) -> None:
+    """Write a sub-problem's program for other solvers.
+
+    Args:   path: `.cip`, which SCIP reads back, or `.nl`, which solvers of AMPL read.
+    Raises: PragmaError: another ending, or a sub-problem that no configuration solves.
+    """
+    if path.suffix not in FORMATS:
+        raise PragmaError(f"a program must be written as {' or '.join(FORMATS)}, got {path.suffix} ({path}:1)")
+    options = options or SearchOptions()
+    space = build_space(summary, target, options)
+    designs = [encode(summary, space, complete(summary, c)) for c in options.excluded]
+    program = build_program(_Problem(space=space, excluded=[d for d in designs if d is not None]))
+    if program is None:
+        raise PragmaError(f"a program that is written must have a solution, got none ({summary.top}:1)")
+    program.scip.writeProblem(str(path), verbose=False)
+
+
+def build_program(problem: _Problem) -> Program | None:
+    """The program of a sub-problem, None where a way alone breaks the limits."""
+    space = problem.space
+    shared = shared_factors(space)
+    ways = [list_way(space, loops, shared) for loops in space.ways()]
+    if any(math.isinf(way.cycles) for way in ways):
+        return None
+    program = Program(space, scale=GOAL / max([1.0, *(way.cycles for way in ways)]))
+    _constrain(program, problem, ways, shared)
+    return program
+
+
+def _constrain(program: Program, problem: _Problem, ways: list[Way], shared: Any) -> None:
+    latency = add_latency(program)
+    picked = add_partitions(program, shared)
+    add_dsps(program, latency)
+    add_memory(program)
+    for design in problem.excluded:
+        exclude(program, design)
+    add_inequalities(program, latency, ways, picked)
+    program.minimise(latency.whole)
+
+
+def _check(options: SearchOptions) -> None:
+    if options.most_partitions is not None and options.most_partitions < 1:
+        raise PragmaError(
+            f"most_partitions must be at least 1 or None, got {options.most_partitions} (SearchOptions:1)"
+        )
+    if options.time_limit_s is not None and options.time_limit_s <= 0:
+        raise PragmaError(
+            f"time_limit_s must be more than 0 or None, got {options.time_limit_s} (SearchOptions:1)"
+        )
+
+
+def _begin(program: Program, summary: Summary, options: SearchOptions) -> None:
+    """Give the solver the start that was passed, and the bound that is known."""
+    if options.start is not None:
+        design = encode(summary, program.space, complete(summary, options.start))
+        if design is not None:
+            program.start(design, options.start.caches or ())
+
+
+def _run(scip: Any, options: SearchOptions) -> None:
+    for name, value in SETTINGS.items():
+        scip.setParam(name, value)
+    if options.time_limit_s is not None:
+        scip.setParam("limits/time", options.time_limit_s)
+    if options.most_nodes is not None:
+        scip.setParam("limits/nodes", options.most_nodes)
+    scip.optimize()
+
+
+def _keeps(summary: Summary, target: Target, options: SearchOptions, configuration: Configuration) -> bool:
+    """Whether a design keeps to the limits exactly, not only within the solver's tolerance."""
+    found = bound(summary, configuration, target)
+    most = max(partitions(summary, complete(summary, configuration)).values(), default=1)
+    return (
+        (options.most_partitions is None or most <= options.most_partitions)
+        and (target.dsp_available is None or found.dsp_count <= target.dsp_available * (1 + 1e-9))
+        and (target.onchip_bits is None or found.onchip_bits <= target.onchip_bits)
+    )
+
+
+def _solution(summary: Summary, target: Target, program: Program, configuration: Configuration) -> Solution:
+    cycles = bound(summary, configuration, target).latency_cycles
+    lower = program.scip.getDualbound() / program.scale + program.space.transfer_cycles
+    lower = max(0.0, min(lower, cycles))
+    proven = cycles - lower <= TOLERANCE * max(1.0, cycles)
+    return Solution(
+        status=OPTIMAL if proven else INCUMBENT,
+        configuration=configuration,
+        latency_cycles=cycles,
+        lower_bound=lower,
+        gap=(cycles - lower) / lower if lower > 0 else (0.0 if proven else math.inf),
+        nodes=int(program.scip.getNNodes()),
+    )
+
+
+def _unknown(program: Program) -> Solution:
+    lower = max(0.0, program.scip.getDualbound() / program.scale) + program.space.transfer_cycles
+    nodes = int(program.scip.getNNodes())
+    return Solution(
+        status=UNKNOWN, configuration=None, latency_cycles=None, lower_bound=lower, gap=None, nodes=nodes
+    )
+
+
+# ---- sub-problems without a solution ---------------------------------------------------------------
+
+
+def _infeasible(problem: _Problem) -> Solution:
+    return Solution(
+        status=INFEASIBLE,
+        configuration=None,
+        latency_cycles=None,
+        lower_bound=math.inf,
+        gap=None,
+        nodes=0,
+        clashing=clashing_groups(problem),
+    )
+
+
+def clashing_groups(problem: _Problem) -> tuple[str, ...]:
+    """Groups of constraints that cannot hold together, each of which is needed for that: groups are left out
+    one by one, and one without which there still is no design stays out."""
+    kept = [group for group in (PARTITIONS, DSPS, MEMORY, EXCLUDED) if _present(problem, group)]
+    for group in tuple(kept):
+        fewer = [other for other in kept if other != group]
+        if not _feasible(_with(problem, fewer)):
+            kept = fewer
+    return tuple(kept)
+
+
+def _present(problem: _Problem, group: str) -> bool:
+    space = problem.space
+    present = {
+        PARTITIONS: space.most_partitions is not None,
+        DSPS: space.dsp_available is not None,
+        MEMORY: bool(space.transfers),
+        EXCLUDED: bool(problem.excluded),
+    }
+    return present[group]
+
+
+def _with(problem: _Problem, groups: list[str]) -> _Problem:
+    """The sub-problem with some groups of constraints alone."""
+    space = problem.space
+    left = replace(
+        space,
+        most_partitions=space.most_partitions if PARTITIONS in groups else None,
+        dsp_available=space.dsp_available if DSPS in groups else None,
+        transfers=space.transfers if MEMORY in groups else (),
+    )
+    return _Problem(space=left, excluded=problem.excluded if EXCLUDED in groups else ())
+
+
+def _feasible(problem: _Problem) -> bool:
+    program = build_program(problem)
+    if program is None:
+        return False
+    program.minimise(0.0)
+    program.scip.setParam("limits/solutions", 1)
+    program.scip.optimize()
+    return program.scip.getNSols() > 0

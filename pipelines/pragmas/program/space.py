@@ -1,0 +1,155 @@
+"""What the convex program chooses from: the options of every loop with their constants, nothing of a solver.
+
+Belongs here: the shape of that data and questions on it. Does not: where the constants come from
+(`constants.py`), or variables and constraints (`model.py`).
+
+Source: NLP-DSE section 5.1 (variables) and Table 5 (sets and constants).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from pipelines.pragmas.summary import ROOT
+
+ABOVE, PIPELINED, STRAIGHT, INSIDE = "above", "pipelined", "straight", "inside"
+"""Where a loop stands to the pipelined loop of a way from the root to a statement. STRAIGHT: nothing of the way
+is left to pipeline, and this is the outermost of its loops that are all unrolled."""
+
+LEAVES = (PIPELINED, STRAIGHT)
+"""States of the one loop of a way whose latency is a constant."""
+
+Units = Mapping[tuple[str, str], float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """One choice of a loop, which becomes one binary.
+
+    Attributes:
+        state: one of the four; unroll: copies of the body.
+        factor: what the loop multiplies the cycles of its body by (ABOVE), cycles that every execution takes
+            anew (LEAVES), 1 (INSIDE); fill: cycles that a nest which is flattened into one pipeline takes once.
+        units: least units by (kind, type) at once in one copy of the loop (LEAVES).
+        full: nothing of the loop or inside of it is left to iterate.
+    """
+
+    state: str
+    unroll: int
+    factor: float = 1.0
+    fill: float = 0.0
+    units: Units = field(default_factory=dict[tuple[str, str], float])
+    full: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Body:
+    """Children of a place that is not pipelined.
+
+    Attributes:
+        children: loops and statements in source order.
+        edges: (before, after), positions in `children`: the second waits for the end of the first.
+        cycles: by statement, what it takes by itself; units: by statement, as in `Option`.
+    """
+
+    children: tuple[str | int, ...]
+    edges: tuple[tuple[int, int], ...] = ()
+    cycles: Mapping[int, float] = field(default_factory=dict[int, float])
+    units: Mapping[int, Units] = field(default_factory=dict[int, Units])
+
+    @property
+    def loops(self) -> tuple[str, ...]:
+        """Children that are loops."""
+        return tuple(child for child in self.children if isinstance(child, str))
+
+    @property
+    def only_loop(self) -> str | None:
+        """The one child that takes time, when that is a loop."""
+        timed = [child for child in self.children if isinstance(child, str) or self.cycles.get(child, 0) > 0]
+        return timed[0] if len(timed) == 1 and isinstance(timed[0], str) else None
+
+    @property
+    def flattened(self) -> bool:
+        """Whether tools make one pipeline of the place and the loop that is all of its body."""
+        return len(self.children) == 1 and isinstance(self.children[0], str)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transfer:
+    """An array that is moved to the chip or from it.
+
+    Attributes:
+        bits: by place (ROOT or a loop), what it takes on chip when it is cached in each iteration of that
+            place; places: places around each of its accesses.
+    """
+
+    array: str
+    bits: Mapping[str, int]
+    places: frozenset[tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Space:
+    """All configurations of a program, and what each of them costs.
+
+    Attributes:
+        options: by loop, outer before inner; parents: by loop, ROOT for the outermost.
+        bodies: by place; a loop without loops inside has none.
+        always_entered: loops that have an iteration in each execution.
+        dimensions: by array, the loops of each dimension (C_{a,d} of Table 5).
+        most_partitions: of an array, None for any; dsp: DSP blocks of a unit; dsp_available: None for any.
+        transfer_cycles: of all transfers; transfers, onchip_bits: equations 4, 7 and 16.
+    """
+
+    options: Mapping[str, tuple[Option, ...]]
+    parents: Mapping[str, str]
+    bodies: Mapping[str, Body]
+    always_entered: frozenset[str]
+    dimensions: Mapping[str, tuple[frozenset[str], ...]]
+    most_partitions: int | None
+    dsp: Mapping[tuple[str, str], int]
+    dsp_available: int | None
+    transfer_cycles: float = 0.0
+    transfers: tuple[Transfer, ...] = ()
+    onchip_bits: int | None = None
+
+    def loops_around(self, loop: str) -> tuple[str, ...]:
+        """Loops around a loop, outermost first, itself not included."""
+        found: list[str] = []
+        parent = self.parents[loop]
+        while parent != ROOT:
+            found.append(parent)
+            parent = self.parents[parent]
+        return tuple(reversed(found))
+
+    def loops_inside(self, loop: str) -> tuple[str, ...]:
+        """All loops of a loop's body, outer before inner."""
+        return tuple(other for other in self.options if loop in self.loops_around(other))
+
+    def choices(self, loop: str, *states: str) -> tuple[Option, ...]:
+        """Options of a loop in some states."""
+        return tuple(option for option in self.options[loop] if option.state in states)
+
+    def fill_loops(self, loop: str) -> tuple[str, ...]:
+        """Loops around a pipelined loop that take its fill anew: those above the nest that is flattened."""
+        around = list(self.loops_around(loop))
+        while around and self.bodies[around[-1]].flattened:
+            around.pop()
+        return tuple(around)
+
+    def keeps_fill(self, loop: str) -> bool:
+        """Whether a pipelined loop's fill is surely taken in each execution of its flattened nest."""
+        flattened = self.loops_around(loop)[len(self.fill_loops(loop)) :]
+        return all(other in self.always_entered for other in flattened)
+
+    def ways(self) -> Iterator[tuple[str, ...]]:
+        """Loops on the way to each innermost loop, outermost first."""
+        parents = set(self.parents.values())
+        for loop in self.options:
+            if loop not in parents:
+                yield (*self.loops_around(loop), loop)
+
+    def shared_dimensions(self) -> frozenset[frozenset[str]]:
+        """Sets of several loops that index one dimension of some array."""
+        return frozenset(loops for rows in self.dimensions.values() for loops in rows if len(loops) > 1)
