@@ -22,12 +22,14 @@ class LoopChoice:
     Attributes:
         pipeline: OFF, COARSE or FINE; interval: the initiation interval asked for.
         unroll: copies of the body (UF); tile: iterations of the inner loop after strip-mining, 1 for none.
+        automatic: no factor is asked for at all, not even 1, so that tools may unroll the loop by themselves.
     """
 
     pipeline: str = OFF
     interval: int = 1
     unroll: int = 1
     tile: int = 1
+    automatic: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

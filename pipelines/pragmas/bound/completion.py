@@ -10,14 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from pipelines.pragmas.bound.target import Target
 from pipelines.pragmas.configuration import COARSE, FINE, OFF, Configuration, LoopChoice
 from pipelines.pragmas.errors import PragmaError
 from pipelines.pragmas.summary import ROOT, Loop, Summary
 
 
-def complete(summary: Summary, configuration: Configuration) -> Configuration:
+def complete(summary: Summary, configuration: Configuration, target: Target | None = None) -> Configuration:
     """The configuration with what the tools add or ignore.
 
+    Args:    target: whose tool may unroll loops by itself; None: none does.
     Returns: a choice for every loop. FINE: it is pipelined and all loops inside have `unroll` of their trip
         count; a loop whose own factor is its trip count, as all inside, is straight-line code; COARSE and OFF
         are left to loops above.
@@ -26,7 +28,7 @@ def complete(summary: Summary, configuration: Configuration) -> Configuration:
     _check(summary, configuration)
     chosen: dict[str, LoopChoice] = {}
     for name in child_loops(summary, ROOT):
-        _complete_loop(summary, configuration, name, chosen)
+        _complete_loop(summary, configuration, target, name, chosen)
     ordered = {name: chosen[name] for name in summary.loops}
     return Configuration(loops=ordered, caches=configuration.caches)
 
@@ -67,7 +69,11 @@ def _check(summary: Summary, configuration: Configuration) -> None:
 
 
 def _complete_loop(
-    summary: Summary, configuration: Configuration, name: str, chosen: dict[str, LoopChoice]
+    summary: Summary,
+    configuration: Configuration,
+    target: Target | None,
+    name: str,
+    chosen: dict[str, LoopChoice],
 ) -> None:
     """Complete a loop that is not inside a pipelined one, after the loops inside it."""
     loop, choice = summary.loops[name], configuration.of(name)
@@ -78,14 +84,48 @@ def _complete_loop(
         chosen[name] = replace(choice, pipeline=FINE, unroll=inner_unroll(loop, choice.unroll))
         return
     for child in child_loops(summary, name):
-        _complete_loop(summary, configuration, child, chosen)
+        _complete_loop(summary, configuration, target, child, chosen)
     if not straight_inside(summary, Configuration(loops=chosen), name):
         kept = OFF if choice.pipeline == FINE else choice.pipeline
-        chosen[name] = replace(choice, pipeline=kept, unroll=outer_unroll(loop, choice.unroll))
+        chosen[name] = replace(choice, pipeline=kept, unroll=outer_unroll(summary, name, choice.unroll))
         return
-    whole = loop.constant and choice.unroll >= loop.trip_count_max and choice.pipeline != FINE
+    asked = _asked_whole(loop, choice)
+    whole = asked or (target is not None and _unrolled_by_tool(summary, name, choice, target))
     unroll = loop.trip_count_max if whole else inner_unroll(loop, choice.unroll)
     chosen[name] = replace(choice, pipeline=OFF if whole else FINE, unroll=unroll)
+
+
+def _asked_whole(loop: Loop, choice: LoopChoice) -> bool:
+    """Whether a loop is asked to be unrolled fully, itself not being a pipeline.
+
+    A factor that goes once into the trip count leaves a loop of one trip and a remainder: straight-line code.
+    """
+    trips = loop.trip_count_max
+    enough = choice.unroll >= trips or (trips // choice.unroll == 1 and loop.distance is None)
+    return loop.constant and enough and choice.pipeline != FINE
+
+
+def _unrolled_by_tool(summary: Summary, name: str, choice: LoopChoice, target: Target) -> bool:
+    """Whether tools may unroll a loop for which nothing is asked, all loops inside being unrolled.
+
+    Source: UG1399 (2020.2), config_compile -pipeline_loops: an innermost loop of at most 64 trips is not
+        pipelined but its parent is, which unrolls it; a loop without a parent is pipelined.
+    """
+    loop = summary.loops[name]
+    nothing_asked = choice.automatic and choice.pipeline == OFF and choice.tile in (1, loop.trip_count_max)
+    small = loop.constant and loop.trip_count_max <= target.unrolled_trips
+    return (
+        nothing_asked
+        and small
+        and loop.parent is not None
+        and _copies(summary, name) <= target.unrolled_copies
+    )
+
+
+def _copies(summary: Summary, name: str) -> int:
+    """Copies of the innermost statement when a loop and all inside are unrolled."""
+    inner = max((_copies(summary, c) for c in child_loops(summary, name)), default=1)
+    return summary.loops[name].trip_count_max * inner
 
 
 def inner_unroll(loop: Loop, unroll: int) -> int:
@@ -94,6 +134,18 @@ def inner_unroll(loop: Loop, unroll: int) -> int:
     return unroll if loop.distance is None else min(unroll, loop.distance)
 
 
-def outer_unroll(loop: Loop, unroll: int) -> int:
-    """Copies of a loop's body that may run at once when it has loops (theorem 6.16): parallel ones alone."""
-    return max(1, min(unroll, loop.trip_count_max)) if loop.parallel else 1
+def outer_unroll(summary: Summary, name: str, unroll: int) -> int:
+    """Copies of a loop's body that may run at once when it has loops (theorem 6.16).
+
+    A parallel loop has them. A reduction has them when its body is one loop alone: Merlin then swaps the two
+    and unrolls the copies inside (section 4.1). Of others the factor is ignored.
+    """
+    loop = summary.loops[name]
+    copied = loop.parallel or (loop.reduction and flattened(summary, name))
+    return max(1, min(unroll, loop.trip_count_max)) if copied else 1
+
+
+def flattened(summary: Summary, name: str) -> bool:
+    """Whether tools may make one pipeline of a loop and the one loop in its body (perfect nests)."""
+    children = summary.children(name)
+    return len(children) == 1 and isinstance(children[0], str)

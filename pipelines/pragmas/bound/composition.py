@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pipelines.pragmas.bound.completion import child_loops, fully_unrolled, straight_inside
+from pipelines.pragmas.bound.completion import child_loops, flattened, fully_unrolled, straight_inside
 from pipelines.pragmas.bound.leaf import (
     body_latency,
     busy_units,
@@ -93,11 +93,6 @@ def _above(summary: Summary, completed: Configuration, name: str, target: Target
     body, way = longest_path(summary, name, {c: cost.cycles for c, cost in costs.items()})
     slowest = max(way, key=lambda c: costs[c].cycles)
     return Cost(cycles=steps * body, fill_cycles=0, units=units, limit=costs[slowest].limit)
-
-
-def flattened(summary: Summary, name: str) -> bool:
-    """Whether tools may make one pipeline of a loop and the one loop in its body (perfect nests)."""
-    return len(summary.children(name)) == 1 and isinstance(summary.children(name)[0], str)
 
 
 def shared(costs: Mapping[str | int, Cost]) -> dict[tuple[str, str], float]:

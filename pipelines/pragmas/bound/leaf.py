@@ -134,6 +134,8 @@ def _reduction_interval(summary: Summary, loop: str, target: Target) -> tuple[in
             (target.cost(o.kind, o.type).latency_cycles for o in statement.operations if o.reduction),
             default=0,
         )
+        if target.partial_sums and target.tree_reduction:
+            latency = min(latency, 1)
         written = next((a.array for a in statement.accesses if a.kind == WRITE), "?")
         found = max(found, (latency, f"sum of {written}"))
     return found

@@ -41,6 +41,9 @@ class _File(BaseModel):
     onchip_bits: int | None = Field(default=None, ge=0)
     most_partitions: int = Field(ge=1)
     tree_reduction: bool = True
+    partial_sums: bool = False
+    unrolled_trips: int = Field(default=0, ge=0)
+    unrolled_copies: int = Field(default=0, ge=0)
     ports: int | None = Field(default=None, ge=1)
     sources: dict[str, str]
     operations: tuple[_Operation, ...]
@@ -81,6 +84,9 @@ def read_target(name_or_path: str | Path) -> Target:
         onchip_bits=found.onchip_bits,
         most_partitions=found.most_partitions,
         tree_reduction=found.tree_reduction,
+        partial_sums=found.partial_sums,
+        unrolled_trips=found.unrolled_trips,
+        unrolled_copies=found.unrolled_copies,
         ports=found.ports,
     )
 

@@ -29,6 +29,9 @@ class Target:
         dsp_available, onchip_bits: limits (equations 15 and 16), None for none.
         most_partitions: of an array (equation 9).
         tree_reduction: associative floating operations may be reordered (`unsafe_math`).
+        partial_sums: a reduction's pipeline may keep several sums and so start an iteration a cycle.
+        unrolled_trips, unrolled_copies: loops of at most so many trips, up to so many copies together, are
+            unrolled by the tool when nothing else is asked for (0: none).
         ports: reads, and writes, of an array that may start in one cycle, arrays being in one bank; None: as
             many as wanted.
     """
@@ -41,6 +44,9 @@ class Target:
     onchip_bits: int | None
     most_partitions: int
     tree_reduction: bool = True
+    partial_sums: bool = False
+    unrolled_trips: int = 0
+    unrolled_copies: int = 0
     ports: int | None = None
 
     def cost(self, kind: str, type_name: str) -> OperationCost:

@@ -20,7 +20,7 @@ def bound(summary: Summary, configuration: Configuration, target: Target) -> Bou
 
     Raises: PragmaError: a directive of a loop that the program has not, or an impossible one.
     """
-    completed = complete(summary, configuration)
+    completed = complete(summary, configuration, target)
     costs = {c: cost_of(summary, completed, c, target) for c in summary.children(ROOT)}
     computation, way = longest_path(summary, ROOT, {c: cost.cycles for c, cost in costs.items()})
     into, out = transfers(summary, target)

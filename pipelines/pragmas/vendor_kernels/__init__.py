@@ -24,6 +24,7 @@ __all__ = ["VendorKernel", "configuration_of_row", "vendor_kernel", "vendor_kern
 PIPELINES = {"off": OFF, "": COARSE, "flatten": FINE}
 """Words of the databases for a loop's pipeline."""
 
+_LOOP = re.compile(r"\bfor \(")
 _PLACE = re.compile(r"__(PIPE|PARA|TILE)__(\w+)")
 _KINDS = {"PIPE": "pipeline", "PARA": "parallel", "TILE": "tile"}
 
@@ -42,6 +43,11 @@ class VendorKernel:
     top: str
     loops: tuple[str, ...] | None
     places: Mapping[str, str]
+
+    @property
+    def loop_names(self) -> tuple[str, ...]:
+        """All loops of the text, in its order."""
+        return tuple(f"L{n}" for n in range(len(_LOOP.findall(self.source))))
 
     def loop(self, index: int) -> str:
         """Name of the loop that the database gives a number."""
@@ -103,6 +109,8 @@ def configuration_of_row(
         match = _PLACE.fullmatch(place)
         if match is not None and place in kernel.places:
             found.setdefault(kernel.places[place], {})[_KINDS[match[1]]] = value
+    for loop in kernel.loop_names:
+        found.setdefault(loop, {})
     return Configuration(loops={loop: _choice(kernel, loop, said) for loop, said in sorted(found.items())})
 
 
@@ -119,4 +127,9 @@ def _choice(kernel: VendorKernel, loop: str, said: Mapping[str, str | int]) -> L
     numbers = {kind: value for kind, value in factors.items() if isinstance(value, int) and value >= 1}
     if len(numbers) < len(factors):
         raise PragmaError(f"factors of {loop} must be whole numbers of at least 1, got {factors} ({where})")
-    return LoopChoice(pipeline=PIPELINES[str(word)], unroll=numbers["parallel"], tile=numbers["tile"])
+    return LoopChoice(
+        pipeline=PIPELINES[str(word)],
+        unroll=numbers["parallel"],
+        tile=numbers["tile"],
+        automatic="parallel" not in said,
+    )

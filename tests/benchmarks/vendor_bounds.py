@@ -1,0 +1,139 @@
+"""The bound beside latencies that a vendor's tools measured: `python -m tests.benchmarks.vendor_bounds`.
+
+    python -m tests.benchmarks.vendor_bounds --designs FILE --kernels FILE [--violations FILE] [--kernel NAME]
+
+Prints for each kernel: rows with a latency, the share with bound <= measured, the median of measured over
+bound, Spearman's rank correlation of the two; and, over designs that fit, walked in the order of their bounds
+until the bound exceeds the best so far, after what share of them the best is reached. Then every violation.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean, median
+
+from scipy.stats import spearmanr
+
+from pipelines.pragmas.analysis import summarise
+from pipelines.pragmas.bound import bound, read_target
+from pipelines.pragmas.vendor_kernels import configuration_of_row, vendor_kernel
+from pipelines.vendor import read_merlin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """A row with a latency, and its bound."""
+
+    kernel: str
+    directives: str
+    bound_cycles: float
+    measured_cycles: int
+    fits: bool
+
+
+def points(designs: Path, kernels: Path, only: str | None = None) -> list[Point]:
+    """Rows with a latency and their bounds."""
+    target = read_target("u200")
+    rows = [r for r in read_merlin(designs, kernels=kernels).designs if r.latency_cycles is not None]
+    summaries = {}
+    found: list[Point] = []
+    for row in rows:
+        if only is not None and row.kernel != only:
+            continue
+        kernel = vendor_kernel(row.kernel)
+        if row.kernel not in summaries:
+            summaries[row.kernel] = summarise(kernel.source, kernel.top, relaxed=True)
+        configuration = configuration_of_row(kernel, row.directives, row.directives_by_loop)
+        found.append(
+            Point(
+                kernel=row.kernel,
+                directives=row.directives,
+                bound_cycles=bound(summaries[row.kernel], configuration, target).latency_cycles,
+                measured_cycles=row.latency_cycles,
+                fits=bool(row.fits),
+            )
+        )
+    return found
+
+
+def walk(rows: Sequence[Point]) -> tuple[bool, float] | None:
+    """Designs in the order of their bounds, equal bounds shuffled, until the bound exceeds the best so far.
+
+    Returns: whether the best was met, and the share of designs evaluated until it was, averaged over
+        shuffles; None without designs that fit.
+    """
+    valid = [row for row in rows if row.fits]
+    if not valid:
+        return None
+    best = min(row.measured_cycles for row in valid)
+    shares: list[float] = []
+    met = True
+    for seed in range(20):
+        order = sorted(random.Random(seed).sample(valid, len(valid)), key=lambda row: row.bound_cycles)
+        least = float("inf")
+        for n, row in enumerate(order, start=1):
+            if row.bound_cycles > least:
+                break
+            if row.measured_cycles == best:
+                shares.append(n / len(valid))
+                break
+            least = min(least, row.measured_cycles)
+        met = met and len(shares) == seed + 1
+        if not met:
+            return False, float("nan")
+    return True, fmean(shares)
+
+
+def figures(rows: Sequence[Point]) -> tuple[float, float, float]:
+    """Share of valid bounds, median of measured over bound, rank correlation."""
+    valid = fmean(row.bound_cycles <= row.measured_cycles for row in rows)
+    ratio = median(row.measured_cycles / max(1.0, row.bound_cycles) for row in rows)
+    bounds = [row.bound_cycles for row in rows]
+    constant = len(set(bounds)) == 1
+    rank = 0.0 if constant else float(spearmanr(bounds, [row.measured_cycles for row in rows])[0])
+    return valid, ratio, rank
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--designs", type=Path, required=True)
+    parser.add_argument("--kernels", type=Path, required=True)
+    parser.add_argument("--kernel", help="of this kernel alone")
+    arguments = parser.parse_args()
+    found = points(arguments.designs, arguments.kernels, arguments.kernel)
+    by_kernel: dict[str, list[Point]] = defaultdict(list)
+    for point in found:
+        by_kernel[point.kernel].append(point)
+    print(f"{'kernel':18} {'rows':>5} {'valid %':>8} {'ratio':>8} {'rank':>6} {'designs':>8} {'best %':>7}")
+    ranks, shares = [], []
+    for kernel, rows in sorted(by_kernel.items()):
+        valid, ratio, rank = figures(rows)
+        walked = walk(rows)
+        share = "pruned" if walked is not None and not walked[0] else f"{100 * walked[1]:.1f}" if walked else "-"
+        ranks.append(rank)
+        if walked is not None and walked[0]:
+            shares.append(walked[1])
+        fitting = sum(row.fits for row in rows)
+        print(
+            f"{kernel:18} {len(rows):5} {100 * valid:8.2f} {ratio:8.2f} {rank:6.2f} {fitting:8} {share:>7}",
+            flush=True,
+        )
+    valid, ratio, _ = figures(found)
+    print(f"{'all':18} {len(found):5} {100 * valid:8.2f} {ratio:8.2f} {fmean(ranks):6.2f} (mean of kernels)")
+    print(f"the best design is reached after {100 * median(shares):.1f} % of a kernel's designs (median)")
+    for point in found:
+        if point.bound_cycles > point.measured_cycles:
+            print(
+                f"violation: {point.kernel} {point.directives} bound {point.bound_cycles:.0f} "
+                f"measured {point.measured_cycles}"
+            )
+
+
+if __name__ == "__main__":
+    main()
