@@ -286,6 +286,48 @@ def network(as_json: bool, **options: Any) -> None:
 
 
 @simfoundry.command()
+@click.argument("file", type=_SOURCE)
+@click.option("--top", help="Function that becomes hardware.  [default: the one the file is about]")
+@click.option(
+    "--target",
+    default="u200",
+    show_default=True,
+    help="u200 (Merlin and Vitis HLS), simfoundry, or a JSON file of a target.",
+)
+@click.option("-D", "--define", multiple=True, metavar="NAME[=TEXT]", help="Macro, such as MEDIUM_DATASET.")
+@click.option(
+    "--evaluate",
+    default=0,
+    show_default=True,
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Measure at most N designs: simfoundry by its own synthesis, others by --reports.",
+)
+@click.option("--reports", type=_SOURCE, help="Folder of synthesis reports, a folder a configuration.")
+@click.option("--partitions", type=click.IntRange(min=1), help="Most partitions of an array.")
+@click.option("--fine-only", is_flag=True, help="Copy only what is inside pipelined loops.")
+@click.option("--style", default="merlin", show_default=True, help="merlin or vitis pragmas.")
+@click.option("--solver-timeout", default=30.0, show_default=True, type=click.FloatRange(min=0.01), help="s")
+@click.option("--hls-timeout", default=120.0, show_default=True, type=click.FloatRange(min=1), help="s")
+@click.option(
+    "--together", default=2, show_default=True, type=click.IntRange(min=1), help="Designs at a time."
+)
+@click.option("--out", type=_SOURCE, help="Write the annotated C to this file.")
+@_as_json
+@_explained
+def pragmas(as_json: bool, **options: Any) -> None:
+    """Find the best directives of a C program, with a proven lower bound on its latency."""
+    from assets.commands.pragmas import PragmaQuestion, answer_pragmas, pragma_text
+
+    question = PragmaQuestion(**options)
+    answer = answer_pragmas(question)
+    if as_json:
+        _answer(answer)
+    else:
+        click.echo(pragma_text(answer, question))
+
+
+@simfoundry.command()
 @click.option("--out", type=_SOURCE, help="File of the page.  [default: report.html in the data folder]")
 @click.option("--release", type=_SOURCE, help="Folder of a release; the project's own tables without it.")
 @_as_json

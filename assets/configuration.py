@@ -253,6 +253,22 @@ class Network(_Group):
     timeout_s: Positive = 600.0
 
 
+class Pragmas(_Group):
+    """Searches for directives; meanings are those of pipelines.pragmas.explore.SuiteExploration."""
+
+    kernels: tuple[str, ...] = ()
+    size: str = "mini"
+    data_type: str = "float"
+    methods: tuple[str, ...] = ("nlp_dse",)
+    most_evaluations: Annotated[int, Field(ge=1)] | None = 12
+    budget_s: Positive | None = None
+    solver_timeout_s: Positive = 30.0
+    hls_timeout_s: Positive = 60.0
+    most_area_um2: Positive | None = None
+    together: Annotated[int, Field(ge=1)] = 2
+    seed: int = 0
+
+
 class TensetMlp(_Group):
     """Training of the Tenset-MLP; meanings are those of models.tenset_mlp.TrainOptions."""
 
@@ -303,6 +319,7 @@ class Configuration(_Group):
     labelling: Labelling
     features: Features
     network: Network = Network()
+    pragmas: Pragmas = Pragmas()
     models: Models
     quality: Quality
     run: Run = Run()

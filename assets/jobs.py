@@ -1,5 +1,5 @@
 """Asset jobs: the tables of one suite, the split and the report over all suites, the tables of one group of
-networks, their correction in the registry, the predictors, and the page of it all.
+networks, their correction in the registry, searches for directives, the predictors, and the page of it all.
 
 Belongs here: what is launched together. Does not: when (schedules.py).
 """
@@ -47,6 +47,12 @@ network_model = dg.define_asset_job(
     description="The correction of networks' latencies in the model registry.",
 )
 
+pragma_table = dg.define_asset_job(
+    "pragma_table",
+    selection=dg.AssetSelection.assets(*step_named("pragmas").tables),
+    description="Searches for directives: each design that was tried.",
+)
+
 predictors = dg.define_asset_job(
     "predictors",
     selection=dg.AssetSelection.assets(*step_named("models").tables),
@@ -66,6 +72,7 @@ ASSET_JOBS = [
     record_table,
     network_tables,
     network_model,
+    pragma_table,
     predictors,
     report_page,
 ]

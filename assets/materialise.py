@@ -35,6 +35,7 @@ JOBS = (
     "record_table",
     "network_tables",
     "network_model",
+    "pragma_table",
     "predictors",
     "report_page",
 )
@@ -136,6 +137,8 @@ class _Run:
         self._record("network")
         if self.settings.configuration.network.groups and "network" not in self.unmade:
             self._execute(jobs["network_model"], [], None)
+        self._execute_if_ready(jobs["pragma_table"], step_named("pragmas"))
+        self._record("pragmas")
         self._execute_if_ready(jobs["predictors"], step_named("models"))
         self._record("models")
         self._execute(jobs["report_page"], [], None)  # of whatever was made

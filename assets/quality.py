@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from assets.checked_files import CheckedFile, CheckRule
 from assets.network_quality import NETWORK_RULES
+from assets.pragma_quality import PRAGMA_RULES
 from pipelines.cyclemodel import ENGINE
 from pipelines.features import EVALUATION, evaluation_twins
 from pipelines.labelling import CROSS_CHECK_LIMITS
@@ -325,4 +326,5 @@ _OWN_RULES: Mapping[str, Sequence[CheckRule]] = {
     "splits": [_NO_LEAK, _EVALUATION_APART],
     "programs": [_EVALUATION_APART],
     **NETWORK_RULES,
+    **PRAGMA_RULES,
 }

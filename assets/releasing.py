@@ -107,11 +107,12 @@ def release_tables(
 
 
 def _unsaid(configuration: Configuration) -> tuple[str, ...]:
-    """Groups of the configuration that a release does not say: networks, when there are none.
+    """Groups of the configuration that a release does not say: those whose tables it has not.
 
-    Releases of before there were networks then come out with the same bytes.
+    Searches for directives are in no release; networks are not in one without groups of them. Releases of
+    before there were networks then come out with the same bytes.
     """
-    return () if configuration.network.groups else ("network",)
+    return ("pragmas",) if configuration.network.groups else ("network", "pragmas")
 
 
 def _toolset(settings: Settings, partitions: Mapping[str, Sequence[str]]) -> Toolset:

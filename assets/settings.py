@@ -20,6 +20,7 @@ from pipelines.synthesis import Target, find_liberty
 
 if TYPE_CHECKING:
     from pipelines.network.runs import RunGroup
+    from pipelines.pragmas.explore import SuiteExploration
 
 Listener = Callable[[Progress], None]
 
@@ -95,6 +96,16 @@ class Settings:
 
         groups = self.configuration.network.groups
         return {name: RunGroup(name=name, **group.model_dump()) for name, group in groups.items()}
+
+    @property
+    def explorations(self) -> SuiteExploration:
+        """The searches for directives.
+
+        Raises: PragmaError: a method is not acceptable.
+        """
+        from pipelines.pragmas.explore import SuiteExploration  # with the solver, which most commands save
+
+        return SuiteExploration(**self.configuration.pragmas.model_dump())
 
     @property
     def target(self) -> Target:

@@ -58,6 +58,8 @@ from pipelines.schemas import (
 REASON_LENGTH = 100
 ALL_STAGES = "all"
 """The one file of the table stage_reports."""
+EXPLORED = "polybench"
+"""The one file of the table pragma_designs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -280,6 +282,15 @@ def _group_named(settings: Settings, name: str) -> RunGroup:
     return groups[name]
 
 
+def make_explorations(settings: Settings, name: str, listen: Listener) -> StepSummary:
+    """Write the designs that searches for directives tried."""
+    from pipelines.pragmas.explore import explore_suite  # with the solver, which other steps save
+
+    options = settings.explorations
+    rows = explore_suite(options, cache=settings.cache, on_progress=listen)
+    return _write(settings, "pragmas", name, {"pragma_designs": rows})
+
+
 def make_models(
     settings: Settings, predictor: str, listen: Listener, tags: Mapping[str, str] | None = None
 ) -> StepSummary:
@@ -374,6 +385,14 @@ STEPS: tuple[Step, ...] = (
         run=make_networks,
     ),
     Step(
+        name="pragmas",
+        stage="pragmas",
+        tables=("pragma_designs",),
+        reads=(),
+        partitioned=WHOLE,
+        run=make_explorations,
+    ),
+    Step(
         name="models",
         stage="models",
         tables=("leaderboard",),
@@ -411,7 +430,7 @@ def partitions_of(step: Step, settings: Settings) -> tuple[str, ...]:
     """Names of the table files that a step writes under these settings."""
     if step.partitioned != WHOLE:
         return partitions_by(step.partitioned, settings.configuration)
-    one_file = {"models": TENSET_MLP, "stage_reports": ALL_STAGES}
+    one_file = {"models": TENSET_MLP, "stage_reports": ALL_STAGES, "pragmas": EXPLORED}
     return (one_file.get(step.name, settings.configuration.features.split),)
 
 

@@ -81,6 +81,14 @@ def make_networks(
     yield from run_step(context, "network", foundry, progress)
 
 
+@dg.multi_asset(**asset_arguments("pragmas"))
+def make_explorations(
+    context: dg.AssetExecutionContext, foundry: FoundryResource, progress: ProgressSink
+) -> Results:
+    """Searches for directives: each design that was tried, its bound and its measured latency."""
+    yield from run_step(context, "pragmas", foundry, progress)
+
+
 @dg.multi_asset(**asset_arguments("models"))
 def make_models(
     context: dg.AssetExecutionContext, foundry: FoundryResource, progress: ProgressSink
@@ -100,5 +108,6 @@ TABLE_ASSETS = [
     make_stage_reports,
     make_record_table,
     make_networks,
+    make_explorations,
     make_models,
 ]

@@ -10,6 +10,7 @@ from pipelines.schemas.features import CdfgEdgeRow, CdfgNodeRow, LoopRow
 from pipelines.schemas.labels import CROSS_CHECKS, CrossCheckRow, LabelRow, RunRow
 from pipelines.schemas.leaderboard import LeaderboardRow
 from pipelines.schemas.network import NetworkFlowRow, NetworkHopRow, NetworkRunRow
+from pipelines.schemas.pragmas import PragmaDesignRow
 from pipelines.schemas.programs import ProgramRow, SplitRow
 from pipelines.schemas.records import FORMATS, RecordRow
 from pipelines.schemas.reports import ProgramFactsRow, StageReportRow
@@ -45,6 +46,7 @@ __all__ = [
     "NetworkFlowRow",
     "NetworkHopRow",
     "NetworkRunRow",
+    "PragmaDesignRow",
     "ProgramFactsRow",
     "ProgramRow",
     "RecordRow",

@@ -1,0 +1,84 @@
+"""Rules of the table of searches for directives.
+
+Belongs here: what must hold of steps and of bounds beside measurements. Does not: rules of all tables
+(`quality.py`).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from assets.checked_files import CheckedFile, CheckRule
+from pipelines.schemas import OK
+
+EVALUATED = "evaluated"
+ROUNDING = 1e-6
+"""Share by which a bound, a sum of fractions, may be above the cycles that it equals."""
+
+
+def broken_bounds(file: CheckedFile) -> list[str]:
+    """Designs with all directives applied that were faster than their lower bound: the proof is wrong."""
+    return [
+        f"a measured latency must be at least its bound of {row['bound_cycles']:g} cycles, got "
+        f"{row['latency_cycles']} for step {row['step']} of {row['kernel']} by {row['method']}"
+        for row in file.content.to_pylist()
+        if row["applied"]
+        and row["status"] == OK
+        and row["bound_cycles"] is not None
+        and row["latency_cycles"] < row["bound_cycles"] * (1 - ROUNDING)
+    ]
+
+
+def wrong_bests(file: CheckedFile) -> list[str]:
+    """Steps whose best latency is not the least of the valid designs so far."""
+    problems: list[str] = []
+    by_exploration: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for row in file.content.to_pylist():
+        by_exploration[row["exploration_id"]].append(row)
+    for rows in by_exploration.values():
+        problems += _wrong_bests(sorted(rows, key=lambda row: row["step"]))
+    return problems
+
+
+def _wrong_bests(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    valid = [r["latency_cycles"] for r in rows if r["status"] == OK and r["latency_cycles"] is not None]
+    least, got = min(valid, default=None), rows[-1]["best_cycles"]
+    if got == least:
+        return []
+    return [f"the best latency of an exploration must be {least}, got {got} for {rows[-1]['exploration_id']}"]
+
+
+def silent_steps(file: CheckedFile) -> list[str]:
+    """Steps that were measured without a latency or a reason, and others with a latency."""
+    return [
+        f"a step that is {row['decision']} must have a latency or a reason when it was measured, and neither "
+        f"else, got latency {row['latency_cycles']} for step {row['step']} of {row['exploration_id']}"
+        for row in file.content.to_pylist()
+        if (row["decision"] == EVALUATED) != (row["latency_cycles"] is not None or row["reason"] is not None)
+    ]
+
+
+PRAGMA_RULES: Mapping[str, list[CheckRule]] = {
+    "pragma_designs": [
+        CheckRule(
+            name="bound_holds",
+            description="No design whose directives were all applied is faster than its lower bound.",
+            blocking=True,
+            problems=broken_bounds,
+        ),
+        CheckRule(
+            name="complete",
+            description="Every measured step has a latency or a reason, and no other step has.",
+            blocking=True,
+            problems=silent_steps,
+        ),
+        CheckRule(
+            name="best_is_least",
+            description="The best latency of an exploration is the least of its valid designs.",
+            blocking=True,
+            problems=wrong_bests,
+        ),
+    ],
+}

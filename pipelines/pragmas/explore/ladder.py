@@ -1,0 +1,235 @@
+"""Algorithm 1: the best configuration of each rung of partitions, measured until none can win.
+
+Belongs here: the order of sub-problems, when to stop, and measuring several designs side by side. Does not:
+solving a sub-problem (`program/`), or measuring (an `Evaluator`).
+
+Source: NLP-DSE section 7, Algorithm 1. Differs in three things that it leaves open: designs of several
+sub-problems are measured at a time; a configuration that was measured before is not measured again; and since
+constraints only grow along a ladder, the search ends at the first rung whose bound, over coarse and fine
+together, is not below the best measured latency.
+
+That end says nothing of configurations of higher rungs that were not their best. So the search asks once
+more, without what was measured: the answer bounds all that remains. While it is below the best measured
+latency, further designs are measured as far as `proof_evaluations` allows.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+
+from pipelines.pragmas.bound import Target
+from pipelines.pragmas.configuration import Configuration
+from pipelines.pragmas.explore.evaluation import Evaluation, Evaluator
+from pipelines.pragmas.explore.keys import configuration_key
+from pipelines.pragmas.explore.steps import EVALUATED, NO_DESIGN, PRUNED, REPEATED, Exploration, Step
+from pipelines.pragmas.program import OPTIMAL, SearchOptions, Solution, solve
+from pipelines.pragmas.summary import Summary
+from pipelines.tools import stopwatch
+
+NLP_DSE = "nlp_dse"
+LADDER: tuple[int | None, ...] = (None, 2048, 1024, 512, 256, 128, 64, 32, 16, 8, 1)
+"""Most partitions of an array, NLP-DSE section 8.2.1; None for no limit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LadderOptions:
+    """How the ladder is walked.
+
+    Attributes:
+        rungs: most partitions, falling; together: designs measured at a time.
+        solver_timeout_s: of each sub-problem; None for none.
+        most_evaluations: designs after which the search ends; None for no limit.
+        proof_evaluations: designs that are measured after the ladder to prove the best one.
+        budget_s: seconds of solving and measuring after which nothing new is begun; None for no limit.
+    """
+
+    rungs: tuple[int | None, ...] = LADDER
+    together: int = 2
+    solver_timeout_s: float | None = 30.0
+    most_evaluations: int | None = None
+    proof_evaluations: int = 0
+    budget_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubProblem:
+    """A rung, with copies of whole modules or without, and its solution."""
+
+    most_partitions: int | None
+    fine_only: bool
+    solution: Solution
+    solver_s: float
+
+
+def explore(
+    summary: Summary,
+    target: Target,
+    evaluator: Evaluator,
+    options: LadderOptions | None = None,
+    *,
+    listen: Callable[[Step], None] = lambda _: None,
+) -> Exploration:
+    """Search by Algorithm 1.
+
+    Args:    listen: called with each step as it ends.
+    Returns: the log; proven when every configuration that was not measured has a bound that is not below the
+             best measured latency.
+    """
+    walk = _Walk(evaluator=evaluator, options=options or LadderOptions(), listen=listen)
+    with ThreadPoolExecutor(max_workers=walk.options.together) as pool:
+        batch: list[SubProblem] = []
+        for problem in _rungs(summary, target, walk):
+            if walk.answers(problem) or walk.repeats(problem, batch):
+                continue
+            batch.append(problem)
+            if len(batch) == walk.options.together or walk.allowed() <= len(batch):
+                walk.measure(batch, pool)
+                batch = []
+        walk.measure(batch, pool)
+        for problem in _remainders(summary, target, walk):
+            walk.measure([problem], pool)
+    return walk.result()
+
+
+def _rungs(summary: Summary, target: Target, walk: _Walk) -> Iterator[SubProblem]:
+    """The ladder's sub-problems until the search has ended; a larger rung's bound holds in smaller ones."""
+    known = {False: 0.0, True: 0.0}
+    for rung in walk.options.rungs:
+        for fine_only in (False, True):
+            if walk.ended:
+                return
+            least = max(known[False], known[fine_only])
+            asked = SearchOptions(most_partitions=rung, fine_only=fine_only, at_least_cycles=least)
+            found = _solved(summary, target, walk, asked)
+            known[fine_only] = max(least, found.solution.lower_bound)
+            yield found
+
+
+def _remainders(summary: Summary, target: Target, walk: _Walk) -> Iterator[SubProblem]:
+    """All that was not measured, again and again, until nothing of it can win."""
+    for count in itertools.count():
+        problem = _solved(summary, target, walk, SearchOptions(excluded=tuple(walk.seen.values())))
+        walk.elapsed_s += problem.solver_s
+        walk.bound_remainder(problem)
+        if walk.proven or count >= walk.options.proof_evaluations or walk.allowed() <= 0:
+            return
+        yield problem
+
+
+def _solved(summary: Summary, target: Target, walk: _Walk, asked: SearchOptions) -> SubProblem:
+    start = stopwatch()
+    solution = solve(summary, target, replace(asked, time_limit_s=walk.options.solver_timeout_s))
+    return SubProblem(
+        most_partitions=asked.most_partitions,
+        fine_only=asked.fine_only,
+        solution=solution,
+        solver_s=stopwatch() - start,
+    )
+
+
+@dataclass(slots=True, kw_only=True)
+class _Walk:
+    """The state of one search; `elapsed_s` counts designs measured side by side once."""
+
+    evaluator: Evaluator
+    options: LadderOptions
+    listen: Callable[[Step], None]
+    steps: list[Step] = field(default_factory=list[Step])
+    seen: dict[str, Configuration] = field(default_factory=dict[str, Configuration])
+    evaluations: int = 0
+    elapsed_s: float = 0.0
+    best_cycles: int | None = None
+    remainder: float | None = None
+    proven: bool = False
+    ended: bool = False
+
+    def allowed(self) -> int:
+        """Designs that may still be measured."""
+        most = self.options.most_evaluations
+        return 1 << 30 if most is None else most - self.evaluations
+
+    def answers(self, problem: SubProblem) -> bool:
+        """Whether the solver alone decides: there is nothing to measure."""
+        self.elapsed_s += problem.solver_s
+        solution = problem.solution
+        if solution.configuration is None:
+            self._add(problem, NO_DESIGN)
+            return True
+        if self.best_cycles is None or solution.lower_bound < self.best_cycles:
+            return False
+        self._add(problem, PRUNED)
+        self.ended = self.ended or not problem.fine_only
+        return True
+
+    def repeats(self, problem: SubProblem, batch: Sequence[SubProblem]) -> bool:
+        """Whether its configuration was measured before, or is about to be."""
+        configuration = problem.solution.configuration
+        if configuration is None:
+            return False
+        key = configuration_key(configuration)
+        waiting = [configuration_key(p.solution.configuration) for p in batch if p.solution.configuration]
+        if key not in self.seen and key not in waiting:
+            return False
+        self._add(problem, REPEATED)
+        return True
+
+    def measure(self, batch: Sequence[SubProblem], pool: ThreadPoolExecutor) -> None:
+        """Measure the configurations of some sub-problems side by side."""
+        found = [p for p in batch if p.solution.configuration is not None]
+        answers = list(pool.map(self._evaluate, found))
+        self.elapsed_s += max((a.wall_s for a in answers), default=0.0)
+        for problem, answer in zip(found, answers, strict=True):
+            self.evaluations += 1
+            if answer.valid and answer.latency_cycles is not None:
+                least = self.best_cycles
+                self.best_cycles = (
+                    answer.latency_cycles if least is None else min(least, answer.latency_cycles)
+                )
+            self._add(problem, EVALUATED, answer)
+        budget = self.options.budget_s
+        self.ended = self.ended or self.allowed() <= 0 or (budget is not None and self.elapsed_s >= budget)
+
+    def _evaluate(self, problem: SubProblem) -> Evaluation:
+        configuration = problem.solution.configuration
+        if configuration is None:
+            raise ValueError("a sub-problem that is measured must have a configuration, got none")
+        self.seen[configuration_key(configuration)] = configuration
+        return self.evaluator.evaluate(configuration)
+
+    def _add(self, problem: SubProblem, decision: str, answer: Evaluation | None = None) -> None:
+        solution = problem.solution
+        step = Step(
+            index=len(self.steps),
+            method=NLP_DSE,
+            most_partitions=problem.most_partitions,
+            fine_only=problem.fine_only,
+            configuration=solution.configuration,
+            decision=decision,
+            bound_cycles=None if solution.configuration is None else solution.latency_cycles,
+            space_bound_cycles=None if solution.configuration is None else solution.lower_bound,
+            proven=solution.status == OPTIMAL,
+            evaluation=answer,
+            solver_s=problem.solver_s,
+            elapsed_s=self.elapsed_s,
+            best_cycles=self.best_cycles,
+        )
+        self.steps.append(step)
+        self.listen(step)
+
+    def bound_remainder(self, problem: SubProblem) -> None:
+        """Note what the solver proves of all configurations that were not measured."""
+        self.remainder = problem.solution.lower_bound  # infinite when nothing remains
+        self.proven = self.best_cycles is not None and self.remainder >= self.best_cycles
+
+    def result(self) -> Exploration:
+        """The log."""
+        known = [float(c) for c in (self.remainder, self.best_cycles) if c is not None]
+        return Exploration(
+            method=NLP_DSE,
+            steps=tuple(self.steps),
+            lower_bound_cycles=min(known, default=None),
+            proven=self.proven,
+        )

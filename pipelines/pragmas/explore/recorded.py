@@ -1,0 +1,77 @@
+"""Measuring by looking up: a table of results that others made, or a folder of synthesis reports.
+
+Belongs here: finding the result of a configuration. Does not: reading formats (`pipelines/vendor`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipelines.identity import content_hash
+from pipelines.pragmas.configuration import Configuration
+from pipelines.pragmas.explore.evaluation import Evaluation
+from pipelines.pragmas.explore.keys import configuration_key
+from pipelines.schemas import INFEASIBLE, OK, REJECTED, VendorDesignRow
+from pipelines.vendor import VendorError, read_csynth
+
+REPORT = "csynth.xml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedTable:
+    """An `Evaluator` over known results.
+
+    Attributes:
+        results: by `configuration_key`; a configuration that is not among them is rejected.
+    """
+
+    name: str
+    results: Mapping[str, Evaluation]
+
+    def evaluate(self, configuration: Configuration) -> Evaluation:
+        """The recorded result."""
+        found = self.results.get(configuration_key(configuration))
+        return found or Evaluation(status=REJECTED, reason="no result of this configuration is recorded")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedReports:
+    """An `Evaluator` over reports of Vitis HLS that the user makes.
+
+    Attributes:
+        folder: has one folder a configuration, named by `report_folder`, with `csynth.xml` in it.
+    """
+
+    folder: Path
+    name: str = "vitis-reports"
+
+    def evaluate(self, configuration: Configuration) -> Evaluation:
+        """What the configuration's report says; rejected when there is none."""
+        path = self.folder / report_folder(configuration) / REPORT
+        if not path.is_file():
+            return Evaluation(status=REJECTED, reason=f"a report must be at {path}, got no file")
+        try:
+            row = read_csynth(path).designs[0]
+        except VendorError as error:
+            return Evaluation(status=REJECTED, reason=str(error))
+        return vendor_evaluation(row)
+
+
+def report_folder(configuration: Configuration) -> str:
+    """Name of the folder of a configuration's report."""
+    return content_hash(configuration_key(configuration))[:16]
+
+
+def vendor_evaluation(row: VendorDesignRow) -> Evaluation:
+    """A vendor's result as an evaluation; one that does not fit its part is infeasible."""
+    status, reason = row.status, row.reason
+    if status == OK and row.fits is False:
+        status, reason = INFEASIBLE, "the design does not fit its part"
+    return Evaluation(
+        status=status,
+        reason=reason,
+        latency_cycles=row.latency_cycles,
+        dsp_count=row.dsp_count,
+    )

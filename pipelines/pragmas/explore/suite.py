@@ -1,0 +1,142 @@
+"""Explorations of PolyBench kernels with our own high-level synthesis, as rows.
+
+Belongs here: which programs, which searches, and remembering whole explorations. Does not: a search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+
+from pipelines.cache import ContentCache
+from pipelines.hls import HlsOptions, TransformOptions
+from pipelines.identity import canonical_json, content_hash
+from pipelines.labelling import Progress, ProgressCallback, silent
+from pipelines.pragmas.analysis import summarise
+from pipelines.pragmas.bound import Target, read_target
+from pipelines.pragmas.errors import PragmaError
+from pipelines.pragmas.explore.bottleneck import AUTODSE, RivalOptions, explore_bottlenecks
+from pipelines.pragmas.explore.ladder import LADDER, NLP_DSE, LadderOptions, explore
+from pipelines.pragmas.explore.own_hls import OwnHls
+from pipelines.pragmas.explore.rows import Explored, exploration_rows
+from pipelines.pragmas.explore.sampling import EXHAUSTIVE, RANDOM, explore_all, explore_randomly
+from pipelines.pragmas.explore.steps import Exploration
+from pipelines.pragmas.summary import Summary
+from pipelines.pragmas.version import pragmas_version
+from pipelines.programs import polybench_program
+from pipelines.schemas import PragmaDesignRow, ProgramRow
+
+METHODS = (NLP_DSE, AUTODSE, RANDOM, EXHAUSTIVE)
+OWN_TARGET = "simfoundry"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteExploration:
+    """Which programs are explored, and how far.
+
+    Attributes:
+        kernels: of PolyBench; size, data_type: as `polybench_program` takes them.
+        methods: of METHODS, each an exploration of each kernel.
+        most_evaluations: designs an exploration measures; budget_s: seconds of each; None for no limit.
+        solver_timeout_s: of each sub-problem; hls_timeout_s: of each design.
+        most_area_um2: estimated area that a design may have; None for any.
+        together: designs measured at a time; seed: of random searches.
+    """
+
+    kernels: tuple[str, ...] = ()
+    size: str = "mini"
+    data_type: str = "float"
+    methods: tuple[str, ...] = (NLP_DSE,)
+    most_evaluations: int | None = 20
+    budget_s: float | None = None
+    solver_timeout_s: float = 30.0
+    hls_timeout_s: float = 60.0
+    most_area_um2: float | None = None
+    together: int = 2
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for method in self.methods:
+            if method not in METHODS:
+                raise PragmaError(f"a method must be one of {', '.join(METHODS)}, got {method!r}")
+
+
+def explore_suite(
+    options: SuiteExploration, *, cache: ContentCache, on_progress: ProgressCallback = silent
+) -> list[PragmaDesignRow]:
+    """Explore every kernel by every method; an exploration that ended before is recalled.
+
+    Raises: PragmaError: a kernel is outside the class that is supported. ProgramError: there is none of that
+            name, size or type.
+    """
+    rows: list[PragmaDesignRow] = []
+    asked = [(kernel, method) for kernel in options.kernels for method in options.methods]
+    for done, (kernel, method) in enumerate(asked, 1):
+        program = polybench_program(kernel, size=options.size, data_type=options.data_type)
+        rows += _remembered(program, method, options, cache)
+        latest = f"{kernel} by {method}"
+        on_progress(Progress(step="pragmas", done=done, total=len(asked), failed=0, latest=latest))
+    return rows
+
+
+def exploration_key(program: ProgramRow, method: str, options: SuiteExploration) -> str:
+    """What an exploration follows from."""
+    limits = asdict(options)
+    del limits["kernels"], limits["methods"]
+    return content_hash(program.program_id, method, canonical_json(limits), pragmas_version())
+
+
+def _remembered(
+    program: ProgramRow, method: str, options: SuiteExploration, cache: ContentCache
+) -> Sequence[PragmaDesignRow]:
+    key = exploration_key(program, method, options)
+    stored = cache.get("exploration", key)
+    if stored is None:
+        rows = explore_program(program, method, options, cache=cache)
+        cache.put("exploration", key, {"rows": [asdict(row) for row in rows]})
+        return rows
+    return [PragmaDesignRow(**row) for row in stored["rows"]]
+
+
+def explore_program(
+    program: ProgramRow, method: str, options: SuiteExploration, *, cache: ContentCache
+) -> list[PragmaDesignRow]:
+    """One exploration as rows."""
+    summary, target = summarise(program.source, program.top, file=program.name), read_target(OWN_TARGET)
+    evaluator = OwnHls(
+        program=program,
+        summary=summary,
+        cache=cache,
+        base=HlsOptions(transforms=TransformOptions(unsafe_math=True)),
+        timeout_s=options.hls_timeout_s,
+        most_area_um2=options.most_area_um2,
+    )
+    found = _searches(options)[method](summary, target, evaluator)
+    limits = canonical_json(asdict(options) | {"kernels": None, "methods": None})
+    explored = Explored(program=program, target=target.name, evaluator=evaluator.name, options=limits)
+    return exploration_rows(explored, found)
+
+
+_Search = Callable[[Summary, Target, OwnHls], Exploration]
+
+
+def _searches(options: SuiteExploration) -> dict[str, _Search]:
+    ladder = LadderOptions(
+        rungs=LADDER,
+        together=options.together,
+        solver_timeout_s=options.solver_timeout_s,
+        most_evaluations=options.most_evaluations,
+        budget_s=options.budget_s,
+    )
+    rival = RivalOptions(
+        together=options.together,
+        most_evaluations=options.most_evaluations,
+        budget_s=options.budget_s,
+        seed=options.seed,
+    )
+    return {
+        NLP_DSE: lambda s, t, e: explore(s, t, e, ladder),
+        AUTODSE: lambda s, t, e: explore_bottlenecks(s, t, e, rival),
+        RANDOM: lambda s, t, e: explore_randomly(s, t, e, rival),
+        EXHAUSTIVE: lambda s, t, e: explore_all(s, t, e, rival),
+    }

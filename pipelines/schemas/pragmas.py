@@ -1,0 +1,50 @@
+"""Table of explorations: a configuration of directives that a search tried, and what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pipelines.schemas.columns import column, table
+from pipelines.schemas.status import STATUSES
+
+DECISIONS = ("evaluated", "repeated", "pruned", "no_design")
+
+
+@table("pragma_designs", stage="pragmas")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PragmaDesignRow:
+    """A configuration tried in an exploration: bound, measured latency, resources."""
+
+    exploration_id: str = column("Hash of program, target, evaluator, method and options.", key=True)
+    step: int = column("Step of the exploration, from 0.", key=True)
+    program_id: str = column("Program that was explored.")
+    suite: str = column("Suite of the program.")
+    kernel: str = column("Name of the program.")
+    size: str = column("Size of the program.")
+    method: str = column("Search: nlp_dse, bottleneck, random or exhaustive.")
+    target: str = column("Target of the bound.")
+    evaluator: str = column("Tool and version that measured.")
+    most_partitions: int | None = column("Most partitions of an array in the sub-problem; null for any.")
+    fine_only: bool = column("Whether only loops inside pipelined ones may be copied.")
+    configuration: str | None = column(
+        "JSON of the configuration: loops as [pipeline, interval, unroll, tile], and caches."
+    )
+    decision: str = column("What the step came to.", choices=DECISIONS)
+    bound_cycles: float | None = column("Lower bound on the configuration's latency.", unit="cycles")
+    space_bound_cycles: float | None = column(
+        "Lower bound proven for all configurations of the sub-problem.", unit="cycles"
+    )
+    proven: bool = column("Whether the solver proved the configuration's bound the least.")
+    status: str = column("Outcome of the measurement; ok when nothing was to be measured.", choices=STATUSES)
+    reason: str | None = column("Why the design is not ok.")
+    latency_cycles: int | None = column("Measured cycles of one call.", unit="cycles")
+    applied: bool | None = column("Whether the tool applied every directive.")
+    not_applied: str | None = column("JSON list of the directives that it did not apply, and why.")
+    dsp_count: float | None = column("DSP blocks, where the evaluator knows them.")
+    area_um2: float | None = column("Estimated area, where the evaluator knows it.", unit="um2")
+    best_cycles: int | None = column("Least measured latency after the step.", unit="cycles")
+    solver_wall_s: float | None = column("Time in the solver.", unit="s", measured=True)
+    measure_wall_s: float | None = column("Time the design took.", unit="s", measured=True)
+    elapsed_wall_s: float | None = column(
+        "Time of the search so far, designs side by side counted once.", unit="s", measured=True
+    )

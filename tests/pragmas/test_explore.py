@@ -1,0 +1,199 @@
+"""Searches for directives: Algorithm 1 and its rivals over evaluators whose answers are known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import pytest
+
+from pipelines.pragmas import Configuration, LoopChoice, PragmaError
+from pipelines.pragmas.analysis import summarise
+from pipelines.pragmas.bound import bound, read_target
+from pipelines.pragmas.configuration import FINE
+from pipelines.pragmas.explore import (
+    EVALUATED,
+    NO_DESIGN,
+    PRUNED,
+    REPEATED,
+    Evaluation,
+    Explored,
+    LadderOptions,
+    RivalOptions,
+    configuration_key,
+    configuration_of_key,
+    exploration_rows,
+    explore,
+    explore_all,
+    explore_bottlenecks,
+    explore_randomly,
+)
+from pipelines.pragmas.explore.sampling import all_configurations
+from pipelines.programs import kernel_programs
+from pipelines.schemas import OK, TIMEOUT
+
+GEMV = """\
+void gemv(float A[8][6], float x[6], float y[8])
+{
+  for (int i = 0; i < 8; i++) {
+    y[i] = 0.0f;
+    for (int j = 0; j < 6; j++)
+      y[i] += A[i][j] * x[j];
+  }
+}
+"""
+SUMMARY = summarise(GEMV, "gemv")
+TARGET = read_target("u200")
+
+
+def least(configuration: Configuration) -> float:
+    return bound(SUMMARY, configuration, TARGET).latency_cycles
+
+
+@dataclass(slots=True)
+class Known:
+    """An evaluator whose answer is a function of the configuration."""
+
+    answer: Callable[[Configuration], Evaluation]
+    name: str = "known-1"
+    asked: list[str] = field(default_factory=list[str])
+
+    def evaluate(self, configuration: Configuration) -> Evaluation:
+        self.asked.append(configuration_key(configuration))
+        return self.answer(configuration)
+
+
+def exact(configuration: Configuration) -> Evaluation:
+    return Evaluation(status=OK, latency_cycles=int(-(-least(configuration) // 1)), wall_s=1.0)
+
+
+def slow(configuration: Configuration) -> Evaluation:
+    return Evaluation(status=OK, latency_cycles=int(least(configuration) * 3) + 7, wall_s=1.0)
+
+
+ONE = LadderOptions(together=1)
+
+
+def test_the_first_design_ends_the_search_when_its_bound_is_reached() -> None:
+    known = Known(exact)
+    found = explore(SUMMARY, TARGET, known, ONE)
+    assert len(known.asked) == 1
+    assert found.proven
+    assert found.gap == pytest.approx(0, abs=0.05)
+    assert [s.decision for s in found.steps] == [EVALUATED, PRUNED] or found.steps[1].fine_only
+
+
+def test_no_design_that_could_win_is_pruned() -> None:
+    known = Known(slow)
+    found = explore(SUMMARY, TARGET, known, LadderOptions(together=1, proof_evaluations=400))
+    best = min(slow(c).latency_cycles or 0 for c in all_configurations(SUMMARY))
+    assert found.best is not None
+    assert found.best.evaluation is not None
+    assert found.best.evaluation.latency_cycles == best
+    assert found.proven
+
+
+def test_no_configuration_is_measured_twice() -> None:
+    known = Known(slow)
+    found = explore(SUMMARY, TARGET, known, LadderOptions(together=2, proof_evaluations=5))
+    assert len(known.asked) == len(set(known.asked))
+    assert REPEATED in {s.decision for s in found.steps}
+    assert sum(s.decision == EVALUATED for s in found.steps) == len(known.asked)
+
+
+def test_a_design_that_fails_is_a_step_and_the_search_goes_on() -> None:
+    def late_once(configuration: Configuration) -> Evaluation:
+        if len(known.asked) == 1:
+            return Evaluation(status=TIMEOUT, reason="ran past 1 s", wall_s=1.0)
+        return exact(configuration)
+
+    known = Known(late_once)
+    found = explore(SUMMARY, TARGET, known, ONE)
+    first = found.steps[0].evaluation
+    assert first is not None
+    assert (first.status, first.reason) == (TIMEOUT, "ran past 1 s")
+    assert found.best is not None
+    assert found.best.index > 0
+
+
+def test_evaluations_are_limited() -> None:
+    known = Known(slow)
+    explore(SUMMARY, TARGET, known, LadderOptions(together=2, most_evaluations=3, proof_evaluations=9))
+    assert len(known.asked) == 3
+
+
+def test_bounds_do_not_fall_along_a_ladder() -> None:
+    found = explore(SUMMARY, TARGET, Known(slow), LadderOptions(together=1))
+    for fine_only in (False, True):
+        rungs = [
+            s.bound_cycles
+            for s in found.steps
+            if s.fine_only is fine_only and s.decision != NO_DESIGN and s.most_partitions is not None
+        ]
+        assert rungs == sorted(r for r in rungs if r is not None)
+
+
+def test_an_exhaustive_search_measures_every_configuration() -> None:
+    known = Known(slow)
+    found = explore_all(SUMMARY, TARGET, known)
+    assert sorted(known.asked) == sorted(configuration_key(c) for c in all_configurations(SUMMARY))
+    assert found.best is not None
+
+
+def test_a_random_search_is_the_same_for_a_seed() -> None:
+    logs = [
+        explore_randomly(SUMMARY, TARGET, Known(slow), RivalOptions(most_evaluations=9, seed=s)).steps
+        for s in (3, 3, 4)
+    ]
+    first, second, other = [[step.configuration for step in log] for log in logs]
+    assert first == second != other
+    assert len(first) == 9
+
+
+def test_a_random_search_rejects_no_limit() -> None:
+    with pytest.raises(PragmaError, match=r"must have a limit of evaluations or seconds, got none"):
+        explore_randomly(SUMMARY, TARGET, Known(slow), RivalOptions())
+
+
+def test_an_exhaustive_search_rejects_a_large_space() -> None:
+    gemm = next(p for p in kernel_programs(suites=["linear_algebra"], sizes=["large"]) if p.name == "3mm")
+    with pytest.raises(PragmaError, match=r"at most 100000 configurations, got more"):
+        explore_all(summarise(gemm.source, gemm.top), TARGET, Known(slow))
+
+
+def test_bottlenecks_lead_downhill() -> None:
+    found = explore_bottlenecks(SUMMARY, TARGET, Known(slow), RivalOptions(most_evaluations=40))
+    first, best = found.steps[0].evaluation, found.best
+    assert found.steps[0].configuration == Configuration()
+    assert first is not None
+    assert best is not None
+    assert best.evaluation is not None
+    assert (best.evaluation.latency_cycles or 0) < (first.latency_cycles or 0) / 2
+
+
+def test_a_configuration_comes_back_from_its_key() -> None:
+    chosen = Configuration(
+        loops={
+            "L0": LoopChoice(unroll=2, tile=4),
+            "L1": LoopChoice(pipeline=FINE, interval=2),
+            "L2": LoopChoice(),
+        },
+        caches=(("L0", "A"),),
+    )
+    again = configuration_of_key(configuration_key(chosen))
+    assert configuration_key(again) == configuration_key(chosen)
+    assert again.of("L1") == chosen.of("L1")
+    assert again.caches == chosen.caches
+
+
+def test_rows_say_every_step() -> None:
+    program = kernel_programs(suites=["linear_algebra"], sizes=["small"])[0]
+    explored = Explored(program=program, target="u200", evaluator="known-1", options="{}")
+    found = explore(SUMMARY, TARGET, Known(slow), LadderOptions(together=1, most_evaluations=2))
+    rows = exploration_rows(explored, found)
+    assert [r.step for r in rows] == list(range(len(found.steps)))
+    assert {r.exploration_id for r in rows} == {rows[0].exploration_id}
+    measured = [r for r in rows if r.decision == EVALUATED]
+    assert all(r.latency_cycles is not None and r.latency_cycles >= (r.bound_cycles or 0) for r in measured)
+    assert all(r.latency_cycles is None for r in rows if r.decision != EVALUATED)
+    assert rows[-1].best_cycles == min(r.latency_cycles or 0 for r in measured)

@@ -1,0 +1,110 @@
+"""Our own high-level synthesis as an evaluator: the bound holds, time limits and areas are statuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pipelines.cache import ContentCache
+from pipelines.hls import HlsOptions, TransformOptions
+from pipelines.pragmas import Configuration, LoopChoice
+from pipelines.pragmas.analysis import summarise
+from pipelines.pragmas.bound import bound, read_target
+from pipelines.pragmas.configuration import FINE
+from pipelines.pragmas.explore import OwnHls, explore_all
+from pipelines.programs import program_from_file
+from pipelines.schemas import INFEASIBLE, OK, TIMEOUT
+
+TARGET = read_target("simfoundry")
+PROGRAMS = {
+    "gemv": """\
+void gemv(float A[4][6], float x[6], float y[4])
+{
+  for (int i = 0; i < 4; i++) {
+    y[i] = 0.0f;
+    for (int j = 0; j < 6; j++)
+      y[i] += A[i][j] * x[j];
+  }
+}
+""",
+    "blur": """\
+void blur(int a[10], int b[10])
+{
+  for (int t = 0; t < 2; t++) {
+    for (int i = 1; i < 9; i++)
+      b[i] = (a[i - 1] + a[i] + a[i + 1]) / 3;
+    for (int i = 1; i < 9; i++)
+      a[i] = b[i];
+  }
+}
+""",
+    "sums": """\
+void sums(double a[6][4], double s[6])
+{
+  for (int i = 0; i < 6; i++)
+    for (int j = 0; j < 4; j++)
+      s[i] += a[i][j];
+}
+""",
+    "triangle": """\
+void triangle(float L[6][6], float b[6], float x[6])
+{
+  for (int i = 0; i < 6; i++) {
+    x[i] = b[i];
+    for (int j = 0; j < i; j++)
+      x[i] -= L[i][j] * x[j];
+    x[i] = x[i] / L[i][i];
+  }
+}
+""",
+}
+
+
+def evaluator(name: str, folder: Path, **changes: object) -> OwnHls:
+    file = folder / f"{name}.c"
+    file.write_text(PROGRAMS[name])
+    program = program_from_file(file, top=name)
+    return OwnHls(
+        program=program,
+        summary=summarise(program.source, name),
+        cache=ContentCache(folder=folder / "cache"),
+        base=HlsOptions(transforms=TransformOptions(unsafe_math=True)),
+        **changes,  # type: ignore[arg-type]
+    )
+
+
+@pytest.mark.parametrize("name", sorted(PROGRAMS))
+def test_no_design_is_faster_than_its_bound(name: str, tmp_path: Path) -> None:
+    own = evaluator(name, tmp_path)
+    found = explore_all(own.summary, TARGET, own)
+    measured = [s for s in found.steps if s.evaluation is not None and s.evaluation.status == OK]
+    assert len(measured) >= 4
+    for step in measured:
+        assert step.evaluation is not None
+        assert step.evaluation.latency_cycles is not None
+        assert step.configuration is not None
+        least = bound(own.summary, step.configuration, TARGET).latency_cycles
+        assert step.evaluation.latency_cycles >= least, step
+
+
+def test_a_design_that_takes_too_long_is_a_timeout_and_is_not_tried_again(tmp_path: Path) -> None:
+    own = evaluator("gemv", tmp_path, timeout_s=0.001)
+    first = own.evaluate(Configuration())
+    assert (first.status, first.reason) == (TIMEOUT, "high-level synthesis ran past 0.001 s")
+    assert own.evaluate(Configuration()) == first
+
+
+def test_a_design_that_does_not_fit_is_infeasible_with_its_latency(tmp_path: Path) -> None:
+    found = evaluator("gemv", tmp_path, most_area_um2=1.0).evaluate(Configuration())
+    assert found.status == INFEASIBLE
+    assert found.latency_cycles is not None
+    assert (found.reason or "").startswith("the estimated area must be at most 1 um2, got ")
+
+
+def test_directives_that_are_not_applied_are_named(tmp_path: Path) -> None:
+    own = evaluator("triangle", tmp_path)
+    asked = Configuration(loops={"L0": LoopChoice(unroll=2), "L1": LoopChoice(pipeline=FINE)})
+    found = own.evaluate(asked)
+    assert found.status == OK
+    assert own.options_for(asked).directives
