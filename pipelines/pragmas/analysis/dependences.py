@@ -78,15 +78,15 @@ def _reduction_loops(
     others = [f for f in values if f.target != (statement, accumulates)]
     path = paths[statement]
     return frozenset(
-        loop for loop in own if not any(_happens_inside(o, loop, path, paths[o.target[0]]) for o in others)
+        loop
+        for loop in own
+        if not any(_happens_inside(o.loop, loop, path, paths[o.target[0]]) for o in others)
     )
 
 
-def _happens_inside(flow: Flow, loop: str, source: tuple[str, ...], target: tuple[str, ...]) -> bool:
-    """Whether a flow is inside one execution of a loop."""
-    if flow.loop is None:
-        return loop in target
-    return source.index(flow.loop) >= source.index(loop)
+def _happens_inside(carrier: str | None, loop: str, source: tuple[str, ...], target: tuple[str, ...]) -> bool:
+    """Whether a dependence that a loop carries is inside one execution of another one around its source."""
+    return loop in target if carrier is None else source.index(carrier) >= source.index(loop)
 
 
 def to_dependences(
@@ -131,8 +131,23 @@ def _facts(loop: str, nest: Nest, dependences: Sequence[Dependence]) -> LoopFact
     carried = [d for d in dependences if d.loop == loop]
     return LoopFacts(
         parallel=not carried,
-        reduction=bool(carried) and all(d.reduction for d in carried),
+        reduction=bool(carried)
+        and all(d.reduction for d in carried)
+        and not any(_meets_another(d, loop, nest, dependences) for d in carried),
         distance=_smallest_cycle(loop, nest, dependences),
+    )
+
+
+def _meets_another(own: Dependence, loop: str, nest: Nest, dependences: Sequence[Dependence]) -> bool:
+    """Whether another statement uses what a reduction accumulates while the reduction's loop runs."""
+    paths = [a.path for a in nest.assignments]
+    return any(
+        one.source != one.target
+        and one.array == own.array
+        and own.source in (one.source, one.target)
+        and loop in paths[one.source]
+        and _happens_inside(one.loop, loop, paths[one.source], paths[one.target])
+        for one in dependences
     )
 
 

@@ -122,6 +122,7 @@ class _Walk:
     assignments: list[Assignment] = field(default_factory=list[Assignment])
     children: dict[str, list[str | int]] = field(default_factory=lambda: {"": []})
     known: dict[str, Affine] = field(default_factory=dict[str, Affine])
+    last: ir.Statement | None = None
 
     def refuse(self, rule: str, got: str, line: int) -> None:
         if not self.relaxed:
@@ -134,8 +135,10 @@ class _Walk:
         return (*where.place, len(siblings) - 1)
 
     def body(self, body: tuple[ir.Statement, ...], where: _Where) -> None:
+        self.last = None
         for statement in body:
             self.statement(statement, where)
+            self.last = statement
 
     def statement(self, statement: ir.Statement, where: _Where) -> None:
         match statement:
@@ -206,7 +209,15 @@ class _Walk:
         self.refuse(f"loop {loop.name} must have a known trip count", condition, loop.line)
         return self.level(loop, "", where, (UNKNOWN, 1, ()))
 
+    def with_held_bound(self, loop: ir.For) -> ir.For:
+        """The loop with its bound in place of the variable that the statement right before it holds it in."""
+        held = self.last
+        if isinstance(held, ir.Assign) and loop.upper == ir.Read(variable=held.variable):
+            return replace(loop, upper=held.value)
+        return loop
+
     def counted(self, loop: ir.For, where: _Where) -> Level:
+        loop = self.with_held_bound(loop)
         start = read_form(loop.lower, self.known)
         spans = _spans(loop, start, self.known) if where.always else ()
         if not spans and where.always:

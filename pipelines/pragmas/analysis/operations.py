@@ -186,8 +186,9 @@ class _Builder:
             test = self.add("compare", of, (*earlier, *rest), reduction=True)
             value = self.add("select", of, (*test, *earlier, *rest), reduction=True)
         else:
-            kind = "sub" if found.negative else found.operator
-            value = self.add(kind, of, (*earlier, *rest), reduction=True)
+            operator = "sub" if found.negative else found.operator
+            whole = ir.Binary(operator=operator, left=found.earlier, right=found.rest, type=of)
+            value = self.add(_arithmetic_kind(whole), of, (*earlier, *rest), reduction=True)
         return self.operations[earlier[0]].access, value
 
 
