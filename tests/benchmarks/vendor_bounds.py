@@ -24,6 +24,9 @@ from pipelines.pragmas.bound import bound, read_target
 from pipelines.pragmas.vendor_kernels import configuration_of_row, vendor_kernel
 from pipelines.vendor import read_merlin
 
+TARGETS = {"vitis-2021.1": "u200-2021.1"}
+"""Targets of toolchains; `u200` holds for all."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
@@ -38,7 +41,7 @@ class Point:
 
 def points(designs: Path, kernels: Path, only: str | None = None) -> list[Point]:
     """Rows with a latency and their bounds."""
-    target = read_target("u200")
+    targets = {name: read_target(name) for name in ("u200", *TARGETS.values())}
     rows = [r for r in read_merlin(designs, kernels=kernels).designs if r.latency_cycles is not None]
     summaries = {}
     found: list[Point] = []
@@ -48,6 +51,7 @@ def points(designs: Path, kernels: Path, only: str | None = None) -> list[Point]
         kernel = vendor_kernel(row.kernel)
         if row.kernel not in summaries:
             summaries[row.kernel] = summarise(kernel.source, kernel.top, relaxed=True)
+        target = targets[TARGETS.get(row.toolchain, "u200")]
         configuration = configuration_of_row(kernel, row.directives, row.directives_by_loop)
         found.append(
             Point(
@@ -115,7 +119,9 @@ def main() -> None:
     for kernel, rows in sorted(by_kernel.items()):
         valid, ratio, rank = figures(rows)
         walked = walk(rows)
-        share = "pruned" if walked is not None and not walked[0] else f"{100 * walked[1]:.1f}" if walked else "-"
+        share = (
+            "pruned" if walked is not None and not walked[0] else f"{100 * walked[1]:.1f}" if walked else "-"
+        )
         ranks.append(rank)
         if walked is not None and walked[0]:
             shares.append(walked[1])

@@ -4,7 +4,7 @@ Belongs here: one function a theorem of NLP-DSE, targets as data. Does not: find
 (`program/`). Outside this package only the names below are used.
 """
 
-from pipelines.pragmas.bound.completion import complete, flattened, inner_unroll, outer_unroll
+from pipelines.pragmas.bound.completion import complete, flattened, has_copies, inner_unroll
 from pipelines.pragmas.bound.leaf import leaf
 from pipelines.pragmas.bound.reading import read_target, target_names
 from pipelines.pragmas.bound.result import COMPUTATION, TRANSFER, Bound, BoundPart, Leaf
@@ -22,9 +22,9 @@ __all__ = [
     "bound",
     "complete",
     "flattened",
+    "has_copies",
     "inner_unroll",
     "leaf",
-    "outer_unroll",
     "read_target",
     "target_names",
 ]

@@ -87,7 +87,8 @@ def _complete_loop(
         _complete_loop(summary, configuration, target, child, chosen)
     if not straight_inside(summary, Configuration(loops=chosen), name):
         kept = OFF if choice.pipeline == FINE else choice.pipeline
-        chosen[name] = replace(choice, pipeline=kept, unroll=outer_unroll(summary, name, choice.unroll))
+        copies = choice.unroll if has_copies(summary, configuration, name, target) else 1
+        chosen[name] = replace(choice, pipeline=kept, unroll=max(1, min(copies, loop.trip_count_max)))
         return
     asked = _asked_whole(loop, choice)
     whole = asked or (target is not None and _unrolled_by_tool(summary, name, choice, target))
@@ -134,15 +135,30 @@ def inner_unroll(loop: Loop, unroll: int) -> int:
     return unroll if loop.distance is None else min(unroll, loop.distance)
 
 
-def outer_unroll(summary: Summary, name: str, unroll: int) -> int:
-    """Copies of a loop's body that may run at once when it has loops (theorem 6.16).
+def has_copies(
+    summary: Summary, configuration: Configuration, name: str, target: Target | None = None
+) -> bool:
+    """Whether a factor makes copies of a body that has loops (theorem 6.16); else it is ignored.
 
-    A parallel loop has them. A reduction has them when its body is one loop alone: Merlin then swaps the two
-    and unrolls the copies inside (section 4.1). Of others the factor is ignored.
+    A parallel loop has copies, whole modules. So has a reduction in a perfect nest whose inner loop is
+    partially unrolled too: tools swap the strips of the two loops and unroll both inside (section 4.1),
+    which they do when the inner factor divides its trip count.
+
+    Args: target: whose tool may make modules of outermost loops alone; None: of all.
     """
     loop = summary.loops[name]
-    copied = loop.parallel or (loop.reduction and flattened(summary, name))
-    return max(1, min(unroll, loop.trip_count_max)) if copied else 1
+    outermost = loop.parent is None or target is None or not target.outermost_copies
+    if loop.parallel and outermost:
+        return True
+    if not (flattened(summary, name) and (loop.parallel or loop.reduction)):
+        return False
+    child = next(child_loops(summary, name))
+    inner = summary.loops[child]
+    return 1 < configuration.of(child).unroll <= inner.trip_count_max and _divides(configuration, inner)
+
+
+def _divides(configuration: Configuration, loop: Loop) -> bool:
+    return loop.constant and loop.trip_count_max % configuration.of(loop.name).unroll == 0
 
 
 def flattened(summary: Summary, name: str) -> bool:

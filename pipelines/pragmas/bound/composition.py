@@ -87,12 +87,17 @@ def _above(summary: Summary, completed: Configuration, name: str, target: Target
         fill = inner.fill_cycles if loop.trip_count_min > 0 else 0
         cycles = steps * (inner.cycles - inner.fill_cycles) + fill
         return Cost(cycles=cycles, fill_cycles=fill, units=units, limit=inner.limit)
-    if choice.pipeline == COARSE:
+    if staged(summary, completed, name):
         slowest = max(costs.values(), key=lambda cost: cost.cycles)
         return Cost(cycles=steps * slowest.cycles, fill_cycles=0, units=units, limit=slowest.limit)
     body, way = longest_path(summary, name, {c: cost.cycles for c, cost in costs.items()})
     slowest = max(way, key=lambda c: costs[c].cycles)
     return Cost(cycles=steps * body, fill_cycles=0, units=units, limit=costs[slowest].limit)
+
+
+def staged(summary: Summary, completed: Configuration, name: str) -> bool:
+    """Whether the stages of a loop's body overlap: it is asked for, and no iteration waits for another."""
+    return completed.of(name).pipeline == COARSE and summary.loops[name].parallel
 
 
 def shared(costs: Mapping[str | int, Cost]) -> dict[tuple[str, str], float]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
 from pipelines.pragmas.bound.result import Leaf
-from pipelines.pragmas.bound.straight import critical_path, path_from
+from pipelines.pragmas.bound.straight import critical_path, is_sum, path_from, sum_loops
 from pipelines.pragmas.bound.target import Target
 from pipelines.pragmas.summary import RAW, READ, WRITE, Dependence, Loop, Statement, Summary
 
@@ -57,7 +57,7 @@ def body_latency(summary: Summary, place: str, target: Target, factors: dict[str
 
 def _unrolled(summary: Summary, child: str | int, target: Target, factors: dict[str, int]) -> int:
     if isinstance(child, int):
-        return statement_latency(summary.statements[child], target, factors)
+        return statement_latency(summary, summary.statements[child], target, factors)
     loop = summary.loops[child]
     within = factors | {child: loop.trip_count_max}
     if loop.trip_count_max == 0:
@@ -65,9 +65,9 @@ def _unrolled(summary: Summary, child: str | int, target: Target, factors: dict[
     return max(body_latency(summary, child, target, within), chain_latency(summary, child, target))
 
 
-def statement_latency(statement: Statement, target: Target, factors: dict[str, int]) -> int:
+def statement_latency(summary: Summary, statement: Statement, target: Target, factors: dict[str, int]) -> int:
     """A statement's critical path, copies of its reduction in one tree (theorem 6.12)."""
-    copies = math.prod(factors.get(loop, 1) for loop in statement.reduction_loops)
+    copies = math.prod(factors.get(loop, 1) for loop in sum_loops(summary, statement))
     return critical_path(statement, target, copies)
 
 
@@ -130,10 +130,8 @@ def _reduction_interval(summary: Summary, loop: str, target: Target) -> tuple[in
     for statement in summary.statements:
         if loop not in statement.reduction_loops:
             continue
-        latency = max(
-            (target.cost(o.kind, o.type).latency_cycles for o in statement.operations if o.reduction),
-            default=0,
-        )
+        sums = [o for n, o in enumerate(statement.operations) if is_sum(statement, n)]
+        latency = max((target.cost(o.kind, o.type).latency_cycles for o in sums), default=0)
         if target.partial_sums and target.tree_reduction:
             latency = min(latency, 1)
         written = next((a.array for a in statement.accesses if a.kind == WRITE), "?")

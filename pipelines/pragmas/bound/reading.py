@@ -7,13 +7,17 @@ from __future__ import annotations
 
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from pipelines.pragmas.bound.target import OperationCost, Target
 from pipelines.pragmas.errors import PragmaError
 
 LIMIT_BYTES = 1 << 20
+
+
+_FIELDS: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[str, Any])
 
 
 class _Operation(BaseModel):
@@ -44,6 +48,7 @@ class _File(BaseModel):
     partial_sums: bool = False
     unrolled_trips: int = Field(default=0, ge=0)
     unrolled_copies: int = Field(default=0, ge=0)
+    outermost_copies: bool = False
     ports: int | None = Field(default=None, ge=1)
     sources: dict[str, str]
     operations: tuple[_Operation, ...]
@@ -60,9 +65,8 @@ def read_target(name_or_path: str | Path) -> Target:
 
     Raises: PragmaError: no such target or file, larger than 1 MiB, or not of the format.
     """
-    text = _text(name_or_path)
     try:
-        found = _File.model_validate_json(text)
+        found = _File.model_validate(_fields(name_or_path))
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(p) for p in first["loc"]) or "the file"
@@ -87,8 +91,29 @@ def read_target(name_or_path: str | Path) -> Target:
         partial_sums=found.partial_sums,
         unrolled_trips=found.unrolled_trips,
         unrolled_copies=found.unrolled_copies,
+        outermost_copies=found.outermost_copies,
         ports=found.ports,
     )
+
+
+def _fields(name_or_path: str | Path) -> dict[str, Any]:
+    """Fields of a file, over those of the target that it extends."""
+    try:
+        own = _FIELDS.validate_json(_text(name_or_path))
+    except ValidationError as error:
+        raise PragmaError(
+            f"a target must be a JSON object, got {error.errors()[0]['msg']} ({name_or_path}:1)"
+        ) from error
+    base = own.pop("extends", None)
+    if base is None:
+        return own
+    if base not in target_names() or base == name_or_path:
+        known = ", ".join(target_names())
+        raise PragmaError(
+            f"extends must name another target, got {base!r} ({name_or_path}:1); known are {known}"
+        )
+    under = _fields(str(base))
+    return under | own | {"sources": under["sources"] | own.get("sources", {})}
 
 
 def _text(name_or_path: str | Path) -> str:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from pipelines.pragmas.bound.target import Target
-from pipelines.pragmas.summary import WRITE, Operation, Statement
+from pipelines.pragmas.summary import WRITE, Operation, Statement, Summary
 
 ASSOCIATIVE = {"add": "sum", "sub": "sum", "mul": "product"}
 """Kinds that may be reordered among each other when the target says so."""
@@ -57,7 +57,8 @@ def _ready(statement: Statement, target: Target, index: int, copies: int, ready:
     if index not in ready:
         ready[index] = 0  # a cycle among operands is no operation graph; it must not hang
         operation = statement.operations[index]
-        many = copies if operation.reduction and target.tree_reduction else 1
+        summed = is_sum(statement, index)
+        many = copies if summed and target.tree_reduction else 1
         latency = target.cost(operation.kind, operation.type).latency_cycles
         inputs = chain_leaves(statement, index) if target.tree_reduction else operation.operands
         own = {n for n in inputs if reads_itself(statement, n)} if many > 1 else set[int]()
@@ -66,7 +67,7 @@ def _ready(statement: Statement, target: Target, index: int, copies: int, ready:
         chained = target.tree_reduction and operation.kind in ASSOCIATIVE
         start = max(leaves, default=0) + latency
         ready[index] = tree_latency(leaves, latency) if chained and sum(leaves.values()) > 1 else start
-        if operation.reduction and not target.tree_reduction:
+        if summed and not target.tree_reduction:
             ready[index] += latency * (copies - 1)
     return ready[index]
 
@@ -97,6 +98,34 @@ def reads_itself(statement: Statement, index: int) -> bool:
             for a in statement.accesses
         )
         and loaded.kind != WRITE
+    )
+
+
+def is_sum(statement: Statement, index: int) -> bool:
+    """Whether an operation is the associative one of a reduction.
+
+    Of a conditional statement too: tools schedule it as if it always ran, and choose the result.
+    """
+    operation = statement.operations[index]
+    if operation.reduction or statement.always:
+        return operation.reduction
+    return operation.kind in ASSOCIATIVE and any(reads_itself(statement, n) for n in operation.operands)
+
+
+def sum_loops(summary: Summary, statement: Statement) -> frozenset[str]:
+    """Loops that carry a statement's reduction, of a conditional statement as if it always ran."""
+    if statement.always or not any(is_sum(statement, n) for n in range(len(statement.operations))):
+        return statement.reduction_loops
+    written = next(a for a in statement.accesses if a.kind == WRITE)
+    named = {name for subscript in written.subscripts for name, _ in subscript.terms}
+    alone = (loop for loop in statement.loops if _writers(summary, loop, written.array) == 1)
+    return statement.reduction_loops | {loop for loop in alone if loop not in named}
+
+
+def _writers(summary: Summary, loop: str, array: str) -> int:
+    return sum(
+        loop in s.loops and any(a.kind == WRITE and a.array == array for a in s.accesses)
+        for s in summary.statements
     )
 
 

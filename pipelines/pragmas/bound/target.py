@@ -32,6 +32,7 @@ class Target:
         partial_sums: a reduction's pipeline may keep several sums and so start an iteration a cycle.
         unrolled_trips, unrolled_copies: loops of at most so many trips, up to so many copies together, are
             unrolled by the tool when nothing else is asked for (0: none).
+        outermost_copies: copies of a body that has loops are made of outermost loops alone.
         ports: reads, and writes, of an array that may start in one cycle, arrays being in one bank; None: as
             many as wanted.
     """
@@ -47,6 +48,7 @@ class Target:
     partial_sums: bool = False
     unrolled_trips: int = 0
     unrolled_copies: int = 0
+    outermost_copies: bool = False
     ports: int | None = None
 
     def cost(self, kind: str, type_name: str) -> OperationCost:

@@ -5,13 +5,13 @@ Belongs here: theorem 6.21 and equation 15. Does not: any part's own bound.
 
 from __future__ import annotations
 
-from pipelines.pragmas.bound.completion import complete
-from pipelines.pragmas.bound.composition import Cost, Units, cost_of, shared
+from pipelines.pragmas.bound.completion import child_loops, complete
+from pipelines.pragmas.bound.composition import Cost, Units, cost_of, shared, staged
 from pipelines.pragmas.bound.leaf import longest_path
 from pipelines.pragmas.bound.result import COMPUTATION, TRANSFER, Bound, BoundPart
 from pipelines.pragmas.bound.target import Target
 from pipelines.pragmas.bound.transfer import level_cycles, onchip_bits, transfers
-from pipelines.pragmas.configuration import COARSE, Configuration
+from pipelines.pragmas.configuration import Configuration
 from pipelines.pragmas.summary import ROOT, Summary
 
 
@@ -25,7 +25,7 @@ def bound(summary: Summary, configuration: Configuration, target: Target) -> Bou
     computation, way = longest_path(summary, ROOT, {c: cost.cycles for c, cost in costs.items()})
     into, out = transfers(summary, target)
     transfer = level_cycles(into.values()) + level_cycles(out.values())
-    overlaps = any(choice.pipeline == COARSE for choice in completed.loops.values())
+    overlaps = any(staged(summary, completed, name) for name in child_loops(summary, ROOT))
     return Bound(
         latency_cycles=max(computation, transfer) if overlaps else computation + transfer,
         computation_cycles=computation,
