@@ -43,8 +43,10 @@ class Operation:
     """One n-ary operation of a statement (NLP-DSE, definition 6.1).
 
     Attributes:
-        kind: add, sub, mul, div, sqrt, load, store, compare, select, cast, call, ... ; type: `float`,
-            `double`, `int32`, ...
+        kind: add, sub, mul, div, sqrt, load, store, compare, select, cast, neg, abs, rem, logic, shift, not;
+            and what a tool may make cheaper: mul_constant (an integer times a constant, a floating number
+            times 1 or 2), div_constant, rem_constant. type: `float`, `double`, `int32`, `uint8`, ...; of a
+            compare that of its operands, of a cast that of its result.
         operands: indices of operations of the same statement that it takes values from.
         loads_from: for a load, index into the statement's accesses; likewise for a store.
         reduction: it is the associative operation of the statement's reduction (its own earlier value is an
@@ -88,9 +90,12 @@ class Loop:
         trip_count_min, trip_count_max: over all its executions; trip_count_average: iterations in all
             executions over executions, exact.
         executions: how often it is entered in one call of the program.
-        parallel: it carries no dependence but those of privatisable scalars.
-        reduction: it carries dependences of reductions alone.
-        distance: smallest distance of a carried dependence that is no reduction's, None for none.
+        parallel: it carries no dependence but those of privatisable scalars and local arrays.
+        reduction: it carries dependences of reductions alone, and no other statement uses what they
+            accumulate while it runs.
+        distance: fewest iterations after which a value comes back to the statement it came from, other than
+            in a reduction; None when none does. A loop that is neither parallel nor a reduction and has None
+            carries dependences that order its iterations but form no cycle (WAR and WAW among them).
     """
 
     name: str
@@ -114,7 +119,8 @@ class Loop:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dependence:
-    """A dependence between two statements.
+    """A dependence between two statements: RAW from the last write before a read, WAW from one write to
+    the next, WAR from a read to the next write. All others follow from these.
 
     Attributes:
         source, target: statement indices; kind: RAW, WAR or WAW; array: what it goes through.
