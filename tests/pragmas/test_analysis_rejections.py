@@ -124,3 +124,23 @@ def test_a_relaxed_analysis_of_an_affine_program_says_the_same() -> None:
     strict, relaxed = summarise(text), summarise(text, relaxed=True)
     assert (strict.loops, strict.dependences) == (relaxed.loops, relaxed.dependences)
     assert (strict.arrays, strict.footprints) == (relaxed.arrays, relaxed.footprints)
+
+
+def test_a_relaxed_analysis_knows_what_happens_below_affine_conditions() -> None:
+    text = """void f(int C[9][9], int A[9][8], int s[9]) {
+      for (int i = 0; i < 9; i++)
+        for (int k = 0; k < 8; k++)
+          for (int j = 0; j < 9; j++) {
+            if (j <= i && k != 9)
+              C[i][j] += A[i][k] * A[j][k];
+            else
+              s[i] = k;
+          }
+    }"""
+    summary = summarise(text, "f", relaxed=True)
+    assert [s.always for s in summary.statements] == [False, False]
+    assert summary.statements[0].reduction_loops == {"L1"}
+    assert {d.loop for d in summary.dependences if d.array == "C"} == {"L1"}
+    assert summary.arrays["C"].elements_in == summary.footprints[ROOT, "C"] == 45
+    assert (summary.footprints["L0", "C"], summary.footprints["L2", "C"]) == (9, 1)
+    assert summary.arrays["s"].elements_out == 8

@@ -19,6 +19,7 @@ import islpy
 import numpy as np
 from numpy.typing import NDArray
 
+from pipelines.pragmas.analysis.conditions import Condition
 from pipelines.pragmas.analysis.nest import Level, Nest
 from pipelines.pragmas.errors import PragmaError
 from pipelines.pragmas.summary import Affine
@@ -45,6 +46,11 @@ def constraints(levels: Sequence[Level], names: Mapping[str, str]) -> list[str]:
         if not level.spans:
             found.append(f"{name} < {UNKNOWN_TRIPS}")
     return found
+
+
+def condition_texts(conditions: Sequence[Condition], names: Mapping[str, str]) -> list[str]:
+    """Affine conditions around a statement."""
+    return [f"{form_text(c.form, names)} {'=' if c.equality else '>='} 0" for c in conditions]
 
 
 def path_levels(nest: Nest, path: Sequence[str]) -> list[Level]:

@@ -18,7 +18,7 @@ import islpy
 
 from pipelines.hls import ir
 from pipelines.pragmas.analysis.counting import count_points
-from pipelines.pragmas.analysis.domains import constraints, form_text, path_levels
+from pipelines.pragmas.analysis.domains import condition_texts, constraints, form_text, path_levels
 from pipelines.pragmas.analysis.flow import ArrayFlow, Site, sites_of
 from pipelines.pragmas.analysis.nest import RETURNED, Nest
 from pipelines.pragmas.analysis.operations import Body, type_name
@@ -88,7 +88,10 @@ def _footprint(nest: Nest, place: str, sites: Sequence[Site]) -> int:
     if not sites[0].access.subscripts:
         return 1
     outer = nest.levels[place].path if place else ()
-    distinct = {(nest.assignments[s.key[0]].path, s.access.subscripts): s for s in sites}
+    distinct = {
+        (nest.assignments[s.key[0]].path, nest.assignments[s.key[0]].conditions, s.access.subscripts): s
+        for s in sites
+    }
     reads = list(distinct.values())
     most = 0
     for values in _candidates(nest, outer, _deciding(nest, outer, reads)):
@@ -106,6 +109,8 @@ def _deciding(nest: Nest, outer: tuple[str, ...], sites: Sequence[Site]) -> set[
     for site in sites:
         for level in path_levels(nest, nest.assignments[site.key[0]].path[len(outer) :]):
             found |= {loop for span in level.spans for loop, _ in span.terms}
+        for condition in nest.assignments[site.key[0]].conditions or ():
+            found |= {loop for loop, _ in condition.form.terms}
     for loop in outer:
         moves = {tuple(dict(s.terms).get(loop, 0) for s in site.access.subscripts) for site in sites}
         if len(moves) > 1:
@@ -152,7 +157,8 @@ def _touched(nest: Nest, site: Site, values: Mapping[str, int]) -> islpy.Set:
     inner = path_levels(nest, [loop for loop in path if loop not in values])
     hidden = [names[level.name] for level in inner]
     element = [f"e{k} = {form_text(s, names)}" for k, s in enumerate(site.access.subscripts)]
-    body = " and ".join([*element, *constraints(inner, names)])
+    conditions = condition_texts(nest.assignments[site.key[0]].conditions or (), names)
+    body = " and ".join([*element, *constraints(inner, names), *conditions])
     tuple_text = ", ".join(f"e{k}" for k in range(len(element)))
     inside = f"exists ({', '.join(hidden)} : {body})" if hidden else body
     return islpy.Set(f"{{ [{tuple_text}] : {inside} }}")

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import islpy
 
-from pipelines.pragmas.analysis.domains import constraints, form_text, path_levels
+from pipelines.pragmas.analysis.domains import condition_texts, constraints, form_text, path_levels
 from pipelines.pragmas.analysis.nest import Assignment, Nest
 from pipelines.pragmas.analysis.operations import Body
 from pipelines.pragmas.summary import RAW, WAR, WAW, WRITE, Access
@@ -62,7 +62,7 @@ class Site:
 
     Attributes:
         tuple: `name[counters]`; element: subscripts; domain: constraints; order: its position in time.
-        happens: no condition is around it; sure: nor a loop of unknown trip count.
+        happens: all conditions around it are in the domain; sure: and no loop is of unknown trip count.
     """
 
     key: tuple[int, int]
@@ -91,7 +91,8 @@ def sites_of(nest: Nest, bodies: Sequence[Body]) -> Iterator[Site]:
 
 def _site(nest: Nest, assignment: Assignment, number: int, depth: int, body: Body) -> Site:
     access = body.accesses[number]
-    happens = assignment.always and number not in body.guarded
+    conditions = assignment.conditions
+    happens = conditions is not None and number not in body.guarded
     names = {loop: f"x{k}" for k, loop in enumerate(assignment.path)}
     kind = "W" if access.kind == WRITE else "R"
     time = [
@@ -103,7 +104,13 @@ def _site(nest: Nest, assignment: Assignment, number: int, depth: int, body: Bod
         access=access,
         tuple=f"{kind}_{assignment.index}_{number}[{', '.join(names.values())}]",
         element=f"E[{', '.join(form_text(s, names) for s in access.subscripts)}]",
-        domain=" and ".join([*constraints(path_levels(nest, assignment.path), names), "0 = 0"]),
+        domain=" and ".join(
+            [
+                "0 = 0",
+                *constraints(path_levels(nest, assignment.path), names),
+                *condition_texts(conditions or (), names),
+            ]
+        ),
         order=f"[{', '.join(str(part) for part in time)}]",
         happens=happens,
         sure=happens and assignment.sure,

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from pipelines.hls import ir
+from pipelines.pragmas.analysis.conditions import Condition, read_conditions
 from pipelines.pragmas.analysis.errors import outside
 from pipelines.pragmas.analysis.forms import UNKNOWN, added, constant, counter, read_form
 from pipelines.pragmas.analysis.spelling import spelled
@@ -59,7 +60,8 @@ class Assignment:
     Attributes:
         node: the assignment; path: loops around it, outermost first.
         place: its position and those of the loops around it in their bodies, outermost first.
-        always: no condition is around it; sure: nor a loop of unknown trip count.
+        always: no condition is around it; conditions: affine ones around it, None when others are.
+        sure: all conditions around it are affine, and no loop is of unknown trip count.
         known: affine forms of variables where it stands.
     """
 
@@ -68,6 +70,7 @@ class Assignment:
     path: tuple[str, ...]
     place: tuple[int, ...]
     always: bool
+    conditions: tuple[Condition, ...] | None
     sure: bool
     known: Mapping[str, Affine]
 
@@ -95,6 +98,7 @@ class _Where:
     path: tuple[str, ...] = ()
     place: tuple[int, ...] = ()
     always: bool = True
+    conditions: tuple[Condition, ...] | None = ()
     sure: bool = True
 
 
@@ -161,9 +165,12 @@ class _Walk:
 
     def branches(self, statement: ir.If | ir.Block, where: _Where) -> None:
         before = dict(self.known)
-        for inner in ir.child_bodies(statement):
+        for number, inner in enumerate(ir.child_bodies(statement)):
+            conditions = None
+            if isinstance(statement, ir.If) and where.conditions is not None:
+                conditions = read_conditions(statement.condition, before, holds=number == 0)
             self.known = dict(before)
-            self.body(inner, replace(where, always=False, sure=False))
+            self.body(inner, _below(where, conditions))
         self.known = before
         self.forget(ir.assigned_variables((statement,)))
 
@@ -174,7 +181,7 @@ class _Walk:
     def assignment(self, node: ir.Assign | ir.Store, where: _Where) -> None:
         if isinstance(node, ir.Store) and node.predicate is not None:
             self.refuse("a statement must run always", f"if ({spelled(node.predicate)})", node.line)
-            where = replace(where, always=False, sure=False)
+            where = _below(where, None)
         index = len(self.assignments)
         self.assignments.append(
             Assignment(
@@ -183,6 +190,7 @@ class _Walk:
                 path=where.path,
                 place=self.add(where, index),
                 always=where.always,
+                conditions=where.conditions,
                 sure=where.sure,
                 known=dict(self.known),
             )
@@ -201,7 +209,8 @@ class _Walk:
         before = dict(self.known)
         if isinstance(loop, ir.For):
             self.known[loop.variable.name] = added(level.start, counter(loop.name), level.step)
-        self.body(loop.body, replace(where, path=level.path, place=level.place, sure=level.sure))
+        inside = where if where.always else _below(where, None)
+        self.body(loop.body, replace(inside, path=level.path, place=level.place, sure=level.sure))
         self.known = before
 
     def endless(self, loop: ir.While, where: _Where) -> Level:
@@ -246,6 +255,13 @@ class _Walk:
             place=self.add(where, loop.name),
             sure=where.sure and bool(spans),
         )
+
+
+def _below(where: _Where, conditions: tuple[Condition, ...] | None) -> _Where:
+    """Below conditions, or below one that is not affine."""
+    if conditions is None or where.conditions is None:
+        return replace(where, always=False, conditions=None, sure=False)
+    return replace(where, always=False, conditions=where.conditions + conditions)
 
 
 def _spans(loop: ir.For, start: Affine, known: Mapping[str, Affine]) -> tuple[Affine, ...]:
