@@ -282,6 +282,11 @@ def test_an_accumulation_that_another_statement_begins_in_the_loop_is_no_reducti
     assert loops_of(summary) == {"L0": (False, False, None)}
 
 
+def test_a_sum_that_meets_its_own_place_among_its_terms_is_no_reduction() -> None:
+    assert loops_of(body("for (int i = 0; i < 9; i++) y[3] = y[3] + y[i];")) == {"L0": (False, False, 1)}
+    assert loops_of(body("for (int i = 4; i < 9; i++) y[3] = y[3] + y[i];")) == {"L0": REDUCTION}
+
+
 def test_other_uses_of_the_own_value_are_no_reductions() -> None:
     for update in ("s = x[i] - s", "s = s + s * x[i]", "s = s / x[i]", "s = x[i] + y[i]"):
         summary = body(

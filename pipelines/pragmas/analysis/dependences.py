@@ -18,7 +18,7 @@ from heapq import heappop, heappush
 from pipelines.pragmas.analysis.flow import Flow
 from pipelines.pragmas.analysis.nest import Nest
 from pipelines.pragmas.analysis.operations import Body
-from pipelines.pragmas.summary import RAW, Dependence
+from pipelines.pragmas.summary import RAW, WAR, Dependence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,7 @@ def find_reductions(nest: Nest, bodies: Sequence[Body], flows: Sequence[Flow]) -
     """The loops over which each statement is a reduction."""
     by_source: dict[int, list[Flow]] = {}
     for flow in flows:
-        if flow.kind == RAW:
+        if flow.kind == RAW or (flow.kind == WAR and flow.source[0] == flow.target[0]):
             by_source.setdefault(flow.source[0], []).append(flow)
     paths = {a.index: a.path for a in nest.assignments}
     return [
@@ -71,11 +71,12 @@ def find_reductions(nest: Nest, bodies: Sequence[Body], flows: Sequence[Flow]) -
 def _reduction_loops(
     statement: int, accumulates: int | None, values: Sequence[Flow], paths: Mapping[int, tuple[str, ...]]
 ) -> frozenset[str]:
-    """Loops that carry the statement's own value to it, and in which nobody else reads that value."""
+    """Loops that carry the statement's own value to it, and in which nothing else reads that value."""
     if accumulates is None:
         return frozenset()
-    own = {f.loop for f in values if f.target == (statement, accumulates) and f.loop is not None}
-    others = [f for f in values if f.target != (statement, accumulates)]
+    update = (statement, accumulates)
+    own = {f.loop for f in values if f.target == update and f.loop is not None}
+    others = [f for f in values if update not in (f.source, f.target)]
     path = paths[statement]
     return frozenset(
         loop

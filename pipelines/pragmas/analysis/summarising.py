@@ -108,9 +108,9 @@ def _assembled(
         scalars=frozenset(name for name, facts in arrays.items() if not facts.shape),
         local=frozenset(name for name, facts in arrays.items() if not facts.external),
     )
-    flows = counted_flows((f for flow in by_array.values() for f in flow.flows), variables)
+    flows = [f for flow in by_array.values() for f in flow.flows]
     reductions = find_reductions(nest, bodies, flows)
-    dependences = to_dependences(flows, bodies, reductions)
+    dependences = to_dependences(counted_flows(flows, variables), bodies, reductions)
     facts = loop_facts(nest, dependences)
     return Summary(
         top=function.name,
