@@ -19,8 +19,9 @@ two-tier: 128 hosts, 16 edge and 4 core switches, 2 links between each pair of t
 
 full: all hosts to all, 16 and 128 of them. Then distributions, as figures 5.6 and 5.7 have them: quantiles of
 flows' mean round trips and of packets' round trips. Packets follow a mixture over flows of the law that the
-model gives a flow, weighted by rate. Distances are Wasserstein's, over the mean of the simulated. Generated
-traces stand in for the trace of figure 5.7; theirs is the estimate for trees, for nothing is learned of them.
+model gives a flow; those of a trace have their own time of sending each. Distances are Wasserstein's, over the
+mean of the simulated. Generated traces stand in for the trace of figure 5.7; theirs is the estimate for trees,
+for nothing is learned of them.
 
 reduction: what the correction takes off the error of equation 5.1, from a release's runs of the grid.
 """
@@ -68,6 +69,7 @@ from pipelines.network.traffic import (
     HEADER_BYTES,
     TCP,
     UDP,
+    Schedule,
     TraceOptions,
     draw_schedule,
     generate_trace,
@@ -296,26 +298,33 @@ class Shape:
     packets: list[Vector]
 
 
-def curve(values: Vector, weights: Vector | None = None) -> Vector:
+def curve(values: Vector) -> Vector:
     """Quantiles of a sample at even probabilities. (CURVE_POINTS,)"""
     places = (np.arange(CURVE_POINTS) + 0.5) / CURVE_POINTS
-    order = np.argsort(values, kind="stable")
-    mass = np.cumsum(np.ones(len(values)) if weights is None else weights[order])
-    return values[order][np.minimum(np.searchsorted(mass / mass[-1], places), len(values) - 1)]
+    return np.sort(values)[(places * len(values)).astype(np.int64)]
 
 
-def law_of_packets(latency: FlowLatency, rates: Vector) -> Vector:
-    """The mixture over flows of the model's law of a flow. (CURVE_POINTS,)"""
+def laws_of_flows(latency: FlowLatency) -> Vector:
+    """The model's law of every flow as quantiles at even probabilities. (LAW_POINTS, flows)"""
     places = (np.arange(LAW_POINTS) + 0.5) / LAW_POINTS
-    points = np.concatenate([rtt_quantile_s(latency, float(place)) for place in places])
-    return curve(points, np.tile(rates, LAW_POINTS))
+    return np.array([rtt_quantile_s(latency, float(place)) for place in places])
 
 
-def shape_of(name: str, latency: FlowLatency, *truths: Truth, rates: Vector | None = None) -> Shape:
+def law_of_trace(model: NetworkModel, latency: FlowLatency, schedule: Schedule) -> Vector:
+    """The same of the packets of a trace, each with its own time of sending. (CURVE_POINTS,)"""
+    flows, data = schedule.flows, model.data
+    drawn = np.random.Generator(np.random.Philox(key=SEEDS[0])).integers(0, LAW_POINTS, len(flows))
+    more_bytes = schedule.payload_bytes + model.traffic.header_bytes - data.mean_bytes[flows]
+    hop_s = 8.0 / model.topology.rates_bps[0]  # of a byte; all links have one rate
+    sending_s = more_bytes * hop_s * (data.routes >= 0).sum(axis=1)[flows]
+    return curve(laws_of_flows(latency)[drawn, flows] + sending_s)
+
+
+def shape_of(name: str, latency: FlowLatency, *truths: Truth, law: Vector | None = None) -> Shape:
+    """Args: law: of packets; the mixture over flows of one rate without."""
     known = np.isfinite(truths[0].rtt_s)
-    rates = np.ones(len(known)) if rates is None else rates
+    law = curve(laws_of_flows(latency).ravel()) if law is None else law
     flows = [truths[0].rtt_s[known], latency.rtt_s[known], *(t.rtt_s[known] for t in truths[1:])]
-    law = law_of_packets(latency, rates)
     simulated = [truth.packets_s for truth in truths]
     return Shape(
         name=name,
@@ -337,7 +346,7 @@ def trace_shape(pods: int, folder: Path) -> Shape:
     model = model_network(tree, traffic)
     latency = flow_latency(model, stream_waits(model, "tree"))
     name = f"{tree.host_count} | trace | {TRACE_LOAD:.0%}"
-    return shape_of(name, latency, truth, rates=traffic.rates_per_s)
+    return shape_of(name, latency, truth, law=law_of_trace(model, latency, schedule))
 
 
 def distances(curves: list[Vector]) -> list[str]:
