@@ -304,6 +304,7 @@ def network(as_json: bool, **options: Any) -> None:
     help="Measure at most N designs: simfoundry by its own synthesis, others by --reports.",
 )
 @click.option("--reports", type=_SOURCE, help="Folder of synthesis reports, a folder a configuration.")
+@click.option("--area", type=click.FloatRange(min=0.01), help="Most area of a design of simfoundry, in mm2.")
 @click.option("--partitions", type=click.IntRange(min=1), help="Most partitions of an array.")
 @click.option("--fine-only", is_flag=True, help="Copy only what is inside pipelined loops.")
 @click.option("--style", default="merlin", show_default=True, help="merlin or vitis pragmas.")

@@ -16,17 +16,22 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from assets.errors import FoundryError
-from models.queue_correction import Corrected, correct, shipped_correction
+from models.queue_correction import (
+    Correction,
+    correct,
+    gamma_rtt_quantile_s,
+    rtt_quantiles_s,
+    shipped_correction,
+)
 from pipelines.network.queueing import (
     ESTIMATES,
     FlowLatency,
     NetworkModel,
     flow_latency,
     model_network,
-    rtt_quantile_s,
     stream_waits,
 )
-from pipelines.network.queueing.latency import MAXIMUM_ENTROPY
+from pipelines.network.queueing.latency import MAXIMUM_ENTROPY, QUANTILES
 from pipelines.network.routing import Routing
 from pipelines.network.topology import FatTree, Topology, fat_tree, read_topology
 from pipelines.network.traffic import Arrivals, Pattern, Traffic, read_trace, traffic_of, traffic_of_trace
@@ -37,7 +42,7 @@ WORST_QUEUES = 5
 ENDINGS = (".parquet", ".csv")
 BURSTY_SCV = 4.0
 CORRECTED = "corrected"
-TIMES = ("delay", "rtt", "uncorrected_rtt", "rtt_p50", "rtt_p99")
+TIMES = ("delay", "rtt", "uncorrected_rtt", "rtt_p50", "rtt_p99", "uncorrected_rtt_p99")
 OF_PATTERNS = ("pattern", "load", "density", "arrivals", "scv")
 
 
@@ -79,11 +84,13 @@ def answer_network(question: NetworkQuestion) -> dict[str, Any]:
     )
     estimate = question.estimate or (CORRECTED if question.trace is None else MAXIMUM_ENTROPY)
     plain = flow_latency(model, stream_waits(model, MAXIMUM_ENTROPY if estimate == CORRECTED else estimate))
-    latency, seen = plain, None
+    latency, seen, quantiles = plain, None, None
     if estimate == CORRECTED:
-        found = _corrected(model)
+        correction = _correction(model)
+        found = correct(model, correction)
         latency, seen = flow_latency(model, found.waits), found.seen
-    rows = _flow_table(model, latency, plain)
+        quantiles = rtt_quantiles_s(model, found.waits, latency, correction.tails)
+    rows = _flow_table(model, latency, plain, quantiles)
     if question.flows is not None:
         _write(rows, question.flows)
     busiest = float(model.queues.utilisation.max())
@@ -100,13 +107,13 @@ def answer_network(question: NetworkQuestion) -> dict[str, Any]:
     }
 
 
-def _corrected(model: NetworkModel) -> Corrected:
+def _correction(model: NetworkModel) -> Correction:
     if model.traffic.moments is not None:
         raise FoundryError(
             f"waits of a trace must be by one of {', '.join(ESTIMATES)}, got {CORRECTED}: nothing was "
             "learned of traces"
         )
-    return correct(model, shipped_correction())
+    return shipped_correction()
 
 
 def _check_place(flows: Path) -> None:
@@ -148,16 +155,24 @@ def _pattern_traffic(question: NetworkQuestion, topology: Topology) -> Traffic:
     )
 
 
-def _flow_table(model: NetworkModel, latency: FlowLatency, plain: FlowLatency) -> pa.Table:
-    """One row a flow, times in microseconds; the round trip by theory alone is kept beside the corrected."""
+def _flow_table(
+    model: NetworkModel, latency: FlowLatency, plain: FlowLatency, quantiles: NDArray[np.float64] | None
+) -> pa.Table:
+    """One row a flow, times in microseconds; the round trip by theory alone is kept beside the corrected.
+
+    Args: quantiles: median and 99th percentile as learned; None for those of the gamma law. (2, flows)
+    """
+    if quantiles is None:
+        quantiles = np.stack([gamma_rtt_quantile_s(plain, probability) for probability in QUANTILES])
     columns: dict[str, NDArray[Any]] = {
         "source": model.traffic.sources,
         "destination": model.traffic.destinations,
         "delay_us": latency.delay_s * 1e6,
         "rtt_us": latency.rtt_s * 1e6,
         "uncorrected_rtt_us": plain.rtt_s * 1e6,
-        "rtt_p50_us": rtt_quantile_s(latency, 0.5) * 1e6,
-        "rtt_p99_us": rtt_quantile_s(latency, 0.99) * 1e6,
+        "rtt_p50_us": quantiles[0] * 1e6,
+        "rtt_p99_us": quantiles[1] * 1e6,
+        "uncorrected_rtt_p99_us": gamma_rtt_quantile_s(plain, QUANTILES[1]) * 1e6,
     }
     return pa.table(columns)
 

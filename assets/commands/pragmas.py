@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,8 @@ from pipelines.schemas import ProgramRow
 from pipelines.tools import stopwatch
 
 OWN = "simfoundry"
+AREA_UNITS_A_MM2 = 1000
+"""What the target counts in place of DSP blocks: 1000 um2 of area."""
 STEP_HEAD = ("step", "partitions", "copies", "decision", "bound", "measured", "status", "best")
 PART_HEAD = ("part", "what", "cycles", "critical", "limit")
 
@@ -52,6 +54,7 @@ class PragmaQuestion:
     define: tuple[str, ...]
     evaluate: int
     reports: Path | None
+    area: float | None
     partitions: int | None
     fine_only: bool
     style: str
@@ -69,7 +72,7 @@ def answer_pragmas(question: PragmaQuestion) -> dict[str, Any]:
              outside the class that is supported, or no design is feasible.
     """
     program, text = _read(question)
-    target = read_target(question.target)
+    target = _target(question)
     summary = summarise(program.source, program.top, file=question.file.name)
     options = SearchOptions(
         most_partitions=question.partitions,
@@ -131,6 +134,15 @@ def _read(question: PragmaQuestion) -> tuple[ProgramRow, str]:
     return program, question.file.read_text(encoding="utf-8")
 
 
+def _target(question: PragmaQuestion) -> Target:
+    target = read_target(question.target)
+    if question.area is None:
+        return target
+    if question.target != OWN:
+        raise FoundryError(f"--area is for target {OWN}, got target {question.target}")
+    return replace(target, dsp_available=int(question.area * AREA_UNITS_A_MM2))
+
+
 def _search(
     question: PragmaQuestion, program: ProgramRow, summary: Summary, target: Target
 ) -> Exploration | None:
@@ -161,6 +173,7 @@ def _evaluator(question: PragmaQuestion, program: ProgramRow, summary: Summary) 
         cache=ContentCache(folder=find_deployment().cache_dir),
         base=HlsOptions(transforms=TransformOptions(unsafe_math=True)),
         timeout_s=question.hls_timeout,
+        most_area_um2=None if question.area is None else question.area * 1e6,
     )
 
 

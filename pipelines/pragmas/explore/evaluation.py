@@ -21,7 +21,8 @@ class Evaluation:
             reason: why it is not ok.
         latency_cycles: of one call; known of a design that does not fit, too.
         not_applied: directives that the tool did not apply, with its reasons; empty when all were.
-        dsp_count, area_um2: resources, as far as the evaluator knows them.
+        dsp_count, area_um2: resources, as far as the evaluator knows them; used_share: of the limit that the
+            design is nearest to, above 1 where it does not fit.
         wall_s: seconds it took.
     """
 
@@ -31,6 +32,7 @@ class Evaluation:
     not_applied: tuple[str, ...] = ()
     dsp_count: float | None = None
     area_um2: float | None = None
+    used_share: float | None = None
     wall_s: float = 0.0
 
     @property

@@ -10,17 +10,19 @@ together, is not below the best measured latency.
 
 That end says nothing of configurations of higher rungs that were not their best. So the search asks once
 more, without what was measured: the answer bounds all that remains. While it is below the best measured
-latency, further designs are measured as far as `proof_evaluations` allows.
+latency, further designs are measured as far as `proof_evaluations` allows. Which ones is guided by what was
+measured: bounds on resources are optimistic (theorem 6.17), so the limit of the next sub-problem is divided
+by what designs took over their bounds, in the median. The proof is of the sub-problem with the true limit.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from statistics import median
 
-from pipelines.pragmas.bound import Target
+from pipelines.pragmas.bound import Target, bound
 from pipelines.pragmas.configuration import Configuration
 from pipelines.pragmas.explore.evaluation import Evaluation, Evaluator
 from pipelines.pragmas.explore.keys import configuration_key
@@ -32,6 +34,9 @@ from pipelines.tools import stopwatch
 NLP_DSE = "nlp_dse"
 LADDER: tuple[int | None, ...] = (None, 2048, 1024, 512, 256, 128, 64, 32, 16, 8, 1)
 """Most partitions of an array, NLP-DSE section 8.2.1; None for no limit."""
+
+LEAST_SHARE = 0.01
+"""Share of a limit from which a bound on it is compared with what a design took."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +83,13 @@ def explore(
     Returns: the log; proven when every configuration that was not measured has a bound that is not below the
              best measured latency.
     """
-    walk = _Walk(evaluator=evaluator, options=options or LadderOptions(), listen=listen)
+    walk = _Walk(
+        summary=summary,
+        target=target,
+        evaluator=evaluator,
+        options=options or LadderOptions(),
+        listen=listen,
+    )
     with ThreadPoolExecutor(max_workers=walk.options.together) as pool:
         batch: list[SubProblem] = []
         for problem in _rungs(summary, target, walk):
@@ -89,8 +100,8 @@ def explore(
                 walk.measure(batch, pool)
                 batch = []
         walk.measure(batch, pool)
-        for problem in _remainders(summary, target, walk):
-            walk.measure([problem], pool)
+        for problems in _remainders(summary, target, walk):
+            walk.measure(problems, pool)
     return walk.result()
 
 
@@ -99,7 +110,7 @@ def _rungs(summary: Summary, target: Target, walk: _Walk) -> Iterator[SubProblem
     known = {False: 0.0, True: 0.0}
     for rung in walk.options.rungs:
         for fine_only in (False, True):
-            if walk.ended:
+            if walk.ended or walk.closed:
                 return
             least = max(known[False], known[fine_only])
             asked = SearchOptions(most_partitions=rung, fine_only=fine_only, at_least_cycles=least)
@@ -108,15 +119,40 @@ def _rungs(summary: Summary, target: Target, walk: _Walk) -> Iterator[SubProblem
             yield found
 
 
-def _remainders(summary: Summary, target: Target, walk: _Walk) -> Iterator[SubProblem]:
-    """All that was not measured, again and again, until nothing of it can win."""
-    for count in itertools.count():
-        problem = _solved(summary, target, walk, SearchOptions(excluded=tuple(walk.seen.values())))
-        walk.elapsed_s += problem.solver_s
-        walk.bound_remainder(problem)
-        if walk.proven or count >= walk.options.proof_evaluations or walk.allowed() <= 0:
+def _remainders(summary: Summary, target: Target, walk: _Walk) -> Iterator[list[SubProblem]]:
+    """The best of all that was not measured, some at a time, until nothing of it can win."""
+    measured = 0
+    while True:
+        walk.bound_remainder(_remainder(summary, target, walk, []))
+        if walk.proven or walk.ended or measured >= walk.options.proof_evaluations:
             return
-        yield problem
+        batch: list[SubProblem] = []
+        for _ in range(min(walk.options.together, walk.allowed(), walk.options.proof_evaluations - measured)):
+            found = _guided(summary, target, walk, batch)
+            batch += [found] if found.solution.configuration is not None else []
+        if not batch:
+            return
+        measured += len(batch)
+        yield batch
+
+
+def _remainder(summary: Summary, target: Target, walk: _Walk, waiting: Sequence[SubProblem]) -> SubProblem:
+    """The best of all that is neither measured nor waiting to be."""
+    taken = [p.solution.configuration for p in waiting if p.solution.configuration is not None]
+    asked = SearchOptions(excluded=(*walk.seen.values(), *taken))
+    problem = _solved(summary, target, walk, asked)
+    walk.elapsed_s += problem.solver_s
+    return problem
+
+
+def _guided(summary: Summary, target: Target, walk: _Walk, waiting: Sequence[SubProblem]) -> SubProblem:
+    """The best of what remains that will likely fit; of all that remains when nothing will."""
+    if target.dsp_available is not None and walk.overuse() > 1:
+        narrow = replace(target, dsp_available=int(target.dsp_available / walk.overuse()))
+        found = _remainder(summary, narrow, walk, waiting)
+        if found.solution.configuration is not None:
+            return found
+    return _remainder(summary, target, walk, waiting)
 
 
 def _solved(summary: Summary, target: Target, walk: _Walk, asked: SearchOptions) -> SubProblem:
@@ -132,8 +168,16 @@ def _solved(summary: Summary, target: Target, walk: _Walk, asked: SearchOptions)
 
 @dataclass(slots=True, kw_only=True)
 class _Walk:
-    """The state of one search; `elapsed_s` counts designs measured side by side once."""
+    """The state of one search.
 
+    Attributes:
+        elapsed_s: with designs that are measured side by side counted once.
+        remainder: bound of all that was not measured; proven: the best measured latency is not above it.
+        closed: no further rung can win; ended: no further design may be measured.
+    """
+
+    summary: Summary
+    target: Target
     evaluator: Evaluator
     options: LadderOptions
     listen: Callable[[Step], None]
@@ -143,8 +187,14 @@ class _Walk:
     elapsed_s: float = 0.0
     best_cycles: int | None = None
     remainder: float | None = None
+    overuses: list[float] = field(default_factory=list[float])
     proven: bool = False
+    closed: bool = False
     ended: bool = False
+
+    def overuse(self) -> float:
+        """What designs took of the limit over their bounds on it, in the median; 1 when nothing is known."""
+        return median(self.overuses) if self.overuses else 1.0
 
     def allowed(self) -> int:
         """Designs that may still be measured."""
@@ -161,7 +211,7 @@ class _Walk:
         if self.best_cycles is None or solution.lower_bound < self.best_cycles:
             return False
         self._add(problem, PRUNED)
-        self.ended = self.ended or not problem.fine_only
+        self.closed = self.closed or not problem.fine_only
         return True
 
     def repeats(self, problem: SubProblem, batch: Sequence[SubProblem]) -> bool:
@@ -183,6 +233,7 @@ class _Walk:
         self.elapsed_s += max((a.wall_s for a in answers), default=0.0)
         for problem, answer in zip(found, answers, strict=True):
             self.evaluations += 1
+            self._compare_use(problem, answer)
             if answer.valid and answer.latency_cycles is not None:
                 least = self.best_cycles
                 self.best_cycles = (
@@ -191,6 +242,14 @@ class _Walk:
             self._add(problem, EVALUATED, answer)
         budget = self.options.budget_s
         self.ended = self.ended or self.allowed() <= 0 or (budget is not None and self.elapsed_s >= budget)
+
+    def _compare_use(self, problem: SubProblem, answer: Evaluation) -> None:
+        configuration, available = problem.solution.configuration, self.target.dsp_available
+        if configuration is None or answer.used_share is None or not available:
+            return
+        least = bound(self.summary, configuration, self.target).dsp_count / available
+        if least > LEAST_SHARE:
+            self.overuses.append(answer.used_share / least)
 
     def _evaluate(self, problem: SubProblem) -> Evaluation:
         configuration = problem.solution.configuration

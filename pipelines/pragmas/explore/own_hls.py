@@ -108,6 +108,7 @@ class OwnHls:
             latency_cycles=None if run is None else run.latency_cycles,
             not_applied=tuple(f"{o.directive}: {o.reason}" for o in found.outcomes if not o.applied),
             area_um2=area,
+            used_share=None if area is None or self.most_area_um2 is None else area / self.most_area_um2,
             wall_s=_engines_s(found) or wall_s,
         )
 

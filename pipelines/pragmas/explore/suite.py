@@ -6,7 +6,7 @@ Belongs here: which programs, which searches, and remembering whole explorations
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from pipelines.cache import ContentCache
 from pipelines.hls import HlsOptions, TransformOptions
@@ -102,7 +102,7 @@ def explore_program(
     program: ProgramRow, method: str, options: SuiteExploration, *, cache: ContentCache
 ) -> list[PragmaDesignRow]:
     """One exploration as rows."""
-    summary, target = summarise(program.source, program.top, file=program.name), read_target(OWN_TARGET)
+    summary, target = summarise(program.source, program.top, file=program.name), own_target(options)
     evaluator = OwnHls(
         program=program,
         summary=summary,
@@ -115,6 +115,14 @@ def explore_program(
     limits = canonical_json(asdict(options) | {"kernels": None, "methods": None})
     explored = Explored(program=program, target=target.name, evaluator=evaluator.name, options=limits)
     return exploration_rows(explored, found)
+
+
+def own_target(options: SuiteExploration) -> Target:
+    """The engine as a target; its `dsp_count` is area in 1000 um2."""
+    target = read_target(OWN_TARGET)
+    if options.most_area_um2 is None:
+        return target
+    return replace(target, dsp_available=int(options.most_area_um2 / 1000))
 
 
 _Search = Callable[[Summary, Target, OwnHls], Exploration]

@@ -1,0 +1,339 @@
+"""Searches for directives on our own high-level synthesis in equal time: Algorithm 1, bottlenecks, random.
+
+    python tests/benchmarks/pragma_search.py --folder FOLDER [--kernels gemm,atax] [--size mini]
+        [--type float] [--budget 60] [--hls-timeout 20] [--area 20] [--figures docs/figures]
+
+Every search has the same seconds: solving and measuring, two designs at a time. A design is measured by
+high-level synthesis and the cycle model, its outputs equal to native C; it is valid when it is not larger
+than --area mm2. Throughput is floating operations of the program over measured cycles at 10 ns. Designs are
+remembered in FOLDER with the seconds they took, so that an interrupted run goes on, and a second run gives
+the same table.
+
+Tables: throughput and time beside Table 6 of NLP-DSE; steps to the best design and to the end beside Table 8;
+bounds beside measured latencies of every design tried (Figure 4), all and those whose directives were all
+applied; with --figures these and the progress of searches (Figure 5) as SVG.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import platform
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from statistics import geometric_mean, median
+from typing import Any
+
+from pipelines.cache import ContentCache
+from pipelines.hls import HlsOptions, TransformOptions
+from pipelines.pragmas import PragmaError, Summary
+from pipelines.pragmas.analysis import summarise
+from pipelines.pragmas.bound import Target, read_target
+from pipelines.pragmas.explore import (
+    AUTODSE,
+    EVALUATED,
+    NLP_DSE,
+    RANDOM,
+    Exploration,
+    LadderOptions,
+    OwnHls,
+    RivalOptions,
+    explore,
+    explore_bottlenecks,
+    explore_randomly,
+)
+from pipelines.pragmas.version import pragmas_version
+from pipelines.programs import polybench_program
+
+KERNELS = (
+    *("2mm", "3mm", "atax", "bicg", "covariance", "doitgen", "durbin", "fdtd-2d", "floyd-warshall", "gemm"),
+    *("gemver", "gesummv", "gramschmidt", "heat-3d", "jacobi-1d", "jacobi-2d", "lu", "mvt", "seidel-2d"),
+    *("symm", "syr2k", "syrk", "trisolv", "trmm"),
+)
+METHODS = (NLP_DSE, AUTODSE, RANDOM)
+CLOCK_NS = 10.0
+FLOATING = ("add", "sub", "mul", "div", "sqrt")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tried:
+    """A design of a search: bound and measured cycles, seconds from the search's begin to its end."""
+
+    bound: float | None
+    cycles: int | None
+    status: str
+    applied: bool
+    elapsed_s: float
+    decision: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """A search of one kernel."""
+
+    kernel: str
+    method: str
+    operations: int
+    lower_bound: float | None
+    proven: bool
+    steps: tuple[Tried, ...]
+
+    def best(self) -> int | None:
+        return min((t.cycles for t in self.valid()), default=None)
+
+    def valid(self) -> list[Any]:
+        return [t for t in self.steps if t.status == "ok" and t.cycles is not None]
+
+    def measured(self) -> list[Tried]:
+        return [t for t in self.steps if t.decision == EVALUATED]
+
+    def seconds_to(self, cycles: int) -> float | None:
+        """When the search had a design of at most so many cycles."""
+        return next((t.elapsed_s for t in self.valid() if t.cycles <= cycles), None)
+
+    def gflops(self, cycles: int | None) -> float:
+        return 0.0 if not cycles else self.operations / (cycles * CLOCK_NS)
+
+
+def operations_of(summary: Summary) -> int:
+    """Floating operations of one call of the program."""
+    total = 0
+    for statement in summary.statements:
+        runs = 1
+        if statement.loops:
+            inner = summary.loops[statement.loops[-1]]
+            runs = int(inner.executions * inner.trip_count_average)
+        total += runs * sum(o.kind in FLOATING for o in statement.operations)
+    return total
+
+
+def searched(kernel: str, method: str, options: argparse.Namespace) -> Search | str:
+    """A search, or why the kernel cannot be searched; remembered in the folder."""
+    program = polybench_program(kernel, size=options.size, data_type=options.type)
+    limits = [options.budget, options.hls_timeout, options.area, pragmas_version()]
+    name = f"{program.name}-{options.size}-{method}-" + "-".join(map(str, limits))
+    path = options.folder / "searches" / f"{name}.json"
+    if path.is_file():
+        return read_search(json.loads(path.read_text()))
+    try:
+        summary = summarise(program.source, program.top, file=kernel)
+    except PragmaError as error:
+        return str(error)
+    target = replace(read_target("simfoundry"), dsp_available=int(options.area * 1000))
+    own = OwnHls(
+        program=program,
+        summary=summary,
+        cache=ContentCache(folder=options.folder / "cache"),
+        base=HlsOptions(transforms=TransformOptions(unsafe_math=True)),
+        timeout_s=options.hls_timeout,
+        most_area_um2=options.area * 1e6,
+    )
+    found = searches(options)[method](summary, target, own)
+    search = search_of(kernel, summary, found)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(asdict(search)))
+    return search
+
+
+def searches(options: argparse.Namespace) -> Mapping[str, Callable[[Summary, Target, OwnHls], Exploration]]:
+    ladder = LadderOptions(budget_s=options.budget, proof_evaluations=1 << 30)
+    rival = RivalOptions(budget_s=options.budget)
+    return {
+        NLP_DSE: lambda s, t, e: explore(s, t, e, ladder),
+        AUTODSE: lambda s, t, e: explore_bottlenecks(s, t, e, rival),
+        RANDOM: lambda s, t, e: explore_randomly(s, t, e, rival),
+    }
+
+
+def search_of(kernel: str, summary: Summary, found: Exploration) -> Search:
+    steps = [
+        Tried(
+            bound=step.bound_cycles,
+            cycles=None if step.evaluation is None else step.evaluation.latency_cycles,
+            status=step.decision if step.evaluation is None else step.evaluation.status,
+            applied=step.evaluation is not None and not step.evaluation.not_applied,
+            elapsed_s=step.elapsed_s,
+            decision=step.decision,
+        )
+        for step in found.steps
+    ]
+    return Search(
+        kernel=kernel,
+        method=found.method,
+        operations=operations_of(summary),
+        lower_bound=found.lower_bound_cycles,
+        proven=found.proven,
+        steps=tuple(steps),
+    )
+
+
+def read_search(stored: Mapping[str, Any]) -> Search:
+    return Search(**{**stored, "steps": tuple(Tried(**step) for step in stored["steps"])})
+
+
+# ---- tables --------------------------------------------------------------------------------------------
+
+
+def throughput_table(found: Mapping[tuple[str, str], Search]) -> None:
+    print(
+        "| kernel | first valid | full | gap | s to best | designs | bottlenecks | s | designs | random | ",
+        end="",
+    )
+    print("throughput | time to the same |\n" + "| --- " * 12 + "|")
+    gains, times = list[float](), list[float]()
+    for kernel in dict.fromkeys(k for k, _ in found):
+        ours, rival, drawn = (found[kernel, m] for m in METHODS)
+        best, other = ours.best(), rival.best()
+        if best is None or other is None:
+            print(f"| {kernel} | no valid design by {NLP_DSE if best is None else AUTODSE} |" + " |" * 10)
+            continue
+        gains.append(other / best)
+        reached, took = ours.seconds_to(other), rival.seconds_to(other)
+        times.append((took or 0.0) / reached if reached else math.nan)
+        gap = best / ours.lower_bound - 1 if ours.lower_bound else math.nan
+        cells = [
+            f"{ours.gflops(ours.valid()[0].cycles):.3f}",
+            f"{ours.gflops(best):.3f}",
+            "proven" if ours.proven else f"{gap:.0%}",
+            f"{ours.seconds_to(best):.1f}",
+            len(ours.measured()),
+            f"{rival.gflops(other):.3f}",
+            f"{took:.1f}",
+            len(rival.measured()),
+            f"{drawn.gflops(drawn.best()):.3f}",
+            f"{gains[-1]:.2f}x",
+            "never" if reached is None else f"{times[-1]:.2f}x",
+        ]
+        print(f"| {kernel} | " + " | ".join(map(str, cells)) + " |")
+    known = [t for t in times if not math.isnan(t) and t > 0]
+    print(
+        f"| geometric mean of {len(gains)} | | | | | | | | | | {geometric_mean(gains):.2f}x (2.38x) | "
+        f"{geometric_mean(known):.2f}x of {len(known)} (3.70x) |\n"
+    )
+
+
+def steps_table(found: Mapping[tuple[str, str], Search]) -> None:
+    print("| kernel | measured to the best | measured to the end | steps | timeouts, too large |")
+    print("| --- | --- | --- | --- | --- |")
+    bests, ends = list[int](), list[int]()
+    for (kernel, method), search in found.items():
+        best = search.best()
+        if method != NLP_DSE or best is None:
+            continue
+        measured = search.measured()
+        bests.append(1 + next(i for i, t in enumerate(measured) if t.status == "ok" and t.cycles == best))
+        ends.append(len(measured))
+        failed = [sum(t.status == s for t in measured) for s in ("timeout", "infeasible")]
+        print(f"| {kernel} | {bests[-1]} | {ends[-1]} | {len(search.steps)} | {failed[0]}, {failed[1]} |")
+    print(f"| mean (8 and 15) | {sum(bests) / len(bests):.1f} | {sum(ends) / len(ends):.1f} | | |\n")
+
+
+def bound_table(found: Mapping[tuple[str, str], Search]) -> None:
+    print("| designs | number | bound above measured | median of measured/bound | Spearman over all |")
+    print("| --- | --- | --- | --- | --- |")
+    for name, chosen in bound_points(found).items():
+        broken = sum(cycles < bound * (1 - 1e-9) for bound, cycles in chosen)
+        ratio = median(cycles / bound for bound, cycles in chosen if bound > 0)
+        print(f"| {name} | {len(chosen)} | {broken} | {ratio:.2f} | {spearman(chosen):.3f} |")
+    print()
+
+
+def bound_points(found: Mapping[tuple[str, str], Search]) -> dict[str, list[tuple[float, int]]]:
+    tried = [t for s in found.values() for t in s.measured() if t.cycles is not None and t.bound is not None]
+    every = sorted({(t.bound or 0.0, t.cycles or 0, t.applied) for t in tried})
+    return {
+        "all": [(bound, cycles) for bound, cycles, _ in every],
+        "all directives applied": [(bound, cycles) for bound, cycles, applied in every if applied],
+    }
+
+
+def spearman(points: Sequence[tuple[float, int]]) -> float:
+    from scipy.stats import spearmanr
+
+    return float(spearmanr([p[0] for p in points], [p[1] for p in points]).statistic)
+
+
+# ---- figures -------------------------------------------------------------------------------------------
+
+
+def draw(found: Mapping[tuple[str, str], Search], folder: Path) -> None:
+    """Figures 4 and 5 as SVG, without dates, so that a second run gives the same bytes."""
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    mpl.rcParams["svg.hashsalt"] = "simfoundry"
+    import matplotlib.pyplot as plt
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, points in bound_points(found).items():
+        ranked = sorted(points, key=lambda p: p[1])
+        figure, axes = plt.subplots(figsize=(7, 3.5), layout="constrained")
+        axes.semilogy([p[1] for p in ranked], ".", label="measured", markersize=3)
+        axes.semilogy([max(p[0], 1) for p in ranked], ".", label="bound", markersize=3)
+        axes.set(xlabel="designs by measured latency", ylabel="cycles", title=f"Bound and measured: {name}")
+        axes.legend()
+        figure.savefig(
+            folder / f"pragma-bounds-{'applied' if name != 'all' else 'all'}.svg", metadata={"Date": None}
+        )
+        plt.close(figure)
+    draw_progress(found, folder, plt)
+
+
+def draw_progress(found: Mapping[tuple[str, str], Search], folder: Path, plt: Any) -> None:
+    kernels = list(dict.fromkeys(k for k, _ in found))
+    columns = 4
+    rows = -(-len(kernels) // columns)
+    figure, grid = plt.subplots(rows, columns, figsize=(11, 2.2 * rows), squeeze=False, layout="constrained")
+    for axes, kernel in zip(grid.flat, kernels, strict=False):
+        for method in METHODS:
+            search = found[kernel, method]
+            best, line = math.inf, list[tuple[float, float]]()
+            for tried in search.valid():
+                best = min(best, tried.cycles)
+                line.append((tried.elapsed_s, best))
+            axes.step([p[0] for p in line], [p[1] for p in line], where="post", label=method)
+        axes.set(title=kernel, yscale="log")
+    for axes in list(grid.flat)[len(kernels) :]:
+        axes.set_axis_off()
+    grid[0][0].legend(fontsize="small")
+    figure.supxlabel("seconds of the search")
+    figure.supylabel("least cycles so far")
+    figure.savefig(folder / "pragma-progress.svg", metadata={"Date": None})
+    plt.close(figure)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--folder", type=Path, required=True)
+    parser.add_argument("--kernels", default=",".join(KERNELS))
+    parser.add_argument("--size", default="mini")
+    parser.add_argument("--type", default="float")
+    parser.add_argument("--budget", type=float, default=60.0)
+    parser.add_argument("--hls-timeout", type=float, default=20.0)
+    parser.add_argument("--area", type=float, default=20.0)
+    parser.add_argument("--figures", type=Path)
+    options = parser.parse_args()
+    print(f"Machine: {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}.\n")
+    found: dict[tuple[str, str], Search] = {}
+    for kernel in options.kernels.split(","):
+        answers = {method: searched(kernel, method, options) for method in METHODS}
+        refused = [a for a in answers.values() if isinstance(a, str)]
+        if refused:
+            print(f"{kernel} is outside the class: {refused[0]}", flush=True)
+            continue
+        found |= {(kernel, m): a for m, a in answers.items() if isinstance(a, Search)}
+    print()
+    throughput_table(found)
+    steps_table(found)
+    bound_table(found)
+    if options.figures is not None:
+        draw(found, options.figures)
+
+
+if __name__ == "__main__":
+    main()
