@@ -19,9 +19,9 @@ two-tier: 128 hosts, 16 edge and 4 core switches, 2 links between each pair of t
 
 full: all hosts to all, 16 and 128 of them. Then distributions, as figures 5.6 and 5.7 have them: quantiles of
 flows' mean round trips and of packets' round trips. Packets follow a mixture over flows of the law that the
-model gives a flow; those of a trace have their own time of sending each. Distances are Wasserstein's, over the
-mean of the simulated. Generated traces stand in for the trace of figure 5.7; theirs is the estimate for trees,
-for nothing is learned of them.
+model gives a flow; those of a trace have their own time of sending each. Distances are Wasserstein's, over
+the mean of the simulated. Generated traces stand in for the trace of figure 5.7; theirs is the estimate for
+trees, for nothing is learned of them.
 
 reduction: what the correction takes off the error of equation 5.1, from a release's runs of the grid.
 """
