@@ -9,9 +9,8 @@ Source: NLP-DSE section 5.1 and 5.2, decision 012.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
-from pipelines.pragmas.bound import Target, inner_unroll, leaf
+from pipelines.pragmas.bound import Target, complete, has_copies, inner_unroll, leaf
 from pipelines.pragmas.bound.composition import cost_of
 from pipelines.pragmas.bound.leaf import iterations, predecessors
 from pipelines.pragmas.bound.transfer import level_cycles, onchip_bits, transfers
@@ -40,6 +39,7 @@ def build_space(summary: Summary, target: Target, options: SearchOptions) -> Spa
         options={loop: _options(summary, target, loop, options) for loop in summary.loops},
         parents={name: loop.parent or ROOT for name, loop in summary.loops.items()},
         bodies=bodies,
+        swapped={loop: only for loop in summary.loops if (only := _swapped(summary, target, loop))},
         always_entered=frozenset(n for n, loop in summary.loops.items() if loop.trip_count_min > 0),
         dimensions=array_dimensions(summary),
         most_partitions=options.most_partitions,
@@ -76,15 +76,17 @@ def _options(summary: Summary, target: Target, name: str, search: SearchOptions)
     """Options of a loop (equations 1, 3, 5, 8, 12, 14); without those that are never better, when no
     configuration is excluded."""
     loop, found = summary.loops[name], list[Option]()
+    enabling = _enables(summary, target, name, search)
     if _has_loops(summary, name):
-        found += _copies(loop, search.fine_only)
+        found += _copies(summary, target, name, search)
     if all(summary.loops[inside].constant for inside in summary.loops_inside(name)):
-        leaves = _pipelined(summary, target, name)
+        leaves = _pipelined(summary, target, name, enabling)
         if _may_be_straight(summary, name):
             leaves.append(_straight(summary, target, name))
-        found += leaves if search.excluded else undominated(leaves)
+        found += leaves if search.excluded else undominated(leaves, enabling)
     if loop.parent is not None and loop.constant:
-        found.append(Option(state=INSIDE, unroll=loop.trip_count_max, full=True))
+        whole = loop.trip_count_max
+        found.append(Option(state=INSIDE, unroll=whole, copies=whole, full=True))
     return tuple(found)
 
 
@@ -92,30 +94,67 @@ def _has_loops(summary: Summary, name: str) -> bool:
     return any(isinstance(child, str) for child in summary.children(name))
 
 
-def _copies(loop: Loop, fine_only: bool) -> list[Option]:
-    """Copies of a loop above the pipelined one: of parallel loops alone (theorem 6.16)."""
-    copied = loop.parallel and loop.constant and not fine_only
-    factors = divisors(loop.trip_count_max) if copied else (1,)
-    return [Option(state=ABOVE, unroll=u, factor=float(iterations(loop, u))) for u in factors]
+def _copies(summary: Summary, target: Target, name: str, search: SearchOptions) -> list[Option]:
+    """Factors of a loop above the pipelined one: copies of whole modules (theorem 6.16), those that tools
+    ignore, and 1 (equation 14)."""
+    loop = summary.loops[name]
+    factors = divisors(loop.trip_count_max) if loop.constant and not search.fine_only else (1,)
+    copied = factors if _freely_copied(summary, target, name) or _swapped(summary, target, name) else (1,)
+    pairs = [(u, u) for u in copied]
+    if _enables(summary, target, name, search) and not _freely_copied(summary, target, name):
+        pairs += [(u, 1) for u in factors if is_prime(u)]
+    return [
+        Option(state=ABOVE, unroll=u, copies=copies, factor=float(iterations(loop, copies)))
+        for u, copies in pairs
+    ]
 
 
-def _pipelined(summary: Summary, target: Target, name: str) -> list[Option]:
+def _freely_copied(summary: Summary, target: Target, name: str) -> bool:
+    """Whether a factor makes copies whatever the loops inside have."""
+    return has_copies(summary, Configuration(), name, target)
+
+
+def _swapped(summary: Summary, target: Target, name: str) -> str | None:
+    """The one loop inside whose factor decides whether this one's makes copies."""
+    inside = _loops_of(summary, name)
+    if len(inside) != 1 or _freely_copied(summary, target, name):
+        return None
+    asked = Configuration(loops={inside[0]: LoopChoice(unroll=summary.loops[inside[0]].trip_count_max)})
+    return inside[0] if has_copies(summary, asked, name, target) else None
+
+
+def _enables(summary: Summary, target: Target, name: str, search: SearchOptions) -> bool:
+    """Whether a factor that is ignored is of use to the loop around."""
+    parent = summary.loops[name].parent
+    wanted = parent is not None and not search.fine_only and summary.loops[name].constant
+    return wanted and _swapped(summary, target, parent or ROOT) == name
+
+
+def is_prime(number: int) -> bool:
+    """Whether a number has two divisors."""
+    return len(divisors(number)) == 2
+
+
+def _pipelined(summary: Summary, target: Target, name: str, enabling: bool) -> list[Option]:
     """Factors of a pipelined loop, up to its distance (equation 8; rule 3 of decision 012)."""
     loop = summary.loops[name]
     factors = divisors(loop.trip_count_max) if loop.constant else (1,)
-    kept = [u for u in factors if u == inner_unroll(loop, u)]
-    found = [_leaf_option(summary, target, name, u) for u in kept or [1]]
+    pairs = [(u, u) for u in factors if u == inner_unroll(loop, u) or u == 1]
+    if enabling and loop.distance == 1:
+        pairs += [(u, 1) for u in factors if is_prime(u)]
+    found = [_leaf_option(summary, target, name, unroll, copies) for unroll, copies in pairs]
     alone = loop.parent is not None and len(_loops_of(summary, loop.parent)) == 1
     return [option for option in found if not (alone and option.full)]
 
 
-def _leaf_option(summary: Summary, target: Target, name: str, unroll: int) -> Option:
-    loop, found = summary.loops[name], leaf(summary, name, unroll, target)
+def _leaf_option(summary: Summary, target: Target, name: str, unroll: int, copies: int) -> Option:
+    loop, found = summary.loops[name], leaf(summary, name, copies, target)
     fill = max(0, found.latency_cycles - found.interval_cycles) if loop.trip_count_min > 0 else 0
-    full = loop.constant and unroll >= loop.trip_count_max
+    full = loop.constant and copies >= loop.trip_count_max
     return Option(
         state=PIPELINED,
         unroll=unroll,
+        copies=copies,
         factor=found.cycles - fill,
         fill=fill,
         units=dict(found.units),
@@ -135,15 +174,25 @@ def _straight(summary: Summary, target: Target, name: str) -> Option:
     factors = {loop: summary.loops[loop].trip_count_max for loop in (name, *summary.loops_inside(name))}
     whole = Configuration(loops={loop: LoopChoice(unroll=unroll) for loop, unroll in factors.items()})
     cost = cost_of(summary, whole, name, target)
-    units = dict(cost.units)
-    return Option(state=STRAIGHT, unroll=max(1, factors[name]), factor=cost.cycles, units=units, full=True)
+    return Option(
+        state=STRAIGHT,
+        unroll=max(1, factors[name]),
+        copies=max(1, factors[name]),
+        factor=cost.cycles,
+        units=dict(cost.units),
+        full=True,
+    )
 
 
-def undominated(options: list[Option]) -> list[Option]:
-    """Leaves of a loop without those that another one is never worse than, in time and in resources."""
+def undominated(options: list[Option], enabling: bool = False) -> list[Option]:
+    """Leaves of a loop without those that another one is never worse than, in time and in resources.
+
+    Args: enabling: a factor of more than 1 is of use to the loop around.
+    """
     kept: list[Option] = []
     for index, option in enumerate(options):
         others = [*kept, *options[index + 1 :]]
+        others = [o for o in others if not enabling or (o.unroll > 1) == (option.unroll > 1)]
         if not any(never_worse(other, option) for other in others):
             kept.append(option)
     return kept
@@ -200,18 +249,15 @@ def _transfer(summary: Summary, array: str) -> Transfer:
 # ---- configurations --------------------------------------------------------------------------------
 
 
-def partitions(summary: Summary, completed: Configuration) -> dict[str, int]:
-    """Least partitions of each array that a completed configuration needs (equations 9 to 11).
+def partitions(summary: Summary, configuration: Configuration) -> dict[str, int]:
+    """Least partitions of each array that a configuration needs (equations 9 to 11).
 
     Equation 10 asks for a multiple of the factor of each loop that indexes a dimension: the least is their
-    least common multiple.
+    least common multiple. Factors are those that are asked for, and trip counts inside pipelined loops.
     """
+    completed = complete(summary, configuration)
+    factors = {loop: max(configuration.of(loop).unroll, completed.of(loop).unroll) for loop in summary.loops}
     return {
-        array: math.prod(math.lcm(*(completed.of(loop).unroll for loop in loops)) for loops in rows)
+        array: math.prod(math.lcm(*(factors[loop] for loop in loops)) for loops in rows)
         for array, rows in array_dimensions(summary).items()
     }
-
-
-def without_limits(space: Space) -> Space:
-    """A space whose limits are all absent."""
-    return replace(space, most_partitions=None, dsp_available=None, transfers=(), onchip_bits=None)

@@ -7,23 +7,35 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pipelines.pragmas.bound import Target, complete
 from pipelines.pragmas.bound.completion import child_loops, fully_unrolled, straight_inside
 from pipelines.pragmas.configuration import FINE, Configuration, LoopChoice
-from pipelines.pragmas.program.space import ABOVE, INSIDE, LEAVES, PIPELINED, STRAIGHT, Space
+from pipelines.pragmas.program.space import ABOVE, INSIDE, LEAVES, PIPELINED, STRAIGHT, Design, Space
 from pipelines.pragmas.summary import ROOT, Summary
 
 
-def encode(summary: Summary, space: Space, completed: Configuration) -> dict[str, int] | None:
-    """The index of each loop's option, None when a completed configuration is not in the space."""
+def design_of(summary: Summary, configuration: Configuration, target: Target) -> Design:
+    """State and copies of each loop, once tools have completed a configuration."""
     wanted: dict[str, tuple[str, int]] = {}
+    completed = complete(summary, configuration, target)
     for loop in child_loops(summary, ROOT):
         _walk(summary, completed, loop, wanted)
+    return wanted
+
+
+def encode(space: Space, design: Design, asked: Configuration) -> dict[str, int] | None:
+    """The index of each loop's option, None when a design is not in the space.
+
+    Args: asked: the configuration it is of; of options that make the same, the one with its factor.
+    """
     found: dict[str, int] = {}
-    for loop, (state, unroll) in wanted.items():
-        for index, option in enumerate(space.options[loop]):
-            if option.state == state and option.unroll == unroll:
-                found[loop] = index
-    return found if len(found) == len(space.options) else None
+    for loop, key in design.items():
+        same = [index for index, option in enumerate(space.options[loop]) if option.key == key]
+        same.sort(key=lambda index, loop=loop: space.options[loop][index].unroll != asked.of(loop).unroll)
+        if not same:
+            return None
+        found[loop] = same[0]
+    return found
 
 
 def decode(

@@ -12,7 +12,7 @@ from typing import Any
 from pyscipopt import quicksum
 
 from pipelines.pragmas.program.model import Program, log
-from pipelines.pragmas.program.space import ABOVE, INSIDE, LEAVES, Units
+from pipelines.pragmas.program.space import ABOVE, INSIDE, LEAVES, Design, Units
 from pipelines.pragmas.program.tree import Latency, most_log
 from pipelines.pragmas.program.ways import Dimension
 from pipelines.pragmas.summary import ROOT
@@ -116,14 +116,14 @@ def _copied(program: Program, chain: tuple[str, ...], kind: Kind, most: float) -
     """Units of a kind of the leaf in a chain with all copies, over the most of one copy."""
     around = program.space.loops_around(chain[0])
     above = (*around, *chain[:-1])
-    if all(option.unroll == 1 for loop in above for option in program.space.choices(loop, ABOVE)):
+    if all(option.copies == 1 for loop in above for option in program.space.choices(loop, ABOVE)):
         return quicksum(program.total(loop, lambda o: o.units.get(kind, 0) / most, *LEAVES) for loop in chain)
     exponent = quicksum(
-        [program.total(loop, lambda o: log(o.unroll), ABOVE) for loop in (*around, *chain)]
+        [program.total(loop, lambda o: log(o.copies), ABOVE) for loop in (*around, *chain)]
         + [program.total(loop, lambda o: log(o.units.get(kind, 0) / most), *LEAVES) for loop in chain]
     )
     on = quicksum(program.state(loop, *LEAVES) for loop in chain)
-    reach = most_log(program, (*around, *chain), lambda o: o.unroll)
+    reach = most_log(program, (*around, *chain), lambda o: o.copies)
     name = f"units {' '.join(kind)} {chain[0]}"
     return program.exponential(name, exponent, on=on, most=reach)
 
@@ -153,10 +153,10 @@ def _copies_of(program: Program, place: str) -> Any:
         return 1.0
     chain = (*program.space.loops_around(place), place)
     on = program.state(place, ABOVE)
-    if all(option.unroll == 1 for loop in chain for option in program.space.choices(loop, ABOVE)):
+    if all(option.copies == 1 for loop in chain for option in program.space.choices(loop, ABOVE)):
         return on
-    exponent = quicksum(program.total(loop, lambda o: log(o.unroll), ABOVE) for loop in chain)
-    reach = most_log(program, chain[:-1], lambda o: o.unroll)
+    exponent = quicksum(program.total(loop, lambda o: log(o.copies), ABOVE) for loop in chain)
+    reach = most_log(program, chain[:-1], lambda o: o.copies)
     return program.exponential(f"copies {place}", exponent, on=on, most=reach)
 
 
@@ -182,7 +182,22 @@ def add_memory(program: Program) -> None:
     program.require(quicksum(used) <= 1 + 1e-9, "memory")
 
 
-def exclude(program: Program, options: Mapping[str, int]) -> None:
-    """Leave out a design: some loop's option is another one."""
-    taken = quicksum(program.chosen[loop][index] for loop, index in options.items())
-    program.require(taken <= len(options) - 1, "excluded")
+def add_swaps(program: Program) -> None:
+    """Copies of a loop that tools swap with the one inside: just when that one has a factor too."""
+    for loop, inside in program.space.swapped.items():
+        both = program.total(inside, lambda o: float(o.unroll > 1), ABOVE, *LEAVES)
+        copied = program.total(loop, lambda o: float(o.copies > 1), ABOVE)
+        ignored = program.total(loop, lambda o: float(o.unroll > o.copies), ABOVE)
+        program.require(copied <= both, f"swapped {loop}")
+        program.require(ignored <= 1 - both, f"not swapped {loop}")
+
+
+def exclude(program: Program, design: Design) -> None:
+    """Leave out a design: some loop has another state or other copies."""
+    taken = quicksum(
+        chosen
+        for loop, key in design.items()
+        for chosen, option in zip(program.chosen[loop], program.space.options[loop], strict=True)
+        if option.key == key
+    )
+    program.require(taken <= len(design) - 1, "excluded")

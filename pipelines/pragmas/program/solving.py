@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pipelines.pragmas.bound import Target, bound, complete
+from pipelines.pragmas.bound import Target, bound
 from pipelines.pragmas.configuration import Configuration
 from pipelines.pragmas.errors import PragmaError
 from pipelines.pragmas.program.constants import build_space, partitions
-from pipelines.pragmas.program.designs import decode, encode
+from pipelines.pragmas.program.designs import decode, design_of, encode
 from pipelines.pragmas.program.inequalities import add_inequalities
-from pipelines.pragmas.program.limits import add_dsps, add_memory, add_partitions, exclude
+from pipelines.pragmas.program.limits import add_dsps, add_memory, add_partitions, add_swaps, exclude
 from pipelines.pragmas.program.model import GOAL, Program
 from pipelines.pragmas.program.options import (
     DSPS,
@@ -31,7 +31,7 @@ from pipelines.pragmas.program.options import (
     SearchOptions,
     Solution,
 )
-from pipelines.pragmas.program.space import Space
+from pipelines.pragmas.program.space import Design, Space
 from pipelines.pragmas.program.tree import add_latency
 from pipelines.pragmas.program.ways import Way, list_way, shared_factors
 from pipelines.pragmas.summary import Summary
@@ -49,7 +49,7 @@ SETTINGS: Mapping[str, Any] = {
 
 FORMATS = (".cip", ".nl")
 
-Designs = Sequence[Mapping[str, int]]
+Designs = Sequence[Design]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,13 +71,12 @@ def solve(summary: Summary, target: Target, options: SearchOptions | None = None
     options = options or SearchOptions()
     _check(options)
     space = build_space(summary, target, options)
-    designs = [encode(summary, space, complete(summary, c)) for c in options.excluded]
-    problem = _Problem(space=space, excluded=[d for d in designs if d is not None])
+    problem = _Problem(space=space, excluded=[design_of(summary, c, target) for c in options.excluded])
     while True:
         program = build_program(problem)
         if program is None:
             return _infeasible(problem)
-        _begin(program, summary, options)
+        _begin(program, summary, target, options)
         _run(program.scip, options)
         if program.scip.getNSols() == 0:
             return _infeasible(problem) if program.scip.getStatus() == "infeasible" else _unknown(program)
@@ -86,7 +85,8 @@ def solve(summary: Summary, target: Target, options: SearchOptions | None = None
         configuration = decode(space, found, caches)
         if _keeps(summary, target, options, configuration):
             return _solution(summary, target, program, configuration)
-        problem = replace(problem, excluded=[*problem.excluded, found])
+        design = design_of(summary, configuration, target)
+        problem = replace(problem, excluded=[*problem.excluded, design])
 
 
 def export(summary: Summary, target: Target, options: SearchOptions | None, path: Path) -> None:
@@ -99,8 +99,9 @@ def export(summary: Summary, target: Target, options: SearchOptions | None, path
         raise PragmaError(f"a program must be written as {' or '.join(FORMATS)}, got {path.suffix} ({path}:1)")
     options = options or SearchOptions()
     space = build_space(summary, target, options)
-    designs = [encode(summary, space, complete(summary, c)) for c in options.excluded]
-    program = build_program(_Problem(space=space, excluded=[d for d in designs if d is not None]))
+    program = build_program(
+        _Problem(space=space, excluded=[design_of(summary, c, target) for c in options.excluded])
+    )
     if program is None:
         raise PragmaError(f"a program that is written must have a solution, got none ({summary.top}:1)")
     program.scip.writeProblem(str(path), verbose=False)
@@ -123,6 +124,7 @@ def _constrain(program: Program, problem: _Problem, ways: list[Way], shared: Any
     picked = add_partitions(program, shared)
     add_dsps(program, latency)
     add_memory(program)
+    add_swaps(program)
     for design in problem.excluded:
         exclude(program, design)
     add_inequalities(program, latency, ways, picked)
@@ -140,12 +142,12 @@ def _check(options: SearchOptions) -> None:
         )
 
 
-def _begin(program: Program, summary: Summary, options: SearchOptions) -> None:
+def _begin(program: Program, summary: Summary, target: Target, options: SearchOptions) -> None:
     """Give the solver the start that was passed, and the bound that is known."""
     if options.start is not None:
-        design = encode(summary, program.space, complete(summary, options.start))
-        if design is not None:
-            program.start(design, options.start.caches or ())
+        found = encode(program.space, design_of(summary, options.start, target), options.start)
+        if found is not None:
+            program.start(found, options.start.caches or ())
 
 
 def _run(scip: Any, options: SearchOptions) -> None:
@@ -161,7 +163,7 @@ def _run(scip: Any, options: SearchOptions) -> None:
 def _keeps(summary: Summary, target: Target, options: SearchOptions, configuration: Configuration) -> bool:
     """Whether a design keeps to the limits exactly, not only within the solver's tolerance."""
     found = bound(summary, configuration, target)
-    most = max(partitions(summary, complete(summary, configuration)).values(), default=1)
+    most = max(partitions(summary, configuration).values(), default=1)
     return (
         (options.most_partitions is None or most <= options.most_partitions)
         and (target.dsp_available is None or found.dsp_count <= target.dsp_available * (1 + 1e-9))

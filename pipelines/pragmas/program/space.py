@@ -21,6 +21,8 @@ LEAVES = (PIPELINED, STRAIGHT)
 """States of the one loop of a way whose latency is a constant."""
 
 Units = Mapping[tuple[str, str], float]
+Design = Mapping[str, tuple[str, int]]
+"""State and copies of each loop: what tools make of a configuration."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +30,8 @@ class Option:
     """One choice of a loop, which becomes one binary.
 
     Attributes:
-        state: one of the four; unroll: copies of the body.
+        state: one of the four; unroll: the factor asked for; copies: of the body that run at once for it, 1
+            where tools ignore it.
         factor: what the loop multiplies the cycles of its body by (ABOVE), cycles that every execution takes
             anew (LEAVES), 1 (INSIDE); fill: cycles that a nest which is flattened into one pipeline takes once.
         units: least units by (kind, type) at once in one copy of the loop (LEAVES).
@@ -37,10 +40,16 @@ class Option:
 
     state: str
     unroll: int
+    copies: int
     factor: float = 1.0
     fill: float = 0.0
     units: Units = field(default_factory=dict[tuple[str, str], float])
     full: bool = False
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """State and copies, which say what tools make of it."""
+        return self.state, self.copies
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +105,8 @@ class Space:
     Attributes:
         options: by loop, outer before inner; parents: by loop, ROOT for the outermost.
         bodies: by place; a loop without loops inside has none.
+        swapped: loops whose factor makes copies just when that of the one loop in their body is more than 1,
+            and that loop.
         always_entered: loops that have an iteration in each execution.
         dimensions: by array, the loops of each dimension (C_{a,d} of Table 5).
         most_partitions: of an array, None for any; dsp: DSP blocks of a unit; dsp_available: None for any.
@@ -105,6 +116,7 @@ class Space:
     options: Mapping[str, tuple[Option, ...]]
     parents: Mapping[str, str]
     bodies: Mapping[str, Body]
+    swapped: Mapping[str, str]
     always_entered: frozenset[str]
     dimensions: Mapping[str, tuple[frozenset[str], ...]]
     most_partitions: int | None

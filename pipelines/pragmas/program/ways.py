@@ -103,6 +103,7 @@ def _all_points(space: Space, loops: tuple[str, ...]) -> Iterator[_Points]:
                 states = (*(ABOVE for _ in chain[:-1]), state)
                 values = _cycles(space, chain, axes)
                 values[_too_many_dsps(space, axes)] = math.inf
+                values[_not_as_swapped(space, chain, axes)] = math.inf
                 yield _Points(chain, states, values, _factors(space, chain, axes))
 
 
@@ -175,9 +176,27 @@ def _factors(space: Space, chain: tuple[str, ...], axes: list[tuple[Option, ...]
     return factors
 
 
+def _not_as_swapped(
+    space: Space, chain: tuple[str, ...], axes: list[tuple[Option, ...]]
+) -> NDArray[np.bool_]:
+    """Where a loop has copies that tools make only together with those of the loop inside, or the reverse."""
+    broken = np.zeros(tuple(len(axis) for axis in axes), dtype=np.bool_)
+    for axis, loop in enumerate(chain[:-1]):
+        if loop in space.swapped:
+            rows = np.asarray([[_unlike(a, b) for b in axes[axis + 1]] for a in axes[axis]])
+            ones = [1] * len(axes)
+            ones[axis : axis + 2] = rows.shape
+            broken |= rows.reshape(ones)
+    return broken
+
+
+def _unlike(outer: Option, inner: Option) -> bool:
+    return outer.copies > 1 and inner.unroll == 1 or outer.unroll > outer.copies and inner.unroll > 1
+
+
 def _too_many_dsps(space: Space, axes: list[tuple[Option, ...]]) -> NDArray[np.bool_]:
     """Where this way alone needs more DSPs than there are (equation 15)."""
-    copies = [[float(option.unroll) for option in axis] for axis in axes[:-1]]
+    copies = [[float(option.copies) for option in axis] for axis in axes[:-1]]
     used = [sum(space.dsp.get(kind, 0) * most for kind, most in option.units.items()) for option in axes[-1]]
     limit = math.inf if space.dsp_available is None else space.dsp_available
     return _outer([*copies, used]) > limit * (1 + 1e-9)
