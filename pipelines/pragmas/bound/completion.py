@@ -140,21 +140,24 @@ def has_copies(
 ) -> bool:
     """Whether a factor makes copies of a body that has loops (theorem 6.16); else it is ignored.
 
-    A parallel loop has copies, whole modules. So has a reduction in a perfect nest whose inner loop is
-    partially unrolled too: tools swap the strips of the two loops and unroll both inside (section 4.1),
-    which they do when the inner factor divides its trip count.
+    A parallel loop has copies, whole modules, unless trip counts inside it vary: copies run in step. So has
+    a reduction in a perfect nest whose inner loop is partially unrolled too: tools swap the strips of the two
+    loops and unroll both inside (section 4.1), which they do when both factors divide their trip counts.
 
     Args: target: whose tool may make modules of outermost loops alone; None: of all.
     """
     loop = summary.loops[name]
     outermost = loop.parent is None or target is None or not target.outermost_copies
+    if any(not summary.loops[i].constant for i in summary.loops_inside(name)):
+        return False
     if loop.parallel and outermost:
         return True
     if not (flattened(summary, name) and (loop.parallel or loop.reduction)):
         return False
     child = next(child_loops(summary, name))
     inner = summary.loops[child]
-    return 1 < configuration.of(child).unroll <= inner.trip_count_max and _divides(configuration, inner)
+    partial = 1 < configuration.of(child).unroll <= inner.trip_count_max
+    return partial and _divides(configuration, inner) and _divides(configuration, loop)
 
 
 def _divides(configuration: Configuration, loop: Loop) -> bool:

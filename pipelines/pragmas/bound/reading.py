@@ -48,6 +48,7 @@ class _File(BaseModel):
     partial_sums: bool = False
     unrolled_trips: int = Field(default=0, ge=0)
     unrolled_copies: int = Field(default=0, ge=0)
+    access_cycles: int = Field(default=0, ge=0)
     outermost_copies: bool = False
     ports: int | None = Field(default=None, ge=1)
     sources: dict[str, str]
@@ -91,6 +92,7 @@ def read_target(name_or_path: str | Path) -> Target:
         partial_sums=found.partial_sums,
         unrolled_trips=found.unrolled_trips,
         unrolled_copies=found.unrolled_copies,
+        access_cycles=found.access_cycles,
         outermost_copies=found.outermost_copies,
         ports=found.ports,
     )

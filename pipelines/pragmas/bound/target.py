@@ -26,6 +26,7 @@ class Target:
         operations: by (kind, type); one that is not listed takes no cycle and no DSP.
         burst_bits: bits a cycle of one transfer from or to memory outside; None: arrays stay where they are
             and nothing is transferred.
+        access_cycles: from the request of a transfer to its first bits.
         dsp_available, onchip_bits: limits (equations 15 and 16), None for none.
         most_partitions: of an array (equation 9).
         tree_reduction: associative floating operations may be reordered (`unsafe_math`).
@@ -48,6 +49,7 @@ class Target:
     partial_sums: bool = False
     unrolled_trips: int = 0
     unrolled_copies: int = 0
+    access_cycles: int = 0
     outermost_copies: bool = False
     ports: int | None = None
 

@@ -10,7 +10,7 @@ from pipelines.pragmas.bound.composition import Cost, Units, cost_of, shared, st
 from pipelines.pragmas.bound.leaf import longest_path
 from pipelines.pragmas.bound.result import COMPUTATION, TRANSFER, Bound, BoundPart
 from pipelines.pragmas.bound.target import Target
-from pipelines.pragmas.bound.transfer import level_cycles, onchip_bits, transfers
+from pipelines.pragmas.bound.transfer import level_cycles, onchip_bits, tile_cycles, transfers
 from pipelines.pragmas.configuration import Configuration
 from pipelines.pragmas.summary import ROOT, Summary
 
@@ -25,6 +25,7 @@ def bound(summary: Summary, configuration: Configuration, target: Target) -> Bou
     computation, way = longest_path(summary, ROOT, {c: cost.cycles for c, cost in costs.items()})
     into, out = transfers(summary, target)
     transfer = level_cycles(into.values()) + level_cycles(out.values())
+    transfer += tile_cycles(summary, configuration, completed, target)
     overlaps = any(staged(summary, completed, name) for name in child_loops(summary, ROOT))
     return Bound(
         latency_cycles=max(computation, transfer) if overlaps else computation + transfer,
