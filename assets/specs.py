@@ -23,6 +23,7 @@ POOLS: Mapping[str, str] = {
     "designs": "hls",
     "labels": "synthesis",
     "network": "simulation",
+    "pragmas": "hls",
     "models": "training",
 }
 """Pools of steps whose tools use every processor; dagster.yaml admits one step of a pool at a time."""

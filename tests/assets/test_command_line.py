@@ -38,6 +38,7 @@ COMMANDS = [
     "import",
     "records",
     "network",
+    "pragmas",
 ]
 ADD = "void add(int a[4], int b[4]) {\n  for (int i = 0; i < 4; i++) a[i] = a[i] + b[i];\n}\n"
 
@@ -143,8 +144,8 @@ def test_stage_rejects_an_unknown_name(project: Path) -> None:
     found = _invoke("stage", "paint")
     assert found.exit_code == 1
     assert found.stderr == (
-        "simfoundry: a stage must be one of programs, designs, labels, features, records, network, models, "
-        "got 'paint'\n"
+        "simfoundry: a stage must be one of programs, designs, labels, features, records, network, pragmas, "
+        "models, got 'paint'\n"
     )
 
 

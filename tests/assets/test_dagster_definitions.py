@@ -74,7 +74,13 @@ def test_every_rule_is_an_asset_check(definitions: dg.Definitions) -> None:
 
 
 def test_heavy_steps_are_retried_and_limited_by_pools(definitions: dg.Definitions) -> None:
-    pools = {"designs": "hls", "labels": "synthesis", "network_hops": "simulation", "leaderboard": "training"}
+    pools = {
+        "designs": "hls",
+        "labels": "synthesis",
+        "network_hops": "simulation",
+        "pragma_designs": "hls",
+        "leaderboard": "training",
+    }
     for table, pool in pools.items():
         op = definitions.resolve_assets_def(table).op
         assert op.pool == pool

@@ -279,6 +279,7 @@ def test_the_nightly_job_does_what_the_command_does(
         "record_table",
         "network_tables",
         "network_model",
+        "pragma_table",
         "predictors",
         "report_page",
     }

@@ -1,0 +1,120 @@
+"""`simfoundry pragmas`: annotated C, bounds and logs, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from assets.cli import simfoundry
+
+MATRIX_PRODUCT = """\
+void mm(float A[4][6], float B[6][5], float C[4][5])
+{
+  for (int i = 0; i < 4; i++)
+    for (int j = 0; j < 5; j++) {
+      C[i][j] = 0;
+      for (int k = 0; k < 6; k++)
+        C[i][j] += A[i][k] * B[k][j];
+    }
+}
+"""
+
+
+@pytest.fixture
+def file(project: Path) -> Path:
+    found = project / "mm.c"
+    found.write_text(MATRIX_PRODUCT)
+    return found
+
+
+def _ask(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(simfoundry, ["pragmas", *map(str, arguments)])
+
+
+def test_the_answer_is_annotated_c_and_the_bound_by_part(file: Path) -> None:
+    found = _ask(file)
+    assert found.exit_code == 0, found.output
+    assert "#pragma ACCEL" in found.output
+    assert "cycles on u200: computation" in found.output
+    assert "A in, " in found.output
+
+
+def test_json_has_configuration_bound_and_source(file: Path) -> None:
+    answer = json.loads(_ask(file, "--json").stdout)
+    assert answer["solution"]["status"] == "optimal"
+    assert answer["bound"]["latency_cycles"] == answer["solution"]["latency_cycles"]
+    assert [loop["loop"] for loop in answer["loops"]] == ["L0", "L1", "L2"]
+    assert answer["exploration"] is None
+    assert answer["source"].count("for (") == 3
+
+
+def test_designs_are_measured_and_none_is_faster_than_its_bound(file: Path) -> None:
+    found = _ask(file, "--target", "simfoundry", "--area", "2", "--evaluate", "4", "--json")
+    assert found.exit_code == 0, found.output
+    answer = json.loads(found.stdout)
+    measured = [s for s in answer["exploration"]["steps"] if s["decision"] == "evaluated"]
+    assert 1 <= len(measured) == answer["exploration"]["evaluated"] <= 4
+    assert all(s["measured"] >= s["bound"] for s in measured if s["status"] == "ok")
+    assert json.loads(answer["directives"])
+
+
+def test_the_annotated_source_goes_to_a_file_as_vitis_pragmas(file: Path) -> None:
+    out = file.with_name("out.c")
+    found = _ask(file, "--style", "vitis", "--partitions", "2", "--out", out)
+    assert found.exit_code == 0, found.output
+    assert "#pragma HLS pipeline II=1" in out.read_text()
+    assert f"written to {out}" in found.output
+    assert "#pragma" not in found.output
+
+
+def test_macros_choose_a_size(project: Path) -> None:
+    file = project / "scale.c"
+    file.write_text("void scale(float a[N])\n{\n  for (int i = 0; i < N; i++)\n    a[i] = a[i] * 2;\n}\n")
+    sizes = [json.loads(_ask(file, "-D", f"N={n}", "--json").stdout)["bound"] for n in (16, 1600)]
+    assert (
+        sizes[1]["transfer_cycles"] - sizes[0]["transfer_cycles"] == 2 * 99
+    )  # 16 floats a cycle, in and out
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("for (int i = 0; i < n; i++) a[i] = 0;", r"trip count"),
+        ("for (int i = 0; i < 8; i++) if (a[i] > 0) a[i] = 0;", r"condition"),
+        ("for (int i = 0; i < 8; i++) a[i * i % 8] = 0;", r"affine"),
+        ("for (int i = 8; i < 8; i++) a[i] = 0;", r"trip|iteration"),
+    ],
+)
+def test_pragmas_rejects_what_is_not_affine(project: Path, body: str, message: str) -> None:
+    file = project / "bad.c"
+    file.write_text(f"void bad(int n, float a[64])\n{{\n  {body}\n}}\n")
+    found = _ask(file, "--top", "bad")
+    assert found.exit_code == 1
+    assert "bad.c:3" in found.stderr
+    assert re.search(message, found.stderr), found.stderr
+    assert found.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--target", "moon"), "target"),
+        (("--style", "omp"), "a style must be one of merlin, vitis, got omp"),
+        (("--evaluate", "3"), "--evaluate measures target simfoundry; for u200 give --reports"),
+        (("--area", "3"), "--area is for target simfoundry, got target u200"),
+        (("-D", "2N"), "a macro must be NAME or NAME=TEXT, got '2N'"),
+        (("--evaluate", "3", "--reports", "/nowhere"), "reports must be in a folder, got none at /nowhere"),
+        (
+            ("--target", "simfoundry", "--area", "0.05"),
+            "some design must be feasible, got none, for dsps clash",
+        ),
+    ],
+)
+def test_pragmas_rejects(file: Path, arguments: tuple[str, ...], message: str) -> None:
+    found = _ask(file, *arguments)
+    assert found.exit_code == 1
+    assert message in found.stderr
