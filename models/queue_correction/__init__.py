@@ -16,6 +16,7 @@ from models.queue_correction.correction import (
 )
 from models.queue_correction.data import SimulatedRun, read_runs, simulated_run
 from models.queue_correction.features import FEATURES, StreamSamples, samples_of
+from models.queue_correction.tails import gamma_rtt_quantile_s, rtt_quantiles_s
 
 __all__ = [
     "FEATURES",
@@ -26,8 +27,10 @@ __all__ = [
     "correct",
     "corrected_waits",
     "correction_bytes",
+    "gamma_rtt_quantile_s",
     "read_correction",
     "read_runs",
+    "rtt_quantiles_s",
     "samples_of",
     "shipped_correction",
     "simulated_run",

@@ -17,7 +17,8 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,16 +27,17 @@ from numpy.typing import NDArray
 
 from models.base import PredictorError
 from models.queue_correction.features import FEATURES, SMALL_WAIT, StreamSamples, samples_of
+from models.queue_correction.tails import TAIL_FEATURES
 from pipelines.network.queueing import Learned, NetworkModel, StreamWaits, stream_waits
 
 FADE = 1.0
 SHIPPED = Path(__file__).with_name("trained.npz")
-_FORMAT = 2
+_FORMAT = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Correction:
-    """A perceptron of two hidden layers on features of streams.
+    """A perceptron on features of streams, and those on features of flows (`tails`), which have no more.
 
     Attributes:
         center, scale: of features in training. (features,)
@@ -43,6 +45,8 @@ class Correction:
         weights, biases: of each layer; the hidden ones are followed by SiLU.
         lowest, highest: range of both logarithms in training. (2,)
         about: what it was trained on, for people.
+        tails: by kind of arrivals, a perceptron of what quantiles of round trips are beyond their law
+            (`tails.py`); none without training.
     """
 
     center: NDArray[np.float32]
@@ -54,6 +58,7 @@ class Correction:
     lowest: NDArray[np.float32]
     highest: NDArray[np.float32]
     about: str
+    tails: Mapping[str, Correction] = field(default_factory=dict[str, "Correction"])
 
     def log_factors(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
         """Bounded and gated answers of every sample: (samples, features) -> (samples, 2)."""
@@ -115,12 +120,17 @@ def correction_bytes(correction: Correction) -> bytes:
     card = {
         "format": _FORMAT,
         "features": FEATURES,
+        "tail_features": TAIL_FEATURES,
         "layers": len(correction.weights),
         "about": correction.about,
+        "tails": {
+            kind: {"layers": len(tail.weights), "about": tail.about}
+            for kind, tail in correction.tails.items()
+        },
     }
-    arrays: dict[str, Any] = {name: getattr(correction, name) for name in _RANGES}
-    for number, (weight, bias) in enumerate(zip(correction.weights, correction.biases, strict=True)):
-        arrays |= {f"weight_{number}": weight, f"bias_{number}": bias}
+    arrays = _arrays(correction, "")
+    for kind, tail in correction.tails.items():
+        arrays |= _arrays(tail, f"{kind}_")
     arrays["card"] = np.frombuffer(json.dumps(card, sort_keys=True).encode(), np.uint8)
     sink = io.BytesIO()
     np.savez(sink, allow_pickle=False, **arrays)
@@ -128,6 +138,24 @@ def correction_bytes(correction: Correction) -> bytes:
 
 
 _RANGES = ("center", "scale", "least", "most", "lowest", "highest")
+
+
+def _arrays(perceptron: Correction, prefix: str) -> dict[str, Any]:
+    arrays: dict[str, Any] = {f"{prefix}{name}": getattr(perceptron, name) for name in _RANGES}
+    for number, (weight, bias) in enumerate(zip(perceptron.weights, perceptron.biases, strict=True)):
+        arrays |= {f"{prefix}weight_{number}": weight, f"{prefix}bias_{number}": bias}
+    return arrays
+
+
+def _perceptron(file: Any, prefix: str, card: dict[str, Any], tails: dict[str, Correction]) -> Correction:
+    layers = range(card["layers"])
+    return Correction(
+        **{name: file[f"{prefix}{name}"] for name in _RANGES},
+        weights=tuple(file[f"{prefix}weight_{number}"] for number in layers),
+        biases=tuple(file[f"{prefix}bias_{number}"] for number in layers),
+        about=str(card["about"]),
+        tails=tails,
+    )
 
 
 def read_correction(path: Path) -> Correction:
@@ -138,18 +166,16 @@ def read_correction(path: Path) -> Correction:
     try:
         with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
             card = json.loads(file["card"].tobytes())
-            if card["format"] != _FORMAT or tuple(card["features"]) != FEATURES:
+            known = [tuple(card.get(name, ())) for name in ("features", "tail_features")]
+            if card["format"] != _FORMAT or known != [FEATURES, TAIL_FEATURES]:
                 raise PredictorError(
                     f"a correction must be of this version's {len(FEATURES)} features, got "
                     f"{len(card['features'])} others ({path}); train again"
                 )
-            layers = range(card["layers"])
-            return Correction(
-                **{name: file[name] for name in _RANGES},
-                weights=tuple(file[f"weight_{number}"] for number in layers),
-                biases=tuple(file[f"bias_{number}"] for number in layers),
-                about=str(card["about"]),
-            )
+            tails = {
+                kind: _perceptron(file, f"{kind}_", of_kind, {}) for kind, of_kind in card["tails"].items()
+            }
+            return _perceptron(file, "", card, tails)
     except (OSError, KeyError, EOFError, zipfile.BadZipFile, ValueError) as error:
         if isinstance(error, PredictorError):
             raise

@@ -39,19 +39,22 @@ class FitOptions:
     """How to train.
 
     Attributes:
-        width: of both hidden layers.
+        width: of the hidden layers. layers: their number.
         epochs: passes over all samples.
         learning_rate: the highest of one cycle (Smith and Topin 2019). weight_decay: of AdamW.
         batch_size: samples a step.
-        loss_width: error of the logarithm below which the loss is quadratic.
+        loss_width: error below which the loss is quadratic.
+        second_weight: of the second answer's loss beside the first's.
     """
 
     width: int = 64
+    layers: int = 2
     epochs: int = 100
     learning_rate: float = 3e-3
     weight_decay: float = 1e-3
     batch_size: int = 2048
     loss_width: float = 0.1
+    second_weight: float = SPREAD_WEIGHT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -95,13 +98,10 @@ def fit_correction(samples: Samples, options: FitOptions, *, seed: int, about: s
     center, scale = samples.features.mean(axis=0), samples.features.std(axis=0) + 1e-6
     with deterministic(seed), quiet():
         width = options.width
-        network = nn.Sequential(
-            nn.Linear(samples.features.shape[1], width),
-            nn.SiLU(),
-            nn.Linear(width, width),
-            nn.SiLU(),
-            nn.Linear(width, 2),
-        )
+        hidden: list[nn.Module] = []
+        for inputs in (samples.features.shape[1], *[width] * (options.layers - 1)):
+            hidden += [nn.Linear(inputs, width), nn.SiLU()]
+        network = nn.Sequential(*hidden, nn.Linear(width, 2))
         batches = _Batches(samples, (samples.features - center) / scale, options.batch_size, seed)
         trainer = Trainer(
             accelerator="cpu",
@@ -164,7 +164,7 @@ class _Fit(LightningModule):
         losses = nn.functional.smooth_l1_loss(
             torch.where(known, answers, 0.0), torch.where(known, targets, 0.0), reduction="none", beta=width
         )
-        return (weights * (losses[:, 0] + SPREAD_WEIGHT * losses[:, 1])).mean()
+        return (weights * (losses[:, 0] + self._options.second_weight * losses[:, 1])).mean()
 
     def configure_optimizers(self) -> dict[str, object]:  # pyright: ignore[reportIncompatibleMethodOverride]
         """AdamW under one cycle."""

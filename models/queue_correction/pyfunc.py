@@ -15,8 +15,9 @@ from mlflow.pyfunc.model import PythonModel, PythonModelContext
 
 from models.base import PredictorError
 from models.queue_correction.correction import Correction, correct, read_correction
+from models.queue_correction.tails import rtt_quantiles_s
 from pipelines.network.errors import NetworkError
-from pipelines.network.queueing import flow_latency, model_network, rtt_quantile_s, stream_waits
+from pipelines.network.queueing import flow_latency, model_network, stream_waits
 from pipelines.network.routing import Routing
 from pipelines.network.topology import FatTree, fat_tree
 from pipelines.network.traffic import Arrivals, Pattern, traffic_of
@@ -67,7 +68,7 @@ def _answer(row: dict[Any, Any], correction: Correction) -> dict[str, float]:
     return {
         "rtt_us": float(latency.rtt_s.mean() * 1e6),
         "uncorrected_rtt_us": float(theory.rtt_s.mean() * 1e6),
-        "rtt_p99_us": float(rtt_quantile_s(latency, 0.99).mean() * 1e6),
+        "rtt_p99_us": float(rtt_quantiles_s(model, found.waits, latency, correction.tails)[1].mean() * 1e6),
         "busiest_utilisation": float(model.queues.utilisation.max()),
         "seen_in_training": found.seen,
     }

@@ -2,7 +2,8 @@
 
     python -m models.queue_correction.train releases/network-v1/tables
 
-Belongs here: which groups of runs it learns from, and writing its file. Does not: the training (`fit.py`).
+Belongs here: which groups of runs it learns from, and writing its file. Does not: the training (`fit.py`,
+`tail_fit.py`).
 
 It learns from the drawn groups alone. The results are measured on the grid of chapter 5's experiments, which
 has seeds, routes and sizes of its own.
@@ -12,11 +13,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from models.queue_correction.correction import SHIPPED, Correction, correction_bytes
 from models.queue_correction.data import read_runs
 from models.queue_correction.fit import FitOptions, fit_correction, training_samples
+from models.queue_correction.tail_fit import fit_tails
 from pipelines.schemas import write_bytes_atomically
 
 DRAWN_GROUPS = ("sampled-16", "sampled-54", "sampled-128", "sampled-two-tier")
@@ -26,7 +29,7 @@ SEED = 0
 def train_correction(
     tables: Path, *, groups: Sequence[str] = DRAWN_GROUPS, options: FitOptions | None = None, seed: int = SEED
 ) -> Correction:
-    """A correction of the runs of some groups.
+    """A correction of the runs of some groups, and then what quantiles are beyond their law with its waits.
 
     Args:   tables: folder with a folder of Parquet files each of network_runs, network_flows, network_hops.
     Raises: PredictorError: a file is missing.
@@ -34,7 +37,8 @@ def train_correction(
     runs = list(read_runs(tables, groups))
     samples = training_samples(runs, seed=seed)
     about = f"{len(runs)} runs of {', '.join(groups)}, {len(samples.targets)} streams, seed {seed}"
-    return fit_correction(samples, options or FitOptions(), seed=seed, about=about)
+    correction = fit_correction(samples, options or FitOptions(), seed=seed, about=about)
+    return replace(correction, tails=fit_tails(runs, correction, seed=seed))
 
 
 if __name__ == "__main__":

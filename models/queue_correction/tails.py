@@ -1,0 +1,385 @@
+"""Median and 99th percentile of every flow's round trip: a law from theory, and its error as learned.
+
+Belongs here: sums of streams' cumulants along routes, the law, the features of a flow, the quantiles. Does
+not: mean waits (`correction.py`), training (`tail_fit.py`).
+
+The law of the sum of a round trip's waits is nothing with a probability, and else gamma-distributed. Theory
+gives the probability, the variance and the skew:
+
+- Work in a queue of batches (Takacs 1962) has cumulants in closed form. As the mean in the estimate for trees
+  (`pipelines/network/queueing/network.py`), each is that of a queue which all its flows enter straight, less
+  that of the stream alone there; the logarithm of the probability of no wait likewise.
+- A packet of a batch waits for those before it in the batch, geometrically many, once.
+- An acknowledgement that met a larger packet of its stream follows it and meets it again at every queue to
+  which both go. Such waits are a quarter of all in all-to-all traffic at a load of 25 %, no longer than one
+  packet each, and their covariance is a sixth of the variance.
+
+The mean is the corrected one. Where all waits are of one queue theory is exact for batches, and takes over by
+the busiest queue's share of waits. What a flow's quantile is beyond the law is learned in units of its mean
+wait, for Poisson arrivals and for bursts apart; where sizes of packets differ nothing was learned, and the
+gamma law of `rtt_quantile_s` stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaincinv
+
+from models.queue_correction.features import SMALL_WAIT, burst_spread
+from pipelines.network.compiled import compiled, in_parts
+from pipelines.network.queueing import FlowLatency, NetworkModel, Streams, StreamWaits, wait_by_stream_s
+from pipelines.network.queueing.latency import QUANTILES
+
+if TYPE_CHECKING:
+    from models.queue_correction.correction import Correction
+
+TAIL_FEATURES = (
+    "log_wait",
+    "log_no_wait",
+    "log_shape",
+    "log_skew",
+    "log_wait_ratio",
+    "busiest_share",
+    "log_queues",
+    "ack_share",
+    "reach",
+    "met",
+    "chain",
+    "log_base",
+    "log_scv",
+    "burst_spread",
+    "is_on_off",
+)
+POISSON, BURSTY = "poisson", "bursty"
+KINDS = (POISSON, BURSTY)
+ONE_SIZE = 0.01
+"""Squared coefficient of variation of a flow's packets up to which they count as of one size."""
+ALONE = 0.1
+"""Of what is learned of Poisson arrivals, the part that is left when all waits are of one queue."""
+NEARLY_FULL, FULL = 0.93, 0.97
+"""Utilisation of a flow's busiest queue up to which the law counts, and from which it does not: the gamma law
+takes over, for queues of limited size do not have the variance of those without end."""
+_LIMIT = 0.99
+_CHUNK = 1 << 14
+_SHAPES, _LEVELS = (-4.0, 5.0, 128), (0.0, 5.0, 160)
+"""Least, most and number of grid lines of the logarithm of a gamma's shape, and of sqrt(-log(1 - p))."""
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FlowLaw:
+    """Waits of a round trip of every flow by the law. Each (flows,), features (flows, TAIL_FEATURES)
+
+    Attributes:
+        mean_s, variance_s2: of the sum. log_no_wait: logarithm of the probability of no wait.
+        unit_s: in which the error of its quantiles is learned.
+        share: of the law in the answer, 0 where the busiest queue is full.
+    """
+
+    features: NDArray[np.float32]
+    mean_s: Vector
+    variance_s2: Vector
+    log_no_wait: Vector
+    unit_s: Vector
+    share: Vector
+
+
+def tail_kind(model: NetworkModel) -> str | None:
+    """Which of `KINDS` a model's flows are; None where packets of a flow differ in size."""
+    moments = model.traffic.flow_moments()
+    if np.any(moments.second_bytes2 > (1.0 + ONE_SIZE) * moments.mean_bytes**2):
+        return None
+    return POISSON if model.traffic.arrivals.kind == "poisson" else BURSTY
+
+
+def rtt_quantiles_s(
+    model: NetworkModel, waits: StreamWaits, latency: FlowLatency, tails: Mapping[str, Correction]
+) -> Vector:
+    """Median and 99th percentile of every flow's round trip. (2, flows)
+
+    Args:   waits: corrected ones. latency: from them. tails: learned errors of the law, by kind.
+    """
+    kind = tail_kind(model)
+    if kind is None or kind not in tails:
+        return np.stack([gamma_rtt_quantile_s(latency, probability) for probability in QUANTILES])
+    law, learned = flow_law(model, waits, latency.base_s), tails[kind]
+
+    def part_quantiles(part: slice) -> Vector:
+        found = np.empty((len(QUANTILES), len(law.mean_s[part])))
+        for begin in range(part.start, min(part.stop, len(law.mean_s)), _CHUNK):
+            chosen = slice(begin, min(begin + _CHUNK, part.stop))
+            answers = learned.log_factors(law.features[chosen])
+            place = slice(chosen.start - part.start, chosen.stop - part.start)
+            for number, probability in enumerate(QUANTILES):
+                beyond = answers[:, number] * law.unit_s[chosen]
+                found[number, place] = np.maximum(0.0, law_quantile_s(law, probability, chosen) + beyond)
+        return found
+
+    quantiles = np.concatenate(in_parts(len(law.mean_s), part_quantiles), axis=1) + latency.base_s
+    if np.all(law.share == 1.0):
+        return quantiles
+    gamma = np.stack([gamma_rtt_quantile_s(latency, probability) for probability in QUANTILES])
+    return law.share * quantiles + (1.0 - law.share) * gamma
+
+
+def gamma_rtt_quantile_s(latency: FlowLatency, probability: float) -> Vector:
+    """`rtt_quantile_s` of `pipelines.network.queueing` from a table, off by 0.1 %. (flows,)"""
+    mean = latency.wait_s + latency.ack_wait_s
+    return latency.base_s + _quantile(mean, latency.variance_s2, -np.inf, probability)
+
+
+def law_quantile_s(
+    law: FlowLaw, probability: float | Vector, chosen: slice | NDArray[np.int64] = slice(None)
+) -> Vector:
+    """Quantile of the waits of some flows by the law alone. (chosen,)"""
+    return _quantile(law.mean_s[chosen], law.variance_s2[chosen], law.log_no_wait[chosen], probability)
+
+
+def _quantile(
+    mean: Vector, variance: Vector, log_no_wait: Vector | float, probability: float | Vector
+) -> Vector:
+    shape = np.shape(mean)
+    none, wanted = (
+        np.ascontiguousarray(np.broadcast_to(given, shape), np.float64)
+        for given in (log_no_wait, probability)
+    )
+    return _quantiles(
+        np.ascontiguousarray(mean), np.ascontiguousarray(variance), none, wanted, _gamma_table()
+    )
+
+
+@cache
+def _gamma_table() -> Vector:
+    """Quantiles of gamma distributions of mean 1. (shapes, levels)"""
+    shapes, levels = np.exp(np.linspace(*_SHAPES)), np.linspace(*_LEVELS)
+    return gammaincinv(shapes[:, None], -np.expm1(-(levels**2))) / shapes[:, None]
+
+
+@compiled
+def _quantiles(
+    means: Vector, variances: Vector, log_no_waits: Vector, probabilities: Vector, table: Vector
+) -> Vector:
+    """Quantiles of what is 0 with a probability and else gamma-distributed, between lines of the table."""
+    found = np.zeros(len(means))
+    for flow in range(len(means)):
+        mean = means[flow]
+        waiting = -np.expm1(log_no_waits[flow])
+        beyond = 1.0 - probabilities[flow]
+        if mean <= 0.0 or beyond >= waiting:
+            continue
+        scv = max(0.02, waiting * (variances[flow] / (mean * mean) + 1.0) - 1.0)
+        x = (-np.log(scv) - _SHAPES[0]) / (_SHAPES[1] - _SHAPES[0]) * (_SHAPES[2] - 1)
+        y = (np.sqrt(-np.log(beyond / waiting)) - _LEVELS[0]) / (_LEVELS[1] - _LEVELS[0]) * (_LEVELS[2] - 1)
+        x, y = min(max(x, 0.0), _SHAPES[2] - 1.001), min(max(y, 0.0), _LEVELS[2] - 1.001)
+        i, j = int(x), int(y)
+        x, y = x - i, y - j
+        low = table[i, j] * (1.0 - y) + table[i, j + 1] * y
+        high = table[i + 1, j] * (1.0 - y) + table[i + 1, j + 1] * y
+        found[flow] = (low * (1.0 - x) + high * x) * mean / waiting
+    return found
+
+
+def flow_law(model: NetworkModel, waits: StreamWaits, base_s: Vector) -> FlowLaw:
+    """The law of every flow. Args: waits: corrected ones. base_s: round trips without waits. (flows,)"""
+    data, acks = model.data, model.acks
+    by_data = _by_stream(model, waits, data, is_ack=False)
+    by_acks = by_data if acks is None else _by_stream(model, waits, acks, is_ack=True)
+    kind, pairs = model.traffic.arrivals.kind, model.queues.pairs
+    is_batch = kind == "ge"
+    byte_s = 8.0 / model.topology.rates_bps
+
+    def part_law(part: slice) -> tuple[NDArray[np.float32], Vector]:
+        return _flow_laws(
+            data.routes[part],
+            (data if acks is None else acks).routes[part],
+            acks is not None,
+            data.mean_bytes[part],
+            data.scvs[part],
+            base_s[part],
+            byte_s,
+            by_data,
+            by_acks,
+            pairs.first,
+            pairs.position,
+            pairs.entry,
+            is_batch,
+            kind == "on_off",
+        )
+
+    parts = in_parts(len(base_s), part_law)
+    mean, variance, log_no_wait, unit, share = np.concatenate([part[1] for part in parts], axis=1)
+    return FlowLaw(
+        features=np.concatenate([part[0] for part in parts]),
+        mean_s=mean,
+        variance_s2=variance,
+        log_no_wait=log_no_wait,
+        unit_s=unit,
+        share=share,
+    )
+
+
+def _by_stream(model: NetworkModel, waits: StreamWaits, way: Streams, *, is_ack: bool) -> NDArray[np.float32]:
+    """What flows sum up along their ways, side by side for each stream. (streams, 11)
+
+    The corrected wait; the mean time of sending of the queue; four columns of `_cumulants`; how fast bursts
+    come; for acknowledgements how much longer a larger packet of the stream takes, the probability to be
+    behind one, and that of those behind one at the queue before; the utilisation.
+    """
+    queues, pairs = model.queues, model.queues.pairs
+    packet_bytes = float(np.average(way.mean_bytes, weights=way.rates_per_s))
+    found = np.zeros((pairs.count, 11))
+    found[:, 0] = wait_by_stream_s(model, waits, way, packet_bytes)
+    found[:, 1] = (queues.utilisation / np.maximum(queues.rate_per_s, 1e-300))[pairs.queue]
+    found[:, 2:6] = _cumulants(model)
+    found[:, 10] = queues.utilisation[pairs.queue]
+    load = queues.loads[1 if is_ack else 0]
+    used = np.flatnonzero(load.rate_per_s > 0)
+    found[used, 6] = burst_spread(model, load, used)
+    if is_ack:
+        service = packet_bytes * (8.0 / model.topology.rates_bps)[pairs.queue]
+        meets = (waits.larger_s > service * (1.0 + ONE_SIZE)) & (pairs.before >= 0)
+        found[:, 7] = np.where(meets, waits.larger_s - service, 0.0)
+        found[:, 8] = np.where(meets, np.minimum(waits.behind, 0.999), 0.0)
+        before = np.maximum(queues.utilisation[np.maximum(pairs.before, 0)], 1e-9)
+        found[:, 9] = np.minimum(1.0, found[:, 8] / before)
+    return found.astype(np.float32)  # half the memory to walk through
+
+
+def _cumulants(model: NetworkModel) -> Vector:
+    """What streams add to the first three cumulants and to the logarithm of no wait. (streams, 4)"""
+    queues, pairs = model.queues, model.queues.pairs
+    jobs = np.zeros((3, pairs.count))
+    for load in queues.loads:
+        rate = load.rate_per_s
+        service, second = (v / np.maximum(rate, 1e-300) for v in (load.utilisation, load.service2_s))
+        square = np.maximum(service * service, 1e-300)
+        more = np.maximum(-0.45, load.burst_s / np.maximum(rate, 1e-300) / square / 2.0)  # of a batch
+        third, fourth = second * second / np.sqrt(square), second**3 / square  # exact for one size
+        jobs[0] += rate * (second + 2 * more * square)
+        jobs[1] += rate * (third + 6 * more * service * second + 6 * more**2 * service**3)
+        jobs[2] += rate * (
+            fourth
+            + 2 * more * (4 * service * third + 3 * second**2)
+            + 36 * more**2 * square * second
+            + 24 * more**3 * square**2
+        )
+    count = len(queues.utilisation)
+    of_queues = np.array([np.bincount(pairs.queue, values, count) for values in jobs], np.float64)
+    straight = _of_work(of_queues, queues.utilisation)[:, pairs.queue]
+    alone = np.where(pairs.before < 0, 0.0, _of_work(jobs, queues.load.utilisation))
+    added = straight - alone
+    added[:3] = np.maximum(added[:3], 0.0)
+    added[3] = np.minimum(added[3], 0.0)
+    return added.T
+
+
+def _of_work(jobs: Vector, utilisation: Vector) -> Vector:
+    """Cumulants of work from rate times moments of jobs, and the logarithm of no work. (4, queues)"""
+    used = np.minimum(utilisation, _LIMIT)
+    mean, more = jobs[0] / (2.0 * (1.0 - used)), jobs[1] / (3.0 * (1.0 - used))
+    skew = 2 * mean**3 + 3 * mean * more + jobs[2] / (4.0 * (1.0 - used))
+    return np.stack([mean, mean**2 + more, skew, np.log1p(-used)])
+
+
+@compiled
+def _flow_laws(
+    ways: NDArray[np.int32],
+    ways_back: NDArray[np.int32],
+    has_acks: bool,
+    mean_bytes: Vector,
+    scvs: Vector,
+    base_s: Vector,
+    byte_s: Vector,
+    by_data: NDArray[np.float32],
+    by_acks: NDArray[np.float32],
+    first: NDArray[np.int64],
+    position: NDArray[np.int64],
+    entry: int,
+    is_batch: bool,
+    is_on_off: bool,
+) -> tuple[NDArray[np.float32], Vector]:
+    """Features (flows, 15); mean, variance, logarithm of no wait, unit and share of the law (5, flows)."""
+    features = np.zeros((len(ways), 15), np.float32)
+    laws = np.zeros((5, len(ways)))
+    for flow in range(len(ways)):
+        # Sums: wait, squared waits, time of sending x wait, cumulants, logarithm of no wait, bursts x wait.
+        wait, squares, service, c1, c2, c3, none, bursts, most = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        ack_wait, met, reach, chain, following, behind_before = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        busiest = 0.0
+        if not is_on_off and scvs[flow] != 1.0:
+            more = max(-0.45, (scvs[flow] - 1.0) / 2.0)
+            own = mean_bytes[flow] * byte_s[ways[flow, 0]]
+            c1 += more * own
+            c2 += (1.0 + more) * more * own**2
+            c3 += (1.0 + more) * more * (2.0 * more + 1.0) * own**3
+            none -= np.log1p(more)
+        for back in range(2 if has_acks else 1):
+            route = ways_back[flow] if back == 1 else ways[flow]
+            before = -1
+            for queue in route:
+                if queue < 0:
+                    break
+                stream = entry + queue if before < 0 else first[before] + position[queue]
+                row = by_acks[stream] if back == 1 else by_data[stream]
+                here = row[0]
+                wait += here
+                squares += here * here
+                service += here * row[1]
+                c1 += row[2]
+                c2 += row[3]
+                c3 += row[4]
+                none += row[5]
+                bursts += here * row[6]
+                most = max(most, here)
+                busiest = max(busiest, row[10])
+                if back == 1:
+                    ack_wait += here
+                    longer, behind, share = row[7], row[8], row[9]
+                    following *= share
+                    one = behind * longer
+                    chain += 2.0 * longer * following - 2.0 * one * met
+                    c1 += one
+                    c2 += one * longer - one * one
+                    c3 += one * longer * longer
+                    none += np.log1p(-max(0.0, behind - behind_before * share))
+                    following += one
+                    met += one
+                    reach += longer
+                    behind_before = behind
+                before = queue
+        if wait <= 0.0 or c1 <= 0.0:
+            continue
+        c2 = max(c2 + chain, 1e-3 * c1 * c1)
+        share = most / wait
+        service /= wait
+        mean = wait ** (1.0 - share) * c1**share if is_batch else wait
+        unit = mean + SMALL_WAIT * service
+        laws[0, flow] = mean
+        laws[1, flow] = c2 * (mean / c1) ** 2
+        laws[2, flow] = none
+        laws[4, flow] = min(1.0, max(0.0, (FULL - busiest) / (FULL - NEARLY_FULL)))
+        laws[3, flow] = unit * (1.0 + ALONE - share) if not is_batch and not is_on_off else unit
+        of_flow = features[flow]
+        of_flow[0] = np.log(mean / service + SMALL_WAIT)
+        of_flow[1] = max(none, -6.0)
+        of_flow[2] = np.log(c1 * c1 / c2)
+        of_flow[3] = np.log(max(c3, 1e-300)) - 1.5 * np.log(c2)
+        of_flow[4] = np.log(min(max(mean / c1, 0.05), 20.0))
+        of_flow[5] = share
+        of_flow[6] = np.log(wait * wait / squares)
+        of_flow[7] = ack_wait / wait
+        of_flow[8] = np.log(reach / unit + 0.1)
+        of_flow[9] = met / unit
+        of_flow[10] = np.sign(chain) * np.sqrt(abs(chain) / c2)
+        of_flow[11] = np.log(base_s[flow] / unit)
+        of_flow[12] = np.log(max(scvs[flow], 0.01))
+        of_flow[13] = bursts / wait
+        of_flow[14] = 1.0 if is_on_off else 0.0
+    return features, laws
