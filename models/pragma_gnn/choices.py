@@ -1,0 +1,243 @@
+"""Configurations as properties of loops: what is asked for, what tools make of it, what the bound says.
+
+Belongs here: features of configurations, for many at once. Does not: the program they are of (`graph.py`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from models.pragma_gnn.graph import Values
+from pipelines.pragmas.bound import COMPUTATION, Bound, Leaf, Target, bound, complete, leaf
+from pipelines.pragmas.configuration import COARSE, FINE, OFF, Configuration, LoopChoice
+from pipelines.pragmas.summary import Loop, Summary
+
+PIPELINES = (OFF, COARSE, FINE)
+LOOP_FEATURES: Mapping[str, tuple[str, ...]] = {
+    "pipeline": (
+        *(f"asked_{word}" for word in PIPELINES),
+        *(f"made_{word}" for word in PIPELINES),
+        "by_tool",
+        "log_interval",
+    ),
+    "unroll": ("log_asked", "log_made", "log_ignored", "log_steps_left", "whole"),
+    "tile": ("log_tile", "log_tiles"),
+    "around": (
+        "in_pipeline",
+        "log_copies_around",
+        "log_copies_inside",
+        "log_steps_around",
+        "log_partitions",
+        "log_partitions_last",
+    ),
+    "bound": ("log_nest_share", "critical", "is_leaf", "log_latency", "log_interval", "log_fill_share"),
+}
+"""Features of a loop, a group a module of the network; `bound` is left out where the bound is not used."""
+
+WHOLE_FEATURES: Mapping[str, tuple[str, ...]] = {
+    "whole": ("coarse", "fine", "tiled", "log_partitions", "log_copies", "log_steps"),
+    "whole_bound": ("log_transfer_share", "log_computation_share", "log_dsp", "log_cycles_a_step"),
+}
+"""Features of a configuration."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Choices:
+    """Configurations of one program.
+
+    Attributes:
+        loops: by group, in the order of `LOOP_FEATURES`. (configurations, loops, features)
+        whole: by group, in the order of `WHOLE_FEATURES`. (configurations, features)
+        log_bound: natural logarithm of the bound in cycles. (configurations,)
+    """
+
+    loops: Mapping[str, Values]
+    whole: Mapping[str, Values]
+    log_bound: Values
+
+    def __len__(self) -> int:
+        return len(self.log_bound)
+
+    def part(self, start: int, stop: int) -> Choices:
+        """Some that follow each other."""
+        return Choices(
+            loops={group: features[start:stop] for group, features in self.loops.items()},
+            whole={group: features[start:stop] for group, features in self.whole.items()},
+            log_bound=self.log_bound[start:stop],
+        )
+
+
+def describe_choices(
+    summary: Summary,
+    configurations: Sequence[Configuration],
+    target: Target,
+    bounds: Sequence[Bound] | None = None,
+) -> Choices:
+    """Features of configurations.
+
+    Args:   bounds: of the configurations, where they are known already; computed otherwise.
+    Raises: PragmaError: a directive of a loop that the program has not, or an impossible one.
+    """
+    found = bounds if bounds is not None else [bound(summary, c, target) for c in configurations]
+    describing = _Describing(summary, target)
+    described = [describing.describe(c, b) for c, b in zip(configurations, found, strict=True)]
+    loops = {
+        group: np.array(
+            [[row[name] for name in names] for loops, _ in described for row in loops], np.float32
+        ).reshape(len(described), len(summary.loops), len(names))
+        for group, names in _prefixed(LOOP_FEATURES).items()
+    }
+    whole = {
+        group: np.array([[row[name] for name in names] for _, row in described], np.float32).reshape(
+            len(described), len(names)
+        )
+        for group, names in WHOLE_FEATURES.items()
+    }
+    log_bound = np.array([math.log(max(1.0, b.latency_cycles)) for b in found], np.float32)
+    return Choices(loops=loops, whole=whole, log_bound=log_bound)
+
+
+def _prefixed(groups: Mapping[str, tuple[str, ...]]) -> dict[str, list[str]]:
+    return {group: [f"{group}.{name}" for name in names] for group, names in groups.items()}
+
+
+class _Describing:
+    """What is the same for all configurations of a program is found once."""
+
+    def __init__(self, summary: Summary, target: Target) -> None:
+        self.summary, self.target = summary, target
+        self.around = {name: summary.loops_around(name) for name in summary.loops}
+        self.inside = {name: summary.loops_inside(name) for name in summary.loops}
+        self.arrays = _indexing_loops(summary)
+        self.leaves: dict[tuple[str, int], Leaf] = {}
+
+    def describe(self, asked: Configuration, least: Bound) -> tuple[list[dict[str, float]], dict[str, float]]:
+        """Features of the loops by `group.name`, and of the whole by name."""
+        made = complete(self.summary, asked)
+        steps = {
+            name: max(1.0, float(loop.trip_count_average) / made.of(name).unroll)
+            for name, loop in self.summary.loops.items()
+        }
+        partitions = self._partitions(made)
+        rows: list[dict[str, float]] = []
+        for name, loop in self.summary.loops.items():
+            row = _own(loop, asked.of(name), made.of(name), steps[name])
+            row |= self._place(name, made, steps, partitions)
+            row |= self._limits(name, made, least)
+            rows.append(row)
+        return rows, self._whole(made, steps, partitions, least)
+
+    def _partitions(self, made: Configuration) -> dict[str, tuple[float, float]]:
+        """Logarithms of the banks of each array that copies ask for: of all dimensions, of the last."""
+        found: dict[str, tuple[float, float]] = {}
+        for array, dimensions in self.arrays.items():
+            logs = [max((math.log(made.of(name).unroll) for name in d), default=0.0) for d in dimensions]
+            found[array] = (sum(logs), logs[-1] if logs else 0.0)
+        return found
+
+    def _place(
+        self,
+        name: str,
+        made: Configuration,
+        steps: Mapping[str, float],
+        partitions: Mapping[str, tuple[float, float]],
+    ) -> dict[str, float]:
+        touched = [partitions[a] for (place, a) in self.summary.footprints if place == name]
+        around, inside = self.around[name], self.inside[name]
+        return {
+            "around.in_pipeline": any(made.of(other).pipeline == FINE for other in around),
+            "around.log_copies_around": sum(math.log(made.of(other).unroll) for other in around),
+            "around.log_copies_inside": sum(math.log(made.of(other).unroll) for other in inside),
+            "around.log_steps_around": sum(math.log(steps[other]) for other in around),
+            "around.log_partitions": max((whole for whole, _ in touched), default=0.0),
+            "around.log_partitions_last": max((last for _, last in touched), default=0.0),
+        }
+
+    def _limits(self, name: str, made: Configuration, least: Bound) -> dict[str, float]:
+        nest = (self.around[name] or (name,))[0]
+        part = next((p for p in least.parts if p.place == nest and p.kind == COMPUTATION), None)
+        share = part.cycles / max(1.0, least.latency_cycles) if part else 0.0
+        row = {
+            "bound.log_nest_share": math.log(max(share, _LITTLE)),
+            "bound.critical": bool(part and part.critical),
+            "bound.is_leaf": made.of(name).pipeline == FINE,
+        }
+        if made.of(name).pipeline != FINE:
+            return row | {f"bound.{name}": 0.0 for name in ("log_latency", "log_interval", "log_fill_share")}
+        leaf = self._leaf(name, made.of(name).unroll)
+        return row | {
+            "bound.log_latency": math.log1p(leaf.latency_cycles),
+            "bound.log_interval": math.log(max(1, leaf.interval_cycles)),
+            "bound.log_fill_share": math.log((1 + leaf.latency_cycles) / (1 + leaf.cycles)),
+        }
+
+    def _leaf(self, name: str, unroll: int) -> Leaf:
+        key = (name, unroll)
+        if key not in self.leaves:
+            self.leaves[key] = leaf(self.summary, name, unroll, self.target)
+        return self.leaves[key]
+
+    def _whole(
+        self,
+        made: Configuration,
+        steps: Mapping[str, float],
+        partitions: Mapping[str, tuple[float, float]],
+        least: Bound,
+    ) -> dict[str, float]:
+        choices = [made.of(name) for name in self.summary.loops]
+        cycles = max(1.0, least.latency_cycles)
+        most = max((self._steps_of(name, steps) for name in self.summary.loops), default=0.0)
+        return {
+            "coarse": sum(choice.pipeline == COARSE for choice in choices),
+            "fine": sum(choice.pipeline == FINE for choice in choices),
+            "tiled": any(choice.tile > 1 for choice in choices),
+            "log_partitions": max((whole for whole, _ in partitions.values()), default=0.0),
+            "log_copies": max((self._copies(name, made) for name in self.summary.loops), default=0.0),
+            "log_steps": most,
+            "log_transfer_share": math.log(max(least.transfer_cycles / cycles, _LITTLE)),
+            "log_computation_share": math.log(max(least.computation_cycles / cycles, _LITTLE)),
+            "log_dsp": math.log1p(least.dsp_count),
+            "log_cycles_a_step": math.log(cycles) - most,
+        }
+
+    def _steps_of(self, name: str, steps: Mapping[str, float]) -> float:
+        return sum(math.log(steps[other]) for other in (*self.around[name], name))
+
+    def _copies(self, name: str, made: Configuration) -> float:
+        return sum(math.log(made.of(other).unroll) for other in (*self.around[name], name))
+
+
+_LITTLE = 1e-3
+"""Share of the bound below which a part counts as this much."""
+
+
+def _own(loop: Loop, asked: LoopChoice, made: LoopChoice, steps: float) -> dict[str, float]:
+    """Features of a loop's own directives."""
+    trips = max(1.0, float(loop.trip_count_average))
+    return {
+        **{f"pipeline.asked_{word}": asked.pipeline == word for word in PIPELINES},
+        **{f"pipeline.made_{word}": made.pipeline == word for word in PIPELINES},
+        "pipeline.by_tool": made.pipeline != asked.pipeline,
+        "pipeline.log_interval": math.log(asked.interval),
+        "unroll.log_asked": math.log(asked.unroll),
+        "unroll.log_made": math.log(made.unroll),
+        "unroll.log_ignored": math.log(asked.unroll / made.unroll),
+        "unroll.log_steps_left": math.log(steps),
+        "unroll.whole": made.unroll >= trips,
+        "tile.log_tile": math.log(asked.tile),
+        "tile.log_tiles": math.log(max(1.0, trips / asked.tile)),
+    }
+
+
+def _indexing_loops(summary: Summary) -> dict[str, list[set[str]]]:
+    """Loops whose iterators stand in each dimension of each array."""
+    found = {name: [set[str]() for _ in array.shape] for name, array in summary.arrays.items()}
+    for statement in summary.statements:
+        for access in statement.accesses:
+            for loops, subscript in zip(found[access.array], access.subscripts, strict=False):
+                loops.update(loop for loop, _ in subscript.terms)
+    return found

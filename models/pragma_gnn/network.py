@@ -1,0 +1,204 @@
+"""The network: a program's graph and a configuration in, the logarithm of measured over bound out.
+
+Belongs here: the whole model. Does not: features (`graph.py`, `choices.py`), training (`fit.py`), files
+(`predictor.py`).
+
+    Program encoder (once a program): nodes tell each other their states along edges, each kind of edge, each
+    way, with weights of its own.
+
+    Pragma encoder (for each configuration): the states of the program's loops go through one module a kind of
+    directive, each adding what its directive changes; then loops tell the loops around and inside theirs.
+
+    Readout: a weighted mean over loops, weights learned, beside the program's arrays and what is known of the
+    configuration as a whole.
+
+Source: Sohrabizadeh, Bai, Sun and Cong 2023, HARP (a hierarchical graph, program and pragma encoded apart, a
+module a pragma). Differs: the graph is of the polyhedral summary and not of LLVM's instructions; directives
+know what the tools make of them; the answer is relative to a proven bound.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from models.pragma_gnn.choices import LOOP_FEATURES, WHOLE_FEATURES
+from models.pragma_gnn.graph import EDGE_FEATURES, EDGES, NODE_FEATURES
+
+WAYS = 2 * len(EDGES)
+"""Kinds of edges, each way by itself."""
+
+
+class ProgramTensors(NamedTuple):
+    """Programs side by side as one graph; a tuple, for Lightning refuses frozen dataclasses.
+
+    Attributes:
+        nodes: features by kind of node; all are counted kind after kind. (nodes of a kind, features)
+        ends: where each edge comes from and leads to, once each way. (2, edges)
+        way: number of the edge's kind and way. (edges,)
+        said: features of edges. (edges, features)
+        share: 1 over the edges of this kind and way that lead to the same node. (edges, 1)
+        program: of each node. (nodes,)
+        loop: nodes of a program's loops, 0 after the last. (programs, loops)
+        there: whether there is such a loop. (programs, loops)
+        parents: as in `ProgramGraph`. (programs, loops, loops)
+    """
+
+    nodes: dict[str, Tensor]
+    ends: Tensor
+    way: Tensor
+    said: Tensor
+    share: Tensor
+    program: Tensor
+    loop: Tensor
+    there: Tensor
+    parents: Tensor
+
+
+class ChoiceTensors(NamedTuple):
+    """Configurations, of any of the programs.
+
+    Attributes:
+        program: of each. (batch,)
+        tool: that measures, a number of the predictor's list. (batch,)
+        loops: by group, 0 after the last loop. (batch, loops, features)
+        whole: by group. (batch, features)
+    """
+
+    program: Tensor
+    tool: Tensor
+    loops: dict[str, Tensor]
+    whole: dict[str, Tensor]
+
+
+class Standard(nn.Module):
+    """Features in standard deviations from their mean in training; those that never varied are 0."""
+
+    center: Tensor
+    factor: Tensor
+
+    def __init__(self, count: int) -> None:
+        super().__init__()
+        self.register_buffer("center", torch.zeros(count))
+        self.register_buffer("factor", torch.ones(count))
+
+    def measure(self, features: Tensor) -> None:
+        """Take mean and deviation from features: (rows, features)."""
+        spread = features.std(dim=0, correction=0)
+        self.center.copy_(features.mean(dim=0))
+        self.factor.copy_(torch.where(spread > _NO_SPREAD, 1.0 / spread, torch.zeros_like(spread)))
+
+    def forward(self, features: Tensor) -> Tensor:
+        """Any shape (..., features); no further than `_FURTHEST` from the mean."""
+        return ((features - self.center) * self.factor).clamp(-_FURTHEST, _FURTHEST)
+
+
+_NO_SPREAD = 1e-5
+_FURTHEST = 4.0
+
+
+def _perceptron(inputs: int, width: int, outputs: int, dropout: float = 0.0) -> nn.Sequential:
+    return nn.Sequential(nn.Linear(inputs, width), nn.SiLU(), nn.Dropout(dropout), nn.Linear(width, outputs))
+
+
+class ProgramEncoder(nn.Module):
+    """States of the nodes of programs.
+
+    A round: every node has a message; an edge scales and shifts it by its kind and way, and adds what its
+    features say; a node adds up the mean messages of its edges by kind and way. (Weights of a matrix for each
+    kind and way were tried: no better, and most of the time.)
+    """
+
+    def __init__(self, *, width: int, rounds: int) -> None:
+        super().__init__()
+        self.features = nn.ModuleDict({k: Standard(len(names)) for k, names in NODE_FEATURES.items()})
+        self.first = nn.ModuleDict({k: nn.Linear(len(names), width) for k, names in NODE_FEATURES.items()})
+        self.message = nn.ModuleList([nn.Linear(width, width) for _ in range(rounds)])
+        self.scale = nn.ModuleList([nn.Embedding(WAYS, width) for _ in range(rounds)])
+        self.shift = nn.ModuleList([nn.Embedding(WAYS, width) for _ in range(rounds)])
+        self.edge = nn.Linear(len(EDGE_FEATURES), width, bias=False)
+        self.update = nn.ModuleList([_perceptron(2 * width, width, width) for _ in range(rounds)])
+
+    def forward(self, programs: ProgramTensors) -> Tensor:
+        """(nodes, width)"""
+        first = [self.first[kind](self.features[kind](f)) for kind, f in programs.nodes.items()]
+        states = nn.functional.silu(torch.cat(first))  # (nodes, width)
+        said = self.edge(programs.said)  # (edges, width)
+        for message, scale, shift, update in zip(
+            self.message, self.scale, self.shift, self.update, strict=True
+        ):
+            sent = message(states)[programs.ends[0]] * scale(programs.way) + shift(programs.way) + said
+            sent = nn.functional.silu(sent) * programs.share  # (edges, width)
+            heard = torch.zeros_like(states).index_add_(0, programs.ends[1], sent)  # (nodes, width)
+            states = states + update(torch.cat([states, heard], dim=-1))
+        return states
+
+
+class PragmaGnn(nn.Module):
+    """Logarithm of measured over bound, or of measured where the bound is not used.
+
+    Args:
+        width: of states. rounds: of messages in the program's graph. climbs: of messages along the tree of
+            loops. tools: whose measurements it answers for. with_bound: whether features may say what the
+            bound says.
+    """
+
+    def __init__(
+        self, *, width: int, rounds: int, climbs: int, tools: int, with_bound: bool, dropout: float = 0.0
+    ) -> None:
+        super().__init__()
+        self.groups = [g for g in LOOP_FEATURES if with_bound or g != "bound"]
+        self.whole_groups = [g for g in WHOLE_FEATURES if with_bound or g != "whole_bound"]
+        self.climbs = climbs
+        self.program = ProgramEncoder(width=width, rounds=rounds)
+        self.loop_features = nn.ModuleDict({g: Standard(len(LOOP_FEATURES[g])) for g in self.groups})
+        self.whole_features = nn.ModuleDict({g: Standard(len(WHOLE_FEATURES[g])) for g in self.whole_groups})
+        self.pragma = nn.ModuleDict(
+            {g: _perceptron(width + len(LOOP_FEATURES[g]), width, width, dropout) for g in self.groups}
+        )
+        self.climb = nn.ModuleList([_perceptron(3 * width, width, width, dropout) for _ in range(climbs)])
+        self.weight = nn.Linear(width, 1)
+        whole = sum(len(WHOLE_FEATURES[g]) for g in self.whole_groups)
+        self.tool = nn.Embedding(tools, 2)
+        self.answer = _perceptron(3 * width + whole + 2, width, 1, dropout)
+        self.center = nn.Parameter(torch.zeros(1))
+
+    def forward(self, programs: ProgramTensors, choices: ChoiceTensors) -> Tensor:
+        """One number a configuration. (batch,)"""
+        return self.answers(programs, self.program(programs), choices)
+
+    def answers(self, programs: ProgramTensors, states: Tensor, choices: ChoiceTensors) -> Tensor:
+        """As `forward`, from states of programs that are there already."""
+        there = programs.there[choices.program]  # (batch, loops)
+        loops = self.directed(programs, states, choices)  # (batch, loops, width)
+        weights = self.weight(loops)[..., 0].masked_fill(~there, -torch.inf).softmax(dim=-1)
+        mean = (weights[..., None] * loops).sum(dim=1)  # (batch, width)
+        most = loops.masked_fill(~there[..., None], -torch.inf).amax(dim=1)  # (batch, width)
+        program = _mean_by(states, programs.program, len(programs.loop))[choices.program]  # (batch, width)
+        whole = [self.whole_features[g](choices.whole[g]) for g in self.whole_groups]  # (batch, features)
+        seen = torch.cat([mean, most, program, *whole, self.tool(choices.tool)], dim=-1)
+        return self.center + self.answer(seen)[..., 0]
+
+    def directed(self, programs: ProgramTensors, states: Tensor, choices: ChoiceTensors) -> Tensor:
+        """States of loops under their directives. (nodes, width) -> (batch, loops, width)"""
+        loops = states[programs.loop][choices.program]  # (batch, loops, width)
+        for group in self.groups:
+            said = self.loop_features[group](choices.loops[group])  # (batch, loops, features)
+            loops = loops + self.pragma[group](torch.cat([loops, said], dim=-1))
+        there = programs.there[choices.program][..., None]  # (batch, loops, 1)
+        upwards = programs.parents[choices.program]  # (batch, loops, loops)
+        for climb in self.climb:
+            loops = loops * there
+            above = upwards @ loops  # (batch, loops, width): the parent's state
+            below = upwards.mT @ loops  # (batch, loops, width): the sum of the children's
+            loops = loops + climb(torch.cat([loops, above, below], dim=-1))
+        return loops
+
+
+def _mean_by(states: Tensor, owner: Tensor, owners: int) -> Tensor:
+    """(rows, width), (rows,) -> (owners, width)"""
+    count = torch.zeros(owners).index_add_(0, owner, torch.ones(len(owner)))
+    total = torch.zeros(owners, states.shape[-1]).index_add_(0, owner, states)
+    return total / count.clamp(min=1.0)[:, None]
