@@ -23,7 +23,7 @@ from dataclasses import dataclass, field, replace
 from statistics import median
 
 from pipelines.pragmas.bound import Target, bound
-from pipelines.pragmas.configuration import Configuration
+from pipelines.pragmas.configuration import OFF, Configuration, LoopChoice
 from pipelines.pragmas.explore.evaluation import Evaluation, Evaluator
 from pipelines.pragmas.explore.keys import configuration_key
 from pipelines.pragmas.explore.steps import EVALUATED, NO_DESIGN, PRUNED, REPEATED, Exploration, Step
@@ -35,6 +35,8 @@ NLP_DSE = "nlp_dse"
 LADDER: tuple[int | None, ...] = (None, 2048, 1024, 512, 256, 128, 64, 32, 16, 8, 1)
 """Most partitions of an array, NLP-DSE section 8.2.1; None for no limit."""
 
+MATTERS = 1.15
+"""Factor by which a bound must grow without a loop's directives for them to matter."""
 LEAST_SHARE = 0.01
 """Share of a limit from which a bound on it is compared with what a design took."""
 
@@ -136,23 +138,64 @@ def _remainders(summary: Summary, target: Target, walk: _Walk) -> Iterator[list[
         yield batch
 
 
-def _remainder(summary: Summary, target: Target, walk: _Walk, waiting: Sequence[SubProblem]) -> SubProblem:
-    """The best of all that is neither measured nor waiting to be."""
+def _remainder(
+    summary: Summary,
+    target: Target,
+    walk: _Walk,
+    waiting: Sequence[SubProblem],
+    parts: tuple[tuple[Configuration, frozenset[str]], ...] = (),
+) -> SubProblem:
+    """The best of all that is neither measured nor waiting to be.
+
+    Args: parts: configurations that are not wanted with the same choices of the named loops either.
+    """
     taken = [p.solution.configuration for p in waiting if p.solution.configuration is not None]
-    asked = SearchOptions(excluded=(*walk.seen.values(), *taken))
+    asked = SearchOptions(excluded=(*walk.seen.values(), *taken), excluded_parts=parts)
     problem = _solved(summary, target, walk, asked)
     walk.elapsed_s += problem.solver_s
     return problem
 
 
 def _guided(summary: Summary, target: Target, walk: _Walk, waiting: Sequence[SubProblem]) -> SubProblem:
-    """The best of what remains that will likely fit; of all that remains when nothing will."""
+    """The best of what remains that will likely fit and is no variation of what was measured.
+
+    Where nothing is left of that: variations; where nothing is left of these: what will likely not fit.
+    """
+    narrow = target
     if target.dsp_available is not None and walk.overuse() > 1:
         narrow = replace(target, dsp_available=int(target.dsp_available / walk.overuse()))
-        found = _remainder(summary, narrow, walk, waiting)
+    taken = [p.solution.configuration for p in waiting if p.solution.configuration is not None]
+    parts = tuple((c, telling_loops(summary, c, target)) for c in (*walk.seen.values(), *taken))
+    for limits, without in ((narrow, parts), (narrow, ()), (target, ())):
+        found = _remainder(summary, limits, walk, waiting, without)
+        while walk.is_spelling(found, waiting):
+            found = _remainder(summary, limits, walk, waiting, without)
         if found.solution.configuration is not None:
             return found
     return _remainder(summary, target, walk, waiting)
+
+
+def spelled(summary: Summary, configuration: Configuration) -> str:
+    """The key of a configuration without pipelines of loops that are unrolled fully, which do nothing."""
+    loops = {
+        name: replace(choice, pipeline=OFF, interval=1)
+        if summary.loops[name].constant and choice.unroll >= summary.loops[name].trip_count_max
+        else choice
+        for name, choice in configuration.loops.items()
+    }
+    return configuration_key(replace(configuration, loops=loops))
+
+
+def telling_loops(summary: Summary, configuration: Configuration, target: Target) -> frozenset[str]:
+    """Loops whose choices make a configuration what it is: all but those whose directives hardly matter."""
+    least = bound(summary, configuration, target).latency_cycles * MATTERS
+    idle: set[str] = set()
+    for loop, choice in configuration.loops.items():
+        others = {name: c for name, c in configuration.loops.items() if name != loop}
+        plain = replace(configuration, loops=others)
+        if choice != LoopChoice() and bound(summary, plain, target).latency_cycles < least:
+            idle.add(loop)
+    return frozenset(set(summary.loops) - idle)
 
 
 def _solved(summary: Summary, target: Target, walk: _Walk, asked: SearchOptions) -> SubProblem:
@@ -224,6 +267,18 @@ class _Walk:
         if key not in self.seen and key not in waiting:
             return False
         self._add(problem, REPEATED)
+        return True
+
+    def is_spelling(self, problem: SubProblem, waiting: Sequence[SubProblem]) -> bool:
+        """Whether its configuration makes a design that was measured or waits; it is not asked for again."""
+        configuration = problem.solution.configuration
+        if configuration is None:
+            return False
+        taken = [p.solution.configuration for p in waiting if p.solution.configuration is not None]
+        known = {spelled(self.summary, c) for c in (*self.seen.values(), *taken)}
+        if spelled(self.summary, configuration) not in known:
+            return False
+        self.seen[configuration_key(configuration)] = configuration
         return True
 
     def measure(self, batch: Sequence[SubProblem], pool: ThreadPoolExecutor) -> None:
