@@ -1,7 +1,8 @@
 """The configuration with the least bound, by a mixed-integer convex program over all choices at once.
 
-Belongs here: equations 1 to 16 of NLP-DSE as SCIP solves them. Does not: what a configuration costs (`bound/`),
-or which sub-problems are worth solving (`explore/`). Outside this package only the names below are used.
+Belongs here: equations 1 to 16 of NLP-DSE as SCIP solves them. Does not: what a configuration costs
+(`bound/`), or which sub-problems are worth solving (`explore/`). Outside this package only the names below
+are used.
 """
 
 from pipelines.pragmas.program.constants import partitions

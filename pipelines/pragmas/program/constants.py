@@ -27,7 +27,7 @@ from pipelines.pragmas.program.space import (
     Transfer,
     Units,
 )
-from pipelines.pragmas.summary import ROOT, Loop, Summary
+from pipelines.pragmas.summary import ROOT, Summary
 
 
 def build_space(summary: Summary, target: Target, options: SearchOptions) -> Space:
@@ -83,7 +83,8 @@ def _options(summary: Summary, target: Target, name: str, search: SearchOptions)
         leaves = _pipelined(summary, target, name, enabling)
         if _may_be_straight(summary, name):
             leaves.append(_straight(summary, target, name))
-        found += leaves if search.excluded else undominated(leaves, enabling)
+        excludes = bool(search.excluded or search.excluded_parts)
+        found += leaves if excludes else undominated(leaves, enabling)
     if loop.parent is not None and loop.constant:
         whole = loop.trip_count_max
         found.append(Option(state=INSIDE, unroll=whole, copies=whole, full=True))

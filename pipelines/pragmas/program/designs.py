@@ -31,17 +31,17 @@ def encode(space: Space, design: Design, asked: Configuration) -> dict[str, int]
     found: dict[str, int] = {}
     for loop, key in design.items():
         same = [index for index, option in enumerate(space.options[loop]) if option.key == key]
-        same.sort(key=lambda index, loop=loop: space.options[loop][index].unroll != asked.of(loop).unroll)
         if not same:
             return None
-        found[loop] = same[0]
+        wanted = asked.of(loop).unroll
+        found[loop] = next((i for i in same if space.options[loop][i].unroll == wanted), same[0])
     return found
 
 
 def decode(
     space: Space, options: Mapping[str, int], caches: tuple[tuple[str, str], ...] | None
 ) -> Configuration:
-    """The configuration of a design: what has to be asked for, and nothing that the tools do by themselves."""
+    """The configuration of a design: what has to be asked for, not what tools do by themselves."""
     chosen: dict[str, LoopChoice] = {}
     straight = {loop for loop, index in options.items() if space.options[loop][index].state == STRAIGHT}
     for loop, index in options.items():
@@ -54,9 +54,7 @@ def decode(
     return Configuration(loops=chosen, caches=caches)
 
 
-def _walk(
-    summary: Summary, completed: Configuration, name: str, wanted: dict[str, tuple[str, int]]
-) -> None:
+def _walk(summary: Summary, completed: Configuration, name: str, wanted: dict[str, tuple[str, int]]) -> None:
     choice = completed.of(name)
     if choice.pipeline == FINE:
         wanted[name] = (PIPELINED, choice.unroll)

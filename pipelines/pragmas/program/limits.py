@@ -82,9 +82,9 @@ def _logarithm(
 
 def add_dsps(program: Program, latency: Latency) -> None:
     """Equation 15: units of each kind are at least those of any leaf, with all its copies."""
-    available = program.space.dsp_available
-    if available is None:
+    if program.space.dsp_available is None:
         return
+    available = max(1, program.space.dsp_available)
     most = {kind: program.scip.addVar(f"dsps {' '.join(kind)}", lb=0.0) for kind in sorted(program.space.dsp)}
     lower: dict[Kind, list[Any]] = {kind: [] for kind in most}
     for chain in latency.leaves:
@@ -95,10 +95,13 @@ def add_dsps(program: Program, latency: Latency) -> None:
         for index, term in enumerate(terms):
             program.require(most[kind] >= term, f"dsps {' '.join(kind)} {index}")
         program.follows(most[kind], terms or [0.0])
-    program.require(quicksum(most.values()) <= DSP_GOAL * (1 + 1e-9), "dsps")
+    limit = DSP_GOAL * program.space.dsp_available / available
+    program.require(quicksum(most.values()) <= limit * (1 + 1e-9), "dsps")
 
 
-def _leaf_dsps(program: Program, chain: tuple[str, ...], available: int, lower: dict[Kind, list[Any]]) -> None:
+def _leaf_dsps(
+    program: Program, chain: tuple[str, ...], available: int, lower: dict[Kind, list[Any]]
+) -> None:
     """DSPs of the leaf in a chain by kind; kinds that always keep one ratio share an exponential."""
     profiles: dict[tuple[float, ...], Any] = {}
     leaves = [option for loop in chain for option in program.space.choices(loop, *LEAVES)]
@@ -168,18 +171,19 @@ def add_memory(program: Program) -> None:
     if program.space.onchip_bits is None or not program.space.transfers:
         return
     used: list[Any] = []
+    limit = max(1, program.space.onchip_bits)
     for transfer in program.space.transfers:
         array = transfer.array
         for place, bits in transfer.bits.items():
             made = program.scip.addVar(f"cache {place or 'all'} {array}", vtype="B")
             program.cached[place, array] = made
-            used.append(bits / program.space.onchip_bits * made)
+            used.append(bits / limit * made)
             if place != ROOT:
                 program.require(made <= program.state(place, ABOVE), f"cache above {place} {array}")
         for way in sorted(transfer.places):
             held = quicksum(program.cached[place, array] for place in way)
             program.require(held >= 1, f"cached {array} {' '.join(way)}")
-    program.require(quicksum(used) <= 1 + 1e-9, "memory")
+    program.require(quicksum(used) <= program.space.onchip_bits / limit + 1e-9, "memory")
 
 
 def add_swaps(program: Program) -> None:

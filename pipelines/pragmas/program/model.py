@@ -28,16 +28,21 @@ class Program:
 
     Attributes:
         scip: the model; chosen: by loop, one binary an option; cached: by (place, array), a binary.
-        scale: from cycles to the solver's unit.
+        scale: from cycles to the solver's unit; goal: what is to be least.
     """
 
-    def __init__(self, space: Space, scale: float) -> None:
-        """Make the binaries and equations 3, 5 and 6."""
-        self.space, self.scale = space, scale
+    def __init__(self, space: Space, least_cycles: float) -> None:
+        """Make the binaries and equations 3, 5 and 6.
+
+        Args: least_cycles: that every design of the space takes.
+        """
+        self.space, self.least_cycles = space, least_cycles
+        self.scale = GOAL / max(1.0, least_cycles)
         self.scip: Any = Model("directives")
         self.scip.hideOutput()
         self.chosen = {loop: self._binaries(loop, options) for loop, options in space.options.items()}
         self.cached: dict[tuple[str, str], Any] = {}
+        self.goal: Any = 0.0
         self._follows: list[tuple[Any, tuple[Any, ...]]] = []
         for loop in space.options:
             self._choose_one(loop)
@@ -80,7 +85,8 @@ class Program:
 
     def minimise(self, goal: Any) -> None:
         """Set what is to be least."""
-        self.scip.setObjective(1.0 * goal, sense="minimize")
+        self.goal = 1.0 * goal
+        self.scip.setObjective(self.goal, sense="minimize")
 
     def start(self, options: Mapping[str, int], cached: Iterable[tuple[str, str]]) -> None:
         """Give the solver a solution: the index of each loop's option, and what is cached where."""
@@ -92,7 +98,7 @@ class Program:
         for key, variable in self.cached.items():
             solution[variable] = 1.0 if key in kept else 0.0
         for variable, terms in self._follows:
-            solution[variable] = max(float(self.scip.getSolVal(solution, term)) for term in terms)
+            solution[variable] = max(self._value(solution, term) for term in terms)
         self.scip.addSol(solution)
 
     def options(self) -> dict[str, int]:
@@ -106,7 +112,12 @@ class Program:
     def caches(self) -> tuple[tuple[str, str], ...]:
         """What is cached where in the best solution."""
         best = self.scip.getBestSol()
-        return tuple(key for key, variable in self.cached.items() if self.scip.getSolVal(best, variable) > 0.5)
+        return tuple(
+            key for key, variable in self.cached.items() if self.scip.getSolVal(best, variable) > 0.5
+        )
+
+    def _value(self, solution: Any, term: Any) -> float:
+        return float(term if isinstance(term, int | float) else self.scip.getSolVal(solution, term))
 
     def _above_curve(self, name: str, curve: Any) -> Any:
         made = self.scip.addVar(name, lb=0.0)
@@ -115,9 +126,7 @@ class Program:
         return made
 
     def _binaries(self, loop: str, options: tuple[Option, ...]) -> list[Any]:
-        return [
-            self.scip.addVar(f"{loop} {option.state} {option.unroll}", vtype="B") for option in options
-        ]
+        return [self.scip.addVar(f"{loop} {option.state} {option.unroll}", vtype="B") for option in options]
 
     def _choose_one(self, loop: str) -> None:
         """One option a loop; it is inside when its parent is a leaf or inside (equations 3, 5, 6, 12)."""

@@ -26,6 +26,7 @@ class SearchOptions:
         fine_only: no copies of loops above the pipelined ones (equation 14).
         time_limit_s, most_nodes: of the solver, None for none; nodes are the same on every machine.
         excluded: configurations that are not wanted again, compared as tools complete them.
+        excluded_parts: likewise, but any that makes the same choices of the named loops is not wanted.
         start: a configuration to begin from; it is ignored where it breaks a limit.
         at_least_cycles: a lower bound that is known already, such as the optimum of a larger rung.
     """
@@ -35,6 +36,7 @@ class SearchOptions:
     time_limit_s: float | None = None
     most_nodes: int | None = None
     excluded: tuple[Configuration, ...] = ()
+    excluded_parts: tuple[tuple[Configuration, frozenset[str]], ...] = ()
     start: Configuration | None = None
     at_least_cycles: float = 0.0
 
@@ -47,7 +49,7 @@ class Solution:
         status: OPTIMAL, INCUMBENT, INFEASIBLE or UNKNOWN; configuration: the best one found.
         latency_cycles: its bound; lower_bound: no configuration of the sub-problem has less.
         gap: latency over lower bound, less 1; nodes: of the solver's tree.
-        clashing: when infeasible, groups of constraints that cannot hold together although all but any one can.
+        clashing: when infeasible, groups of constraints that cannot hold together; all but any one can.
     """
 
     status: str

@@ -18,7 +18,7 @@ from pipelines.pragmas.program.constants import build_space, partitions
 from pipelines.pragmas.program.designs import decode, design_of, encode
 from pipelines.pragmas.program.inequalities import add_inequalities
 from pipelines.pragmas.program.limits import add_dsps, add_memory, add_partitions, add_swaps, exclude
-from pipelines.pragmas.program.model import GOAL, Program
+from pipelines.pragmas.program.model import Program
 from pipelines.pragmas.program.options import (
     DSPS,
     EXCLUDED,
@@ -42,10 +42,15 @@ TOLERANCE = 1e-6
 SETTINGS: Mapping[str, Any] = {
     "limits/gap": 1e-9,
     "numerics/feastol": 1e-7,
+    "heuristics/mpec/freq": -1,
+    "heuristics/nlpdiving/freq": -1,
+    "heuristics/subnlp/freq": -1,
     "separating/aggregation/freq": -1,
-    "separating/maxroundsroot": 10,
+    "separating/gomory/freq": -1,
+    "separating/maxroundsroot": 3,
 }
-"""Of SCIP; programs are small, so that work at the root is worth less than it is by default."""
+"""Of SCIP. Programs are small and their continuous part follows from the binaries, so that continuous
+sub-problems and long separation at the root, which took nine tenths of the time, are not worth theirs."""
 
 FORMATS = (".cip", ".nl")
 
@@ -53,11 +58,11 @@ Designs = Sequence[Design]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Problem:
+class Problem:
     """A sub-problem: its space, and designs that are excluded."""
 
     space: Space
-    excluded: Designs
+    excluded: Designs = ()
 
 
 def solve(summary: Summary, target: Target, options: SearchOptions | None = None) -> Solution:
@@ -71,7 +76,7 @@ def solve(summary: Summary, target: Target, options: SearchOptions | None = None
     options = options or SearchOptions()
     _check(options)
     space = build_space(summary, target, options)
-    problem = _Problem(space=space, excluded=[design_of(summary, c, target) for c in options.excluded])
+    problem = Problem(space=space, excluded=_excluded(summary, target, options))
     while True:
         program = build_program(problem)
         if program is None:
@@ -79,7 +84,9 @@ def solve(summary: Summary, target: Target, options: SearchOptions | None = None
         _begin(program, summary, target, options)
         _run(program.scip, options)
         if program.scip.getNSols() == 0:
-            return _infeasible(problem) if program.scip.getStatus() == "infeasible" else _unknown(program)
+            if program.scip.getStatus() == "infeasible":
+                return _infeasible(problem)
+            return _from_start(summary, target, program, options, problem)
         found = program.options()
         caches = program.caches() if space.transfers else None
         configuration = decode(space, found, caches)
@@ -96,30 +103,39 @@ def export(summary: Summary, target: Target, options: SearchOptions | None, path
     Raises: PragmaError: another ending, or a sub-problem that no configuration solves.
     """
     if path.suffix not in FORMATS:
-        raise PragmaError(f"a program must be written as {' or '.join(FORMATS)}, got {path.suffix} ({path}:1)")
+        raise PragmaError(
+            f"a program must be written as {' or '.join(FORMATS)}, got {path.suffix} ({path}:1)"
+        )
     options = options or SearchOptions()
     space = build_space(summary, target, options)
-    program = build_program(
-        _Problem(space=space, excluded=[design_of(summary, c, target) for c in options.excluded])
-    )
+    program = build_program(Problem(space=space, excluded=_excluded(summary, target, options)))
     if program is None:
         raise PragmaError(f"a program that is written must have a solution, got none ({summary.top}:1)")
     program.scip.writeProblem(str(path), verbose=False)
 
 
-def build_program(problem: _Problem) -> Program | None:
+def _excluded(summary: Summary, target: Target, options: SearchOptions) -> list[Design]:
+    """Designs that are not wanted; of those of which a part alone counts, that part."""
+    whole = [design_of(summary, configuration, target) for configuration in options.excluded]
+    parts = [
+        (design_of(summary, configuration, target), loops) for configuration, loops in options.excluded_parts
+    ]
+    return whole + [{name: key for name, key in made.items() if name in loops} for made, loops in parts]
+
+
+def build_program(problem: Problem) -> Program | None:
     """The program of a sub-problem, None where a way alone breaks the limits."""
     space = problem.space
     shared = shared_factors(space)
     ways = [list_way(space, loops, shared) for loops in space.ways()]
     if any(math.isinf(way.cycles) for way in ways):
         return None
-    program = Program(space, scale=GOAL / max([1.0, *(way.cycles for way in ways)]))
+    program = Program(space, least_cycles=max((way.cycles for way in ways), default=0.0))
     _constrain(program, problem, ways, shared)
     return program
 
 
-def _constrain(program: Program, problem: _Problem, ways: list[Way], shared: Any) -> None:
+def _constrain(program: Program, problem: Problem, ways: list[Way], shared: Any) -> None:
     latency = add_latency(program)
     picked = add_partitions(program, shared)
     add_dsps(program, latency)
@@ -148,6 +164,9 @@ def _begin(program: Program, summary: Summary, target: Target, options: SearchOp
         found = encode(program.space, design_of(summary, options.start, target), options.start)
         if found is not None:
             program.start(found, options.start.caches or ())
+    known = options.at_least_cycles - program.space.transfer_cycles
+    if known > 0:
+        program.require(program.goal >= known * program.scale * (1 - TOLERANCE), "known bound")
 
 
 def _run(scip: Any, options: SearchOptions) -> None:
@@ -173,8 +192,7 @@ def _keeps(summary: Summary, target: Target, options: SearchOptions, configurati
 
 def _solution(summary: Summary, target: Target, program: Program, configuration: Configuration) -> Solution:
     cycles = bound(summary, configuration, target).latency_cycles
-    lower = program.scip.getDualbound() / program.scale + program.space.transfer_cycles
-    lower = max(0.0, min(lower, cycles))
+    lower = min(_lower_bound(program), cycles)
     proven = cycles - lower <= TOLERANCE * max(1.0, cycles)
     return Solution(
         status=OPTIMAL if proven else INCUMBENT,
@@ -186,8 +204,23 @@ def _solution(summary: Summary, target: Target, program: Program, configuration:
     )
 
 
-def _unknown(program: Program) -> Solution:
-    lower = max(0.0, program.scip.getDualbound() / program.scale) + program.space.transfer_cycles
+def _lower_bound(program: Program) -> float:
+    """What the solver proved, or what the ways alone did."""
+    proven = max(program.least_cycles, float(program.scip.getDualbound()) / program.scale)
+    return proven + program.space.transfer_cycles
+
+
+def _from_start(
+    summary: Summary, target: Target, program: Program, options: SearchOptions, problem: Problem
+) -> Solution:
+    """The answer when time ended before any design was found: the start, where it keeps to the limits."""
+    start = options.start
+    if start is not None:
+        design = design_of(summary, start, target)
+        wanted = encode(program.space, design, start) is not None and design not in problem.excluded
+        if wanted and _keeps(summary, target, options, start):
+            return _solution(summary, target, program, start)
+    lower = _lower_bound(program)
     nodes = int(program.scip.getNNodes())
     return Solution(
         status=UNKNOWN, configuration=None, latency_cycles=None, lower_bound=lower, gap=None, nodes=nodes
@@ -197,7 +230,7 @@ def _unknown(program: Program) -> Solution:
 # ---- sub-problems without a solution ---------------------------------------------------------------
 
 
-def _infeasible(problem: _Problem) -> Solution:
+def _infeasible(problem: Problem) -> Solution:
     return Solution(
         status=INFEASIBLE,
         configuration=None,
@@ -209,7 +242,7 @@ def _infeasible(problem: _Problem) -> Solution:
     )
 
 
-def clashing_groups(problem: _Problem) -> tuple[str, ...]:
+def clashing_groups(problem: Problem) -> tuple[str, ...]:
     """Groups of constraints that cannot hold together, each of which is needed for that: groups are left out
     one by one, and one without which there still is no design stays out."""
     kept = [group for group in (PARTITIONS, DSPS, MEMORY, EXCLUDED) if _present(problem, group)]
@@ -220,7 +253,7 @@ def clashing_groups(problem: _Problem) -> tuple[str, ...]:
     return tuple(kept)
 
 
-def _present(problem: _Problem, group: str) -> bool:
+def _present(problem: Problem, group: str) -> bool:
     space = problem.space
     present = {
         PARTITIONS: space.most_partitions is not None,
@@ -231,7 +264,7 @@ def _present(problem: _Problem, group: str) -> bool:
     return present[group]
 
 
-def _with(problem: _Problem, groups: list[str]) -> _Problem:
+def _with(problem: Problem, groups: list[str]) -> Problem:
     """The sub-problem with some groups of constraints alone."""
     space = problem.space
     left = replace(
@@ -240,10 +273,10 @@ def _with(problem: _Problem, groups: list[str]) -> _Problem:
         dsp_available=space.dsp_available if DSPS in groups else None,
         transfers=space.transfers if MEMORY in groups else (),
     )
-    return _Problem(space=left, excluded=problem.excluded if EXCLUDED in groups else ())
+    return Problem(space=left, excluded=problem.excluded if EXCLUDED in groups else ())
 
 
-def _feasible(problem: _Problem) -> bool:
+def _feasible(problem: Problem) -> bool:
     program = build_program(problem)
     if program is None:
         return False

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pipelines.pragmas.summary import ROOT
 
 ABOVE, PIPELINED, STRAIGHT, INSIDE = "above", "pipelined", "straight", "inside"
-"""Where a loop stands to the pipelined loop of a way from the root to a statement. STRAIGHT: nothing of the way
-is left to pipeline, and this is the outermost of its loops that are all unrolled."""
+"""Where a loop stands to the pipelined loop of a way from the root to a statement. STRAIGHT: nothing of the
+way is left to pipeline, and this is the outermost of its loops that are all unrolled."""
 
 LEAVES = (PIPELINED, STRAIGHT)
 """States of the one loop of a way whose latency is a constant."""
@@ -33,7 +33,7 @@ class Option:
         state: one of the four; unroll: the factor asked for; copies: of the body that run at once for it, 1
             where tools ignore it.
         factor: what the loop multiplies the cycles of its body by (ABOVE), cycles that every execution takes
-            anew (LEAVES), 1 (INSIDE); fill: cycles that a nest which is flattened into one pipeline takes once.
+            anew (LEAVES), 1 (INSIDE); fill: cycles that a nest flattened into one pipeline takes once.
         units: least units by (kind, type) at once in one copy of the loop (LEAVES).
         full: nothing of the loop or inside of it is left to iterate.
     """

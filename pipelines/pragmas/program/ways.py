@@ -113,7 +113,9 @@ def _cycles(space: Space, chain: tuple[str, ...], axes: list[tuple[Option, ...]]
     if not space.keeps_fill(chain[-1]):
         return steady
     taking = set(space.fill_loops(chain[-1]))
-    rows = [[o.factor if loop in taking else 1.0 for o in axis] for loop, axis in zip(chain, axes, strict=True)]
+    rows = [
+        [o.factor if loop in taking else 1.0 for o in axis] for loop, axis in zip(chain, axes, strict=True)
+    ]
     rows[-1] = [option.fill for option in axes[-1]]
     return steady + _outer(rows)
 
@@ -191,7 +193,7 @@ def _not_as_swapped(
 
 
 def _unlike(outer: Option, inner: Option) -> bool:
-    return outer.copies > 1 and inner.unroll == 1 or outer.unroll > outer.copies and inner.unroll > 1
+    return (outer.copies > 1 and inner.unroll == 1) or (outer.unroll > outer.copies and inner.unroll > 1)
 
 
 def _too_many_dsps(space: Space, axes: list[tuple[Option, ...]]) -> NDArray[np.bool_]:

@@ -1,0 +1,141 @@
+"""The convex program against brute force over the bound: the same least latency on every small space."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pipelines.pragmas.analysis import summarise
+from pipelines.pragmas.bound import Target, bound, read_target
+from pipelines.pragmas.program import INFEASIBLE, OPTIMAL, SearchOptions, solve
+from pipelines.pragmas.summary import Summary
+from tests.pragmas.brute_force import least_bound, small_polybench
+
+U200, OWN = read_target("u200"), read_target("simfoundry")
+
+KERNELS = {
+    "gemm": {"NI": 2, "NJ": 4, "NK": 2},
+    "atax": {"M": 4, "N": 2},
+    "bicg": {"M": 4, "N": 4},
+    "mvt": {"N": 3},
+    "jacobi-1d": {"TSTEPS": 3, "N": 6},
+    "trisolv": {"N": 4},
+    "trmm": {"M": 4, "N": 2},
+    "syrk": {"M": 2, "N": 4},
+}
+
+LIMITS = [
+    SearchOptions(),
+    SearchOptions(fine_only=True),
+    SearchOptions(most_partitions=4),
+    SearchOptions(most_partitions=2, fine_only=True),
+    SearchOptions(most_partitions=1),
+]
+
+
+def _compare(summary: Summary, target: Target, options: SearchOptions) -> None:
+    """The program's optimum is the least bound, and its configuration has it."""
+    least = least_bound(summary, target, options)
+    solution = solve(summary, target, options)
+    if least is None:
+        assert solution.status == INFEASIBLE, (options, solution)
+        return
+    assert solution.status == OPTIMAL, (options, solution)
+    assert solution.configuration is not None
+    assert solution.latency_cycles == pytest.approx(least, rel=1e-6), (options, solution)
+    assert bound(summary, solution.configuration, target).latency_cycles == solution.latency_cycles
+    assert solution.lower_bound == pytest.approx(least, rel=2e-6)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_optimum_is_the_least_bound_of_polybench(kernel: str) -> None:
+    summary = small_polybench(kernel, **KERNELS[kernel])
+    for options in LIMITS:
+        _compare(summary, U200, options)
+    for options in LIMITS[:3]:
+        _compare(summary, OWN, options)
+
+
+@pytest.mark.parametrize("kernel", ["gemm", "atax", "mvt"])
+@pytest.mark.parametrize("available", [3, 11, 24])
+def test_optimum_is_the_least_bound_with_few_dsps(kernel: str, available: int) -> None:
+    summary = small_polybench(kernel, **KERNELS[kernel])
+    for options in LIMITS[:3]:
+        _compare(summary, replace(U200, dsp_available=available), options)
+
+
+@pytest.mark.parametrize("kernel", ["gemm", "atax"])
+@pytest.mark.parametrize("share", [0.0, 0.4, 0.7])
+def test_optimum_is_the_least_bound_with_little_memory(kernel: str, share: float) -> None:
+    summary = small_polybench(kernel, **KERNELS[kernel])
+    whole = sum(32 * (a.elements_in or a.elements_out) for a in summary.arrays.values() if a.external)
+    _compare(summary, replace(U200, onchip_bits=int(share * whole)), SearchOptions())
+
+
+def test_caches_fit_and_hold_every_access() -> None:
+    summary = small_polybench("gemm", **KERNELS["gemm"])
+    whole = sum(32 * (a.elements_in or a.elements_out) for a in summary.arrays.values() if a.external)
+    little = replace(U200, onchip_bits=int(0.8 * whole))
+    found = solve(summary, little, SearchOptions(most_partitions=1)).configuration
+    assert found is not None
+    assert found.caches is not None
+    assert {array for _, array in found.caches} == {"A", "B", "C"}
+    assert bound(summary, found, little).onchip_bits <= int(0.8 * whole)
+
+
+# ---- random nests ----------------------------------------------------------------------------------
+
+SIDE = 8
+
+
+@st.composite
+def _statement(draw: st.DrawFn, around: list[str]) -> str:
+    """A store to an array, summed into it or not, by iterators or their sums."""
+
+    def index() -> str:
+        return draw(st.sampled_from(["0", *around, *(f"{a} + {b}" for a in around for b in around if a < b)]))
+
+    written = draw(st.sampled_from([f"A[{index()}]", f"B[{index()}][{index()}]"]))
+    read = draw(st.sampled_from([f"A[{index()}]", f"C[{index()}][{index()}]", "2.0f"]))
+    form = draw(st.sampled_from(["{w} += {r} * 3.0f;", "{w} = {r} * 3.0f + 1.0f;", "{w} = {r};"]))
+    return form.format(w=written, r=read)
+
+
+@st.composite
+def _nest(draw: st.DrawFn, around: list[str], loops: list[int]) -> str:
+    """Statements and loops inside of some loops; `loops[0]` counts how many may still be opened."""
+    parts: list[str] = []
+    for _ in range(draw(st.integers(1, 2))):
+        if loops[0] == 0 or (around and draw(st.booleans())):
+            parts.append(draw(_statement(around)))
+            continue
+        name = f"i{loops[0]}"
+        loops[0] -= 1
+        trips = draw(st.sampled_from(["1", "2", "3", "4", *(f"{outer} + 1" for outer in around[-1:])]))
+        body = draw(_nest([*around, name], loops))
+        parts.append(f"for (int {name} = 0; {name} < {trips}; {name}++) {{ {body} }}")
+    return " ".join(parts)
+
+
+@st.composite
+def _programs(draw: st.DrawFn) -> str:
+    body = draw(_nest([], [3]))
+    return f"void f(float A[{SIDE}], float B[{SIDE}][{SIDE}], float C[{SIDE}][{SIDE}]) {{ {body} }}"
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    _programs(),
+    st.sampled_from([U200, OWN]),
+    st.sampled_from([None, 8, 4, 2, 1]),
+    st.sampled_from([None, 30, 10, 5]),
+    st.booleans(),
+)
+def test_optimum_is_the_least_bound_of_random_nests(
+    text: str, target: Target, most_partitions: int | None, dsps: int | None, fine_only: bool
+) -> None:
+    options = SearchOptions(most_partitions=most_partitions, fine_only=fine_only)
+    _compare(summarise(text, "f"), replace(target, dsp_available=dsps), options)
