@@ -238,6 +238,22 @@ def test_stages_overlap_when_asked_for() -> None:
     assert complete(summary_of(GEMM), chosen(L0=LoopChoice(pipeline=COARSE))).of("L0").pipeline == COARSE
 
 
+def test_stages_that_give_a_value_back_do_not_overlap() -> None:
+    text = """
+void steps(float a[40], float b[40]) {
+  for (int t = 0; t < 9; t++) {
+    for (int i = 0; i < 40; i++)
+      b[i] = a[i] * a[i];
+    for (int i = 0; i < 40; i++)
+      a[i] = b[i] * b[i];
+  }
+}
+"""
+    assert cycles(text, chosen(L0=LoopChoice(pipeline=COARSE))) == cycles(text, Configuration())
+    forward = cycles(ATAX, chosen(L1=LoopChoice(pipeline=COARSE)))
+    assert forward == 2100 + 1900 * (MUL + ADD + ADD * 2099)
+
+
 def test_triangular_loops_count_their_average() -> None:
     text = """
 void triangle(float a[10][10]) {
@@ -333,6 +349,11 @@ def test_dsp_blocks_are_those_of_the_busiest_part_and_all_copies() -> None:
     fine = chosen(L2=LoopChoice(pipeline=FINE, unroll=2), L0=unrolled(3))
     found = bound(summary_of(GEMM), fine, TARGET)
     assert found.dsp_count == 3 * (2 * 16 / ADD) * (2 + 3)
+
+
+def test_parts_that_take_turns_share_their_units() -> None:
+    """Listing 3: Loop3 keeps one multiplier and one adder busy, which Loop2 needs a quarter of before."""
+    assert bound(summary_of(ATAX), Configuration(), TARGET).dsp_count == 2 + 3
 
 
 # ---- monotony --------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ from pipelines.pragmas.bound.leaf import (
 from pipelines.pragmas.bound.straight import critical_path
 from pipelines.pragmas.bound.target import Target
 from pipelines.pragmas.configuration import COARSE, FINE, Configuration
-from pipelines.pragmas.summary import Summary
+from pipelines.pragmas.summary import RAW, Summary
 
 Units = Mapping[tuple[str, str], float]
 
@@ -96,8 +96,17 @@ def _above(summary: Summary, completed: Configuration, name: str, target: Target
 
 
 def staged(summary: Summary, completed: Configuration, name: str) -> bool:
-    """Whether the stages of a loop's body overlap: it is asked for, and no iteration waits for another."""
-    return completed.of(name).pipeline == COARSE and summary.loops[name].parallel
+    """Whether stages of a loop's body overlap: it is asked for, and no value goes back to an earlier stage.
+
+    A value that a later child makes for an earlier one of a next iteration keeps the two in order. One that
+    stays in a stage, or goes forward, does not; what is only overwritten can have two buffers.
+    """
+    if completed.of(name).pipeline != COARSE:
+        return False
+    place = {s: n for n, c in enumerate(summary.children(name)) for s in statements_in(summary, c)}
+    return not any(
+        d.kind == RAW and d.loop == name and place[d.source] > place[d.target] for d in summary.dependences
+    )
 
 
 def shared(costs: Mapping[str | int, Cost]) -> dict[tuple[str, str], float]:
