@@ -40,7 +40,7 @@ class PragmaDesignRow:
     latency_cycles: int | None = column("Measured cycles of one call.", unit="cycles")
     applied: bool | None = column("Whether the tool applied every directive.")
     not_applied: str | None = column("JSON list of the directives that it did not apply, and why.")
-    dsp_count: float | None = column("DSP blocks, where the evaluator knows them.")
+    dsp_count: int | None = column("DSP blocks, where the evaluator knows them.")
     area_um2: float | None = column("Estimated area, where the evaluator knows it.", unit="um2")
     best_cycles: int | None = column("Least measured latency after the step.", unit="cycles")
     solver_wall_s: float | None = column("Time in the solver.", unit="s", measured=True)

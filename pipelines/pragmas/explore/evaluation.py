@@ -30,7 +30,7 @@ class Evaluation:
     reason: str | None = None
     latency_cycles: int | None = None
     not_applied: tuple[str, ...] = ()
-    dsp_count: float | None = None
+    dsp_count: int | None = None
     area_um2: float | None = None
     used_share: float | None = None
     wall_s: float = 0.0
