@@ -24,8 +24,16 @@ LOOP_FEATURES: Mapping[str, tuple[str, ...]] = {
         "by_tool",
         "log_interval",
     ),
-    "unroll": ("log_asked", "log_made", "log_ignored", "log_steps_left", "whole"),
-    "tile": ("log_tile", "log_tiles"),
+    "unroll": (
+        "log_asked",
+        "log_made",
+        "log_ignored",
+        "log_left",
+        "log_steps_left",
+        "whole",
+        "divides",
+    ),
+    "tile": ("log_tile", "log_tiles", "tiled", "divides", "log_copies_a_tile"),
     "around": (
         "in_pipeline",
         "log_copies_around",
@@ -227,9 +235,14 @@ def _own(loop: Loop, asked: LoopChoice, made: LoopChoice, steps: float) -> dict[
         "unroll.log_made": math.log(made.unroll),
         "unroll.log_ignored": math.log(asked.unroll / made.unroll),
         "unroll.log_steps_left": math.log(steps),
+        "unroll.log_left": math.log(max(1.0, trips / asked.unroll)),
+        "unroll.divides": trips % asked.unroll == 0,
         "unroll.whole": made.unroll >= trips,
         "tile.log_tile": math.log(asked.tile),
         "tile.log_tiles": math.log(max(1.0, trips / asked.tile)),
+        "tile.tiled": asked.tile > 1,
+        "tile.divides": trips % asked.tile == 0,
+        "tile.log_copies_a_tile": math.log(asked.unroll / asked.tile) if asked.tile > 1 else 0.0,
     }
 
 

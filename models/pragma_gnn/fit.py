@@ -55,14 +55,14 @@ class FitOptions:
     climbs: int = 2
     with_bound: bool = True
     members: int = 1
-    epochs: int = 40
+    epochs: int = 16
     steps: int = 50
     batch: int = 128
     patience: int = 12
     validation_share: float = 0.1
     learning_rate: float = 5e-3
     weight_decay: float = 1e-2
-    dropout: float = 0.03
+    dropout: float = 0.1
     any_tool: float = 0.1
     gradient_limit: float = 1.0
     loss_width: float = 0.3

@@ -193,7 +193,7 @@ class _Growing:
         )
 
 
-def _loop_features(summary: Summary, loop: Loop) -> dict[str, float]:
+def _loop_features(summary: Summary, loop: Loop) -> Mapping[str, float]:
     inside = [child for child in loop.children if isinstance(child, str)]
     return {
         "log_trips": _log(float(loop.trip_count_average)),
@@ -208,7 +208,7 @@ def _loop_features(summary: Summary, loop: Loop) -> dict[str, float]:
     }
 
 
-def _statement_features(statement: Statement) -> dict[str, float]:
+def _statement_features(statement: Statement) -> Mapping[str, float]:
     return {
         "depth": len(statement.loops),
         "reductions": len(statement.reduction_loops),
@@ -217,13 +217,13 @@ def _statement_features(statement: Statement) -> dict[str, float]:
     }
 
 
-def _operation_features(operation: Operation) -> dict[str, float]:
+def _operation_features(operation: Operation) -> Mapping[str, float]:
     kinds = {f"is_{kind}": operation.kind == kind for kind in OPERATIONS}
     types = {f"is_{name}": operation.type == name for name in TYPES}
     return kinds | types | {"reduction": operation.reduction}
 
 
-def _array_features(array: ArrayFacts) -> dict[str, float]:
+def _array_features(array: ArrayFacts) -> Mapping[str, float]:
     return {
         "log_elements": _log(_elements(array)),
         "log_bits": _log(array.element_bits),
