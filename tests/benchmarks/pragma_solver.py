@@ -5,9 +5,10 @@
 
 The kernels are those of NLP-DSE, table 8, and its convolution layer (J,I=256, P,Q=5, H,W=224), in float for
 the target u200; sub-problems are eleven limits of partitions, each with coarse and fine parallelism and with
-fine alone. With --all-copies modules of inner loops are copied too, as in theorem 6.16: a larger space. One JSON line a sub-problem is kept in FILE, so that an interrupted run goes on. Ends with a table and
-with NLP-DSE's table 9, whose solver was BARON on another machine with 30 minutes a sub-problem. Anything that
-is not proven makes the exit status 1.
+fine alone. With --all-copies modules of inner loops are copied too, as in theorem 6.16: a larger space. One
+JSON line a sub-problem is kept in FILE, so that an interrupted run goes on. Ends with a table and with
+NLP-DSE's table 9, whose solver was BARON on another machine with 30 minutes a sub-problem. Anything that is
+not proven makes the exit status 1.
 
 Seconds are those of the whole answer, from summary to checked configuration; CPU seconds beside them are what
 remains of them when other work shares the machine.

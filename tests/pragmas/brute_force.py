@@ -61,19 +61,14 @@ def least_bound(summary: Summary, target: Target, options: SearchOptions) -> flo
 
 
 def _beyond_distance(summary: Summary, made: Configuration, asked: Configuration) -> bool:
-    """Equation 8; equation 5 alone counts inside a pipelined loop."""
+    """Equation 8; equation 5 alone counts inside a pipelined loop and in straight-line code (rule 5)."""
     return any(
         loop.distance is not None
         and 1 < loop.distance < asked.of(name).unroll
         and not any(made.of(other).pipeline == FINE for other in summary.loops_around(name))
-        and not _inside_straight(summary, made, name)
+        and not _is_straight(summary, made, name)
         for name, loop in summary.loops.items()
     )
-
-
-def _inside_straight(summary: Summary, made: Configuration, name: str) -> bool:
-    parent = summary.loops[name].parent
-    return parent is not None and _is_straight(summary, made, parent)
 
 
 def _is_straight(summary: Summary, made: Configuration, name: str) -> bool:

@@ -167,8 +167,7 @@ def _may_be_straight(summary: Summary, name: str) -> bool:
     """Whether a loop can be the outermost of loops that are all unrolled: one above would be pipelined by the
     tool if it had no other loop inside (rule 2 of decision 012)."""
     loop = summary.loops[name]
-    within = loop.distance is None or loop.distance == 1 or loop.distance >= loop.trip_count_max
-    return loop.constant and within and (loop.parent is None or len(_loops_of(summary, loop.parent)) > 1)
+    return loop.constant and (loop.parent is None or len(_loops_of(summary, loop.parent)) > 1)
 
 
 def _straight(summary: Summary, target: Target, name: str) -> Option:

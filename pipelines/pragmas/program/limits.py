@@ -103,31 +103,36 @@ def _leaf_dsps(
     program: Program, chain: tuple[str, ...], available: int, lower: dict[Kind, list[Any]]
 ) -> None:
     """DSPs of the leaf in a chain by kind; kinds that always keep one ratio share an exponential."""
-    profiles: dict[tuple[float, ...], Any] = {}
+    profiles: dict[tuple[float, ...], tuple[float, Any]] = {}
     leaves = [option for loop in chain for option in program.space.choices(loop, *LEAVES)]
     for kind, count in program.space.dsp.items():
-        figures = [option.units.get(kind, 0.0) for option in leaves]
-        most = max(figures, default=0.0)
+        used = [option.units.get(kind, 0.0) * count for option in leaves]
+        most = max(used, default=0.0)
         if most > 0:
-            profile = tuple(round(figure / most, 12) for figure in figures)
+            profile = tuple(round(figure / most, 12) for figure in used)
             if profile not in profiles:
-                profiles[profile] = _copied(program, chain, kind, most)
-            lower[kind].append(profiles[profile] * (count * most * DSP_GOAL / available))
+                profiles[profile] = most, _copied(program, chain, kind, count * DSP_GOAL / available)
+            first, variable = profiles[profile]
+            lower[kind].append(variable * (most / first))
 
 
-def _copied(program: Program, chain: tuple[str, ...], kind: Kind, most: float) -> Any:
-    """Units of a kind of the leaf in a chain with all copies, over the most of one copy."""
+def _copied(program: Program, chain: tuple[str, ...], kind: Kind, each: float) -> Any:
+    """DSPs of a kind of the leaf in a chain with all copies.
+
+    Args: each: of one unit, in the solver's unit: the variable is then about as large as the limit that it
+        is held to, so that tolerances are relative.
+    """
     around = program.space.loops_around(chain[0])
     above = (*around, *chain[:-1])
     if all(option.copies == 1 for loop in above for option in program.space.choices(loop, ABOVE)):
-        return quicksum(program.total(loop, lambda o: o.units.get(kind, 0) / most, *LEAVES) for loop in chain)
+        return quicksum(program.total(loop, lambda o: o.units.get(kind, 0) * each, *LEAVES) for loop in chain)
     exponent = quicksum(
         [program.total(loop, lambda o: log(o.copies), ABOVE) for loop in (*around, *chain)]
-        + [program.total(loop, lambda o: log(o.units.get(kind, 0) / most), *LEAVES) for loop in chain]
+        + [program.total(loop, lambda o: log(o.units.get(kind, 0) * each), *LEAVES) for loop in chain]
     )
     on = quicksum(program.state(loop, *LEAVES) for loop in chain)
     reach = most_log(program, (*around, *chain), lambda o: o.copies)
-    name = f"units {' '.join(kind)} {chain[0]}"
+    name = f"dsps {' '.join(kind)} {chain[0]}"
     return program.exponential(name, exponent, on=on, most=reach)
 
 

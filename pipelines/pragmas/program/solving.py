@@ -94,6 +94,9 @@ def solve(summary: Summary, target: Target, options: SearchOptions | None = None
             return _solution(summary, target, program, configuration)
         design = design_of(summary, configuration, target)
         problem = replace(problem, excluded=[*problem.excluded, design])
+        if options.time_limit_s is not None:
+            left = options.time_limit_s - float(program.scip.getSolvingTime())
+            options = replace(options, time_limit_s=max(left, 1e-3))
 
 
 def export(summary: Summary, target: Target, options: SearchOptions | None, path: Path) -> None:
