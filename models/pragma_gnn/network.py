@@ -12,9 +12,10 @@ Belongs here: the whole model. Does not: features (`graph.py`, `choices.py`), tr
     Readout: a weighted mean over loops, weights learned, beside the program's arrays and what is known of the
     configuration as a whole.
 
-Source: Sohrabizadeh, Bai, Sun and Cong 2023, HARP (a hierarchical graph, program and pragma encoded apart, a
-module a pragma). Differs: the graph is of the polyhedral summary and not of LLVM's instructions; directives
-know what the tools make of them; the answer is relative to a proven bound.
+Source: Sohrabizadeh, Bai, Sun and Cong 2023, HARP, for the plan that its abstract gives: nodes for the
+hierarchy, the program apart from its transformations, pragmas as learned transformers. All else is ours: the
+graph is of the polyhedral summary and not of LLVM's instructions, directives know what the tools make of
+them, and the answer is relative to a proven bound.
 """
 
 from __future__ import annotations
@@ -107,8 +108,8 @@ class ProgramEncoder(nn.Module):
     """States of the nodes of programs.
 
     A round: every node has a message; an edge scales and shifts it by its kind and way, and adds what its
-    features say; a node adds up the mean messages of its edges by kind and way. (Weights of a matrix for each
-    kind and way were tried: no better, and most of the time.)
+    features say; a node adds up the mean messages of its edges by kind and way. (A matrix for each kind and
+    way would be most of a step's time.)
     """
 
     def __init__(self, *, width: int, rounds: int) -> None:
