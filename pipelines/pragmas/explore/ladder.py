@@ -12,7 +12,9 @@ That end says nothing of configurations of higher rungs that were not their best
 more, without what was measured: the answer bounds all that remains. While it is below the best measured
 latency, further designs are measured as far as `proof_evaluations` allows. Which ones is guided by what was
 measured: bounds on resources are optimistic (theorem 6.17), so the limit of the next sub-problem is divided
-by what designs took over their bounds, in the median. The proof is of the sub-problem with the true limit.
+by what designs took over their bounds, in the median. After a design that ran out of time the next ones have
+at most half its units and a quarter of its partitions, rungs of the ladder included, and after one that did
+not twice its own. Proofs are of sub-problems with the true limits.
 """
 
 from __future__ import annotations
@@ -20,15 +22,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from math import prod
 from statistics import median
 
 from pipelines.pragmas.bound import Target, bound
 from pipelines.pragmas.configuration import OFF, Configuration, LoopChoice
+from pipelines.pragmas.explore.directives import partition_factors
 from pipelines.pragmas.explore.evaluation import Evaluation, Evaluator
 from pipelines.pragmas.explore.keys import configuration_key
 from pipelines.pragmas.explore.steps import EVALUATED, NO_DESIGN, PRUNED, REPEATED, Exploration, Step
 from pipelines.pragmas.program import OPTIMAL, SearchOptions, Solution, solve
 from pipelines.pragmas.summary import Summary
+from pipelines.schemas import TIMEOUT
 from pipelines.tools import stopwatch
 
 NLP_DSE = "nlp_dse"
@@ -63,12 +68,17 @@ class LadderOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubProblem:
-    """A rung, with copies of whole modules or without, and its solution."""
+    """A rung, with copies of whole modules or without, and its solution.
+
+    Attributes:
+        narrowed: it has other limits than the rung's, for a design that is done in time.
+    """
 
     most_partitions: int | None
     fine_only: bool
     solution: Solution
     solver_s: float
+    narrowed: bool = False
 
 
 def explore(
@@ -118,7 +128,41 @@ def _rungs(summary: Summary, target: Target, walk: _Walk) -> Iterator[SubProblem
             asked = SearchOptions(most_partitions=rung, fine_only=fine_only, at_least_cycles=least)
             found = _solved(summary, target, walk, asked)
             known[fine_only] = max(least, found.solution.lower_bound)
-            yield found
+            yield _in_time(summary, target, walk, found)
+
+
+def _in_time(summary: Summary, target: Target, walk: _Walk, found: SubProblem) -> SubProblem:
+    """The sub-problem, or with narrower limits where its design would likely run out of time."""
+    configuration = found.solution.configuration
+    if configuration is None or walk.most_units is None or walk.most_parts is None or walk.loses(found):
+        return found
+    if (
+        bound(summary, configuration, target).dsp_count <= walk.most_units
+        and most_parts(summary, configuration) <= walk.most_parts
+    ):
+        return found
+    asked = SearchOptions(
+        most_partitions=_least(found.most_partitions, walk.most_parts), fine_only=found.fine_only
+    )
+    narrow = replace(target, dsp_available=_least(target.dsp_available, walk.most_units))
+    fewer = _solved(summary, narrow, walk, asked)
+    if fewer.solution.configuration is None:
+        return found
+    return replace(
+        fewer,
+        most_partitions=found.most_partitions,
+        solver_s=found.solver_s + fewer.solver_s,
+        narrowed=True,
+    )
+
+
+def _least(first: int | None, second: int | None) -> int | None:
+    return min((n for n in (first, second) if n is not None), default=None)
+
+
+def most_parts(summary: Summary, configuration: Configuration) -> int:
+    """Partitions of the array that has most (equation 9)."""
+    return max((prod(factors) for factors in partition_factors(summary, configuration).values()), default=1)
 
 
 def _remainders(summary: Summary, target: Target, walk: _Walk) -> Iterator[list[SubProblem]]:
@@ -144,13 +188,15 @@ def _remainder(
     walk: _Walk,
     waiting: Sequence[SubProblem],
     parts: tuple[tuple[Configuration, frozenset[str]], ...] = (),
+    most: int | None = None,
 ) -> SubProblem:
     """The best of all that is neither measured nor waiting to be.
 
-    Args: parts: configurations that are not wanted with the same choices of the named loops either.
+    Args: parts: configurations that are not wanted with the same choices of the named loops either; most:
+          partitions of an array.
     """
     taken = [p.solution.configuration for p in waiting if p.solution.configuration is not None]
-    asked = SearchOptions(excluded=(*walk.seen.values(), *taken), excluded_parts=parts)
+    asked = SearchOptions(most_partitions=most, excluded=(*walk.seen.values(), *taken), excluded_parts=parts)
     problem = _solved(summary, target, walk, asked)
     walk.elapsed_s += problem.solver_s
     return problem
@@ -161,15 +207,18 @@ def _guided(summary: Summary, target: Target, walk: _Walk, waiting: Sequence[Sub
 
     Where nothing is left of that: variations; where nothing is left of these: what will likely not fit.
     """
-    narrow = target
-    if target.dsp_available is not None and walk.overuse() > 1:
-        narrow = replace(target, dsp_available=int(target.dsp_available / walk.overuse()))
+    fitting = None if target.dsp_available is None else int(target.dsp_available / max(1.0, walk.overuse()))
+    narrow = replace(target, dsp_available=_least(fitting, walk.most_units))
     taken = [p.solution.configuration for p in waiting if p.solution.configuration is not None]
     parts = tuple((c, telling_loops(summary, c, target)) for c in (*walk.seen.values(), *taken))
-    for limits, without in ((narrow, parts), (narrow, ()), (target, ())):
-        found = _remainder(summary, limits, walk, waiting, without)
+    for within, without, most in (
+        (narrow, parts, walk.most_parts),
+        (narrow, (), walk.most_parts),
+        (target, (), None),
+    ):
+        found = _remainder(summary, within, walk, waiting, without, most)
         while walk.is_spelling(found, waiting):
-            found = _remainder(summary, limits, walk, waiting, without)
+            found = _remainder(summary, within, walk, waiting, without, most)
         if found.solution.configuration is not None:
             return found
     return _remainder(summary, target, walk, waiting)
@@ -215,6 +264,8 @@ class _Walk:
 
     Attributes:
         elapsed_s: with designs that are measured side by side counted once.
+        most_units, most_parts: by its bound, and partitions of an array, that a design may have not to run
+            out of time; None when none did.
         remainder: bound of all that was not measured; proven: the best measured latency is not above it.
         closed: no further rung can win; ended: no further design may be measured.
     """
@@ -231,6 +282,8 @@ class _Walk:
     best_cycles: int | None = None
     remainder: float | None = None
     overuses: list[float] = field(default_factory=list[float])
+    most_units: int | None = None
+    most_parts: int | None = None
     proven: bool = False
     closed: bool = False
     ended: bool = False
@@ -251,11 +304,15 @@ class _Walk:
         if solution.configuration is None:
             self._add(problem, NO_DESIGN)
             return True
-        if self.best_cycles is None or solution.lower_bound < self.best_cycles:
+        if not self.loses(problem):
             return False
         self._add(problem, PRUNED)
-        self.closed = self.closed or not problem.fine_only
+        self.closed = self.closed or not (problem.fine_only or problem.narrowed)
         return True
+
+    def loses(self, problem: SubProblem) -> bool:
+        """Whether no configuration of a sub-problem can be faster than the best one so far."""
+        return self.best_cycles is not None and problem.solution.lower_bound >= self.best_cycles
 
     def repeats(self, problem: SubProblem, batch: Sequence[SubProblem]) -> bool:
         """Whether its configuration was measured before, or is about to be."""
@@ -300,11 +357,21 @@ class _Walk:
 
     def _compare_use(self, problem: SubProblem, answer: Evaluation) -> None:
         configuration, available = problem.solution.configuration, self.target.dsp_available
-        if configuration is None or answer.used_share is None or not available:
+        if configuration is None:
             return
-        least = bound(self.summary, configuration, self.target).dsp_count / available
-        if least > LEAST_SHARE:
-            self.overuses.append(answer.used_share / least)
+        units = bound(self.summary, configuration, self.target).dsp_count
+        self._learn_size(int(units), most_parts(self.summary, configuration), late=answer.status == TIMEOUT)
+        if answer.used_share is not None and available and units > LEAST_SHARE * available:
+            self.overuses.append(answer.used_share / (units / available))
+
+    def _learn_size(self, units: int, parts: int, *, late: bool) -> None:
+        """Narrow the limits of designs that are done in time, or widen them by what was done."""
+        if late:
+            self.most_units = _least(self.most_units, max(1, units // 2))
+            self.most_parts = _least(self.most_parts, max(1, parts // 4))
+        elif self.most_units is not None and self.most_parts is not None:
+            self.most_units = max(self.most_units, 2 * units)
+            self.most_parts = max(self.most_parts, 2 * parts)
 
     def _evaluate(self, problem: SubProblem) -> Evaluation:
         configuration = problem.solution.configuration
