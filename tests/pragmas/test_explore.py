@@ -28,6 +28,7 @@ from pipelines.pragmas.explore import (
     explore_bottlenecks,
     explore_randomly,
 )
+from pipelines.pragmas.explore.ladder import most_parts, spelled, telling_loops
 from pipelines.pragmas.explore.sampling import all_configurations
 from pipelines.programs import kernel_programs
 from pipelines.schemas import OK, TIMEOUT
@@ -197,3 +198,40 @@ def test_rows_say_every_step() -> None:
     assert all(r.latency_cycles is not None and r.latency_cycles >= (r.bound_cycles or 0) for r in measured)
     assert all(r.latency_cycles is None for r in rows if r.decision != EVALUATED)
     assert rows[-1].best_cycles == min(r.latency_cycles or 0 for r in measured)
+
+
+def test_designs_after_a_timeout_are_smaller() -> None:
+    def late_when_large(configuration: Configuration) -> Evaluation:
+        if most_parts(SUMMARY, configuration) > 4:
+            return Evaluation(status=TIMEOUT, reason="ran past 1 s", wall_s=1.0)
+        return slow(configuration)
+
+    found = explore(SUMMARY, TARGET, Known(late_when_large), LadderOptions(together=1, most_evaluations=6))
+    sizes = [most_parts(SUMMARY, s.configuration) for s in found.steps if s.evaluation and s.configuration]
+    late = [s.evaluation.status == TIMEOUT for s in found.steps if s.evaluation]
+    assert late[0]
+    assert sizes[1] <= sizes[0] // 4
+    assert found.best is not None
+
+
+def test_a_configuration_without_useless_pipelines_is_the_same_design() -> None:
+    plain = Configuration(loops={"L1": LoopChoice(unroll=6)})
+    spelled_out = Configuration(loops={"L1": LoopChoice(pipeline=FINE, unroll=6)})
+    other = Configuration(loops={"L1": LoopChoice(pipeline=FINE, unroll=3)})
+    assert spelled(SUMMARY, plain) == spelled(SUMMARY, spelled_out) != spelled(SUMMARY, other)
+
+
+def test_loops_that_hardly_matter_do_not_tell_configurations_apart() -> None:
+    source = """\
+void two(float A[64][32], float b[2])
+{
+  for (int n = 0; n < 2; n++)
+    b[n] = b[n] * 2;
+  for (int i = 0; i < 64; i++)
+    for (int j = 0; j < 32; j++)
+      A[i][j] = A[i][j] * A[i][j];
+}
+"""
+    summary = summarise(source, "two")
+    chosen = Configuration(loops={"L0": LoopChoice(unroll=2), "L2": LoopChoice(pipeline=FINE, unroll=4)})
+    assert telling_loops(summary, chosen, read_target("simfoundry")) == {"L1", "L2"}
