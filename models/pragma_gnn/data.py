@@ -111,6 +111,12 @@ def split_by_configuration(
     )
 
 
+def programs_apart(programs: Iterable[str], share: float, seed: int) -> frozenset[str]:
+    """A share of programs, rounded: those whose names' hashes are the least."""
+    names = sorted(set(programs), key=lambda name: hashlib.sha256(f"{seed} {name}".encode()).digest())
+    return frozenset(names[: round(share * len(names))])
+
+
 def folds_of_programs(
     designs: Sequence[MeasuredDesign], folds: int, family: Mapping[str, str]
 ) -> list[tuple[str, ...]]:

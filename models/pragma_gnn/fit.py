@@ -23,7 +23,7 @@ from torch.utils.data import DataLoader, IterableDataset
 from models.base import PredictorError
 from models.lightning_runs import deterministic, quiet
 from models.pragma_gnn.choices import describe_choices
-from models.pragma_gnn.data import MeasuredDesign, split_by_configuration
+from models.pragma_gnn.data import MeasuredDesign, part_of, programs_apart
 from models.pragma_gnn.graph import program_graph
 from models.pragma_gnn.network import ChoiceTensors, PragmaGnn, ProgramTensors
 from models.pragma_gnn.predictor import NetworkShape, PragmaGnnPredictor, tool_number
@@ -43,6 +43,8 @@ class FitOptions:
         epochs: at most, of `steps` batches of `batch` designs each.
         patience: epochs without a better validation error before stopping; the best epoch is kept.
         validation_share: of each program's configurations, that stop the training; 0: every epoch is run.
+        validate_programs: the share is of programs instead, each member's its own: for answers about programs
+            that it will not have seen, which get worse long before those about others do.
         learning_rate: the highest of one cycle (Smith and Topin 2019). weight_decay: of AdamW.
         dropout: in the modules of directives and after. any_tool: share of designs whose tool is hidden.
         gradient_limit: norm to which a step's gradients are cut.
@@ -60,6 +62,7 @@ class FitOptions:
     batch: int = 128
     patience: int = 12
     validation_share: float = 0.1
+    validate_programs: bool = False
     learning_rate: float = 5e-3
     weight_decay: float = 1e-2
     dropout: float = 0.1
@@ -76,6 +79,10 @@ class Samples(NamedTuple):
     choices: ChoiceTensors
     answers: Tensor
 
+    def rows(self, there: Tensor) -> Samples:
+        """Some of the configurations: (configurations,), True for those that stay."""
+        return Samples(self.programs, rows_of(self.choices, there), self.answers[there])
+
 
 def fit_pragma_gnn(
     designs: Sequence[MeasuredDesign],
@@ -91,28 +98,48 @@ def fit_pragma_gnn(
     Args:    designs: of any source; summaries: of all of their programs, by name.
     Raises:  PredictorError: there is nothing to train on.
     """
-    fitted, apart = split_by_configuration(designs, options.validation_share, seed)
-    if not fitted:
+    if not designs:
         raise PredictorError("the surrogate must have measured designs to learn from, got none")
-    tools = tuple(sorted({design.tool for design in designs}))
     shape = NetworkShape(
         width=options.width,
         rounds=options.rounds,
         climbs=options.climbs,
-        tools=tools,
+        tools=tuple(sorted({design.tool for design in designs})),
         with_bound=options.with_bound,
         dropout=options.dropout,
     )
-    training = samples_of(fitted, summaries, target, shape)
-    validation = samples_of(apart, summaries, target, shape) if apart else None
-    members = [_fit_member(training, validation, shape, options, seed + n) for n in range(options.members)]
+    ordered = sorted(designs, key=lambda design: design.program)
+    samples = samples_of(ordered, summaries, target, shape)
+    members: list[PragmaGnn] = []
+    for own_seed in range(seed, seed + options.members):
+        apart = apart_of(ordered, options, own_seed)
+        validation = samples.rows(apart) if apart.any() else None
+        members.append(_fit_member(samples.rows(~apart), validation, shape, options, own_seed))
     return PragmaGnnPredictor(shape=shape, target=target, members=tuple(members), about=about)
+
+
+def apart_of(designs: Sequence[MeasuredDesign], options: FitOptions, seed: int) -> Tensor:
+    """Which designs stop the training. (designs,)
+
+    Raises: PredictorError: none would be left to train on.
+    """
+    if options.validate_programs:
+        apart = programs_apart({design.program for design in designs}, options.validation_share, seed)
+        found = torch.tensor([design.program in apart for design in designs])
+    else:
+        share = options.validation_share
+        found = torch.tensor([part_of(design, share, seed) for design in designs])
+    if found.all():
+        raise PredictorError(
+            f"a validation part must leave designs to learn from, got all {len(designs)} of them in it"
+        )
+    return found
 
 
 def samples_of(
     designs: Sequence[MeasuredDesign], summaries: Mapping[str, Summary], target: Target, shape: NetworkShape
 ) -> Samples:
-    """Designs as tensors, program after program."""
+    """Designs, in the order of their programs, as tensors."""
     by_program: dict[str, list[MeasuredDesign]] = {}
     for design in designs:
         by_program.setdefault(design.program, []).append(design)
@@ -120,7 +147,7 @@ def samples_of(
         describe_choices(summaries[name], [d.configuration for d in found], target, [d.bound for d in found])
         for name, found in by_program.items()
     ]
-    measured = np.log([d.latency_cycles for found in by_program.values() for d in found])
+    measured = np.log([d.latency_cycles for d in designs])
     least = np.concatenate([c.log_bound for c in choices]) if shape.with_bound else 0.0
     tools = [[tool_number(shape.tools, d.tool) for d in found] for found in by_program.values()]
     return Samples(

@@ -69,6 +69,25 @@ ORDERS = (
     ("network without the bound", "without the bound", float("inf")),
 )
 """Of a search: its name, whose predictions decide (None: chance), and the tolerance."""
+SEEN_OPTIONS = FitOptions(
+    width=48,
+    climbs=3,
+    members=1,
+    epochs=50,
+    learning_rate=4e-3,
+    dropout=0.0,
+    weight_decay=1e-3,
+    loss_width=0.1,
+    patience=25,
+    validation_share=0.05,
+)
+"""Where kernels are known there is more to learn and less to guess."""
+
+HELD_OPTIONS = FitOptions(
+    members=3, epochs=20, steps=20, patience=8, validation_share=0.2, validate_programs=True
+)
+"""Stopped by programs that the network has not seen either."""
+
 Values = NDArray[np.float64]
 
 
@@ -340,8 +359,8 @@ def main() -> None:
     parser.add_argument("--kernels", type=Path, required=True)
     parser.add_argument("--folds", type=int, default=6)
     parser.add_argument("--only", nargs="*", choices=(SEEN, HELD, SEARCH), default=(SEEN, HELD, SEARCH))
-    parser.add_argument("--members", type=int, default=FitOptions().members, help="of held-out kernels")
-    parser.add_argument("--epochs", type=int, default=FitOptions().epochs, help="of held-out kernels")
+    parser.add_argument("--members", type=int, default=HELD_OPTIONS.members, help="of held-out kernels")
+    parser.add_argument("--epochs", type=int, default=HELD_OPTIONS.epochs, help="of held-out kernels")
     chosen = parser.parse_args()
     torch.set_num_threads(1)
     warnings.filterwarnings("ignore", message=".*LeafSpec.*")
@@ -350,7 +369,7 @@ def main() -> None:
     print(f"{len(designs)} designs of {len(summaries)} kernels\n", flush=True)
     speed(designs, summaries, target)
     if {HELD, SEARCH} & set(chosen.only):
-        options = FitOptions(members=chosen.members, epochs=chosen.epochs)
+        options = replace(HELD_OPTIONS, members=chosen.members, epochs=chosen.epochs)
         print(f"\n## Held-out kernels, {chosen.folds} folds\n")
         found = held_out_kernels(designs, summaries, target, options, chosen.folds)
         if HELD in chosen.only:
@@ -359,21 +378,6 @@ def main() -> None:
             search(designs, found)
     if SEEN in chosen.only:
         seen_kernels(designs, summaries, target, SEEN_OPTIONS)
-
-
-SEEN_OPTIONS = FitOptions(
-    width=48,
-    climbs=3,
-    members=1,
-    epochs=50,
-    learning_rate=4e-3,
-    dropout=0.0,
-    weight_decay=1e-3,
-    loss_width=0.1,
-    patience=25,
-    validation_share=0.05,
-)
-"""Where kernels are known there is more to learn and less to guess."""
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from pragma_gnn_support import QUICK, SUMMARIES, TARGET, configurations, designs
 from models.base import PredictorError
 from models.pragma_gnn import (
     PragmaGnnPredictor,
+    fit,
     fit_pragma_gnn,
     pragma_gnn_bytes,
     read_pragma_gnn,
@@ -200,8 +201,6 @@ def test_the_same_seed_gives_the_same_bytes() -> None:
 
 
 def test_training_stops_when_validation_gets_no_better(monkeypatch: pytest.MonkeyPatch) -> None:
-    from models.pragma_gnn import fit
-
     epochs: list[int] = []
     original = fit._Best.on_validation_end
 
@@ -214,6 +213,23 @@ def test_training_stops_when_validation_gets_no_better(monkeypatch: pytest.Monke
     options = replace(QUICK, validation_share=0.3, epochs=9, patience=2)
     fit_pragma_gnn(designs("scale"), SUMMARIES, TARGET, options, seed=1, about="")
     assert len(epochs) == 2
+
+
+def test_training_may_be_stopped_by_programs_of_their_own() -> None:
+    measured = designs(*PROGRAMS)
+    options = replace(QUICK, validation_share=0.5, validate_programs=True)
+    for seed in range(4):
+        apart = fit.apart_of(measured, options, seed)
+        assert len({d.program for d, there in zip(measured, apart, strict=True) if there}) == 1
+        assert apart.sum() == len(measured) / 2
+    assert fit_pragma_gnn(measured, SUMMARIES, TARGET, options, seed=1, about="").members
+
+
+def test_training_rejects_a_validation_part_of_everything() -> None:
+    options = replace(QUICK, validation_share=1.0, validate_programs=True)
+    message = "a validation part must leave designs to learn from, got all 36 of them in it"
+    with pytest.raises(PredictorError, match=message):
+        fit_pragma_gnn(designs(*PROGRAMS), SUMMARIES, TARGET, options, seed=1, about="")
 
 
 def test_training_rejects_no_designs() -> None:

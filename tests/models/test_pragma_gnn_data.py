@@ -15,6 +15,7 @@ from models.pragma_gnn import (
     split_by_configuration,
     vendor_designs,
 )
+from models.pragma_gnn.data import programs_apart
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.configuration import FINE
 from pipelines.pragmas.explore import configuration_key
@@ -80,7 +81,7 @@ def test_rows_of_vendors_with_a_latency_are_designs() -> None:
 def test_rows_of_explorations_are_designs_once_a_tool() -> None:
     rows = [
         EXPLORED,
-        replace(EXPLORED, exploration_id="f", step=4),
+        replace(EXPLORED, exploration_id="f", step=4, latency_cycles=999),
         replace(EXPLORED, evaluator="own-2", latency_cycles=700),
         replace(EXPLORED, configuration=None),
         replace(EXPLORED, evaluator="own-3", status=TIMEOUT),
@@ -98,6 +99,15 @@ def test_repetitions_of_a_configuration_stay_on_one_side() -> None:
     assert not {d.key for d in fitted} & {d.key for d in apart}
     assert all(count == 2 for count in Counter(d.key for d in apart).values())
     assert 0.1 < len(apart) / len(measured) < 0.5
+
+
+def test_a_share_of_programs_is_apart_another_with_another_seed() -> None:
+    names = [f"p{n}" for n in range(10)]
+    found = [programs_apart(names, 0.2, seed) for seed in range(20)]
+    assert {len(apart) for apart in found} == {2}
+    assert len(set(found)) > 5
+    assert programs_apart(reversed(names), 0.2, 3) == found[3]
+    assert programs_apart(names, 0.0, 3) == frozenset()
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.0])
