@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import Target, bound, read_target
 from pipelines.pragmas.program import INFEASIBLE, OPTIMAL, SearchOptions, solve
+from pipelines.pragmas.program.constants import build_space
+from pipelines.pragmas.program.solving import Problem, build_program
 from pipelines.pragmas.summary import Summary
 from tests.pragmas.brute_force import least_bound, small_polybench
 
@@ -84,6 +86,29 @@ def test_caches_fit_and_hold_every_access() -> None:
     assert found.caches is not None
     assert {array for _, array in found.caches} == {"A", "B", "C"}
     assert bound(summary, found, little).onchip_bits <= int(0.8 * whole)
+
+
+SHARED = """
+void f(float A[12], float B[12]) {
+  for (int i = 0; i < 4; i++) A[i] = A[i] * 3.0f;
+  for (int j = 0; j < 6; j++) A[j + 4] = A[j + 4] + B[j];
+}
+"""
+
+
+@pytest.mark.parametrize("dsps", [None, 8, 5])
+@pytest.mark.parametrize("most_partitions", [None, 6, 4, 3])
+def test_constraints_alone_have_the_least_bound(dsps: int | None, most_partitions: int | None) -> None:
+    """No answer is repaired after the solver: partitions are common multiples and DSPs are shared."""
+    summary, target = summarise(SHARED, "f"), replace(U200, dsp_available=dsps)
+    options = SearchOptions(most_partitions=most_partitions)
+    program = build_program(Problem(space=build_space(summary, target, options)))
+    least = least_bound(summary, target, options)
+    assert program is not None
+    assert least is not None
+    program.scip.optimize()
+    found = program.scip.getObjVal() / program.scale + program.space.transfer_cycles
+    assert found == pytest.approx(least, rel=1e-6)
 
 
 # ---- random nests ----------------------------------------------------------------------------------
