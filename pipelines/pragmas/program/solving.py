@@ -50,7 +50,7 @@ SETTINGS: Mapping[str, Any] = {
     "separating/maxroundsroot": 3,
 }
 """Of SCIP. Programs are small and their continuous part follows from the binaries, so that continuous
-sub-problems and long separation at the root, which took nine tenths of the time, are not worth theirs."""
+sub-problems and long separation at the root are not worth their time (docs/results.md, 'Directives')."""
 
 FORMATS = (".cip", ".nl")
 
