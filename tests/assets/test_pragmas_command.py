@@ -107,7 +107,7 @@ def test_pragmas_rejects_what_is_not_affine(project: Path, body: str, message: s
         (("--evaluate", "3"), "--evaluate measures target simfoundry; for u200 give --reports"),
         (("--area", "3"), "--area is for target simfoundry, got target u200"),
         (("-D", "2N"), "a macro must be NAME or NAME=TEXT, got '2N'"),
-        (("--evaluate", "3", "--reports", "/nowhere"), "reports must be in a folder, got none at /nowhere"),
+        (("--evaluate", "3", "--reports", "/no/where"), "reports must be in a folder, got none at /no/where"),
         (
             ("--target", "simfoundry", "--area", "0.05"),
             "some design must be feasible, got none, for dsps clash",

@@ -12,7 +12,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-OURS = {"pipelines", "models", "assets", "conf"}
+OURS = {"pipelines", "models", "assets", "conf", "tests"}
 
 
 def _requirements(path: Path) -> dict[str, Requirement]:

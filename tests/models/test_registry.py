@@ -82,7 +82,11 @@ def fresh(store: RegistryStore, repository: Path, worse: Registration) -> dict[s
     done = subprocess.run(
         [sys.executable, "-c", FRESH, json.dumps(batches)],
         cwd=store.artifact_folder.parent,
-        env={"PYTHONPATH": str(repository), "PATH": os.environ["PATH"], "HOME": "/nowhere"},
+        env={
+            "PYTHONPATH": str(repository),
+            "PATH": os.environ["PATH"],
+            "HOME": str(store.artifact_folder.parent),
+        },
         capture_output=True,
         text=True,
         check=False,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from brute_force import least_bound, small_polybench
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -14,7 +15,6 @@ from pipelines.pragmas.program import INFEASIBLE, OPTIMAL, SearchOptions, solve
 from pipelines.pragmas.program.constants import build_space
 from pipelines.pragmas.program.solving import Problem, build_program
 from pipelines.pragmas.summary import Summary
-from tests.pragmas.brute_force import least_bound, small_polybench
 
 U200, OWN = read_target("u200"), read_target("simfoundry")
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from brute_force import configurations, least_bound, small_polybench
 from pyscipopt import Model
 
 from pipelines.pragmas import PragmaError
@@ -26,7 +27,6 @@ from pipelines.pragmas.program import (
 from pipelines.pragmas.program.constants import build_space
 from pipelines.pragmas.program.solving import Problem, build_program
 from pipelines.pragmas.summary import Summary
-from tests.pragmas.brute_force import configurations, least_bound, small_polybench
 
 U200 = read_target("u200")
 SMALL = {"NI": 2, "NJ": 4, "NK": 2}

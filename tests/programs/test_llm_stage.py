@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import signal
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -172,6 +174,39 @@ def test_a_variant_that_takes_too_long_is_a_row(tmp_path: Path, hurried: None) -
     (row,) = variants(Says(fenced(GOOD)), tmp_path).rows
     reason = "a variant must be read and scheduled in bounds, got more than 0.001 s"
     assert (row.status, row.reason) == ("timeout", reason)
+
+
+def _never_ends(source: str, top: str) -> None:
+    del source, top
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # as a process started by one that ignores it
+    while True:
+        pass
+
+
+def _takes_memory(source: str, top: str) -> None:
+    del source, top
+    raise MemoryError
+
+
+def _ends_its_process(source: str, top: str) -> None:
+    del source, top
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.parametrize(
+    ("read", "excess"),
+    [
+        (_never_ends, "more than 0.2 s"),
+        (_ends_its_process, "the end of the process that read it"),
+        (_takes_memory, "more than 3 GiB"),
+    ],
+)
+def test_a_reading_ends_whatever_it_does(read: Callable[[str, str], None], excess: str) -> None:
+    reader = BoundedReader(read, wall_s=0.2 if read is _never_ends else 60.0)
+    try:
+        assert [reader.excess("", ""), reader.excess("", "")] == [excess, excess]
+    finally:
+        reader.end()
 
 
 def test_macros_that_grow_are_refused(tmp_path: Path) -> None:

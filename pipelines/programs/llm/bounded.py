@@ -12,12 +12,22 @@ import atexit
 import multiprocessing
 import resource
 from collections.abc import Callable
-from multiprocessing.pool import Pool
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from threading import Lock
 
 MEMORY_BYTES = 3 << 30
 WALL_S = 60.0
 """Programs of the suite take some 0.2 s; a busy machine and a slow one are within this."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """The process, and this end of the pipe to it."""
+
+    process: BaseProcess
+    connection: Connection
 
 
 class BoundedReader:
@@ -27,7 +37,7 @@ class BoundedReader:
         self._read = read
         self._wall_s = wall_s
         self._lock = Lock()
-        self._pool: Pool | None = None
+        self._reading: _Reading | None = None
 
     def excess(self, source: str, top: str) -> str | None:
         """What the reading had too much of, None when it came to its end, whatever the end was.
@@ -35,35 +45,56 @@ class BoundedReader:
         Args: source: a program; top: its function.
         """
         with self._lock:
-            if self._pool is None:
-                context = multiprocessing.get_context("forkserver")
-                self._pool = context.Pool(1, initializer=_limit)
-                atexit.register(self.end)
-                self._pool.apply(_attempt, (_read_nothing, "", ""))  # its start takes no time of a program
-            found = self._pool.apply_async(_attempt, (self._read, source, top))
+            reading = self._reading or self._started()
             try:
-                return found.get(timeout=self._wall_s)
-            except multiprocessing.TimeoutError:
+                reading.connection.send((source, top))
+                if reading.connection.poll(self._wall_s):
+                    return reading.connection.recv()
+            except (EOFError, OSError):  # the process was ended from outside, as for want of memory
                 self.end()
-                return f"more than {self._wall_s:g} s"
+                return "the end of the process that read it"
             except BaseException:
                 self.end()
                 raise
+            self.end()
+            return f"more than {self._wall_s:g} s"
 
     def end(self) -> None:
-        """End the process, if there is one."""
+        """End the process, if there is one, whichever signals it ignores."""
         atexit.unregister(self.end)
-        if self._pool is not None:
-            self._pool.terminate()
-            self._pool = None
+        if self._reading is not None:
+            self._reading.process.kill()
+            self._reading.process.join()
+            self._reading.connection.close()
+            self._reading = None
+
+    def _started(self) -> _Reading:
+        """The process, ready to read: its start takes no time of a program."""
+        context = multiprocessing.get_context("forkserver")
+        ours, theirs = context.Pipe()
+        process = context.Process(target=_serve, args=(theirs, self._read), daemon=True)
+        process.start()
+        theirs.close()
+        self._reading = _Reading(process, ours)
+        atexit.register(self.end)
+        try:
+            ours.recv()
+        except BaseException:
+            self.end()
+            raise
+        return self._reading
 
 
-def _read_nothing(source: str, top: str) -> None:
-    del source, top
-
-
-def _limit() -> None:
+def _serve(connection: Connection, read: Callable[[str, str], None]) -> None:
+    """What the process does until the other end is closed."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    connection.send(None)
+    while True:
+        try:
+            source, top = connection.recv()
+        except EOFError:
+            return
+        connection.send(_attempt(read, source, top))
 
 
 def _attempt(read: Callable[[str, str], None], source: str, top: str) -> str | None:
