@@ -33,7 +33,7 @@ class LabelOptions:
         placement_timeout_s: wall-clock limit of SiliconCompiler, each design.
         power: whether the mapped netlist of each design is simulated too, for power and as a check.
         glitches: whether its gates have delays then.
-        power_timeout_s: wall-clock limit of the simulation of a netlist.
+        power_timeout_s: limit of processor time of the simulation of a netlist.
         cycle_limit: cycles after which a run counts as endless.
     """
 

@@ -91,7 +91,7 @@ def run_engine(
     (folder / _NETLIST).write_bytes(encoded.content)
     (folder / _STIMULUS).write_bytes(stimulus())
     argv = [os.fspath(program), _NETLIST, _STIMULUS, _RESULT]
-    run = run_tool(argv, folder=folder, timeout_s=timeout_s)
+    run = run_tool(argv, folder=folder, timeout_s=timeout_s, of_processor=True)
     content = (folder / _RESULT).read_bytes() if run.returncode == 0 else b""
     for name in (_NETLIST, _STIMULUS, _RESULT):
         (folder / name).unlink(missing_ok=True)

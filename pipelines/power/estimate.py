@@ -90,7 +90,7 @@ def estimate_power(
         engine_folder: where the simulator's program is kept between calls.
         glitches: whether gates have delays, so that glitches count; else each net changes at most once a
             clock edge.
-        timeout_s: limit of the simulation in seconds, wall clock.
+        timeout_s: limit of the simulation in seconds of processor time.
     Returns: power over the cycles from start to done, and what the netlist computed; or the status and reason
              for which there is none.
     Raises:  ToolMissing: gcc is not installed. PowerError: the period or a memory delay is not positive, the

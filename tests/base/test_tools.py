@@ -128,6 +128,13 @@ def test_last_words_prefers_the_error_stream(stdout: str, stderr: str, words: st
     assert run.last_words(limit=2 if words == "bc" else 400) == words
 
 
+def test_a_limit_of_processor_time_counts_work_and_not_waiting(run_python: RunPython) -> None:
+    waits, works = "import time; time.sleep(1.2)", "while True: pass"
+    assert run_python(waits, timeout_s=1.0, of_processor=True).returncode == 0
+    assert run_python(works, timeout_s=1.0, of_processor=True).timed_out
+    assert run_python("import time; time.sleep(99)", timeout_s=0.1, of_processor=True).timed_out
+
+
 def test_run_tool_rejects_a_program_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         run_tool([str(tmp_path / "absent")], folder=tmp_path, timeout_s=1.0)
