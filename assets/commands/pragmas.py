@@ -148,13 +148,15 @@ def _search(
 ) -> Exploration | None:
     if question.evaluate == 0:
         return None
+    evaluator = _evaluator(question, program, summary)
     options = LadderOptions(
         together=question.together,
         solver_timeout_s=question.solver_timeout,
         most_evaluations=question.evaluate,
         proof_evaluations=question.evaluate,
+        most_copies=evaluator.most_copies if isinstance(evaluator, OwnHls) else None,
     )
-    return explore(summary, target, _evaluator(question, program, summary), options)
+    return explore(summary, target, evaluator, options)
 
 
 def _evaluator(question: PragmaQuestion, program: ProgramRow, summary: Summary) -> Evaluator:

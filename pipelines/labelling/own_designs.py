@@ -50,9 +50,17 @@ class HlsAttempt:
 
 def attempt_hls(program: ProgramRow, options: HlsOptions, cache: ContentCache) -> HlsAttempt:
     """Compile a design, or find what became of it before."""
+    return compile_design(program, options, cache)[0]
+
+
+def compile_design(
+    program: ProgramRow, options: HlsOptions, cache: ContentCache
+) -> tuple[HlsAttempt, CompiledDesign | None]:
+    """As `attempt_hls`, with the compiled design when it was compiled now."""
     there = recall_hls(program, options, cache)
     if there is not None:
-        return there
+        return there, None
+    compiled: CompiledDesign | None = None
     start = stopwatch()
     try:
         compiled = compile_program(program.source, top=program.top, options=options, file=f"{program.name}.c")
@@ -61,9 +69,8 @@ def attempt_hls(program: ProgramRow, options: HlsOptions, cache: ContentCache) -
         attempt = HlsAttempt(design=row, outcomes=())
     except Exception as error:  # a fault of the engine costs one design, not the run, and is tried again
         reason = f"the engine failed: {type(error).__name__}: {error}"
-        return HlsAttempt(
-            design=design_row(program, options, (TOOL_ERROR, reason), stopwatch() - start), outcomes=()
-        )
+        row = design_row(program, options, (TOOL_ERROR, reason), stopwatch() - start)
+        return HlsAttempt(design=row, outcomes=()), None
     else:
         row = design_row(program, options, compiled, stopwatch() - start)
         outcomes = tuple(outcome_rows(program, options, compiled))
@@ -73,7 +80,7 @@ def attempt_hls(program: ProgramRow, options: HlsOptions, cache: ContentCache) -
         "outcomes": [asdict(o) for o in attempt.outcomes],
     }
     cache.put("hls", attempt.design.design_id, stored)
-    return attempt
+    return attempt, compiled
 
 
 def recall_hls(program: ProgramRow, options: HlsOptions, cache: ContentCache) -> HlsAttempt | None:
@@ -107,6 +114,7 @@ class OwnDesign:
 
     Attributes:
         interface: of the program.
+        made: the compiled design, once it is there.
     """
 
     program: ProgramRow
@@ -114,13 +122,13 @@ class OwnDesign:
     interface: Interface
     cache: ContentCache
     options: LabelOptions
-    _made: list[CompiledDesign] = field(default_factory=list[CompiledDesign])
+    made: list[CompiledDesign] = field(default_factory=list[CompiledDesign])
 
     def rtl(self) -> CompiledDesign:
         """The compiled design; raises what `compile_again` raises."""
-        if not self._made:
-            self._made.append(compile_again(self.program, self.design))
-        return self._made[0]
+        if not self.made:
+            self.made.append(compile_again(self.program, self.design))
+        return self.made[0]
 
     def run(self, data: DataSet, *, seed: int, builds: Path) -> RunRow:
         """Count its cycles on one data set.

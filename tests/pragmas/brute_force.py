@@ -9,7 +9,7 @@ from pipelines.pragmas import Configuration, LoopChoice
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import Target, bound, complete
 from pipelines.pragmas.configuration import FINE, OFF
-from pipelines.pragmas.program import SearchOptions, partitions
+from pipelines.pragmas.program import SearchOptions, partitions, unrolled_size
 from pipelines.pragmas.summary import ROOT, Summary
 from pipelines.programs import polybench_program
 
@@ -48,6 +48,7 @@ def admitted(summary: Summary, target: Target, options: SearchOptions, asked: Co
         _beyond_distance(summary, made, asked)
         or (options.fine_only and _has_coarse_copies(summary, made, asked))
         or (options.most_partitions is not None and most > options.most_partitions)
+        or (options.most_copies is not None and unrolled_size(summary, asked) > options.most_copies)
         or (target.dsp_available is not None and found.dsp_count > target.dsp_available * (1 + 1e-9))
         or not _fits(summary, target, made)
     )

@@ -30,6 +30,7 @@ from pipelines.pragmas.explore import (
 )
 from pipelines.pragmas.explore.ladder import most_parts, spelled, telling_loops
 from pipelines.pragmas.explore.sampling import all_configurations
+from pipelines.pragmas.program import solve, unrolled_size
 from pipelines.programs import kernel_programs
 from pipelines.schemas import OK, TIMEOUT
 
@@ -115,6 +116,26 @@ def test_a_design_that_fails_is_a_step_and_the_search_goes_on() -> None:
     assert (first.status, first.reason) == (TIMEOUT, "ran past 1 s")
     assert found.best is not None
     assert found.best.index > 0
+
+
+def test_designs_are_as_large_as_what_is_likely_done_in_time() -> None:
+    known = Known(exact)
+    found = explore(SUMMARY, TARGET, known, LadderOptions(together=1, most_copies=40, most_evaluations=1))
+    first = found.steps[0]
+    assert first.configuration is not None
+    assert unrolled_size(SUMMARY, first.configuration) <= 40
+    assert first.bound_cycles is not None
+    assert first.bound_cycles > (solve(SUMMARY, TARGET).latency_cycles or 0)
+
+
+def test_after_a_design_that_was_late_the_next_one_is_half_as_large() -> None:
+    def late(configuration: Configuration) -> Evaluation:
+        sizes.append(unrolled_size(SUMMARY, configuration))
+        return Evaluation(status=TIMEOUT, reason="ran past 1 s", wall_s=1.0)
+
+    sizes: list[int] = []
+    explore(SUMMARY, TARGET, Known(late), LadderOptions(together=1, most_evaluations=2))
+    assert sizes[1] <= sizes[0] // 2
 
 
 def test_evaluations_are_limited() -> None:

@@ -35,6 +35,8 @@ LIMITS = [
     SearchOptions(most_partitions=4),
     SearchOptions(most_partitions=2, fine_only=True),
     SearchOptions(most_partitions=1),
+    SearchOptions(most_copies=60),
+    SearchOptions(most_partitions=8, most_copies=31),
 ]
 
 

@@ -144,7 +144,8 @@ def has_copies(
     a reduction in a perfect nest whose inner loop is partially unrolled too: tools swap the strips of the two
     loops and unroll both inside (section 4.1), which they do when both factors divide their trip counts.
 
-    Args: target: whose tool may make modules of outermost loops alone; None: of all.
+    Args: target: whose tool may make modules of outermost loops alone, or swap no strips; None: of all, and
+        it does.
     """
     loop = summary.loops[name]
     outermost = loop.parent is None or target is None or not target.outermost_copies
@@ -152,7 +153,8 @@ def has_copies(
         return False
     if loop.parallel and outermost:
         return True
-    if not (flattened(summary, name) and (loop.parallel or loop.reduction)):
+    swaps = target is None or target.swapped_nests
+    if not (swaps and flattened(summary, name) and (loop.parallel or loop.reduction)):
         return False
     child = next(child_loops(summary, name))
     inner = summary.loops[child]

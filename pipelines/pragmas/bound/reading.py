@@ -50,6 +50,7 @@ class _File(BaseModel):
     unrolled_copies: int = Field(default=0, ge=0)
     access_cycles: int = Field(default=0, ge=0)
     outermost_copies: bool = False
+    swapped_nests: bool = True
     ports: int | None = Field(default=None, ge=1)
     sources: dict[str, str]
     operations: tuple[_Operation, ...]
@@ -94,6 +95,7 @@ def read_target(name_or_path: str | Path) -> Target:
         unrolled_copies=found.unrolled_copies,
         access_cycles=found.access_cycles,
         outermost_copies=found.outermost_copies,
+        swapped_nests=found.swapped_nests,
         ports=found.ports,
     )
 

@@ -34,6 +34,8 @@ class Target:
         unrolled_trips, unrolled_copies: loops of at most so many trips, up to so many copies together, are
             unrolled by the tool when nothing else is asked for (0: none).
         outermost_copies: copies of a body that has loops are made of outermost loops alone.
+        swapped_nests: a factor of a reduction above a partially unrolled loop makes copies too: the tool
+            swaps strips of the two loops (section 4.1).
         ports: reads, and writes, of an array that may start in one cycle, arrays being in one bank; None: as
             many as wanted.
     """
@@ -51,6 +53,7 @@ class Target:
     unrolled_copies: int = 0
     access_cycles: int = 0
     outermost_copies: bool = False
+    swapped_nests: bool = True
     ports: int | None = None
 
     def cost(self, kind: str, type_name: str) -> OperationCost:

@@ -12,9 +12,12 @@ That end says nothing of configurations of higher rungs that were not their best
 more, without what was measured: the answer bounds all that remains. While it is below the best measured
 latency, further designs are measured as far as `proof_evaluations` allows. Which ones is guided by what was
 measured: bounds on resources are optimistic (theorem 6.17), so the limit of the next sub-problem is divided
-by what designs took over their bounds, in the median. After a design that ran out of time the next ones have
-at most half its units and a quarter of its partitions, rungs of the ladder included, and after one that did
-not twice its own. Proofs are of sub-problems with the true limits.
+by what designs took over their bounds, in the median.
+
+The time that a tool takes grows with the program it unrolls. So a sub-problem whose best design is larger
+than what is done in time, in copies of operations or in partitions, is solved once more within these; proofs
+are of sub-problems with the true limits. After a design that ran out of time the next ones have at most half
+its copies and a quarter of its partitions, after one that did not they may have twice its own.
 """
 
 from __future__ import annotations
@@ -31,7 +34,7 @@ from pipelines.pragmas.explore.directives import partition_factors
 from pipelines.pragmas.explore.evaluation import Evaluation, Evaluator
 from pipelines.pragmas.explore.keys import configuration_key
 from pipelines.pragmas.explore.steps import EVALUATED, NO_DESIGN, PRUNED, REPEATED, Exploration, Step
-from pipelines.pragmas.program import OPTIMAL, SearchOptions, Solution, solve
+from pipelines.pragmas.program import OPTIMAL, SearchOptions, Solution, solve, unrolled_size
 from pipelines.pragmas.summary import Summary
 from pipelines.schemas import TIMEOUT
 from pipelines.tools import stopwatch
@@ -56,6 +59,7 @@ class LadderOptions:
         most_evaluations: designs after which the search ends; None for no limit.
         proof_evaluations: designs that are measured after the ladder to prove the best one.
         budget_s: seconds of solving and measuring after which nothing new is begun; None for no limit.
+        most_copies: of operations and accesses in a design that is likely done in time; None when unknown.
     """
 
     rungs: tuple[int | None, ...] = LADDER
@@ -64,6 +68,7 @@ class LadderOptions:
     most_evaluations: int | None = None
     proof_evaluations: int = 0
     budget_s: float | None = None
+    most_copies: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +107,7 @@ def explore(
         options=options or LadderOptions(),
         listen=listen,
     )
+    walk.most_copies = walk.options.most_copies
     with ThreadPoolExecutor(max_workers=walk.options.together) as pool:
         batch: list[SubProblem] = []
         for problem in _rungs(summary, target, walk):
@@ -134,18 +140,14 @@ def _rungs(summary: Summary, target: Target, walk: _Walk) -> Iterator[SubProblem
 def _in_time(summary: Summary, target: Target, walk: _Walk, found: SubProblem) -> SubProblem:
     """The sub-problem, or with narrower limits where its design would likely run out of time."""
     configuration = found.solution.configuration
-    if configuration is None or walk.most_units is None or walk.most_parts is None or walk.loses(found):
-        return found
-    if (
-        bound(summary, configuration, target).dsp_count <= walk.most_units
-        and most_parts(summary, configuration) <= walk.most_parts
-    ):
+    if configuration is None or walk.loses(found) or walk.is_likely_done(configuration):
         return found
     asked = SearchOptions(
-        most_partitions=_least(found.most_partitions, walk.most_parts), fine_only=found.fine_only
+        most_partitions=_least(found.most_partitions, walk.most_parts),
+        fine_only=found.fine_only,
+        most_copies=walk.most_copies,
     )
-    narrow = replace(target, dsp_available=_least(target.dsp_available, walk.most_units))
-    fewer = _solved(summary, narrow, walk, asked)
+    fewer = _solved(summary, target, walk, asked)
     if fewer.solution.configuration is None:
         return found
     return replace(
@@ -188,15 +190,21 @@ def _remainder(
     walk: _Walk,
     waiting: Sequence[SubProblem],
     parts: tuple[tuple[Configuration, frozenset[str]], ...] = (),
-    most: int | None = None,
+    *,
+    narrowed: bool = False,
 ) -> SubProblem:
     """The best of all that is neither measured nor waiting to be.
 
-    Args: parts: configurations that are not wanted with the same choices of the named loops either; most:
-          partitions of an array.
+    Args: parts: configurations that are not wanted with the same choices of the named loops either;
+          narrowed: to what is likely done in time.
     """
     taken = [p.solution.configuration for p in waiting if p.solution.configuration is not None]
-    asked = SearchOptions(most_partitions=most, excluded=(*walk.seen.values(), *taken), excluded_parts=parts)
+    asked = SearchOptions(
+        most_partitions=walk.most_parts if narrowed else None,
+        most_copies=walk.most_copies if narrowed else None,
+        excluded=(*walk.seen.values(), *taken),
+        excluded_parts=parts,
+    )
     problem = _solved(summary, target, walk, asked)
     walk.elapsed_s += problem.solver_s
     return problem
@@ -208,17 +216,13 @@ def _guided(summary: Summary, target: Target, walk: _Walk, waiting: Sequence[Sub
     Where nothing is left of that: variations; where nothing is left of these: what will likely not fit.
     """
     fitting = None if target.dsp_available is None else int(target.dsp_available / max(1.0, walk.overuse()))
-    narrow = replace(target, dsp_available=_least(fitting, walk.most_units))
+    narrow = replace(target, dsp_available=fitting)
     taken = [p.solution.configuration for p in waiting if p.solution.configuration is not None]
     parts = tuple((c, telling_loops(summary, c, target)) for c in (*walk.seen.values(), *taken))
-    for within, without, most in (
-        (narrow, parts, walk.most_parts),
-        (narrow, (), walk.most_parts),
-        (target, (), None),
-    ):
-        found = _remainder(summary, within, walk, waiting, without, most)
+    for within, without, narrowed in ((narrow, parts, True), (narrow, (), True), (target, (), False)):
+        found = _remainder(summary, within, walk, waiting, without, narrowed=narrowed)
         while walk.is_spelling(found, waiting):
-            found = _remainder(summary, within, walk, waiting, without, most)
+            found = _remainder(summary, within, walk, waiting, without, narrowed=narrowed)
         if found.solution.configuration is not None:
             return found
     return _remainder(summary, target, walk, waiting)
@@ -264,8 +268,8 @@ class _Walk:
 
     Attributes:
         elapsed_s: with designs that are measured side by side counted once.
-        most_units, most_parts: by its bound, and partitions of an array, that a design may have not to run
-            out of time; None when none did.
+        most_copies, most_parts: of operations and accesses, and partitions of an array, that a design may
+            have not to run out of time; None when unknown.
         remainder: bound of all that was not measured; proven: the best measured latency is not above it.
         closed: no further rung can win; ended: no further design may be measured.
     """
@@ -282,7 +286,7 @@ class _Walk:
     best_cycles: int | None = None
     remainder: float | None = None
     overuses: list[float] = field(default_factory=list[float])
-    most_units: int | None = None
+    most_copies: int | None = None
     most_parts: int | None = None
     proven: bool = False
     closed: bool = False
@@ -360,17 +364,27 @@ class _Walk:
         if configuration is None:
             return
         units = bound(self.summary, configuration, self.target).dsp_count
-        self._learn_size(int(units), most_parts(self.summary, configuration), late=answer.status == TIMEOUT)
+        self._learn_size(configuration, late=answer.status == TIMEOUT)
         if answer.used_share is not None and available and units > LEAST_SHARE * available:
             self.overuses.append(answer.used_share / (units / available))
 
-    def _learn_size(self, units: int, parts: int, *, late: bool) -> None:
+    def is_likely_done(self, configuration: Configuration) -> bool:
+        """Whether a design is not larger than what was done in time."""
+        return (
+            self.most_copies is None or unrolled_size(self.summary, configuration) <= self.most_copies
+        ) and (self.most_parts is None or most_parts(self.summary, configuration) <= self.most_parts)
+
+    def _learn_size(self, configuration: Configuration, *, late: bool) -> None:
         """Narrow the limits of designs that are done in time, or widen them by what was done."""
+        copies = unrolled_size(self.summary, configuration)
+        parts = most_parts(self.summary, configuration)
         if late:
-            self.most_units = _least(self.most_units, max(1, units // 2))
+            self.most_copies = _least(self.most_copies, max(1, copies // 2))
             self.most_parts = _least(self.most_parts, max(1, parts // 4))
-        elif self.most_units is not None and self.most_parts is not None:
-            self.most_units = max(self.most_units, 2 * units)
+            return
+        if self.most_copies is not None:
+            self.most_copies = max(self.most_copies, 2 * copies)
+        if self.most_parts is not None:
             self.most_parts = max(self.most_parts, 2 * parts)
 
     def _evaluate(self, problem: SubProblem) -> Evaluation:

@@ -25,6 +25,10 @@ from pipelines.programs import ProgramError
 from pipelines.schemas import INFEASIBLE, OK, TIMEOUT, TOOL_ERROR, ProgramRow
 from pipelines.tools import ToolMissing, stopwatch
 
+COPIES_A_SECOND = 200
+"""Operations and accesses of an unrolled program that are synthesised and counted in a second, at least:
+plain loops do 400 to 800, arrays in many banks 100 to 200."""
+
 PRELOADED = ("pipelines.pragmas.explore.own_hls",)
 
 
@@ -51,6 +55,11 @@ class OwnHls:
     def name(self) -> str:
         """Tool and version."""
         return f"simfoundry-hls-{tool_version()}"
+
+    @property
+    def most_copies(self) -> int:
+        """Of operations and accesses in a design that is likely done in time; see `unrolled_size`."""
+        return max(1, int(COPIES_A_SECOND * self.timeout_s))
 
     def options_for(self, configuration: Configuration) -> HlsOptions:
         """The options of a configuration's design."""

@@ -5,7 +5,7 @@ Belongs here: equations 1 to 16 of NLP-DSE as SCIP solves them. Does not: what a
 are used.
 """
 
-from pipelines.pragmas.program.constants import partitions
+from pipelines.pragmas.program.constants import partitions, unrolled_size
 from pipelines.pragmas.program.options import (
     DSPS,
     EXCLUDED,
@@ -14,6 +14,7 @@ from pipelines.pragmas.program.options import (
     MEMORY,
     OPTIMAL,
     PARTITIONS,
+    SIZE,
     UNKNOWN,
     SearchOptions,
     Solution,
@@ -28,10 +29,12 @@ __all__ = [
     "MEMORY",
     "OPTIMAL",
     "PARTITIONS",
+    "SIZE",
     "UNKNOWN",
     "SearchOptions",
     "Solution",
     "export",
     "partitions",
     "solve",
+    "unrolled_size",
 ]

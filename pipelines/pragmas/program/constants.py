@@ -45,6 +45,8 @@ def build_space(summary: Summary, target: Target, options: SearchOptions) -> Spa
         most_partitions=options.most_partitions,
         dsp={key: cost.dsp_count for key, cost in target.operations.items() if cost.dsp_count},
         dsp_available=target.dsp_available,
+        most_copies=options.most_copies,
+        sizes=statement_sizes(summary),
         transfer_cycles=level_cycles(into.values()) + level_cycles(out.values()),
         transfers=_transfers(summary, target, {*into, *out}),
         onchip_bits=target.onchip_bits,
@@ -246,6 +248,36 @@ def _transfer(summary: Summary, array: str) -> Transfer:
     return Transfer(array=array, bits=bits, places=frozenset((ROOT, *loops) for loops in around))
 
 
+# ---- size ------------------------------------------------------------------------------------------
+
+
+def statement_sizes(summary: Summary) -> dict[str, int]:
+    """Operations and accesses of the statements that each loop is the innermost one of; ROOT for those of
+    none."""
+    found: dict[str, int] = {}
+    for statement in summary.statements:
+        place = statement.loops[-1] if statement.loops else ROOT
+        found[place] = found.get(place, 0) + len(statement.operations) + len(statement.accesses)
+    return found
+
+
+def unrolled_size(summary: Summary, configuration: Configuration) -> int:
+    """Operations and accesses of the program with all copies that a configuration asks for, which is what a
+    tool has to work through."""
+    factors = asked_factors(summary, configuration)
+    total = 0
+    for place, size in statement_sizes(summary).items():
+        chain = () if place == ROOT else (*summary.loops_around(place), place)
+        total += size * math.prod(factors[loop] for loop in chain)
+    return total
+
+
+def asked_factors(summary: Summary, configuration: Configuration) -> dict[str, int]:
+    """Factors that are asked for, and trip counts inside pipelined loops."""
+    completed = complete(summary, configuration)
+    return {loop: max(configuration.of(loop).unroll, completed.of(loop).unroll) for loop in summary.loops}
+
+
 # ---- configurations --------------------------------------------------------------------------------
 
 
@@ -255,8 +287,7 @@ def partitions(summary: Summary, configuration: Configuration) -> dict[str, int]
     Equation 10 asks for a multiple of the factor of each loop that indexes a dimension: the least is their
     least common multiple. Factors are those that are asked for, and trip counts inside pipelined loops.
     """
-    completed = complete(summary, configuration)
-    factors = {loop: max(configuration.of(loop).unroll, completed.of(loop).unroll) for loop in summary.loops}
+    factors = asked_factors(summary, configuration)
     return {
         array: math.prod(math.lcm(*(factors[loop] for loop in loops)) for loops in rows)
         for array, rows in array_dimensions(summary).items()

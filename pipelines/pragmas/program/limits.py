@@ -168,6 +168,30 @@ def _copies_of(program: Program, place: str) -> Any:
     return program.exponential(f"copies {place}", exponent, on=on, most=reach)
 
 
+# ---- size ------------------------------------------------------------------------------------------
+
+SIZE_GOAL = 1000.0
+"""What the solver sees as the largest size."""
+
+
+def add_size(program: Program) -> None:
+    """Copies of all operations and accesses together: an exponential a loop that has statements."""
+    if program.space.most_copies is None:
+        return
+    each = SIZE_GOAL / max(1, program.space.most_copies)
+    terms: list[Any] = []
+    for place, size in program.space.sizes.items():
+        chain = () if place == ROOT else (*program.space.loops_around(place), place)
+        exponent = quicksum(
+            program.total(loop, lambda o: log(o.unroll), ABOVE, *LEAVES, INSIDE) for loop in chain
+        )
+        constant = not chain or not size
+        terms.append(
+            size * each if constant else program.exponential(f"size {place}", exponent + log(size * each))
+        )
+    program.require(quicksum(terms) <= SIZE_GOAL * (1 + 1e-9), "size")
+
+
 # ---- memory and exclusion --------------------------------------------------------------------------
 
 

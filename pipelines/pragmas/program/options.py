@@ -13,8 +13,9 @@ OPTIMAL, INCUMBENT, INFEASIBLE, UNKNOWN = "optimal", "incumbent", "infeasible", 
 """How a search ended: proven best; the best that was found in time; no configuration keeps to the limits;
 nothing was found in time."""
 
-PARTITIONS, DSPS, MEMORY, EXCLUDED = "partitions", "dsps", "memory", "excluded"
-"""Groups of constraints that can clash: equation 9; equation 15; equations 4, 7 and 16; what was excluded."""
+PARTITIONS, DSPS, MEMORY, SIZE, EXCLUDED = "partitions", "dsps", "memory", "size", "excluded"
+"""Groups of constraints that can clash: equation 9; equation 15; equations 4, 7 and 16; the size of the
+unrolled program; what was excluded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +25,8 @@ class SearchOptions:
     Attributes:
         most_partitions: of an array (equation 9, the ladder's rung), None for any.
         fine_only: no copies of loops above the pipelined ones (equation 14).
+        most_copies: of operations and accesses in the unrolled program (`unrolled_size`), which is what a
+            tool has to work through; None for any.
         time_limit_s, most_nodes: of the solver, None for none; nodes are the same on every machine.
         excluded: configurations that are not wanted again, compared as tools complete them.
         excluded_parts: likewise, but any that makes the same choices of the named loops is not wanted.
@@ -33,6 +36,7 @@ class SearchOptions:
 
     most_partitions: int | None = None
     fine_only: bool = False
+    most_copies: int | None = None
     time_limit_s: float | None = None
     most_nodes: int | None = None
     excluded: tuple[Configuration, ...] = ()

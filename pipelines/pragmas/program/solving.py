@@ -14,10 +14,17 @@ from typing import Any
 from pipelines.pragmas.bound import Target, bound
 from pipelines.pragmas.configuration import Configuration
 from pipelines.pragmas.errors import PragmaError
-from pipelines.pragmas.program.constants import build_space, partitions
+from pipelines.pragmas.program.constants import build_space, partitions, unrolled_size
 from pipelines.pragmas.program.designs import decode, design_of, encode
 from pipelines.pragmas.program.inequalities import add_inequalities
-from pipelines.pragmas.program.limits import add_dsps, add_memory, add_partitions, add_swaps, exclude
+from pipelines.pragmas.program.limits import (
+    add_dsps,
+    add_memory,
+    add_partitions,
+    add_size,
+    add_swaps,
+    exclude,
+)
 from pipelines.pragmas.program.model import Program
 from pipelines.pragmas.program.options import (
     DSPS,
@@ -27,6 +34,7 @@ from pipelines.pragmas.program.options import (
     MEMORY,
     OPTIMAL,
     PARTITIONS,
+    SIZE,
     UNKNOWN,
     SearchOptions,
     Solution,
@@ -143,6 +151,7 @@ def _constrain(program: Program, problem: Problem, ways: list[Way], shared: Any)
     picked = add_partitions(program, shared)
     add_dsps(program, latency)
     add_memory(program)
+    add_size(program)
     add_swaps(program)
     for design in problem.excluded:
         exclude(program, design)
@@ -154,6 +163,10 @@ def _check(options: SearchOptions) -> None:
     if options.most_partitions is not None and options.most_partitions < 1:
         raise PragmaError(
             f"most_partitions must be at least 1 or None, got {options.most_partitions} (SearchOptions:1)"
+        )
+    if options.most_copies is not None and options.most_copies < 1:
+        raise PragmaError(
+            f"most_copies must be at least 1 or None, got {options.most_copies} (SearchOptions:1)"
         )
     if options.time_limit_s is not None and options.time_limit_s <= 0:
         raise PragmaError(
@@ -188,6 +201,7 @@ def _keeps(summary: Summary, target: Target, options: SearchOptions, configurati
     most = max(partitions(summary, configuration).values(), default=1)
     return (
         (options.most_partitions is None or most <= options.most_partitions)
+        and (options.most_copies is None or unrolled_size(summary, configuration) <= options.most_copies)
         and (target.dsp_available is None or found.dsp_count <= target.dsp_available * (1 + 1e-9))
         and (target.onchip_bits is None or found.onchip_bits <= target.onchip_bits)
     )
@@ -248,7 +262,7 @@ def _infeasible(problem: Problem) -> Solution:
 def clashing_groups(problem: Problem) -> tuple[str, ...]:
     """Groups of constraints that cannot hold together, each of which is needed for that: groups are left out
     one by one, and one without which there still is no design stays out."""
-    kept = [group for group in (PARTITIONS, DSPS, MEMORY, EXCLUDED) if _present(problem, group)]
+    kept = [group for group in (PARTITIONS, DSPS, MEMORY, SIZE, EXCLUDED) if _present(problem, group)]
     for group in tuple(kept):
         fewer = [other for other in kept if other != group]
         if not _feasible(_with(problem, fewer)):
@@ -262,6 +276,7 @@ def _present(problem: Problem, group: str) -> bool:
         PARTITIONS: space.most_partitions is not None,
         DSPS: space.dsp_available is not None,
         MEMORY: bool(space.transfers),
+        SIZE: space.most_copies is not None,
         EXCLUDED: bool(problem.excluded),
     }
     return present[group]
@@ -275,6 +290,7 @@ def _with(problem: Problem, groups: list[str]) -> Problem:
         most_partitions=space.most_partitions if PARTITIONS in groups else None,
         dsp_available=space.dsp_available if DSPS in groups else None,
         transfers=space.transfers if MEMORY in groups else (),
+        most_copies=space.most_copies if SIZE in groups else None,
     )
     return Problem(space=left, excluded=problem.excluded if EXCLUDED in groups else ())
 

@@ -110,6 +110,7 @@ class Space:
         always_entered: loops that have an iteration in each execution.
         dimensions: by array, the loops of each dimension (C_{a,d} of Table 5).
         most_partitions: of an array, None for any; dsp: DSP blocks of a unit; dsp_available: None for any.
+        most_copies: of operations and accesses, None for any; sizes: how many a loop's own statements have.
         transfer_cycles: of all transfers; transfers, onchip_bits: equations 4, 7 and 16.
     """
 
@@ -122,6 +123,8 @@ class Space:
     most_partitions: int | None
     dsp: Mapping[tuple[str, str], int]
     dsp_available: int | None
+    most_copies: int | None = None
+    sizes: Mapping[str, int] = field(default_factory=dict[str, int])
     transfer_cycles: float = 0.0
     transfers: tuple[Transfer, ...] = ()
     onchip_bits: int | None = None
