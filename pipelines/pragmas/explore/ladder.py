@@ -9,15 +9,17 @@ constraints only grow along a ladder, the search ends at the first rung whose bo
 together, is not below the best measured latency.
 
 That end says nothing of configurations of higher rungs that were not their best. So the search asks once
-more, without what was measured: the answer bounds all that remains. While it is below the best measured
-latency, further designs are measured as far as `proof_evaluations` allows. Which ones is guided by what was
-measured: bounds on resources are optimistic (theorem 6.17), so the limit of the next sub-problem is divided
-by what designs took over their bounds, in the median.
+more, without what was measured: the answer bounds all that remains. It is asked without equation 15, for
+theorem 6.17 supposes the bound's intervals, and a design that starts iterations more rarely may fit all the
+same. While it is below the best measured latency, further designs are measured as far as `proof_evaluations`
+allows. Which ones is guided by what was measured: their limit on resources is that of the target divided by
+what designs took over their bounds, in the median.
 
 The time that a tool takes grows with the program it unrolls. So a sub-problem whose best design is larger
-than what is done in time, in copies of operations or in partitions, is solved once more within these; proofs
-are of sub-problems with the true limits. After a design that ran out of time the next ones have at most half
-its copies and a quarter of its partitions, after one that did not they may have twice its own.
+than what is done in time, in copies of operations or in partitions, or that likely does not fit, is solved
+once more within these; proofs are of sub-problems with the true limits. After a design that ran out of time
+the next ones have at most half its copies and a quarter of its partitions, after one that did not they may
+have twice its own.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ from pipelines.pragmas.explore.directives import partition_factors
 from pipelines.pragmas.explore.evaluation import Evaluation, Evaluator
 from pipelines.pragmas.explore.keys import configuration_key
 from pipelines.pragmas.explore.steps import EVALUATED, NO_DESIGN, PRUNED, REPEATED, Exploration, Step
-from pipelines.pragmas.program import OPTIMAL, SearchOptions, Solution, solve, unrolled_size
+from pipelines.pragmas.program import OPTIMAL, SearchOptions, Solution, partitions, solve, unrolled_size
 from pipelines.pragmas.summary import Summary
 from pipelines.schemas import TIMEOUT
 from pipelines.tools import stopwatch
@@ -45,6 +47,8 @@ LADDER: tuple[int | None, ...] = (None, 2048, 1024, 512, 256, 128, 64, 32, 16, 8
 
 MATTERS = 1.15
 """Factor by which a bound must grow without a loop's directives for them to matter."""
+LEAST_OVERUSE = 0.25
+"""Least that designs are taken to need of a limit over their bounds on it."""
 LEAST_SHARE = 0.01
 """Share of a limit from which a bound on it is compared with what a design took."""
 
@@ -125,29 +129,47 @@ def explore(
 
 def _rungs(summary: Summary, target: Target, walk: _Walk) -> Iterator[SubProblem]:
     """The ladder's sub-problems until the search has ended; a larger rung's bound holds in smaller ones."""
-    known = {False: 0.0, True: 0.0}
+    known, solved = {False: 0.0, True: 0.0}, dict[bool, SubProblem]()
     for rung in walk.options.rungs:
         for fine_only in (False, True):
             if walk.ended or walk.closed:
                 return
-            least = max(known[False], known[fine_only])
-            asked = SearchOptions(most_partitions=rung, fine_only=fine_only, at_least_cycles=least)
-            found = _solved(summary, target, walk, asked)
-            known[fine_only] = max(least, found.solution.lower_bound)
+            before = solved.get(fine_only)
+            if before is not None and rung is not None and _keeps(summary, before, rung):
+                found = replace(before, most_partitions=rung, solver_s=0.0)
+            else:
+                least = max(known[False], known[fine_only])
+                asked = SearchOptions(most_partitions=rung, fine_only=fine_only, at_least_cycles=least)
+                found = _solved(summary, target, walk, asked)
+                known[fine_only] = max(least, found.solution.lower_bound)
+            solved[fine_only] = found
             yield _in_time(summary, target, walk, found)
 
 
+def _keeps(summary: Summary, problem: SubProblem, rung: int) -> bool:
+    """Whether the best configuration of a larger rung is one of a rung, and so its best one too."""
+    solution = problem.solution
+    if solution.status != OPTIMAL or solution.configuration is None:
+        return False
+    return max(partitions(summary, solution.configuration).values(), default=1) <= rung
+
+
 def _in_time(summary: Summary, target: Target, walk: _Walk, found: SubProblem) -> SubProblem:
-    """The sub-problem, or with narrower limits where its design would likely run out of time."""
+    """The sub-problem, or with narrower limits where its design would likely run out of time or space."""
     configuration = found.solution.configuration
-    if configuration is None or walk.loses(found) or walk.is_likely_done(configuration):
+    if configuration is None or walk.loses(found) or walk.is_likely(configuration):
         return found
     asked = SearchOptions(
         most_partitions=_least(found.most_partitions, walk.most_parts),
         fine_only=found.fine_only,
         most_copies=walk.most_copies,
     )
-    fewer = _solved(summary, target, walk, asked)
+    within = walk.fitting(target, most=1.0)
+    key = (asked, within.dsp_available)
+    fewer = walk.narrowed.get(key)
+    if fewer is None:
+        fewer = _solved(summary, within, walk, asked)
+        walk.narrowed[key] = replace(fewer, solver_s=0.0)
     if fewer.solution.configuration is None:
         return found
     return replace(
@@ -169,9 +191,11 @@ def most_parts(summary: Summary, configuration: Configuration) -> int:
 
 def _remainders(summary: Summary, target: Target, walk: _Walk) -> Iterator[list[SubProblem]]:
     """The best of all that was not measured, some at a time, until nothing of it can win."""
-    measured = 0
+    measured, rest = 0, None
     while True:
-        walk.bound_remainder(_remainder(summary, target, walk, []))
+        if rest is None or walk.was_measured(rest):
+            rest = _remainder(summary, without_limit(target), walk, [])
+        walk.bound_remainder(rest)
         if walk.proven or walk.ended or measured >= walk.options.proof_evaluations:
             return
         batch: list[SubProblem] = []
@@ -215,17 +239,22 @@ def _guided(summary: Summary, target: Target, walk: _Walk, waiting: Sequence[Sub
 
     Where nothing is left of that: variations; where nothing is left of these: what will likely not fit.
     """
-    fitting = None if target.dsp_available is None else int(target.dsp_available / max(1.0, walk.overuse()))
-    narrow = replace(target, dsp_available=fitting)
+    narrow, free = walk.fitting(target), without_limit(target)
     taken = [p.solution.configuration for p in waiting if p.solution.configuration is not None]
     parts = tuple((c, telling_loops(summary, c, target)) for c in (*walk.seen.values(), *taken))
-    for within, without, narrowed in ((narrow, parts, True), (narrow, (), True), (target, (), False)):
+    for within, without, narrowed in ((narrow, parts, True), (narrow, (), True), (free, (), False)):
         found = _remainder(summary, within, walk, waiting, without, narrowed=narrowed)
         while walk.is_spelling(found, waiting):
             found = _remainder(summary, within, walk, waiting, without, narrowed=narrowed)
         if found.solution.configuration is not None:
             return found
-    return _remainder(summary, target, walk, waiting)
+    return _remainder(summary, free, walk, waiting)
+
+
+def without_limit(target: Target) -> Target:
+    """A target with any number of units: a tool that starts iterations more rarely than the bound supposes
+    needs fewer of them, so a design may fit that theorem 6.17 says does not."""
+    return replace(target, dsp_available=None)
 
 
 def spelled(summary: Summary, configuration: Configuration) -> str:
@@ -270,6 +299,7 @@ class _Walk:
         elapsed_s: with designs that are measured side by side counted once.
         most_copies, most_parts: of operations and accesses, and partitions of an array, that a design may
             have not to run out of time; None when unknown.
+        done_copies, done_parts: largest that were done in time. narrowed: sub-problems within such limits.
         remainder: bound of all that was not measured; proven: the best measured latency is not above it.
         closed: no further rung can win; ended: no further design may be measured.
     """
@@ -288,6 +318,11 @@ class _Walk:
     overuses: list[float] = field(default_factory=list[float])
     most_copies: int | None = None
     most_parts: int | None = None
+    done_copies: int = 0
+    done_parts: int = 0
+    narrowed: dict[tuple[SearchOptions, int | None], SubProblem] = field(
+        default_factory=dict[tuple[SearchOptions, int | None], SubProblem]
+    )
     proven: bool = False
     closed: bool = False
     ended: bool = False
@@ -295,6 +330,13 @@ class _Walk:
     def overuse(self) -> float:
         """What designs took of the limit over their bounds on it, in the median; 1 when nothing is known."""
         return median(self.overuses) if self.overuses else 1.0
+
+    def fitting(self, target: Target, most: float = 1 / LEAST_OVERUSE) -> Target:
+        """A target with the units of designs that likely fit, at most so many times those there are."""
+        if target.dsp_available is None:
+            return target
+        factor = min(most, 1.0 / max(LEAST_OVERUSE, self.overuse()))
+        return replace(target, dsp_available=max(1, int(target.dsp_available * factor)))
 
     def allowed(self) -> int:
         """Designs that may still be measured."""
@@ -330,6 +372,11 @@ class _Walk:
         self._add(problem, REPEATED)
         return True
 
+    def was_measured(self, problem: SubProblem) -> bool:
+        """Whether its configuration was."""
+        configuration = problem.solution.configuration
+        return configuration is not None and configuration_key(configuration) in self.seen
+
     def is_spelling(self, problem: SubProblem, waiting: Sequence[SubProblem]) -> bool:
         """Whether its configuration makes a design that was measured or waits; it is not asked for again."""
         configuration = problem.solution.configuration
@@ -346,6 +393,7 @@ class _Walk:
         """Measure the configurations of some sub-problems side by side."""
         found = [p for p in batch if p.solution.configuration is not None]
         answers = list(pool.map(self._evaluate, found))
+        self._learn_sizes(found, answers)
         self.elapsed_s += max((a.wall_s for a in answers), default=0.0)
         for problem, answer in zip(found, answers, strict=True):
             self.evaluations += 1
@@ -364,28 +412,39 @@ class _Walk:
         if configuration is None:
             return
         units = bound(self.summary, configuration, self.target).dsp_count
-        self._learn_size(configuration, late=answer.status == TIMEOUT)
         if answer.used_share is not None and available and units > LEAST_SHARE * available:
             self.overuses.append(answer.used_share / (units / available))
 
-    def is_likely_done(self, configuration: Configuration) -> bool:
-        """Whether a design is not larger than what was done in time."""
+    def is_likely(self, configuration: Configuration) -> bool:
+        """Whether a design is not larger than what was done in time, and likely fits."""
+        available = self.fitting(self.target, most=1.0).dsp_available
+        if available is not None and bound(self.summary, configuration, self.target).dsp_count > available:
+            return False
         return (
             self.most_copies is None or unrolled_size(self.summary, configuration) <= self.most_copies
         ) and (self.most_parts is None or most_parts(self.summary, configuration) <= self.most_parts)
 
-    def _learn_size(self, configuration: Configuration, *, late: bool) -> None:
-        """Narrow the limits of designs that are done in time, or widen them by what was done."""
-        copies = unrolled_size(self.summary, configuration)
-        parts = most_parts(self.summary, configuration)
-        if late:
-            self.most_copies = _least(self.most_copies, max(1, copies // 2))
-            self.most_parts = _least(self.most_parts, max(1, parts // 4))
-            return
-        if self.most_copies is not None:
-            self.most_copies = max(self.most_copies, 2 * copies)
-        if self.most_parts is not None:
-            self.most_parts = max(self.most_parts, 2 * parts)
+    def _learn_sizes(self, problems: Sequence[SubProblem], answers: Sequence[Evaluation]) -> None:
+        """Widen the limits of designs that are done in time by what was done; narrow what of a design that
+        was late is larger than that."""
+        sizes = [
+            (unrolled_size(self.summary, c), most_parts(self.summary, c), answer.status == TIMEOUT)
+            for problem, answer in zip(problems, answers, strict=True)
+            if (c := problem.solution.configuration) is not None
+        ]
+        for copies, parts, late in sizes:
+            if not late:
+                self.done_copies, self.done_parts = max(self.done_copies, copies), max(self.done_parts, parts)
+        for copies, parts, late in sizes:
+            if late and copies > self.done_copies:
+                self.most_copies = _least(self.most_copies, max(self.done_copies, copies // 2, 1))
+            if late and parts > self.done_parts:
+                self.most_parts = _least(self.most_parts, max(self.done_parts, parts // 4, 1))
+        if not all(late for _, _, late in sizes):
+            if self.most_copies is not None:
+                self.most_copies = max(self.most_copies, 2 * self.done_copies)
+            if self.most_parts is not None:
+                self.most_parts = max(self.most_parts, 2 * self.done_parts)
 
     def _evaluate(self, problem: SubProblem) -> Evaluation:
         configuration = problem.solution.configuration

@@ -25,9 +25,9 @@ from pipelines.programs import ProgramError
 from pipelines.schemas import INFEASIBLE, OK, TIMEOUT, TOOL_ERROR, ProgramRow
 from pipelines.tools import ToolMissing, stopwatch
 
-COPIES_A_SECOND = 200
-"""Operations and accesses of an unrolled program that are synthesised and counted in a second, at least:
-plain loops do 400 to 800, arrays in many banks 100 to 200."""
+COPIES_A_SECOND = 50
+"""Operations and accesses of an unrolled program that are synthesised and counted in a second, surely: plain
+loops do 400 to 800, arrays in many banks 100 to 200. Searches begin with it and double what was done."""
 
 PRELOADED = ("pipelines.pragmas.explore.own_hls",)
 
