@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -93,6 +93,21 @@ def test_no_design_that_could_win_is_pruned() -> None:
     assert found.best.evaluation is not None
     assert found.best.evaluation.latency_cycles == best
     assert found.proven
+
+
+def test_designs_that_fit_against_their_bound_on_units_are_found() -> None:
+    """As fdtd-2d of size small: 30,972 units of 20,000 by the bound, 17.9 of 20 mm2 in fact."""
+    few = replace(TARGET, dsp_available=8)
+    within = solve(SUMMARY, few).latency_cycles or 0
+    best = min(exact(c).latency_cycles or 0 for c in all_configurations(SUMMARY))
+    assert best < within
+    found = explore(SUMMARY, few, Known(exact), LadderOptions(together=1, proof_evaluations=400))
+    assert found.best is not None
+    assert found.best.evaluation is not None
+    assert found.best.evaluation.latency_cycles == best
+    assert found.proven
+    ladder_alone = explore(SUMMARY, few, Known(exact), ONE)
+    assert not ladder_alone.proven
 
 
 def test_no_configuration_is_measured_twice() -> None:

@@ -159,10 +159,16 @@ def _programs(draw: st.DrawFn) -> str:
     st.sampled_from([U200, OWN]),
     st.sampled_from([None, 8, 4, 2, 1]),
     st.sampled_from([None, 30, 10, 5]),
+    st.sampled_from([None, 40, 12]),
     st.booleans(),
 )
 def test_optimum_is_the_least_bound_of_random_nests(
-    text: str, target: Target, most_partitions: int | None, dsps: int | None, fine_only: bool
+    text: str,
+    target: Target,
+    most_partitions: int | None,
+    dsps: int | None,
+    most_copies: int | None,
+    fine_only: bool,
 ) -> None:
-    options = SearchOptions(most_partitions=most_partitions, fine_only=fine_only)
+    options = SearchOptions(most_partitions=most_partitions, fine_only=fine_only, most_copies=most_copies)
     _compare(summarise(text, "f"), replace(target, dsp_available=dsps), options)

@@ -19,6 +19,7 @@ from pipelines.pragmas.program import (
     MEMORY,
     OPTIMAL,
     PARTITIONS,
+    SIZE,
     SearchOptions,
     export,
     partitions,
@@ -63,6 +64,11 @@ def test_few_dsps_clash_alone(gemm: Summary) -> None:
 def test_little_memory_clashes_alone(gemm: Summary) -> None:
     found = solve(gemm, replace(U200, onchip_bits=8), SearchOptions(most_partitions=2))
     assert (found.status, found.clashing) == (INFEASIBLE, (MEMORY,))
+
+
+def test_a_program_that_is_larger_than_asked_for_clashes_alone(gemm: Summary) -> None:
+    found = solve(gemm, U200, SearchOptions(most_partitions=2, most_copies=1))
+    assert (found.status, found.clashing) == (INFEASIBLE, (SIZE,))
 
 
 def test_two_groups_clash_together() -> None:
@@ -139,6 +145,7 @@ def test_export_rejects_another_format(gemm: Summary, tmp_path: Path) -> None:
     ("options", "message"),
     [
         (SearchOptions(most_partitions=0), "most_partitions must be at least 1 or None, got 0"),
+        (SearchOptions(most_copies=0), "most_copies must be at least 1 or None, got 0"),
         (SearchOptions(time_limit_s=0.0), r"time_limit_s must be more than 0 or None, got 0\.0"),
     ],
 )
