@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pipelines.cache import ContentCache
 from pipelines.hls import HlsOptions, TransformOptions
+from pipelines.labelling import count_design, counting
+from pipelines.native import NativeRun, run_native
 from pipelines.pragmas import Configuration, LoopChoice
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import bound, read_target
@@ -108,3 +111,28 @@ def test_directives_that_are_not_applied_are_named(tmp_path: Path) -> None:
     found = own.evaluate(asked)
     assert found.status == OK
     assert own.options_for(asked).directives
+
+
+def test_a_program_runs_natively_once_for_all_its_designs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reordered sums are compared with native outputs, which are remembered."""
+    own, runs = evaluator("gemv", tmp_path), list[str]()
+
+    def run(source: str, *arguments: Any, **options: Any) -> NativeRun:
+        runs.append(source)
+        return run_native(source, *arguments, **options)
+
+    monkeypatch.setattr(counting, "run_native", run)
+    counted = [
+        count_design(own.program, own.options_for(c), cache=own.cache, options=own.options)
+        for c in (Configuration(), Configuration(loops={"L1": LoopChoice(pipeline=FINE, unroll=2)}))
+    ]
+    assert [made.run and made.run.status for made in counted] == [OK, OK]
+    assert 1 <= len(runs) <= 2
+    monkeypatch.setattr(counting, "REORDERED_SHARES", {4: -1.0, 8: -1.0})
+    other = Configuration(loops={"L1": LoopChoice(pipeline=FINE, unroll=3)})
+    wrong = count_design(own.program, own.options_for(other), cache=own.cache, options=own.options)
+    assert wrong.run is not None
+    assert wrong.run.reason == "the scheduled design differs from native C in array y"
+    assert len(runs) <= 2
