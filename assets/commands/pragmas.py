@@ -114,7 +114,7 @@ def pragma_text(answer: Mapping[str, Any], question: PragmaQuestion) -> str:
     )
     lines += ["", *aligned_lines([PART_HEAD, *([str(p[n]) for n in PART_KEYS] for p in found["parts"])])]
     if answer["exploration"] is not None:
-        lines += ["", *_exploration_lines(answer["exploration"])]
+        lines += ["", *_exploration_lines(answer["exploration"], proof)]
     if question.out is not None:
         lines += ["", f"written to {question.out}"]
     return "\n".join(lines)
@@ -287,14 +287,26 @@ def _step(step: Step) -> dict[str, Any]:
     }
 
 
-def _exploration_lines(found: Mapping[str, Any]) -> list[str]:
+def _exploration_lines(found: Mapping[str, Any], proof: Mapping[str, Any]) -> list[str]:
     steps: Sequence[Mapping[str, Any]] = found["steps"]
     best = steps[-1]["best"] if steps else None
     lines = aligned_lines([STEP_HEAD, *([_cell(step[name]) for name in STEP_HEAD] for step in steps)])
     if best is None:
         return [*lines, "", f"{found['evaluated']} designs measured, none of them valid"]
-    said = "proven best of the space" if found["proven"] else f"gap {100 * (found['gap'] or 0):.1f} %"
+    said = "proven best of the space" if found["proven"] else _gaps(best, found, proof)
     return [*lines, "", f"{found['evaluated']} designs measured, the best takes {best:,} cycles ({said})"]
+
+
+def _gaps(best: int, found: Mapping[str, Any], proof: Mapping[str, Any]) -> str:
+    """How far the best measured design is from two bounds: of all designs, and of those within the limits."""
+    said: list[str] = []
+    if proof["lower_bound_cycles"]:
+        least = proof["lower_bound_cycles"]
+        said.append(f"gap {100 * (best / least - 1):.1f} % to the best bound within the limits, {least:,.0f}")
+    if found["lower_bound_cycles"]:
+        least = found["lower_bound_cycles"]
+        said.append(f"{100 * (best / least - 1):.1f} % to that of any area not measured, {least:,.0f}")
+    return "; ".join(said) or "no bound is known"
 
 
 def _cell(value: Any) -> str:

@@ -60,6 +60,10 @@ def test_designs_are_measured_and_none_is_faster_than_its_bound(file: Path) -> N
     assert 1 <= len(measured) == answer["exploration"]["evaluated"] <= 4
     assert all(s["measured"] >= s["bound"] for s in measured if s["status"] == "ok")
     assert json.loads(answer["directives"])
+    last = _ask(file, "--target", "simfoundry", "--area", "2", "--evaluate", "4").stdout.splitlines()[-1]
+    proven, gap = answer["exploration"]["proven"], "to the best bound within the limits"
+    assert ("proven best of the space" in last) is proven
+    assert (gap in last) is not proven
 
 
 def test_the_annotated_source_goes_to_a_file_as_vitis_pragmas(file: Path) -> None:
