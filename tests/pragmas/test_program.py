@@ -113,6 +113,19 @@ def test_constraints_alone_have_the_least_bound(dsps: int | None, most_partition
     assert found == pytest.approx(least, rel=1e-6)
 
 
+@pytest.mark.parametrize("most_copies", [40, 25])
+def test_the_constraint_on_size_alone_has_the_least_bound(most_copies: int) -> None:
+    summary, options = summarise(SHARED, "f"), SearchOptions(most_copies=most_copies)
+    program = build_program(Problem(space=build_space(summary, U200, options)))
+    least = least_bound(summary, U200, options)
+    assert program is not None
+    assert least is not None
+    assert least > (least_bound(summary, U200, SearchOptions()) or 0.0)
+    program.scip.optimize()
+    found = program.scip.getObjVal() / program.scale + program.space.transfer_cycles
+    assert found == pytest.approx(least, rel=1e-6)
+
+
 # ---- random nests ----------------------------------------------------------------------------------
 
 SIDE = 8
