@@ -22,12 +22,15 @@ def small_polybench(kernel: str, **sizes: int) -> Summary:
     return summarise(given + text, row.top)
 
 
-def configurations(summary: Summary) -> Iterator[Configuration]:
-    """Every pipeline position and every divisor of every loop (equations 1, 3 and 12)."""
+def configurations(summary: Summary, target: Target) -> Iterator[Configuration]:
+    """Every pipeline position and every divisor of every loop (equations 1, 3 and 12), and where units are
+    limited every interval."""
+    intervals = (1,) if target.dsp_available is None else target.intervals
     rows = [
         [
-            LoopChoice(pipeline=pipeline, unroll=unroll)
+            LoopChoice(pipeline=pipeline, unroll=unroll, interval=interval)
             for pipeline in (OFF, FINE)
+            for interval in (intervals if pipeline == FINE else (1,))
             for unroll in range(1, max(1, loop.trip_count_max if loop.constant else 1) + 1)
             if loop.trip_count_max % unroll == 0
         ]
@@ -46,6 +49,7 @@ def admitted(summary: Summary, target: Target, options: SearchOptions, asked: Co
     most = max(partitions(summary, asked).values(), default=1)
     broken = (
         _beyond_distance(summary, made, asked)
+        or _has_smaller_factor(summary, made)
         or (options.fine_only and _has_coarse_copies(summary, made, asked))
         or (options.most_partitions is not None and most > options.most_partitions)
         or (options.most_copies is not None and unrolled_size(summary, asked) > options.most_copies)
@@ -57,7 +61,7 @@ def admitted(summary: Summary, target: Target, options: SearchOptions, asked: Co
 
 def least_bound(summary: Summary, target: Target, options: SearchOptions) -> float | None:
     """The least bound of all configurations, None where there are none."""
-    found = (admitted(summary, target, options, asked) for asked in configurations(summary))
+    found = (admitted(summary, target, options, asked) for asked in configurations(summary, target))
     return min((cycles for cycles in found if cycles is not None), default=None)
 
 
@@ -69,6 +73,16 @@ def _beyond_distance(summary: Summary, made: Configuration, asked: Configuration
         and not any(made.of(other).pipeline == FINE for other in summary.loops_around(name))
         and not _is_straight(summary, made, name)
         for name, loop in summary.loops.items()
+    )
+
+
+def _has_smaller_factor(summary: Summary, made: Configuration) -> bool:
+    """An interval is asked for where a factor that many times smaller would save as many units."""
+    choices = ((summary.loops[name], choice) for name, choice in made.loops.items())
+    return any(
+        choice.pipeline == FINE and choice.interval > 1 and choice.unroll % choice.interval == 0
+        for loop, choice in choices
+        if loop.constant
     )
 
 

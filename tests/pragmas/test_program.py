@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import Target, bound, read_target
+from pipelines.pragmas.configuration import FINE, LoopChoice
 from pipelines.pragmas.program import INFEASIBLE, OPTIMAL, SearchOptions, solve
 from pipelines.pragmas.program.constants import build_space
 from pipelines.pragmas.program.solving import Problem, build_program
@@ -69,6 +70,33 @@ def test_optimum_is_the_least_bound_with_few_dsps(kernel: str, available: int) -
     summary = small_polybench(kernel, **KERNELS[kernel])
     for options in LIMITS[:3]:
         _compare(summary, replace(U200, dsp_available=available), options)
+
+
+@pytest.mark.parametrize("kernel", ["gemm", "atax", "jacobi-1d", "trisolv", "syrk"])
+@pytest.mark.parametrize("area", [200, 330, 500, 900])
+def test_optimum_is_the_least_bound_with_longer_intervals(kernel: str, area: int) -> None:
+    summary = small_polybench(kernel, **KERNELS[kernel])
+    for options in LIMITS[:3]:
+        _compare(summary, replace(OWN, dsp_available=area, intervals=(1, 2, 3, 5)), options)
+
+
+PRIMES = """
+void f(float A[7][5]) {
+  for (int i = 0; i < 7; i++) for (int j = 0; j < 5; j++) A[i][j] = A[i][j] * 3.0f;
+}
+"""
+
+
+def test_a_longer_interval_shares_units_where_no_divisor_does() -> None:
+    summary = summarise(PRIMES, "f")
+    limited = replace(OWN, dsp_available=3 * 162, intervals=(1, 2))
+    found = solve(summary, limited, SearchOptions()).configuration
+    alone = solve(summary, replace(limited, intervals=(1,)), SearchOptions())
+    assert found is not None
+    assert found.of("L0") == LoopChoice(pipeline=FINE, interval=2)
+    assert alone.latency_cycles is not None
+    assert bound(summary, found, limited).dsp_count == 2.5 * 162
+    assert 2 * bound(summary, found, limited).latency_cycles < alone.latency_cycles
 
 
 @pytest.mark.parametrize("kernel", ["gemm", "atax"])

@@ -73,7 +73,7 @@ def test_a_program_that_is_larger_than_asked_for_clashes_alone(gemm: Summary) ->
 
 def test_two_groups_clash_together() -> None:
     summary = small_polybench("trisolv", N=4)
-    everything = tuple(configurations(summary))
+    everything = tuple(configurations(summary, U200))
     few = tuple(c for c in everything if max(partitions(summary, c).values()) == 1)
     found = solve(summary, U200, SearchOptions(most_partitions=1, excluded=few))
     assert found.status == INFEASIBLE

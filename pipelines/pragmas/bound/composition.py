@@ -52,7 +52,7 @@ def cost_of(summary: Summary, completed: Configuration, child: str | int, target
         return _straight(summary, child, target)
     loop, choice = summary.loops[child], completed.of(child)
     if choice.pipeline == FINE:
-        found = leaf(summary, child, choice.unroll, target)
+        found = leaf(summary, child, choice.unroll, target, choice.interval)
         fill = max(0, found.latency_cycles - found.interval_cycles) if loop.trip_count_min > 0 else 0
         limit = f"interval {found.interval_cycles} of {child}: {found.limit}"
         return Cost(cycles=found.cycles, fill_cycles=fill, units=found.units, limit=limit)

@@ -19,14 +19,17 @@ UNIT_OF = {"sub": "add"}
 """Kinds that share a unit with another kind."""
 
 
-def leaf(summary: Summary, loop: str, unroll: int, target: Target) -> Leaf:
+def leaf(summary: Summary, loop: str, unroll: int, target: Target, asked: int = 1) -> Leaf:
     """A loop that is pipelined with a factor, all loops inside unrolled fully (theorems 6.13 and 6.14).
 
     Args: unroll: copies of the body that run at once, already completed (`completion.inner_unroll`).
+          asked: the least interval that is asked for.
     """
     facts = summary.loops[loop]
     latency = body_latency(summary, loop, target, {loop: unroll})
-    interval, limit = least_interval(summary, loop, unroll, target)
+    interval, limit = max(
+        least_interval(summary, loop, unroll, target), (asked, "asked for"), key=lambda way: way[0]
+    )
     steps = iterations(facts, unroll)
     fill = max(0, latency - interval) if facts.trip_count_min > 0 else 0
     cycles = fill + float(steps) * interval if facts.trip_count_max else 0.0

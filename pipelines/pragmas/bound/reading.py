@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
@@ -51,6 +51,7 @@ class _File(BaseModel):
     access_cycles: int = Field(default=0, ge=0)
     outermost_copies: bool = False
     swapped_nests: bool = True
+    intervals: tuple[Annotated[int, Field(ge=1)], ...] = (1,)
     ports: int | None = Field(default=None, ge=1)
     sources: dict[str, str]
     operations: tuple[_Operation, ...]
@@ -96,6 +97,7 @@ def read_target(name_or_path: str | Path) -> Target:
         access_cycles=found.access_cycles,
         outermost_copies=found.outermost_copies,
         swapped_nests=found.swapped_nests,
+        intervals=found.intervals,
         ports=found.ports,
     )
 

@@ -36,6 +36,7 @@ class Target:
         outermost_copies: copies of a body that has loops are made of outermost loops alone.
         swapped_nests: a factor of a reduction above a partially unrolled loop makes copies too: the tool
             swaps strips of the two loops (section 4.1).
+        intervals: between iterations of a pipelined loop that a search may ask for; a longer one shares units.
         ports: reads, and writes, of an array that may start in one cycle, arrays being in one bank; None: as
             many as wanted.
     """
@@ -54,6 +55,7 @@ class Target:
     access_cycles: int = 0
     outermost_copies: bool = False
     swapped_nests: bool = True
+    intervals: tuple[int, ...] = (1,)
     ports: int | None = None
 
     def cost(self, kind: str, type_name: str) -> OperationCost:

@@ -145,13 +145,27 @@ def _pipelined(summary: Summary, target: Target, name: str, enabling: bool) -> l
     pairs = [(u, u) for u in factors if u == inner_unroll(loop, u) or u == 1]
     if enabling and loop.distance == 1:
         pairs += [(u, 1) for u in factors if is_prime(u)]
-    found = [_leaf_option(summary, target, name, unroll, copies) for unroll, copies in pairs]
+    found = list[Option]()
+    for unroll, copies in pairs:
+        found.append(_leaf_option(summary, target, name, unroll, copies))
+        longer = _longer_intervals(target, found[-1])
+        found += [_leaf_option(summary, target, name, unroll, copies, asked) for asked in longer]
     alone = loop.parent is not None and len(_loops_of(summary, loop.parent)) == 1
     return [option for option in found if not (alone and option.full)]
 
 
-def _leaf_option(summary: Summary, target: Target, name: str, unroll: int, copies: int) -> Option:
-    loop, found = summary.loops[name], leaf(summary, name, copies, target)
+def _longer_intervals(target: Target, least: Option) -> list[int]:
+    """Intervals that may be asked for beside the least one. Limited units are all that a longer one saves;
+    where a factor that many times smaller is admitted, that saves as many."""
+    if target.dsp_available is None or not any(target.cost(*key).dsp_count for key in least.units):
+        return []
+    return [asked for asked in target.intervals if asked > least.interval and least.copies % asked]
+
+
+def _leaf_option(
+    summary: Summary, target: Target, name: str, unroll: int, copies: int, asked: int = 1
+) -> Option:
+    loop, found = summary.loops[name], leaf(summary, name, copies, target, asked)
     fill = max(0, found.latency_cycles - found.interval_cycles) if loop.trip_count_min > 0 else 0
     full = loop.constant and copies >= loop.trip_count_max
     return Option(
@@ -162,6 +176,7 @@ def _leaf_option(summary: Summary, target: Target, name: str, unroll: int, copie
         fill=fill,
         units=dict(found.units),
         full=full,
+        interval=found.interval_cycles,
     )
 
 

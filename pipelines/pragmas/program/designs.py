@@ -7,19 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pipelines.pragmas.bound import Target, complete
+from pipelines.pragmas.bound import Target, complete, leaf
 from pipelines.pragmas.bound.completion import child_loops, fully_unrolled, straight_inside
 from pipelines.pragmas.configuration import FINE, Configuration, LoopChoice
-from pipelines.pragmas.program.space import ABOVE, INSIDE, LEAVES, PIPELINED, STRAIGHT, Design, Space
+from pipelines.pragmas.program.space import ABOVE, INSIDE, LEAVES, PIPELINED, STRAIGHT, Design, Key, Space
 from pipelines.pragmas.summary import ROOT, Summary
 
 
 def design_of(summary: Summary, configuration: Configuration, target: Target) -> Design:
     """State and copies of each loop, once tools have completed a configuration."""
-    wanted: dict[str, tuple[str, int]] = {}
+    wanted: dict[str, Key] = {}
     completed = complete(summary, configuration, target)
     for loop in child_loops(summary, ROOT):
-        _walk(summary, completed, loop, wanted)
+        _walk(summary, completed, loop, target, wanted)
     return wanted
 
 
@@ -48,23 +48,26 @@ def decode(
         option = space.options[loop][index]
         asked = option.state != INSIDE or not straight.isdisjoint(space.loops_around(loop))
         if option.state == PIPELINED:
-            chosen[loop] = LoopChoice(pipeline=FINE, unroll=option.unroll)
+            chosen[loop] = LoopChoice(pipeline=FINE, unroll=option.unroll, interval=option.interval)
         elif asked and option.unroll > 1:
             chosen[loop] = LoopChoice(unroll=option.unroll)
     return Configuration(loops=chosen, caches=caches)
 
 
-def _walk(summary: Summary, completed: Configuration, name: str, wanted: dict[str, tuple[str, int]]) -> None:
+def _walk(
+    summary: Summary, completed: Configuration, name: str, target: Target, wanted: dict[str, Key]
+) -> None:
     choice = completed.of(name)
     if choice.pipeline == FINE:
-        wanted[name] = (PIPELINED, choice.unroll)
+        found = leaf(summary, name, choice.unroll, target, choice.interval)
+        wanted[name] = (PIPELINED, choice.unroll, found.interval_cycles)
     elif fully_unrolled(summary.loops[name], choice) and straight_inside(summary, completed, name):
-        wanted[name] = (STRAIGHT, choice.unroll)
+        wanted[name] = (STRAIGHT, choice.unroll, 1)
     else:
-        wanted[name] = (ABOVE, choice.unroll)
+        wanted[name] = (ABOVE, choice.unroll, 1)
     if wanted[name][0] in LEAVES:
         for loop in summary.loops_inside(name):
-            wanted[loop] = (INSIDE, summary.loops[loop].trip_count_max)
+            wanted[loop] = (INSIDE, summary.loops[loop].trip_count_max, 1)
         return
     for child in child_loops(summary, name):
-        _walk(summary, completed, child, wanted)
+        _walk(summary, completed, child, target, wanted)

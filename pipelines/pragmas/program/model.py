@@ -126,7 +126,8 @@ class Program:
         return made
 
     def _binaries(self, loop: str, options: tuple[Option, ...]) -> list[Any]:
-        return [self.scip.addVar(f"{loop} {option.state} {option.unroll}", vtype="B") for option in options]
+        names = [f"{loop} {option.state} {option.unroll} {option.interval}" for option in options]
+        return [self.scip.addVar(name, vtype="B") for name in names]
 
     def _choose_one(self, loop: str) -> None:
         """One option a loop; it is inside when its parent is a leaf or inside (equations 3, 5, 6, 12)."""

@@ -21,8 +21,10 @@ LEAVES = (PIPELINED, STRAIGHT)
 """States of the one loop of a way whose latency is a constant."""
 
 Units = Mapping[tuple[str, str], float]
-Design = Mapping[str, tuple[str, int]]
-"""State and copies of each loop: what tools make of a configuration."""
+Key = tuple[str, int, int]
+Design = Mapping[str, Key]
+"""State, copies and interval (1 for loops that are not pipelined) of each loop: what tools make of a
+configuration."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +34,7 @@ class Option:
     Attributes:
         state: one of the four; unroll: the factor asked for; copies: of the body that run at once for it, 1
             where tools ignore it.
+        interval: between iterations, asked for or the least there is (PIPELINED).
         factor: what the loop multiplies the cycles of its body by (ABOVE), cycles that every execution takes
             anew (LEAVES), 1 (INSIDE); fill: cycles that a nest flattened into one pipeline takes once.
         units: least units by (kind, type) at once in one copy of the loop (LEAVES).
@@ -45,11 +48,12 @@ class Option:
     fill: float = 0.0
     units: Units = field(default_factory=dict[tuple[str, str], float])
     full: bool = False
+    interval: int = 1
 
     @property
-    def key(self) -> tuple[str, int]:
-        """State and copies, which say what tools make of it."""
-        return self.state, self.copies
+    def key(self) -> Key:
+        """What tools make of it."""
+        return self.state, self.copies, self.interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
