@@ -155,6 +155,7 @@ def _search(
         most_evaluations=question.evaluate,
         proof_evaluations=question.evaluate,
         most_copies=evaluator.most_copies if isinstance(evaluator, OwnHls) else None,
+        design_s=evaluator.timeout_s if isinstance(evaluator, OwnHls) else None,
     )
     return explore(summary, target, evaluator, options)
 

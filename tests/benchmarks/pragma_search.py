@@ -142,7 +142,9 @@ def searches(options: argparse.Namespace) -> Mapping[str, Callable[[Summary, Tar
     ladder = LadderOptions(budget_s=options.budget, proof_evaluations=1 << 30)
     rival = RivalOptions(budget_s=options.budget)
     return {
-        NLP_DSE: lambda s, t, e: explore(s, t, e, replace(ladder, most_copies=e.most_copies)),
+        NLP_DSE: lambda s, t, e: explore(
+            s, t, e, replace(ladder, most_copies=e.most_copies, design_s=e.timeout_s)
+        ),
         AUTODSE: lambda s, t, e: explore_bottlenecks(s, t, e, rival),
         RANDOM: lambda s, t, e: explore_randomly(s, t, e, rival),
     }

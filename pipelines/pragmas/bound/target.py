@@ -36,7 +36,7 @@ class Target:
         outermost_copies: copies of a body that has loops are made of outermost loops alone.
         swapped_nests: a factor of a reduction above a partially unrolled loop makes copies too: the tool
             swaps strips of the two loops (section 4.1).
-        intervals: between iterations of a pipelined loop that a search may ask for; a longer one shares units.
+        intervals: of pipelined loops that a search may ask for; a longer one shares units.
         ports: reads, and writes, of an array that may start in one cycle, arrays being in one bank; None: as
             many as wanted.
     """

@@ -23,6 +23,7 @@ from pipelines.pragmas.bound import COMPUTATION, Target, bound
 from pipelines.pragmas.configuration import FINE, OFF, Configuration, LoopChoice
 from pipelines.pragmas.explore.evaluation import Evaluation, Evaluator
 from pipelines.pragmas.explore.keys import configuration_key
+from pipelines.pragmas.explore.side_by_side import SideBySide
 from pipelines.pragmas.explore.steps import EVALUATED, Exploration, Step
 from pipelines.pragmas.summary import Summary
 
@@ -68,38 +69,41 @@ class Measuring:
     method: str
     summary: Summary
     target: Target
-    evaluator: Evaluator
+    beside: SideBySide[Configuration]
     options: RivalOptions
     listen: Callable[[Step], None]
-    pool: ThreadPoolExecutor
     steps: list[Step] = field(default_factory=list[Step])
     known: dict[str, Evaluation] = field(default_factory=dict[str, Evaluation])
-    elapsed_s: float = 0.0
     best_cycles: int | None = None
 
     def allowed(self) -> int:
         """Designs that may still be measured."""
         most = self.options.most_evaluations
-        return 1 << 30 if most is None else most - len(self.steps)
+        return 1 << 30 if most is None else most - len(self.steps) - self.beside.running
 
     def ended(self) -> bool:
         """Whether nothing more may be measured."""
         budget = self.options.budget_s
-        return self.allowed() <= 0 or (budget is not None and self.elapsed_s >= budget)
+        return self.allowed() <= 0 or (budget is not None and self.beside.elapsed_s >= budget)
 
     def measure(self, configurations: Sequence[Configuration]) -> list[Evaluation | None]:
         """Evaluations in the order asked for; None for what was not measured because the search has ended."""
         fresh = {configuration_key(c): c for c in configurations}
-        waiting = [c for key, c in fresh.items() if key not in self.known]
-        while waiting and not self.ended():
-            count = min(self.options.together, self.allowed())
-            batch, waiting = waiting[:count], waiting[count:]
-            answers = list(self.pool.map(self.evaluator.evaluate, batch))
-            self.elapsed_s += max(a.wall_s for a in answers)
-            for configuration, answer in zip(batch, answers, strict=True):
-                self.known[configuration_key(configuration)] = answer
-                self._add(configuration, answer)
+        for configuration in (c for key, c in fresh.items() if key not in self.known):
+            if self.ended():
+                break
+            self.beside.begin(configuration, configuration)
+            while self.beside.full:
+                self._learn()
+        while self.beside.running:
+            self._learn()
         return [self.known.get(configuration_key(c)) for c in configurations]
+
+    def _learn(self) -> None:
+        """Wait for the next design that ends."""
+        configuration, answer = self.beside.next()
+        self.known[configuration_key(configuration)] = answer
+        self._add(configuration, answer)
 
     def _add(self, configuration: Configuration, answer: Evaluation) -> None:
         if answer.valid and answer.latency_cycles is not None:
@@ -112,7 +116,7 @@ class Measuring:
             decision=EVALUATED,
             bound_cycles=bound(self.summary, configuration, self.target).latency_cycles,
             evaluation=answer,
-            elapsed_s=self.elapsed_s,
+            elapsed_s=self.beside.elapsed_s,
             best_cycles=self.best_cycles,
         )
         self.steps.append(step)
@@ -138,10 +142,9 @@ def explore_bottlenecks(
             method=AUTODSE,
             summary=summary,
             target=target,
-            evaluator=evaluator,
+            beside=SideBySide(pool=pool, evaluator=evaluator, together=limits.together),
             options=limits,
             listen=listen,
-            pool=pool,
         )
         _search(measuring)
     return measuring.result()

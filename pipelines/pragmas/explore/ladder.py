@@ -19,12 +19,13 @@ The time that a tool takes grows with the program it unrolls. So a sub-problem w
 than what is done in time, in copies of operations or in partitions, or that likely does not fit, is solved
 once more within these; proofs are of sub-problems with the true limits. After a design that ran out of time
 the next ones have at most half its copies and a quarter of its partitions, after one that did not they may
-have twice its own.
+have twice its own, and up to four times where it took little of the time that it may. The first design is
+`BOLD` times as large as what is surely done: beside it smaller ones are measured.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from math import prod
@@ -35,6 +36,7 @@ from pipelines.pragmas.configuration import OFF, Configuration, LoopChoice
 from pipelines.pragmas.explore.directives import partition_factors
 from pipelines.pragmas.explore.evaluation import Evaluation, Evaluator
 from pipelines.pragmas.explore.keys import configuration_key
+from pipelines.pragmas.explore.side_by_side import SideBySide
 from pipelines.pragmas.explore.steps import EVALUATED, NO_DESIGN, PRUNED, REPEATED, Exploration, Step
 from pipelines.pragmas.program import OPTIMAL, SearchOptions, Solution, partitions, solve, unrolled_size
 from pipelines.pragmas.summary import Summary
@@ -49,6 +51,11 @@ MATTERS = 1.15
 """Factor by which a bound must grow without a loop's directives for them to matter."""
 LEAST_OVERUSE = 0.25
 """Least that designs are taken to need of a limit over their bounds on it."""
+BOLD = 4
+"""Copies of the first design over those of one that is surely done in time."""
+LEAST_GROWTH, MOST_GROWTH = 2.0, 4.0
+"""Copies of a next design over those of one that was done in time; more than the least where that took less
+than a quarter of the time it may."""
 LEAST_SHARE = 0.01
 """Share of a limit from which a bound on it is compared with what a design took."""
 
@@ -63,7 +70,8 @@ class LadderOptions:
         most_evaluations: designs after which the search ends; None for no limit.
         proof_evaluations: designs that are measured after the ladder to prove the best one.
         budget_s: seconds of solving and measuring after which nothing new is begun; None for no limit.
-        most_copies: of operations and accesses in a design that is likely done in time; None when unknown.
+        most_copies: of operations and accesses in a design that is surely done in time; None when unknown.
+        design_s: seconds that a design may take; None when unknown.
     """
 
     rungs: tuple[int | None, ...] = LADDER
@@ -73,6 +81,7 @@ class LadderOptions:
     proof_evaluations: int = 0
     budget_s: float | None = None
     most_copies: int | None = None
+    design_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,26 +113,21 @@ def explore(
     Returns: the log; proven when every configuration that was not measured has a bound that is not below the
              best measured latency.
     """
-    walk = _Walk(
-        summary=summary,
-        target=target,
-        evaluator=evaluator,
-        options=options or LadderOptions(),
-        listen=listen,
-    )
-    walk.most_copies = walk.options.most_copies
-    with ThreadPoolExecutor(max_workers=walk.options.together) as pool:
-        batch: list[SubProblem] = []
+    limits = options or LadderOptions()
+    with ThreadPoolExecutor(max_workers=limits.together) as pool:
+        walk = _Walk(
+            summary=summary,
+            target=target,
+            beside=SideBySide(pool=pool, evaluator=evaluator, together=limits.together),
+            options=limits,
+            listen=listen,
+            most_copies=limits.most_copies,
+        )
         for problem in _rungs(summary, target, walk):
-            if walk.answers(problem) or walk.repeats(problem, batch):
-                continue
-            batch.append(problem)
-            if len(batch) == walk.options.together or walk.allowed() <= len(batch):
-                walk.measure(batch, pool)
-                batch = []
-        walk.measure(batch, pool)
-        for problems in _remainders(summary, target, walk):
-            walk.measure(problems, pool)
+            if not (walk.answers(problem) or walk.repeats(problem)):
+                walk.begin(problem)
+        walk.finish()
+        _measure_remainders(summary, target, walk)
     return walk.result()
 
 
@@ -143,7 +147,20 @@ def _rungs(summary: Summary, target: Target, walk: _Walk) -> Iterator[SubProblem
                 found = _solved(summary, target, walk, asked)
                 known[fine_only] = max(least, found.solution.lower_bound)
             solved[fine_only] = found
+            if rung == walk.options.rungs[0] and not fine_only:
+                yield from _bold(summary, target, walk, found)
             yield _in_time(summary, target, walk, found)
+
+
+def _bold(summary: Summary, target: Target, walk: _Walk, found: SubProblem) -> Iterator[SubProblem]:
+    """A first design that is larger than what is surely done in time, where others may run beside it."""
+    sure, configuration = walk.most_copies, found.solution.configuration
+    if sure is None or configuration is None or walk.options.together == 1:
+        return
+    if unrolled_size(summary, configuration) > sure:
+        walk.most_copies = BOLD * sure
+        yield _in_time(summary, target, walk, found)
+        walk.most_copies = sure
 
 
 def _keeps(summary: Summary, problem: SubProblem, rung: int) -> bool:
@@ -189,66 +206,63 @@ def most_parts(summary: Summary, configuration: Configuration) -> int:
     return max((prod(factors) for factors in partition_factors(summary, configuration).values()), default=1)
 
 
-def _remainders(summary: Summary, target: Target, walk: _Walk) -> Iterator[list[SubProblem]]:
-    """The best of all that was not measured, some at a time, until nothing of it can win."""
-    measured, rest = 0, None
+def _measure_remainders(summary: Summary, target: Target, walk: _Walk) -> None:
+    """Measure the best of all that was not measured, until nothing of it can win."""
+    rest, begun = None, 0
     while True:
         if rest is None or walk.was_measured(rest):
-            rest = _remainder(summary, without_limit(target), walk, [])
+            rest = _remainder(summary, without_limit(target), walk)
         walk.bound_remainder(rest)
-        if walk.proven or walk.ended or measured >= walk.options.proof_evaluations:
+        found = None
+        if not (walk.proven or walk.ended or begun >= walk.options.proof_evaluations):
+            found = _guided(summary, target, walk)
+        if found is not None and found.solution.configuration is not None:
+            begun += 1
+            walk.begin(found)
+        elif walk.beside.running:
+            walk.finish()
+        else:
             return
-        batch: list[SubProblem] = []
-        for _ in range(min(walk.options.together, walk.allowed(), walk.options.proof_evaluations - measured)):
-            found = _guided(summary, target, walk, batch)
-            batch += [found] if found.solution.configuration is not None else []
-        if not batch:
-            return
-        measured += len(batch)
-        yield batch
 
 
 def _remainder(
     summary: Summary,
     target: Target,
     walk: _Walk,
-    waiting: Sequence[SubProblem],
     parts: tuple[tuple[Configuration, frozenset[str]], ...] = (),
     *,
     narrowed: bool = False,
 ) -> SubProblem:
-    """The best of all that is neither measured nor waiting to be.
+    """The best of all that is neither measured nor being measured.
 
     Args: parts: configurations that are not wanted with the same choices of the named loops either;
           narrowed: to what is likely done in time.
     """
-    taken = [p.solution.configuration for p in waiting if p.solution.configuration is not None]
     asked = SearchOptions(
         most_partitions=walk.most_parts if narrowed else None,
         most_copies=walk.most_copies if narrowed else None,
-        excluded=(*walk.seen.values(), *taken),
+        excluded=tuple(walk.seen.values()),
         excluded_parts=parts,
     )
     problem = _solved(summary, target, walk, asked)
-    walk.elapsed_s += problem.solver_s
+    walk.beside.elapsed_s += problem.solver_s
     return problem
 
 
-def _guided(summary: Summary, target: Target, walk: _Walk, waiting: Sequence[SubProblem]) -> SubProblem:
+def _guided(summary: Summary, target: Target, walk: _Walk) -> SubProblem:
     """The best of what remains that will likely fit and is no variation of what was measured.
 
     Where nothing is left of that: variations; where nothing is left of these: what will likely not fit.
     """
     narrow, free = walk.fitting(target), without_limit(target)
-    taken = [p.solution.configuration for p in waiting if p.solution.configuration is not None]
-    parts = tuple((c, telling_loops(summary, c, target)) for c in (*walk.seen.values(), *taken))
+    parts = tuple((c, telling_loops(summary, c, target)) for c in walk.seen.values())
     for within, without, narrowed in ((narrow, parts, True), (narrow, (), True), (free, (), False)):
-        found = _remainder(summary, within, walk, waiting, without, narrowed=narrowed)
-        while walk.is_spelling(found, waiting):
-            found = _remainder(summary, within, walk, waiting, without, narrowed=narrowed)
+        found = _remainder(summary, within, walk, without, narrowed=narrowed)
+        while walk.is_spelling(found):
+            found = _remainder(summary, within, walk, without, narrowed=narrowed)
         if found.solution.configuration is not None:
             return found
-    return _remainder(summary, free, walk, waiting)
+    return _remainder(summary, free, walk)
 
 
 def without_limit(target: Target) -> Target:
@@ -296,23 +310,22 @@ class _Walk:
     """The state of one search.
 
     Attributes:
-        elapsed_s: with designs that are measured side by side counted once.
+        beside: designs that are being measured, and the time of the search.
         most_copies, most_parts: of operations and accesses, and partitions of an array, that a design may
             have not to run out of time; None when unknown.
         done_copies, done_parts: largest that were done in time. narrowed: sub-problems within such limits.
         remainder: bound of all that was not measured; proven: the best measured latency is not above it.
-        closed: no further rung can win; ended: no further design may be measured.
+        closed: no further rung can win.
     """
 
     summary: Summary
     target: Target
-    evaluator: Evaluator
+    beside: SideBySide[SubProblem]
     options: LadderOptions
     listen: Callable[[Step], None]
     steps: list[Step] = field(default_factory=list[Step])
     seen: dict[str, Configuration] = field(default_factory=dict[str, Configuration])
     evaluations: int = 0
-    elapsed_s: float = 0.0
     best_cycles: int | None = None
     remainder: float | None = None
     overuses: list[float] = field(default_factory=list[float])
@@ -325,7 +338,6 @@ class _Walk:
     )
     proven: bool = False
     closed: bool = False
-    ended: bool = False
 
     def overuse(self) -> float:
         """What designs took of the limit over their bounds on it, in the median; 1 when nothing is known."""
@@ -341,11 +353,17 @@ class _Walk:
     def allowed(self) -> int:
         """Designs that may still be measured."""
         most = self.options.most_evaluations
-        return 1 << 30 if most is None else most - self.evaluations
+        return 1 << 30 if most is None else most - self.evaluations - self.beside.running
+
+    @property
+    def ended(self) -> bool:
+        """Whether no further design may be measured."""
+        budget = self.options.budget_s
+        return self.allowed() <= 0 or (budget is not None and self.beside.elapsed_s >= budget)
 
     def answers(self, problem: SubProblem) -> bool:
         """Whether the solver alone decides: there is nothing to measure."""
-        self.elapsed_s += problem.solver_s
+        self.beside.elapsed_s += problem.solver_s
         solution = problem.solution
         if solution.configuration is None:
             self._add(problem, NO_DESIGN)
@@ -360,57 +378,58 @@ class _Walk:
         """Whether no configuration of a sub-problem can be faster than the best one so far."""
         return self.best_cycles is not None and problem.solution.lower_bound >= self.best_cycles
 
-    def repeats(self, problem: SubProblem, batch: Sequence[SubProblem]) -> bool:
-        """Whether its configuration was measured before, or is about to be."""
-        configuration = problem.solution.configuration
-        if configuration is None:
-            return False
-        key = configuration_key(configuration)
-        waiting = [configuration_key(p.solution.configuration) for p in batch if p.solution.configuration]
-        if key not in self.seen and key not in waiting:
+    def repeats(self, problem: SubProblem) -> bool:
+        """Whether its configuration was measured before, or is being measured."""
+        if not self.was_measured(problem):
             return False
         self._add(problem, REPEATED)
         return True
 
     def was_measured(self, problem: SubProblem) -> bool:
-        """Whether its configuration was."""
+        """Whether its configuration was, or is being measured."""
         configuration = problem.solution.configuration
         return configuration is not None and configuration_key(configuration) in self.seen
 
-    def is_spelling(self, problem: SubProblem, waiting: Sequence[SubProblem]) -> bool:
-        """Whether its configuration makes a design that was measured or waits; it is not asked for again."""
+    def is_spelling(self, problem: SubProblem) -> bool:
+        """Whether its configuration makes a design that was measured; it is not asked for again."""
         configuration = problem.solution.configuration
         if configuration is None:
             return False
-        taken = [p.solution.configuration for p in waiting if p.solution.configuration is not None]
-        known = {spelled(self.summary, c) for c in (*self.seen.values(), *taken)}
+        known = {spelled(self.summary, c) for c in self.seen.values()}
         if spelled(self.summary, configuration) not in known:
             return False
         self.seen[configuration_key(configuration)] = configuration
         return True
 
-    def measure(self, batch: Sequence[SubProblem], pool: ThreadPoolExecutor) -> None:
-        """Measure the configurations of some sub-problems side by side."""
-        found = [p for p in batch if p.solution.configuration is not None]
-        answers = list(pool.map(self._evaluate, found))
-        self._learn_sizes(found, answers)
-        self.elapsed_s += max((a.wall_s for a in answers), default=0.0)
-        for problem, answer in zip(found, answers, strict=True):
-            self.evaluations += 1
-            self._compare_use(problem, answer)
-            if answer.valid and answer.latency_cycles is not None:
-                least = self.best_cycles
-                self.best_cycles = (
-                    answer.latency_cycles if least is None else min(least, answer.latency_cycles)
-                )
-            self._add(problem, EVALUATED, answer)
-        budget = self.options.budget_s
-        self.ended = self.ended or self.allowed() <= 0 or (budget is not None and self.elapsed_s >= budget)
-
-    def _compare_use(self, problem: SubProblem, answer: Evaluation) -> None:
-        configuration, available = problem.solution.configuration, self.target.dsp_available
+    def begin(self, problem: SubProblem) -> None:
+        """Measure the configuration of a sub-problem, and wait until another one may be begun."""
+        configuration = problem.solution.configuration
         if configuration is None:
-            return
+            raise ValueError("a sub-problem that is measured must have a configuration, got none")
+        self.seen[configuration_key(configuration)] = configuration
+        self.beside.begin(problem, configuration)
+        while self.beside.full:
+            self._learn()
+
+    def finish(self) -> None:
+        """Wait for all that is being measured."""
+        while self.beside.running:
+            self._learn()
+
+    def _learn(self) -> None:
+        """Wait for the next design that ends, and learn from it."""
+        problem, answer = self.beside.next()
+        self.evaluations += 1
+        if problem.solution.configuration is not None:
+            self._compare_size(problem.solution.configuration, answer)
+            self._compare_use(problem.solution.configuration, answer)
+        if answer.valid and answer.latency_cycles is not None:
+            least = self.best_cycles
+            self.best_cycles = answer.latency_cycles if least is None else min(least, answer.latency_cycles)
+        self._add(problem, EVALUATED, answer)
+
+    def _compare_use(self, configuration: Configuration, answer: Evaluation) -> None:
+        available = self.target.dsp_available
         units = bound(self.summary, configuration, self.target).dsp_count
         if answer.used_share is not None and available and units > LEAST_SHARE * available:
             self.overuses.append(answer.used_share / (units / available))
@@ -424,34 +443,29 @@ class _Walk:
             self.most_copies is None or unrolled_size(self.summary, configuration) <= self.most_copies
         ) and (self.most_parts is None or most_parts(self.summary, configuration) <= self.most_parts)
 
-    def _learn_sizes(self, problems: Sequence[SubProblem], answers: Sequence[Evaluation]) -> None:
+    def _compare_size(self, configuration: Configuration, answer: Evaluation) -> None:
         """Widen the limits of designs that are done in time by what was done; narrow what of a design that
         was late is larger than that."""
-        sizes = [
-            (unrolled_size(self.summary, c), most_parts(self.summary, c), answer.status == TIMEOUT)
-            for problem, answer in zip(problems, answers, strict=True)
-            if (c := problem.solution.configuration) is not None
-        ]
-        for copies, parts, late in sizes:
-            if not late:
-                self.done_copies, self.done_parts = max(self.done_copies, copies), max(self.done_parts, parts)
-        for copies, parts, late in sizes:
-            if late and copies > self.done_copies:
+        copies, parts = unrolled_size(self.summary, configuration), most_parts(self.summary, configuration)
+        if answer.status == TIMEOUT:
+            if copies > self.done_copies:
                 self.most_copies = _least(self.most_copies, max(self.done_copies, copies // 2, 1))
-            if late and parts > self.done_parts:
+            if parts > self.done_parts:
                 self.most_parts = _least(self.most_parts, max(self.done_parts, parts // 4, 1))
-        if not all(late for _, _, late in sizes):
-            if self.most_copies is not None:
-                self.most_copies = max(self.most_copies, 2 * self.done_copies)
-            if self.most_parts is not None:
-                self.most_parts = max(self.most_parts, 2 * self.done_parts)
+            return
+        self.done_copies, self.done_parts = max(self.done_copies, copies), max(self.done_parts, parts)
+        growth = self._growth(answer)
+        if self.most_copies is not None:
+            self.most_copies = max(self.most_copies, int(growth * copies), 2 * self.done_copies)
+        if self.most_parts is not None:
+            self.most_parts = max(self.most_parts, 2 * self.done_parts)
 
-    def _evaluate(self, problem: SubProblem) -> Evaluation:
-        configuration = problem.solution.configuration
-        if configuration is None:
-            raise ValueError("a sub-problem that is measured must have a configuration, got none")
-        self.seen[configuration_key(configuration)] = configuration
-        return self.evaluator.evaluate(configuration)
+    def _growth(self, answer: Evaluation) -> float:
+        """How many times larger than a design that was done in time another one may likely be."""
+        design_s = self.options.design_s
+        if design_s is None or answer.wall_s <= 0.0:
+            return LEAST_GROWTH
+        return min(MOST_GROWTH, max(LEAST_GROWTH, design_s / answer.wall_s / 2.0))
 
     def _add(self, problem: SubProblem, decision: str, answer: Evaluation | None = None) -> None:
         solution = problem.solution
@@ -467,7 +481,7 @@ class _Walk:
             proven=solution.status == OPTIMAL,
             evaluation=answer,
             solver_s=problem.solver_s,
-            elapsed_s=self.elapsed_s,
+            elapsed_s=self.beside.elapsed_s,
             best_cycles=self.best_cycles,
         )
         self.steps.append(step)

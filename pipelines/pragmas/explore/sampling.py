@@ -19,6 +19,7 @@ from pipelines.pragmas.configuration import FINE, Configuration, LoopChoice
 from pipelines.pragmas.errors import PragmaError
 from pipelines.pragmas.explore.bottleneck import Measuring, RivalOptions, divisors
 from pipelines.pragmas.explore.evaluation import Evaluator
+from pipelines.pragmas.explore.side_by_side import SideBySide
 from pipelines.pragmas.explore.steps import Exploration, Step
 from pipelines.pragmas.summary import Summary
 
@@ -139,8 +140,7 @@ def _measuring(
         method=method,
         summary=summary,
         target=target,
-        evaluator=evaluator,
+        beside=SideBySide(pool=pool, evaluator=evaluator, together=options.together),
         options=options,
         listen=listen,
-        pool=pool,
     )

@@ -143,7 +143,9 @@ def _searches(options: SuiteExploration) -> dict[str, _Search]:
         seed=options.seed,
     )
     return {
-        NLP_DSE: lambda s, t, e: explore(s, t, e, replace(ladder, most_copies=e.most_copies)),
+        NLP_DSE: lambda s, t, e: explore(
+            s, t, e, replace(ladder, most_copies=e.most_copies, design_s=e.timeout_s)
+        ),
         AUTODSE: lambda s, t, e: explore_bottlenecks(s, t, e, rival),
         RANDOM: lambda s, t, e: explore_randomly(s, t, e, rival),
         EXHAUSTIVE: lambda s, t, e: explore_all(s, t, e, rival),
