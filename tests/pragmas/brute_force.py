@@ -49,7 +49,7 @@ def admitted(summary: Summary, target: Target, options: SearchOptions, asked: Co
     most = max(partitions(summary, asked).values(), default=1)
     broken = (
         _beyond_distance(summary, made, asked)
-        or _has_smaller_factor(summary, made)
+        or _has_both(made)
         or (options.fine_only and _has_coarse_copies(summary, made, asked))
         or (options.most_partitions is not None and most > options.most_partitions)
         or (options.most_copies is not None and unrolled_size(summary, asked) > options.most_copies)
@@ -76,14 +76,9 @@ def _beyond_distance(summary: Summary, made: Configuration, asked: Configuration
     )
 
 
-def _has_smaller_factor(summary: Summary, made: Configuration) -> bool:
-    """An interval is asked for where a factor that many times smaller would save as many units."""
-    choices = ((summary.loops[name], choice) for name, choice in made.loops.items())
-    return any(
-        choice.pipeline == FINE and choice.interval > 1 and choice.unroll % choice.interval == 0
-        for loop, choice in choices
-        if loop.constant
-    )
+def _has_both(made: Configuration) -> bool:
+    """An interval is asked for of a loop with copies, where a smaller factor saves as many units."""
+    return any(c.pipeline == FINE and c.interval > 1 and c.unroll > 1 for c in made.loops.values())
 
 
 def _is_straight(summary: Summary, made: Configuration, name: str) -> bool:

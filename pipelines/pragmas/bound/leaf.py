@@ -28,7 +28,9 @@ def leaf(summary: Summary, loop: str, unroll: int, target: Target, asked: int = 
     facts = summary.loops[loop]
     latency = body_latency(summary, loop, target, {loop: unroll})
     interval, limit = max(
-        least_interval(summary, loop, unroll, target), (asked, "asked for"), key=lambda way: way[0]
+        least_interval(summary, loop, unroll, target),
+        (asked // _sums_at_once(summary, loop, target), "asked for"),
+        key=lambda way: way[0],
     )
     steps = iterations(facts, unroll)
     fill = max(0, latency - interval) if facts.trip_count_min > 0 else 0
@@ -133,13 +135,26 @@ def _reduction_interval(summary: Summary, loop: str, target: Target) -> tuple[in
     for statement in summary.statements:
         if loop not in statement.reduction_loops:
             continue
-        sums = [o for n, o in enumerate(statement.operations) if is_sum(statement, n)]
-        latency = max((target.cost(o.kind, o.type).latency_cycles for o in sums), default=0)
+        latency = _sum_latency(statement, target)
         if target.partial_sums and target.tree_reduction:
             latency = min(latency, 1)
         written = next((a.array for a in statement.accesses if a.kind == WRITE), "?")
         found = max(found, (latency, f"sum of {written}"))
     return found
+
+
+def _sum_latency(statement: Statement, target: Target) -> int:
+    sums = [o for n, o in enumerate(statement.operations) if is_sum(statement, n)]
+    return max((target.cost(o.kind, o.type).latency_cycles for o in sums), default=0)
+
+
+def _sums_at_once(summary: Summary, loop: str, target: Target) -> int:
+    """Iterations of a loop that a tool may start together to keep as many partial sums: an interval that is
+    asked for is then between these."""
+    if not (target.partial_sums and target.tree_reduction):
+        return 1
+    sums = (s for s in summary.statements if loop in s.reduction_loops)
+    return max((_sum_latency(s, target) for s in sums), default=1) or 1
 
 
 def slowest_recurrence(summary: Summary, loop: str, target: Target) -> tuple[int, int, str]:

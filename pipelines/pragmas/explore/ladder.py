@@ -19,20 +19,21 @@ The time that a tool takes grows with the program it unrolls. So a sub-problem w
 than what is done in time, in copies of operations or in partitions, or that likely does not fit, is solved
 once more within these; proofs are of sub-problems with the true limits. After a design that ran out of time
 the next ones have at most half its copies and a quarter of its partitions, after one that did not they may
-have twice its own, and up to four times where it took little of the time that it may. The first design is
-`BOLD` times as large as what is surely done: beside it smaller ones are measured.
+have twice its own, and up to four times where it took little of the time that it may. Designs with copies of
+whole modules take longer than others of their size, so the two kinds have limits of their own.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from math import prod
 from statistics import median
 
-from pipelines.pragmas.bound import Target, bound
-from pipelines.pragmas.configuration import OFF, Configuration, LoopChoice
+from pipelines.pragmas.bound import Target, bound, complete
+from pipelines.pragmas.configuration import FINE, OFF, Configuration, LoopChoice
 from pipelines.pragmas.explore.directives import partition_factors
 from pipelines.pragmas.explore.evaluation import Evaluation, Evaluator
 from pipelines.pragmas.explore.keys import configuration_key
@@ -51,8 +52,8 @@ MATTERS = 1.15
 """Factor by which a bound must grow without a loop's directives for them to matter."""
 LEAST_OVERUSE = 0.25
 """Least that designs are taken to need of a limit over their bounds on it."""
-BOLD = 4
-"""Copies of the first design over those of one that is surely done in time."""
+FINE_COPIES = 8
+"""Size of a design without copies of modules that is likely done in time, over that of any that surely is."""
 LEAST_GROWTH, MOST_GROWTH = 2.0, 4.0
 """Copies of a next design over those of one that was done in time; more than the least where that took less
 than a quarter of the time it may."""
@@ -121,7 +122,7 @@ def explore(
             beside=SideBySide(pool=pool, evaluator=evaluator, together=limits.together),
             options=limits,
             listen=listen,
-            most_copies=limits.most_copies,
+            most_copies=_first_limits(limits.most_copies),
         )
         for problem in _rungs(summary, target, walk):
             if not (walk.answers(problem) or walk.repeats(problem)):
@@ -147,20 +148,7 @@ def _rungs(summary: Summary, target: Target, walk: _Walk) -> Iterator[SubProblem
                 found = _solved(summary, target, walk, asked)
                 known[fine_only] = max(least, found.solution.lower_bound)
             solved[fine_only] = found
-            if rung == walk.options.rungs[0] and not fine_only:
-                yield from _bold(summary, target, walk, found)
             yield _in_time(summary, target, walk, found)
-
-
-def _bold(summary: Summary, target: Target, walk: _Walk, found: SubProblem) -> Iterator[SubProblem]:
-    """A first design that is larger than what is surely done in time, where others may run beside it."""
-    sure, configuration = walk.most_copies, found.solution.configuration
-    if sure is None or configuration is None or walk.options.together == 1:
-        return
-    if unrolled_size(summary, configuration) > sure:
-        walk.most_copies = BOLD * sure
-        yield _in_time(summary, target, walk, found)
-        walk.most_copies = sure
 
 
 def _keeps(summary: Summary, problem: SubProblem, rung: int) -> bool:
@@ -179,7 +167,7 @@ def _in_time(summary: Summary, target: Target, walk: _Walk, found: SubProblem) -
     asked = SearchOptions(
         most_partitions=_least(found.most_partitions, walk.most_parts),
         fine_only=found.fine_only,
-        most_copies=walk.most_copies,
+        most_copies=walk.most_copies[found.fine_only],
     )
     within = walk.fitting(target, most=1.0)
     key = (asked, within.dsp_available)
@@ -199,6 +187,19 @@ def _in_time(summary: Summary, target: Target, walk: _Walk, found: SubProblem) -
 
 def _least(first: int | None, second: int | None) -> int | None:
     return min((n for n in (first, second) if n is not None), default=None)
+
+
+def _first_limits(sure: int | None) -> dict[bool, int | None]:
+    """Sizes of the first designs by whether they have no copies of whole modules."""
+    return {False: sure, True: None if sure is None else FINE_COPIES * sure}
+
+
+def is_fine(summary: Summary, configuration: Configuration) -> bool:
+    """Whether no loop above a pipelined one is asked for copies (equation 14)."""
+    full = complete(summary, configuration)
+    pipelined = [name for name in summary.loops if full.of(name).pipeline == FINE]
+    above = {outer for name in pipelined for outer in summary.loops_around(name)}
+    return all(configuration.of(name).unroll == 1 for name in above)
 
 
 def most_parts(summary: Summary, configuration: Configuration) -> int:
@@ -232,6 +233,7 @@ def _remainder(
     parts: tuple[tuple[Configuration, frozenset[str]], ...] = (),
     *,
     narrowed: bool = False,
+    fine_only: bool = False,
 ) -> SubProblem:
     """The best of all that is neither measured nor being measured.
 
@@ -240,7 +242,8 @@ def _remainder(
     """
     asked = SearchOptions(
         most_partitions=walk.most_parts if narrowed else None,
-        most_copies=walk.most_copies if narrowed else None,
+        fine_only=fine_only,
+        most_copies=walk.most_copies[fine_only] if narrowed else None,
         excluded=tuple(walk.seen.values()),
         excluded_parts=parts,
     )
@@ -256,13 +259,29 @@ def _guided(summary: Summary, target: Target, walk: _Walk) -> SubProblem:
     """
     narrow, free = walk.fitting(target), without_limit(target)
     parts = tuple((c, telling_loops(summary, c, target)) for c in walk.seen.values())
-    for within, without, narrowed in ((narrow, parts, True), (narrow, (), True), (free, (), False)):
-        found = _remainder(summary, within, walk, without, narrowed=narrowed)
-        while walk.is_spelling(found):
-            found = _remainder(summary, within, walk, without, narrowed=narrowed)
-        if found.solution.configuration is not None:
+    for within, without in ((narrow, parts), (narrow, ())):
+        found = [_unspelled(summary, within, walk, without, fine_only=fine) for fine in (False, True)]
+        designs = [problem for problem in found if problem.solution.configuration is not None]
+        if designs:
+            return min(designs, key=lambda problem: problem.solution.latency_cycles or math.inf)
+    found = _unspelled(summary, free, walk, (), narrowed=False)
+    return found if found.solution.configuration is not None else _remainder(summary, free, walk)
+
+
+def _unspelled(
+    summary: Summary,
+    target: Target,
+    walk: _Walk,
+    parts: tuple[tuple[Configuration, frozenset[str]], ...],
+    *,
+    narrowed: bool = True,
+    fine_only: bool = False,
+) -> SubProblem:
+    """The best of what remains that is no other spelling of what was measured."""
+    while True:
+        found = _remainder(summary, target, walk, parts, narrowed=narrowed, fine_only=fine_only)
+        if not walk.is_spelling(found):
             return found
-    return _remainder(summary, free, walk)
 
 
 def without_limit(target: Target) -> Target:
@@ -311,8 +330,8 @@ class _Walk:
 
     Attributes:
         beside: designs that are being measured, and the time of the search.
-        most_copies, most_parts: of operations and accesses, and partitions of an array, that a design may
-            have not to run out of time; None when unknown.
+        most_copies: of operations and accesses that a design may have not to run out of time, by whether it
+            has no copies of whole modules; None when unknown; most_parts: likewise partitions of an array.
         done_copies, done_parts: largest that were done in time. narrowed: sub-problems within such limits.
         remainder: bound of all that was not measured; proven: the best measured latency is not above it.
         closed: no further rung can win.
@@ -329,9 +348,9 @@ class _Walk:
     best_cycles: int | None = None
     remainder: float | None = None
     overuses: list[float] = field(default_factory=list[float])
-    most_copies: int | None = None
+    most_copies: dict[bool, int | None]
+    done_copies: dict[bool, int] = field(default_factory=lambda: {False: 0, True: 0})
     most_parts: int | None = None
-    done_copies: int = 0
     done_parts: int = 0
     narrowed: dict[tuple[SearchOptions, int | None], SubProblem] = field(
         default_factory=dict[tuple[SearchOptions, int | None], SubProblem]
@@ -421,7 +440,7 @@ class _Walk:
         problem, answer = self.beside.next()
         self.evaluations += 1
         if problem.solution.configuration is not None:
-            self._compare_size(problem.solution.configuration, answer)
+            self._compare_size(problem.solution.configuration, answer, fine_only=problem.fine_only)
             self._compare_use(problem.solution.configuration, answer)
         if answer.valid and answer.latency_cycles is not None:
             least = self.best_cycles
@@ -439,26 +458,35 @@ class _Walk:
         available = self.fitting(self.target, most=1.0).dsp_available
         if available is not None and bound(self.summary, configuration, self.target).dsp_count > available:
             return False
-        return (
-            self.most_copies is None or unrolled_size(self.summary, configuration) <= self.most_copies
-        ) and (self.most_parts is None or most_parts(self.summary, configuration) <= self.most_parts)
+        size, parts = unrolled_size(self.summary, configuration), most_parts(self.summary, configuration)
+        most = self.most_copies[is_fine(self.summary, configuration)]
+        return (most is None or size <= most) and (self.most_parts is None or parts <= self.most_parts)
 
-    def _compare_size(self, configuration: Configuration, answer: Evaluation) -> None:
+    def _compare_size(self, configuration: Configuration, answer: Evaluation, *, fine_only: bool) -> None:
         """Widen the limits of designs that are done in time by what was done; narrow what of a design that
-        was late is larger than that."""
+        was late is larger than that.
+
+        Args: fine_only: whether it was asked for among those without copies of modules.
+        """
         copies, parts = unrolled_size(self.summary, configuration), most_parts(self.summary, configuration)
-        if answer.status == TIMEOUT:
-            if copies > self.done_copies:
-                self.most_copies = _least(self.most_copies, max(self.done_copies, copies // 2, 1))
-            if parts > self.done_parts:
-                self.most_parts = _least(self.most_parts, max(self.done_parts, parts // 4, 1))
-            return
-        self.done_copies, self.done_parts = max(self.done_copies, copies), max(self.done_parts, parts)
-        growth = self._growth(answer)
-        if self.most_copies is not None:
-            self.most_copies = max(self.most_copies, int(growth * copies), 2 * self.done_copies)
-        if self.most_parts is not None:
-            self.most_parts = max(self.most_parts, 2 * self.done_parts)
+        late = answer.status == TIMEOUT
+        for kind in {fine_only, is_fine(self.summary, configuration)}:
+            self._compare_copies(kind, copies, answer)
+        if late and parts > self.done_parts:
+            self.most_parts = _least(self.most_parts, max(self.done_parts, parts // 4, 1))
+        if not late:
+            self.done_parts = max(self.done_parts, parts)
+            if self.most_parts is not None:
+                self.most_parts = max(self.most_parts, 2 * self.done_parts)
+
+    def _compare_copies(self, kind: bool, copies: int, answer: Evaluation) -> None:
+        most, done = self.most_copies[kind], self.done_copies[kind]
+        if answer.status != TIMEOUT:
+            self.done_copies[kind] = max(done, copies)
+            if most is not None:
+                self.most_copies[kind] = max(most, int(self._growth(answer) * copies))
+        elif copies > done:
+            self.most_copies[kind] = _least(most, max(done, copies // 2, 1))
 
     def _growth(self, answer: Evaluation) -> float:
         """How many times larger than a design that was done in time another one may likely be."""

@@ -149,17 +149,19 @@ def _pipelined(summary: Summary, target: Target, name: str, enabling: bool) -> l
     for unroll, copies in pairs:
         found.append(_leaf_option(summary, target, name, unroll, copies))
         longer = _longer_intervals(target, found[-1])
-        found += [_leaf_option(summary, target, name, unroll, copies, asked) for asked in longer]
+        options = [_leaf_option(summary, target, name, unroll, copies, asked) for asked in longer]
+        found += [option for option in options if option.interval > found[-1].interval]
     alone = loop.parent is not None and len(_loops_of(summary, loop.parent)) == 1
     return [option for option in found if not (alone and option.full)]
 
 
 def _longer_intervals(target: Target, least: Option) -> list[int]:
-    """Intervals that may be asked for beside the least one. Limited units are all that a longer one saves;
-    where a factor that many times smaller is admitted, that saves as many."""
-    if target.dsp_available is None or not any(target.cost(*key).dsp_count for key in least.units):
+    """Intervals that may be asked for beside the least one: limited units are all that a longer one saves,
+    and of a loop with copies a smaller factor saves as many."""
+    limited = target.dsp_available is not None and any(target.cost(*key).dsp_count for key in least.units)
+    if least.unroll > 1 or not limited:
         return []
-    return [asked for asked in target.intervals if asked > least.interval and least.copies % asked]
+    return [asked for asked in target.intervals if asked > 1]
 
 
 def _leaf_option(
@@ -177,6 +179,7 @@ def _leaf_option(
         units=dict(found.units),
         full=full,
         interval=found.interval_cycles,
+        asked=asked,
     )
 
 

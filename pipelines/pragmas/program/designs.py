@@ -48,7 +48,7 @@ def decode(
         option = space.options[loop][index]
         asked = option.state != INSIDE or not straight.isdisjoint(space.loops_around(loop))
         if option.state == PIPELINED:
-            chosen[loop] = LoopChoice(pipeline=FINE, unroll=option.unroll, interval=option.interval)
+            chosen[loop] = LoopChoice(pipeline=FINE, unroll=option.unroll, interval=option.asked)
         elif asked and option.unroll > 1:
             chosen[loop] = LoopChoice(unroll=option.unroll)
     return Configuration(loops=chosen, caches=caches)

@@ -126,7 +126,7 @@ class Program:
         return made
 
     def _binaries(self, loop: str, options: tuple[Option, ...]) -> list[Any]:
-        names = [f"{loop} {option.state} {option.unroll} {option.interval}" for option in options]
+        names = [f"{loop} {option.state} {option.unroll} {option.asked}" for option in options]
         return [self.scip.addVar(name, vtype="B") for name in names]
 
     def _choose_one(self, loop: str) -> None:

@@ -34,7 +34,7 @@ class Option:
     Attributes:
         state: one of the four; unroll: the factor asked for; copies: of the body that run at once for it, 1
             where tools ignore it.
-        interval: between iterations, asked for or the least there is (PIPELINED).
+        interval: between iterations at least (PIPELINED); asked: the one that is asked for.
         factor: what the loop multiplies the cycles of its body by (ABOVE), cycles that every execution takes
             anew (LEAVES), 1 (INSIDE); fill: cycles that a nest flattened into one pipeline takes once.
         units: least units by (kind, type) at once in one copy of the loop (LEAVES).
@@ -49,6 +49,7 @@ class Option:
     units: Units = field(default_factory=dict[tuple[str, str], float])
     full: bool = False
     interval: int = 1
+    asked: int = 1
 
     @property
     def key(self) -> Key:
