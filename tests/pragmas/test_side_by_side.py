@@ -75,12 +75,10 @@ def test_copies_above_a_pipeline_are_of_modules() -> None:
     assert is_fine(SUMMARY, Configuration(loops={"L0": LoopChoice(pipeline=FINE, unroll=2)}))
 
 
-@pytest.mark.parametrize(("seconds", "times"), [(4.0, 2), (0.1, 4)])
-def test_designs_grow_faster_when_they_take_little_time(seconds: float, times: int) -> None:
-    known = Taking(dict.fromkeys(range(64), seconds))
+def test_designs_grow_faster_when_they_take_little_time() -> None:
     options = LadderOptions(together=1, most_copies=12, design_s=10.0, most_evaluations=6)
-    found = explore(SUMMARY, TARGET, known, options)
+    found = explore(SUMMARY, TARGET, Taking(dict.fromkeys(range(64), 0.1)), options)
     asked = [s for s in found.steps if s.evaluation and s.configuration and not s.fine_only]
     sizes = [unrolled_size(SUMMARY, s.configuration) for s in asked if s.configuration]
     assert sizes[0] <= 12
-    assert sizes[1] <= times * sizes[0] < 2 * sizes[1]
+    assert 2 * sizes[0] < sizes[1] <= 4 * sizes[0]
