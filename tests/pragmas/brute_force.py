@@ -49,7 +49,7 @@ def admitted(summary: Summary, target: Target, options: SearchOptions, asked: Co
     most = max(partitions(summary, asked).values(), default=1)
     broken = (
         _beyond_distance(summary, made, asked)
-        or _has_both(made)
+        or _shares_little(summary, made)
         or (options.fine_only and _has_coarse_copies(summary, made, asked))
         or (options.most_partitions is not None and most > options.most_partitions)
         or (options.most_copies is not None and unrolled_size(summary, asked) > options.most_copies)
@@ -76,9 +76,11 @@ def _beyond_distance(summary: Summary, made: Configuration, asked: Configuration
     )
 
 
-def _has_both(made: Configuration) -> bool:
-    """An interval is asked for of a loop with copies, where a smaller factor saves as many units."""
-    return any(c.pipeline == FINE and c.interval > 1 and c.unroll > 1 for c in made.loops.values())
+def _shares_little(summary: Summary, made: Configuration) -> bool:
+    """An interval is asked for of a loop with copies, where a smaller factor saves as many units, or of an
+    innermost loop."""
+    asked = [n for n, c in made.loops.items() if c.pipeline == FINE and c.interval > 1]
+    return any(made.of(name).unroll > 1 or not summary.loops_inside(name) for name in asked)
 
 
 def _is_straight(summary: Summary, made: Configuration, name: str) -> bool:

@@ -141,11 +141,22 @@ def test_export_rejects_another_format(gemm: Summary, tmp_path: Path) -> None:
         export(gemm, U200, None, tmp_path / "gemm.txt")
 
 
+def test_a_gap_ends_the_solver_with_its_proof() -> None:
+    summary = small_polybench("gemm", NI=12, NJ=16, NK=20)
+    best = solve(summary, U200, SearchOptions(most_copies=200))
+    found = solve(summary, U200, SearchOptions(most_copies=200, gap=0.5))
+    assert found.latency_cycles is not None
+    assert best.latency_cycles is not None
+    assert found.lower_bound <= best.latency_cycles * (1 + 1e-6)
+    assert best.latency_cycles <= found.latency_cycles * (1 + 1e-6) <= 1.5 * found.lower_bound * (1 + 1e-5)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (SearchOptions(most_partitions=0), "most_partitions must be at least 1 or None, got 0"),
         (SearchOptions(most_copies=0), "most_copies must be at least 1 or None, got 0"),
+        (SearchOptions(gap=-0.1), "gap must be at least 0, got -0.1"),
         (SearchOptions(time_limit_s=0.0), r"time_limit_s must be more than 0 or None, got 0\.0"),
     ],
 )

@@ -54,6 +54,10 @@ LEAST_OVERUSE = 0.25
 """Least that designs are taken to need of a limit over their bounds on it."""
 FINE_COPIES = 8
 """Size of a design without copies of modules that is likely done in time, over that of any that surely is."""
+GUESS_GAP = 0.1
+"""How far from the best a design may be that is only guessed to be done in time: a third of the time."""
+FIRST_PARTS = 128
+"""Partitions of an array that are likely done in time, where time is limited."""
 LEAST_GROWTH, MOST_GROWTH = 2.0, 4.0
 """Copies of a next design over those of one that was done in time; more than the least where that took less
 than a quarter of the time it may."""
@@ -123,6 +127,7 @@ def explore(
             options=limits,
             listen=listen,
             most_copies=_first_limits(limits.most_copies),
+            most_parts=None if limits.most_copies is None else FIRST_PARTS,
         )
         for problem in _rungs(summary, target, walk):
             if not (walk.answers(problem) or walk.repeats(problem)):
@@ -139,6 +144,10 @@ def _rungs(summary: Summary, target: Target, walk: _Walk) -> Iterator[SubProblem
         for fine_only in (False, True):
             if walk.ended or walk.closed:
                 return
+            likely = _likely(summary, target, walk, rung, fine_only=fine_only) if walk.is_timed else None
+            if likely is not None:
+                yield likely
+                continue
             before = solved.get(fine_only)
             if before is not None and rung is not None and _keeps(summary, before, rung):
                 found = replace(before, most_partitions=rung, solver_s=0.0)
@@ -164,25 +173,35 @@ def _in_time(summary: Summary, target: Target, walk: _Walk, found: SubProblem) -
     configuration = found.solution.configuration
     if configuration is None or walk.loses(found) or walk.is_likely(configuration):
         return found
-    asked = SearchOptions(
-        most_partitions=_least(found.most_partitions, walk.most_parts),
-        fine_only=found.fine_only,
-        most_copies=walk.most_copies[found.fine_only],
-    )
-    within = walk.fitting(target, most=1.0)
-    key = (asked, within.dsp_available)
-    fewer = walk.narrowed.get(key)
-    if fewer is None:
-        fewer = _solved(summary, within, walk, asked)
-        walk.narrowed[key] = replace(fewer, solver_s=0.0)
-    if fewer.solution.configuration is None:
-        return found
-    return replace(
-        fewer,
-        most_partitions=found.most_partitions,
-        solver_s=found.solver_s + fewer.solver_s,
-        narrowed=True,
-    )
+    fewer = _likely(summary, target, walk, found.most_partitions, fine_only=found.fine_only)
+    return found if fewer is None else replace(fewer, solver_s=found.solver_s + fewer.solver_s)
+
+
+def _likely(
+    summary: Summary, target: Target, walk: _Walk, rung: int | None, *, fine_only: bool
+) -> SubProblem | None:
+    """The best of a rung that is likely done in time and likely fits; None where there is none.
+
+    It is not solved again where only the limit on partitions is lower now, and the last answer keeps to it.
+    """
+    most_parts, within = _least(rung, walk.most_parts), walk.fitting(target, fine_only=fine_only)
+    key = (fine_only, walk.most_copies[fine_only], within.dsp_available)
+    before = walk.narrowed.get(key)
+    if before is None or not _holds(summary, before, most_parts):
+        asked = SearchOptions(
+            most_partitions=most_parts, fine_only=fine_only, most_copies=key[1], gap=GUESS_GAP
+        )
+        before = replace(_solved(summary, within, walk, asked), narrowed=True)
+        walk.narrowed[key] = replace(before, solver_s=0.0)
+    return replace(before, most_partitions=rung) if before.solution.configuration is not None else None
+
+
+def _holds(summary: Summary, solved: SubProblem, most_parts: int | None) -> bool:
+    """Whether the answer to a sub-problem is one with so many partitions, too."""
+    before, configuration = solved.most_partitions, solved.solution.configuration
+    if before == most_parts or most_parts is None or (before is not None and before < most_parts):
+        return before == most_parts
+    return configuration is None or max(partitions(summary, configuration).values(), default=1) <= most_parts
 
 
 def _least(first: int | None, second: int | None) -> int | None:
@@ -244,6 +263,7 @@ def _remainder(
         most_partitions=walk.most_parts if narrowed else None,
         fine_only=fine_only,
         most_copies=walk.most_copies[fine_only] if narrowed else None,
+        gap=GUESS_GAP if narrowed else 0.0,
         excluded=tuple(walk.seen.values()),
         excluded_parts=parts,
     )
@@ -257,13 +277,14 @@ def _guided(summary: Summary, target: Target, walk: _Walk) -> SubProblem:
 
     Where nothing is left of that: variations; where nothing is left of these: what will likely not fit.
     """
-    narrow, free = walk.fitting(target), without_limit(target)
+    narrow = {fine: walk.fitting(target, fine_only=fine) for fine in (False, True)}
     parts = tuple((c, telling_loops(summary, c, target)) for c in walk.seen.values())
-    for within, without in ((narrow, parts), (narrow, ())):
-        found = [_unspelled(summary, within, walk, without, fine_only=fine) for fine in (False, True)]
+    for without in (parts, ()):
+        found = [_unspelled(summary, narrow[fine], walk, without, fine_only=fine) for fine in (False, True)]
         designs = [problem for problem in found if problem.solution.configuration is not None]
         if designs:
             return min(designs, key=lambda problem: problem.solution.latency_cycles or math.inf)
+    free = without_limit(target)
     found = _unspelled(summary, free, walk, (), narrowed=False)
     return found if found.solution.configuration is not None else _remainder(summary, free, walk)
 
@@ -347,26 +368,34 @@ class _Walk:
     evaluations: int = 0
     best_cycles: int | None = None
     remainder: float | None = None
-    overuses: list[float] = field(default_factory=list[float])
+    overuses: dict[bool, list[float]] = field(default_factory=lambda: {False: [], True: []})
     most_copies: dict[bool, int | None]
     done_copies: dict[bool, int] = field(default_factory=lambda: {False: 0, True: 0})
     most_parts: int | None = None
     done_parts: int = 0
-    narrowed: dict[tuple[SearchOptions, int | None], SubProblem] = field(
-        default_factory=dict[tuple[SearchOptions, int | None], SubProblem]
+    narrowed: dict[tuple[bool, int | None, int | None], SubProblem] = field(
+        default_factory=dict[tuple[bool, int | None, int | None], SubProblem]
     )
     proven: bool = False
     closed: bool = False
 
-    def overuse(self) -> float:
-        """What designs took of the limit over their bounds on it, in the median; 1 when nothing is known."""
-        return median(self.overuses) if self.overuses else 1.0
+    def overuse(self, *, fine_only: bool) -> float:
+        """What designs took of the limit over their bounds on it, in the median; 1 when nothing is known.
 
-    def fitting(self, target: Target, most: float = 1 / LEAST_OVERUSE) -> Target:
-        """A target with the units of designs that likely fit, at most so many times those there are."""
+        Args: fine_only: of designs without copies of modules, which share units differently, or with.
+        """
+        return median(self.overuses[fine_only]) if self.overuses[fine_only] else 1.0
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether it is known from the beginning what is likely done in time."""
+        return self.options.most_copies is not None
+
+    def fitting(self, target: Target, *, fine_only: bool) -> Target:
+        """A target with the units of designs that likely fit."""
         if target.dsp_available is None:
             return target
-        factor = min(most, 1.0 / max(LEAST_OVERUSE, self.overuse()))
+        factor = 1.0 / max(LEAST_OVERUSE, self.overuse(fine_only=fine_only))
         return replace(target, dsp_available=max(1, int(target.dsp_available * factor)))
 
     def allowed(self) -> int:
@@ -390,7 +419,8 @@ class _Walk:
         if not self.loses(problem):
             return False
         self._add(problem, PRUNED)
-        self.closed = self.closed or not (problem.fine_only or problem.narrowed)
+        goes_on = self.is_timed and self.options.proof_evaluations > 0  # with what other rungs have
+        self.closed = self.closed or not (problem.fine_only or (problem.narrowed and not goes_on))
         return True
 
     def loses(self, problem: SubProblem) -> bool:
@@ -451,15 +481,17 @@ class _Walk:
         available = self.target.dsp_available
         units = bound(self.summary, configuration, self.target).dsp_count
         if answer.used_share is not None and available and units > LEAST_SHARE * available:
-            self.overuses.append(answer.used_share / (units / available))
+            used = answer.used_share / (units / available)
+            self.overuses[is_fine(self.summary, configuration)].append(used)
 
     def is_likely(self, configuration: Configuration) -> bool:
         """Whether a design is not larger than what was done in time, and likely fits."""
-        available = self.fitting(self.target, most=1.0).dsp_available
+        fine = is_fine(self.summary, configuration)
+        available = self.fitting(self.target, fine_only=fine).dsp_available
         if available is not None and bound(self.summary, configuration, self.target).dsp_count > available:
             return False
         size, parts = unrolled_size(self.summary, configuration), most_parts(self.summary, configuration)
-        most = self.most_copies[is_fine(self.summary, configuration)]
+        most = self.most_copies[fine]
         return (most is None or size <= most) and (self.most_parts is None or parts <= self.most_parts)
 
     def _compare_size(self, configuration: Configuration, answer: Evaluation, *, fine_only: bool) -> None:

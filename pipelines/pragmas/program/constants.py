@@ -148,7 +148,7 @@ def _pipelined(summary: Summary, target: Target, name: str, enabling: bool) -> l
     found = list[Option]()
     for unroll, copies in pairs:
         found.append(_leaf_option(summary, target, name, unroll, copies))
-        longer = _longer_intervals(target, found[-1])
+        longer = _longer_intervals(target, found[-1]) if _has_loops(summary, name) else []
         options = [_leaf_option(summary, target, name, unroll, copies, asked) for asked in longer]
         found += [option for option in options if option.interval > found[-1].interval]
     alone = loop.parent is not None and len(_loops_of(summary, loop.parent)) == 1
@@ -156,8 +156,8 @@ def _pipelined(summary: Summary, target: Target, name: str, enabling: bool) -> l
 
 
 def _longer_intervals(target: Target, least: Option) -> list[int]:
-    """Intervals that may be asked for beside the least one: limited units are all that a longer one saves,
-    and of a loop with copies a smaller factor saves as many."""
+    """Intervals that may be asked for of a loop with loops inside, beside the least one: limited units are
+    all that a longer one saves, and of a loop with copies a smaller factor saves as many."""
     limited = target.dsp_available is not None and any(target.cost(*key).dsp_count for key in least.units)
     if least.unroll > 1 or not limited:
         return []

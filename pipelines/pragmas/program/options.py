@@ -28,6 +28,7 @@ class SearchOptions:
         most_copies: of operations and accesses in the unrolled program (`unrolled_size`), which is what a
             tool has to work through; None for any.
         time_limit_s, most_nodes: of the solver, None for none; nodes are the same on every machine.
+        gap: to what is proven, relative, at which the solver may end; 0 for the best configuration.
         excluded: configurations that are not wanted again, compared as tools complete them.
         excluded_parts: likewise, but any that makes the same choices of the named loops is not wanted.
         start: a configuration to begin from; it is ignored where it breaks a limit.
@@ -39,6 +40,7 @@ class SearchOptions:
     most_copies: int | None = None
     time_limit_s: float | None = None
     most_nodes: int | None = None
+    gap: float = 0.0
     excluded: tuple[Configuration, ...] = ()
     excluded_parts: tuple[tuple[Configuration, frozenset[str]], ...] = ()
     start: Configuration | None = None

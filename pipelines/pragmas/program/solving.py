@@ -168,6 +168,8 @@ def _check(options: SearchOptions) -> None:
         raise PragmaError(
             f"most_copies must be at least 1 or None, got {options.most_copies} (SearchOptions:1)"
         )
+    if not options.gap >= 0:
+        raise PragmaError(f"gap must be at least 0, got {options.gap} (SearchOptions:1)")
     if options.time_limit_s is not None and options.time_limit_s <= 0:
         raise PragmaError(
             f"time_limit_s must be more than 0 or None, got {options.time_limit_s} (SearchOptions:1)"
@@ -188,6 +190,8 @@ def _begin(program: Program, summary: Summary, target: Target, options: SearchOp
 def _run(scip: Any, options: SearchOptions) -> None:
     for name, value in SETTINGS.items():
         scip.setParam(name, value)
+    if options.gap > 0:
+        scip.setParam("limits/gap", options.gap)
     if options.time_limit_s is not None:
         scip.setParam("limits/time", options.time_limit_s)
     if options.most_nodes is not None:
