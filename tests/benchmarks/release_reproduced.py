@@ -1,7 +1,8 @@
 """Whether a release comes out with the same bytes twice, and how long a refresh of cached designs takes.
 
     python tests/benchmarks/release_reproduced.py [--designs 10000] [--keep FOLDER]
-        [--only reproduced|refresh|partitions] [--release releases/v1 --partitions ast-001,stationary|all]
+        [--only reproduced|refresh|partitions]
+        [--release releases/v1 --partitions ast-001,stationary|all|whole]
 
 Reproduced: `simfoundry run` with a small configuration and `simfoundry release`, in two clones of this
 checkout with nothing but its tracked files, and every file compared, but for the wall-clock columns and their
@@ -9,7 +10,8 @@ manifest.
 
 Partitions: some partitions of a committed release made again from its params.yaml with an empty cache, every
 step from generation to labels and features, and each table compared with the release's; `all` makes the whole
-release again, tables without partitions included. With --keep an interrupted run goes on.
+release again, tables without partitions included, and `whole` makes these alone from the release's others.
+With --keep an interrupted run goes on.
 
 Refresh: `simfoundry run` with every design in the cache, Dagster and DVC included. Labelling as many designs
 for real takes hours, so the cache is filled as an import does, with rows copied from a few designs that are
@@ -67,6 +69,7 @@ from pipelines.schemas import (
     read_arrow,
     table_path,
     table_spec,
+    write_arrow,
 )
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -133,7 +136,7 @@ REMADE = ("programs", "designs", "labels", "features")
 """Steps whose tables have a file a partition."""
 REMADE_WHOLE = ("splits", "stage_reports")
 """Steps whose tables have one file, of all partitions."""
-EVERY = "all"
+EVERY, ONLY_WHOLE = "all", "whole"
 
 
 def partitions_reproduced(base: Path, release: Release, names: Sequence[str]) -> None:
@@ -142,14 +145,26 @@ def partitions_reproduced(base: Path, release: Release, names: Sequence[str]) ->
     configuration = read_parameters_file(release.folder / "params.yaml")
     settings = Settings(configuration=configuration, deployment=local_deployment(folder))
     every = partitions_of(step_named("programs"), settings)
-    jobs = [(partition, REMADE) for partition in (every if list(names) == [EVERY] else names)]
-    if list(names) == [EVERY]:
+    asked = list(names)
+    if asked == [ONLY_WHOLE]:
+        take_partitions(settings, release, every)
+        asked = []
+    jobs = [(partition, REMADE) for partition in (every if asked == [EVERY] else asked)]
+    if list(names) in ([EVERY], [ONLY_WHOLE]):
         jobs += [(p, (name,)) for name in REMADE_WHOLE for p in partitions_of(step_named(name), settings)]
     print(f"| partition of {release.manifest.name} | table | rows | |\n| --- | --- | --- | --- |")
     differing = sum(remade_otherwise(settings, release, *job) for job in jobs)
     if differing:
         raise SystemExit(f"partitions must come out the same, got {differing} other tables")
     print()
+
+
+def take_partitions(settings: Settings, release: Release, partitions: Sequence[str]) -> None:
+    """Write a release's tables of partitions as if they had been made here."""
+    for partition in partitions:
+        for table in [t for name in REMADE for t in step_named(name).tables if t in release.tables()]:
+            rows = release.arrow(table, partition)
+            write_arrow(settings.deployment.data_dir, table_spec(table), rows, partition)
 
 
 def remade_otherwise(settings: Settings, release: Release, partition: str, steps: Sequence[str]) -> int:
