@@ -15,12 +15,13 @@ same. While it is below the best measured latency, further designs are measured 
 allows. Which ones is guided by what was measured: their limit on resources is that of the target divided by
 what designs took over their bounds, in the median.
 
-The time that a tool takes grows with the program it unrolls. So a sub-problem whose best design is larger
-than what is done in time, in copies of operations or in partitions, or that likely does not fit, is solved
-once more within these; proofs are of sub-problems with the true limits. After a design that ran out of time
-the next ones have at most half its copies and a quarter of its partitions, after one that did not they may
-have twice its own, and up to four times where it took little of the time that it may. Designs with copies of
-whole modules take longer than others of their size, so the two kinds have limits of their own.
+The time that a tool takes grows with the program it unrolls. So where it is known what is surely done in time,
+rungs are solved within such a limit on copies of operations, and one on partitions, to a gap: what comes out
+is a guess to be measured, and the proof is that of the end. Where it is not known, a rung is solved as it is,
+and once more within what was late so far. After a design that ran out of time the next ones have at most half
+its copies and a quarter of its partitions, after one that did not they may have twice its own, and up to four
+times where it took little of the time that it may. Designs with copies of whole modules take longer than
+others of their size, so the two kinds have limits of their own.
 """
 
 from __future__ import annotations
@@ -273,7 +274,7 @@ def _remainder(
 
 
 def _guided(summary: Summary, target: Target, walk: _Walk) -> SubProblem:
-    """The best of what remains that will likely fit and is no variation of what was measured.
+    """The best of what remains that can win, will likely fit and is no variation of what was measured.
 
     Where nothing is left of that: variations; where nothing is left of these: what will likely not fit.
     """
@@ -281,9 +282,9 @@ def _guided(summary: Summary, target: Target, walk: _Walk) -> SubProblem:
     parts = tuple((c, telling_loops(summary, c, target)) for c in walk.seen.values())
     for without in (parts, ()):
         found = [_unspelled(summary, narrow[fine], walk, without, fine_only=fine) for fine in (False, True)]
-        designs = [problem for problem in found if problem.solution.configuration is not None]
-        if designs:
-            return min(designs, key=lambda problem: problem.solution.latency_cycles or math.inf)
+        best = min(found, key=lambda problem: problem.solution.latency_cycles or math.inf)
+        if best.solution.configuration is not None and not walk.loses(best):
+            return best
     free = without_limit(target)
     found = _unspelled(summary, free, walk, (), narrowed=False)
     return found if found.solution.configuration is not None else _remainder(summary, free, walk)
