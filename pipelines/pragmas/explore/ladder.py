@@ -15,7 +15,7 @@ same. While it is below the best measured latency, further designs are measured 
 allows. Which ones is guided by what was measured: their limit on resources is that of the target divided by
 what designs took over their bounds, in the median.
 
-The time that a tool takes grows with the program it unrolls. So where it is known what is surely done in time,
+The time that a tool takes grows with the program it unrolls. Where it is known what is surely done in time,
 rungs are solved within such a limit on copies of operations, and one on partitions, to a gap: what comes out
 is a guess to be measured, and the proof is that of the end. Where it is not known, a rung is solved as it is,
 and once more within what was late so far. After a design that ran out of time the next ones have at most half
