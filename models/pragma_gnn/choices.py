@@ -121,7 +121,7 @@ class _Describing:
         self.around = {name: summary.loops_around(name) for name in summary.loops}
         self.inside = {name: summary.loops_inside(name) for name in summary.loops}
         self.arrays = _indexing_loops(summary)
-        self.leaves: dict[tuple[str, int], Leaf] = {}
+        self.leaves: dict[tuple[str, int, int], Leaf] = {}
 
     def describe(self, asked: Configuration, least: Bound) -> tuple[list[dict[str, float]], dict[str, float]]:
         """Features of the loops by `group.name`, and of the whole by name."""
@@ -176,17 +176,17 @@ class _Describing:
         }
         if made.of(name).pipeline != FINE:
             return row | {f"bound.{name}": 0.0 for name in ("log_latency", "log_interval", "log_fill_share")}
-        leaf = self._leaf(name, made.of(name).unroll)
+        leaf = self._leaf(name, made.of(name))
         return row | {
             "bound.log_latency": math.log1p(leaf.latency_cycles),
             "bound.log_interval": math.log(max(1, leaf.interval_cycles)),
             "bound.log_fill_share": math.log((1 + leaf.latency_cycles) / (1 + leaf.cycles)),
         }
 
-    def _leaf(self, name: str, unroll: int) -> Leaf:
-        key = (name, unroll)
+    def _leaf(self, name: str, made: LoopChoice) -> Leaf:
+        key = (name, made.unroll, made.interval)
         if key not in self.leaves:
-            self.leaves[key] = leaf(self.summary, name, unroll, self.target)
+            self.leaves[key] = leaf(self.summary, name, made.unroll, self.target, made.interval)
         return self.leaves[key]
 
     def _whole(
