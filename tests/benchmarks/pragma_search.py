@@ -255,7 +255,7 @@ def bound_points(found: Mapping[tuple[str, str], Search]) -> dict[str, list[tupl
 def spearman(points: Sequence[tuple[float, int]]) -> float:
     from scipy.stats import spearmanr
 
-    return float(spearmanr([p[0] for p in points], [p[1] for p in points]).statistic)
+    return float(spearmanr([p[0] for p in points], [p[1] for p in points])[0])
 
 
 # ---- figures -------------------------------------------------------------------------------------------
