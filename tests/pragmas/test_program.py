@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import Target, bound, read_target
-from pipelines.pragmas.configuration import FINE, LoopChoice
+from pipelines.pragmas.configuration import FINE, Configuration, LoopChoice
 from pipelines.pragmas.program import INFEASIBLE, OPTIMAL, SearchOptions, solve
 from pipelines.pragmas.program.constants import build_space
 from pipelines.pragmas.program.solving import Problem, build_program
@@ -97,6 +97,19 @@ def test_a_longer_interval_shares_units_where_no_divisor_does() -> None:
     assert alone.latency_cycles is not None
     assert bound(summary, found, limited).dsp_count == 2.5 * 162
     assert 2 * bound(summary, found, limited).latency_cycles < alone.latency_cycles
+
+
+def test_a_longer_interval_is_left_when_the_least_is_excluded() -> None:
+    """So that a search does not call proven what a slower design could still beat: one that was measured may
+    not fit, and one that shares its units may."""
+    summary, target = summarise(PRIMES, "f"), replace(OWN, intervals=(1, 2))
+    rows = Configuration(loops={"L0": LoopChoice(pipeline=FINE)})
+
+    def asked(options: SearchOptions) -> set[int]:
+        return {option.asked for option in build_space(summary, target, options).options["L0"]}
+
+    assert asked(SearchOptions()) == {1}
+    assert asked(SearchOptions(excluded=(rows,))) == {1, 2}
 
 
 @pytest.mark.parametrize("kernel", ["gemm", "atax"])

@@ -82,7 +82,7 @@ def _options(summary: Summary, target: Target, name: str, search: SearchOptions)
     if _has_loops(summary, name):
         found += _copies(summary, target, name, search)
     if all(summary.loops[inside].constant for inside in summary.loops_inside(name)):
-        leaves = _pipelined(summary, target, name, enabling)
+        leaves = _pipelined(summary, target, name, search, enabling=enabling)
         if _may_be_straight(summary, name):
             leaves.append(_straight(summary, target, name))
         excludes = bool(search.excluded or search.excluded_parts)
@@ -138,7 +138,9 @@ def is_prime(number: int) -> bool:
     return len(divisors(number)) == 2
 
 
-def _pipelined(summary: Summary, target: Target, name: str, enabling: bool) -> list[Option]:
+def _pipelined(
+    summary: Summary, target: Target, name: str, search: SearchOptions, *, enabling: bool
+) -> list[Option]:
     """Factors of a pipelined loop, up to its distance (equation 8; rule 3 of decision 012)."""
     loop = summary.loops[name]
     factors = divisors(loop.trip_count_max) if loop.constant else (1,)
@@ -148,18 +150,19 @@ def _pipelined(summary: Summary, target: Target, name: str, enabling: bool) -> l
     found = list[Option]()
     for unroll, copies in pairs:
         found.append(_leaf_option(summary, target, name, unroll, copies))
-        longer = _longer_intervals(target, found[-1]) if _has_loops(summary, name) else []
+        longer = _longer_intervals(target, found[-1], search) if _has_loops(summary, name) else []
         options = [_leaf_option(summary, target, name, unroll, copies, asked) for asked in longer]
         found += [option for option in options if option.interval > found[-1].interval]
     alone = loop.parent is not None and len(_loops_of(summary, loop.parent)) == 1
     return [option for option in found if not (alone and option.full)]
 
 
-def _longer_intervals(target: Target, least: Option) -> list[int]:
+def _longer_intervals(target: Target, least: Option, search: SearchOptions) -> list[int]:
     """Intervals that may be asked for of a loop with loops inside, beside the least one: limited units are
-    all that a longer one saves, and of a loop with copies a smaller factor saves as many."""
+    all that a longer one saves, and of a loop with copies a smaller factor saves as many. Without a limit
+    the least one is never worse, unless that design is excluded."""
     limited = target.dsp_available is not None and any(target.cost(*key).dsp_count for key in least.units)
-    if least.unroll > 1 or not limited:
+    if least.unroll > 1 or not (limited or search.excluded or search.excluded_parts):
         return []
     return [asked for asked in target.intervals if asked > 1]
 
