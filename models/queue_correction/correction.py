@@ -7,6 +7,9 @@ mean times of sending, so that waits of nothing neither need nor get large facto
 squared coefficient of variation of waits over theory's, which quantiles need. Both are bounded by what
 training saw.
 
+A queue that data packets alone enter, all straight from their host, is the one of theory, whose mean wait is
+exact for Poisson arrivals and batches: the first answer counts by the share of load that does not come so.
+
 Where a feature is outside of its range in training, the network is asked at the edge, and the answer fades:
 by half for every `FADE` standard deviations outside, summed over features. So the theory stands alone where
 nothing alike was seen, and it is kept beside the corrected answer in any case.
@@ -96,7 +99,9 @@ def correct(model: NetworkModel, correction: Correction) -> Corrected:
     samples = samples_of(model, waits)
     features = np.concatenate([part.features for part in samples])
     seen = correction.seen(features)
-    answers = np.split(correction.answers(features) * seen[:, None], [len(samples[0].streams)])
+    scaled = correction.answers(features) * seen[:, None]
+    scaled[:, 0] *= 1.0 - np.concatenate([part.exact for part in samples])
+    answers = np.split(scaled, [len(samples[0].streams)])
     learned = [_learned(waits.data, *pair) for pair in zip(samples, answers, strict=False)]
     acks = learned[-1] if model.acks is not None else waits.acks
     return Corrected(waits=replace(waits, data=learned[0], acks=acks), seen=float(seen.mean()))
@@ -169,8 +174,8 @@ def read_correction(path: Path) -> Correction:
             known = [tuple(card.get(name, ())) for name in ("features", "tail_features")]
             if card["format"] != _FORMAT or known != [FEATURES, TAIL_FEATURES]:
                 raise PredictorError(
-                    f"a correction must be of this version's {len(FEATURES)} features, got "
-                    f"{len(card['features'])} others ({path}); train again"
+                    f"a correction must be of this version's features, {len(FEATURES)} of streams and "
+                    f"{len(TAIL_FEATURES)} of flows, got others ({path}); train again"
                 )
             tails = {
                 kind: _perceptron(file, f"{kind}_", of_kind, {}) for kind, of_kind in card["tails"].items()

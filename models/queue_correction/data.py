@@ -78,6 +78,11 @@ class SimulatedRun:
         """Mean time of sending at the queues of all samples. (samples,)"""
         return np.concatenate([part.service_s for part in self.samples])
 
+    @property
+    def exact(self) -> NDArray[np.float64]:
+        """Share of load for which theory is exact, at the queues of all samples. (samples,)"""
+        return np.concatenate([part.exact for part in self.samples])
+
 
 def read_runs(tables: Path, groups: Sequence[str] | None = None) -> Iterator[SimulatedRun]:
     """Runs that are ok, UDP and not of traces, group after group in order of their names.

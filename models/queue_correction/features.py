@@ -51,6 +51,7 @@ FEATURES = (
     "stream_utilisation",
     "other_utilisation",
     "utilisation_4",
+    "is_ack",
 )
 NEAR_IDLE = 0.005
 """Idle share below which a queue counts as this idle: beyond, its size says more than its load."""
@@ -68,6 +69,8 @@ class StreamSamples:
         theory_s: mean wait by the estimate for trees. (samples,)
         theory_spread: squared coefficient of variation of waits by theory. (samples,)
         service_s: mean time of sending of all packets of the queue. (samples,)
+        exact: share of the queue's load that are data packets straight from its host, by Poisson arrivals or
+            in batches: where that is all, theory's mean is exact. (samples,)
     """
 
     streams: NDArray[np.int64]
@@ -75,6 +78,7 @@ class StreamSamples:
     theory_s: NDArray[np.float64]
     theory_spread: NDArray[np.float64]
     service_s: NDArray[np.float64]
+    exact: NDArray[np.float64]
 
 
 def samples_of(model: NetworkModel, tree: StreamWaits | None = None) -> tuple[StreamSamples, ...]:
@@ -84,7 +88,10 @@ def samples_of(model: NetworkModel, tree: StreamWaits | None = None) -> tuple[St
     """
     shared = _shared(model, tree or stream_waits(model, "tree"))
     ways = [model.data] if model.acks is None else [model.data, model.acks]
-    return tuple(_samples(model, shared, *way) for way in zip(ways, model.queues.loads, strict=True))
+    return tuple(
+        _samples(model, shared, way, load, is_ack=number > 0)
+        for number, (way, load) in enumerate(zip(ways, model.queues.loads, strict=True))
+    )
 
 
 Column = NDArray[np.float64]
@@ -99,6 +106,7 @@ class _Shared:
     mean_s: Column
     burst: Column
     concentration: Column
+    exact: Column
 
 
 def _shared(model: NetworkModel, tree: StreamWaits) -> _Shared:
@@ -115,10 +123,26 @@ def _shared(model: NetworkModel, tree: StreamWaits) -> _Shared:
         mean_s=busy / np.maximum(queues.rate_per_s, 1e-300),
         burst=np.log1p(np.maximum(-0.99, burst / np.maximum(work, 1e-300))),
         concentration=squares / np.maximum(busy**2, 1e-300),
+        exact=_exact_share(model),
     )
 
 
-def _samples(model: NetworkModel, shared: _Shared, way: Streams, load: StreamLoad) -> StreamSamples:
+def _exact_share(model: NetworkModel) -> Column:
+    """Share of every queue's load that are data packets that passed no queue before; none of ON/OFF arrivals.
+
+    Acknowledgements come as packets arrive, which were sent one after the other. (queues,)
+    """
+    queues, pairs = model.queues, model.queues.pairs
+    if model.traffic.arrivals.kind == "on_off":
+        return np.zeros(len(queues.utilisation))
+    entering = np.where(pairs.before < 0, queues.loads[0].utilisation, 0.0)
+    straight = np.bincount(pairs.queue, entering, len(queues.utilisation))
+    return np.minimum(1.0, straight / np.maximum(queues.utilisation, 1e-300))
+
+
+def _samples(
+    model: NetworkModel, shared: _Shared, way: Streams, load: StreamLoad, *, is_ack: bool
+) -> StreamSamples:
     used = np.flatnonzero(load.rate_per_s > 0)
     mean_s = shared.mean_s[model.queues.pairs.queue[used]]
     packet_bytes = float(np.average(way.mean_bytes, weights=way.rates_per_s))
@@ -130,6 +154,7 @@ def _samples(model: NetworkModel, shared: _Shared, way: Streams, load: StreamLoa
         "log_own_service": np.log(load.utilisation[used] / load.rate_per_s[used] / mean_s),
         "log_entropy_wait": np.log(waits[0] / mean_s + SMALL_WAIT),
         "log_tree_wait": np.log(waits[1] / mean_s + SMALL_WAIT),
+        "is_ack": float(is_ack),
     }
     columns["log_wait_ratio"] = columns["log_entropy_wait"] - columns["log_tree_wait"]
     features = np.empty((len(used), len(FEATURES)), np.float32)
@@ -141,6 +166,7 @@ def _samples(model: NetworkModel, shared: _Shared, way: Streams, load: StreamLoa
         theory_s=waits[1],
         theory_spread=shared.tree.data.spread[used],
         service_s=mean_s,
+        exact=shared.exact[model.queues.pairs.queue[used]],
     )
 
 

@@ -16,6 +16,7 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import block_diag
 from scipy.special import polygamma  # pyright: ignore[reportAttributeAccessIssue]
 
 from models.queue_correction.correction import Correction, correct
@@ -25,11 +26,11 @@ from models.queue_correction.tails import BURSTY, KINDS, POISSON, FlowLaw, flow_
 from pipelines.network.queueing import flow_latency
 from pipelines.network.queueing.latency import QUANTILES
 
-FLOW_LIMIT = 1000
+FLOW_LIMIT = 400
 """Flows of one run that are used, drawn evenly."""
 LEAST_PACKETS = 100
 """Of a flow: below, its 99th percentile is as good as its longest."""
-ENOUGH_PACKETS = 20_000
+ENOUGH_PACKETS = 1_000_000
 """More do not add to a flow's weight."""
 NEARLY_FULL = 0.95
 RUN_NOISE = 0.5
@@ -42,10 +43,24 @@ WEIGHT_LIMIT = 50.0
 """Weight of one flow over the mean, at most."""
 OPTIONS = {
     POISSON: FitOptions(
-        width=16, layers=1, epochs=50, learning_rate=5e-3, batch_size=512, loss_width=0.01, second_weight=1.0
+        width=32,
+        layers=2,
+        epochs=300,
+        learning_rate=1e-2,
+        weight_decay=0.0,
+        batch_size=512,
+        loss_width=0.01,
+        second_weight=1.0,
     ),
     BURSTY: FitOptions(
-        width=24, layers=1, epochs=50, learning_rate=5e-3, batch_size=1024, loss_width=0.01, second_weight=1.0
+        width=32,
+        layers=2,
+        epochs=150,
+        learning_rate=1e-2,
+        weight_decay=0.0,
+        batch_size=1024,
+        loss_width=0.01,
+        second_weight=1.0,
     ),
 }
 
@@ -72,7 +87,7 @@ def fit_tails(
             for member in range(MEMBERS)
         ]
         ends = np.quantile(samples.targets, [OUTLIERS, 1.0 - OUTLIERS], axis=0).astype(np.float32)
-        found[kind] = replace(_mean_of(members), lowest=ends[0], highest=ends[1])
+        found[kind] = replace(mean_of(members), lowest=ends[0], highest=ends[1])
     return found
 
 
@@ -80,15 +95,20 @@ def _is_stable(run: SimulatedRun) -> bool:
     return float(run.row.offered_utilisation or 0.0) < NEARLY_FULL
 
 
-def _mean_of(members: Sequence[Correction]) -> Correction:
-    """One perceptron of one hidden layer that answers with the mean of several."""
-    inner, outer = ([member.weights[layer] for member in members] for layer in (0, 1))
+def mean_of(members: Sequence[Correction]) -> Correction:
+    """One perceptron that answers with the mean of several, whose units it has side by side."""
+    first, *inner, outer = zip(*(member.weights for member in members), strict=True)
+    biases = list(zip(*(member.biases for member in members), strict=True))
     return replace(
         members[0],
-        weights=(np.concatenate(inner, axis=1), np.concatenate(outer) / np.float32(len(members))),
+        weights=(
+            np.concatenate(first, axis=1),
+            *(np.asarray(block_diag(*layer), np.float32) for layer in inner),
+            np.concatenate(outer) / np.float32(len(members)),
+        ),
         biases=(
-            np.concatenate([member.biases[0] for member in members]),
-            np.mean([member.biases[1] for member in members], axis=0, dtype=np.float32),
+            *(np.concatenate(layer) for layer in biases[:-1]),
+            np.mean(biases[-1], axis=0, dtype=np.float32),
         ),
     )
 
@@ -108,7 +128,7 @@ def _samples_of_run(
     """Features, targets and weights of flows of a run."""
     waits = correct(run.model, correction).waits
     latency = flow_latency(run.model, waits)
-    law = flow_law(run.model, waits, latency.base_s)
+    law = flow_law(run.model, waits, latency)
     packets = _of_flows(run, "packet_count") - _of_flows(run, "drop_count")
     chosen = np.flatnonzero(np.isfinite(run.truth_s) & (packets >= LEAST_PACKETS) & (law.mean_s > 0))
     if len(chosen) > FLOW_LIMIT:

@@ -55,6 +55,9 @@ TAIL_FEATURES = (
     "log_scv",
     "burst_spread",
     "is_on_off",
+    "log_spread",
+    "log_even",
+    "late",
 )
 POISSON, BURSTY = "poisson", "bursty"
 KINDS = (POISSON, BURSTY)
@@ -109,7 +112,7 @@ def rtt_quantiles_s(
     kind = tail_kind(model)
     if kind is None or kind not in tails:
         return np.stack([gamma_rtt_quantile_s(latency, probability) for probability in QUANTILES])
-    law, learned = flow_law(model, waits, latency.base_s), tails[kind]
+    law, learned = flow_law(model, waits, latency), tails[kind]
 
     def part_quantiles(part: slice) -> Vector:
         found = np.empty((len(QUANTILES), len(law.mean_s[part])))
@@ -186,8 +189,8 @@ def _quantiles(
     return found
 
 
-def flow_law(model: NetworkModel, waits: StreamWaits, base_s: Vector) -> FlowLaw:
-    """The law of every flow. Args: waits: corrected ones. base_s: round trips without waits. (flows,)"""
+def flow_law(model: NetworkModel, waits: StreamWaits, latency: FlowLatency) -> FlowLaw:
+    """The law of every flow. Args: waits: corrected ones. latency: from them."""
     data, acks = model.data, model.acks
     by_data = _by_stream(model, waits, data, is_ack=False)
     by_acks = by_data if acks is None else _by_stream(model, waits, acks, is_ack=True)
@@ -202,7 +205,8 @@ def flow_law(model: NetworkModel, waits: StreamWaits, base_s: Vector) -> FlowLaw
             acks is not None,
             data.mean_bytes[part],
             data.scvs[part],
-            base_s[part],
+            latency.base_s[part],
+            latency.variance_s2[part],
             byte_s,
             by_data,
             by_acks,
@@ -213,7 +217,7 @@ def flow_law(model: NetworkModel, waits: StreamWaits, base_s: Vector) -> FlowLaw
             kind == "on_off",
         )
 
-    parts = in_parts(len(base_s), part_law)
+    parts = in_parts(len(latency.base_s), part_law)
     mean, variance, log_no_wait, unit, share = np.concatenate([part[1] for part in parts], axis=1)
     return FlowLaw(
         features=np.concatenate([part[0] for part in parts]),
@@ -296,6 +300,7 @@ def _flow_laws(
     mean_bytes: Vector,
     scvs: Vector,
     base_s: Vector,
+    variance_s2: Vector,
     byte_s: Vector,
     by_data: NDArray[np.float32],
     by_acks: NDArray[np.float32],
@@ -305,14 +310,14 @@ def _flow_laws(
     is_batch: bool,
     is_on_off: bool,
 ) -> tuple[NDArray[np.float32], Vector]:
-    """Features (flows, 15); mean, variance, logarithm of no wait, unit and share of the law (5, flows)."""
-    features = np.zeros((len(ways), 15), np.float32)
+    """Features (flows, 18); mean, variance, logarithm of no wait, unit and share of the law (5, flows)."""
+    features = np.zeros((len(ways), 18), np.float32)
     laws = np.zeros((5, len(ways)))
     for flow in range(len(ways)):
         # Sums: wait, squared waits, time of sending x wait, cumulants, logarithm of no wait, bursts x wait.
         wait, squares, service, c1, c2, c3, none, bursts, most = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         ack_wait, met, reach, chain, following, behind_before = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-        busiest = 0.0
+        busiest, cubes, places, place = 0.0, 0.0, 0.0, 0
         if not is_on_off and scvs[flow] != 1.0:
             more = max(-0.45, (scvs[flow] - 1.0) / 2.0)
             own = mean_bytes[flow] * byte_s[ways[flow, 0]]
@@ -331,6 +336,9 @@ def _flow_laws(
                 here = row[0]
                 wait += here
                 squares += here * here
+                cubes += here**3
+                places += here * place
+                place += 1
                 service += here * row[1]
                 c1 += row[2]
                 c2 += row[3]
@@ -382,4 +390,7 @@ def _flow_laws(
         of_flow[12] = np.log(max(scvs[flow], 0.01))
         of_flow[13] = bursts / wait
         of_flow[14] = 1.0 if is_on_off else 0.0
+        of_flow[15] = np.log(wait * wait / variance_s2[flow])
+        of_flow[16] = np.log(wait**3 / cubes)
+        of_flow[17] = places / wait / max(1, place - 1)
     return features, laws

@@ -27,10 +27,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import wasserstein_distance
 
-from models.queue_correction import Correction, SimulatedRun, corrected_waits, read_runs, shipped_correction
+from models.queue_correction import (
+    Correction,
+    SimulatedRun,
+    corrected_waits,
+    read_runs,
+    rtt_quantiles_s,
+    shipped_correction,
+)
 from models.queue_correction.paper_trees import PaperTrees, fit_trees, random_rows
 from models.queue_correction.train import train_correction
-from pipelines.network.queueing import FlowLatency, flow_latency, rtt_quantile_s, stream_waits
+from pipelines.network.queueing import FlowLatency, flow_latency, stream_waits
 
 GRID = ("grid-16", "grid-128", "grid-432", "grid-1024")
 COLUMNS = ("5.1", "trees", "random 60 %", "corrected", "from 16", "two seeds")
@@ -97,11 +104,12 @@ def tails(run: SimulatedRun) -> Vector:
 
 
 def distances_of(run: SimulatedRun, other: Truth | None, shipped: Correction) -> Distances:
-    latency = flow_latency(run.model, corrected_waits(run.model, shipped))
+    waits = corrected_waits(run.model, shipped)
+    latency = flow_latency(run.model, waits)
     return Distances(
         arrivals=run.row.arrivals,
         mean=distance(latency.rtt_s, run.truth_s),
-        tail=distance(rtt_quantile_s(latency, 0.99), tails(run)),
+        tail=distance(rtt_quantiles_s(run.model, waits, latency, shipped.tails)[1], tails(run)),
         noise_mean=float("nan") if other is None else distance(other[0], run.truth_s),
         noise_tail=float("nan") if other is None else distance(other[1], tails(run)),
     )
@@ -112,12 +120,18 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--tables", type=Path, required=True, help="folder of the tables of simulated runs")
+    parser.add_argument(
+        "--long",
+        type=Path,
+        default=Path("releases/network-long-v1/tables"),
+        help="folder of the tables of long runs",
+    )
     parser.add_argument("--groups", default=",".join(GRID), help="with commas")
     chosen = parser.parse_args()
     groups = chosen.groups.split(",")
     print(f"Machine: {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}.\n")
     start = time.perf_counter()
-    small = train_correction(chosen.tables, groups=["sampled-16"])
+    small = train_correction({chosen.tables: ["sampled-16"], chosen.long: ["long-16", "long-16-one-sided"]})
     middle = time.perf_counter()
     paper = fit_trees(read_runs(chosen.tables, groups), rows=random_rows(0), seed=0)
     end = time.perf_counter()

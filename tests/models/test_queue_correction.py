@@ -126,7 +126,31 @@ def test_an_answer_is_a_factor_on_every_wait(runs: list[SimulatedRun]) -> None:
     mean_s = model.queues.utilisation / model.queues.rate_per_s
     used = model.data.routes >= 0
     small = SMALL_WAIT * mean_s[model.data.routes[used]]
-    np.testing.assert_allclose(two[used] + small, 2.0 * (one[used] + small), rtol=1e-6)
+    exact = np.zeros(len(mean_s))  # by queue
+    samples = samples_of(model)[0]
+    exact[model.queues.pairs.queue[samples.streams]] = samples.exact
+    factor = 2.0 ** (1.0 - exact[model.data.routes[used]])
+    assert factor.min() < 1.1
+    assert factor.max() == 2.0
+    np.testing.assert_allclose(two[used] + small, factor * (one[used] + small), rtol=1e-6)
+
+
+@pytest.mark.parametrize(("arrivals", "is_exact"), [("poisson", True), ("ge", True), ("on_off", False)])
+def test_queues_that_all_packets_enter_straight_are_left_to_theory(arrivals: str, is_exact: bool) -> None:
+    """Of incast the senders' queues: one has data of one flow alone, the receiver's has acknowledgements."""
+    traffic = traffic_of(
+        TREE,
+        Pattern(kind="incast", load=0.5),
+        arrivals=Arrivals(kind=arrivals, scv=1.0 if arrivals == "poisson" else 4.0),
+    )
+    model = model_network(TREE, traffic)
+    data, acks = samples_of(model)
+    pairs = model.queues.pairs
+    entry = pairs.before[data.streams] < 0
+    assert entry.sum() == 15
+    np.testing.assert_array_equal(data.exact[entry], float(is_exact))
+    assert not data.exact[~entry].any()
+    assert not acks.exact[pairs.before[acks.streams] < 0].any()
 
 
 def test_answers_are_bounded_by_what_training_saw(runs: list[SimulatedRun]) -> None:

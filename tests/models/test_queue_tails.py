@@ -20,7 +20,8 @@ from models.queue_correction import (
     shipped_correction,
     simulated_run,
 )
-from models.queue_correction.tail_fit import fit_tails, tail_samples
+from models.queue_correction.fit import FitOptions, fit_correction
+from models.queue_correction.tail_fit import fit_tails, mean_of, tail_samples
 from models.queue_correction.tails import (
     KINDS,
     TAIL_FEATURES,
@@ -77,7 +78,7 @@ def test_the_law_of_one_queue_has_the_moments_of_m_d_1() -> None:
     """Broadcast: most waits are at the sender's queue, of constant service."""
     model = model_network(TREE, traffic_of(TREE, Pattern(kind="broadcast", load=0.6)), has_acks=False)
     waits = stream_waits(model, "tree")
-    law = flow_law(model, waits, flow_latency(model, waits).base_s)
+    law = flow_law(model, waits, flow_latency(model, waits))
     mean = 0.6 * SERVICE_S / (2 * 0.4)
     np.testing.assert_allclose(np.median(law.mean_s), mean, rtol=1e-5)
     np.testing.assert_allclose(
@@ -94,7 +95,7 @@ def test_the_law_of_batches_has_the_moments_of_their_work_and_of_places_in_a_bat
     )
     model = model_network(TREE, traffic, has_acks=False)
     waits = stream_waits(model, "tree")
-    law = flow_law(model, waits, flow_latency(model, waits).base_s)
+    law = flow_law(model, waits, flow_latency(model, waits))
     mean = load * (1 + 2 * more) * SERVICE_S / (2 * (1 - load))
     third = load * (6 * more**2 + 6 * more + 1) * SERVICE_S**2
     variance = mean**2 + third / (3 * (1 - load)) + more * (1 + more) * SERVICE_S**2
@@ -106,7 +107,7 @@ def test_the_law_of_batches_has_the_moments_of_their_work_and_of_places_in_a_bat
 def test_quantiles_of_the_law_are_those_of_nothing_or_a_gamma_wait() -> None:
     model = model_network(TREE, traffic_of(TREE, Pattern(load=0.5)))
     waits = stream_waits(model, "tree")
-    law = flow_law(model, waits, flow_latency(model, waits).base_s)
+    law = flow_law(model, waits, flow_latency(model, waits))
     waiting = -np.expm1(law.log_no_wait)
     scv = waiting * (law.variance_s2 / law.mean_s**2 + 1) - 1
     expected = gammaincinv(1 / scv, 1 - 0.01 / waiting) * scv * law.mean_s / waiting
@@ -129,7 +130,7 @@ def test_waits_behind_larger_packets_of_a_stream_widen_less_than_others(runs: li
     run = next(run for run in runs if run.row.pattern == "all_to_all")
     waits = corrected_waits(run.model, shipped_correction())
     latency = flow_latency(run.model, waits)
-    law = flow_law(run.model, waits, latency.base_s)
+    law = flow_law(run.model, waits, latency)
     met = law.features[:, TAIL_FEATURES.index("met")].astype(np.float64)
     assert 0.1 < met.mean() < 0.5
     truth = _measured(run, "rtt_p99_ns")
@@ -177,7 +178,7 @@ def test_the_gamma_law_takes_over_where_queues_are_full() -> None:
     correction = shipped_correction()
     waits = corrected_waits(model, correction)
     latency = flow_latency(model, waits)
-    assert not flow_law(model, waits, latency.base_s).share.any()
+    assert not flow_law(model, waits, latency).share.any()
     found = rtt_quantiles_s(model, waits, latency, correction.tails)
     np.testing.assert_allclose(found[0], gamma_rtt_quantile_s(latency, 0.5), rtol=1e-9)
 
@@ -190,7 +191,7 @@ def test_quantiles_of_many_flows_are_those_of_few() -> None:
     waits = corrected_waits(model, correction)
     latency = flow_latency(model, waits)
     whole = rtt_quantiles_s(model, waits, latency, correction.tails)
-    law = flow_law(model, waits, latency.base_s)
+    law = flow_law(model, waits, latency)
     answers = correction.tails["poisson"].log_factors(law.features)
     waits_s = np.maximum(0.0, law_quantile_s(law, 0.99) + answers[:, 1] * law.unit_s)
     np.testing.assert_allclose(whole[1], latency.base_s + waits_s, rtol=1e-6)
@@ -211,8 +212,17 @@ def test_answers_about_tails_are_bounded_by_what_training_saw(runs: list[Simulat
     assert set(correction.tails) == set(KINDS)
     samples = tail_samples(runs, correction, seed=0)
     for tail in correction.tails.values():
-        wild = replace(tail, biases=(tail.biases[0], np.full(2, 1e6, np.float32)))
+        wild = replace(tail, biases=(*tail.biases[:-1], np.full(2, 1e6, np.float32)))
         assert (wild.log_factors(samples.features) <= tail.highest).all()
+
+
+def test_members_side_by_side_answer_with_their_mean(runs: list[SimulatedRun]) -> None:
+    samples = tail_samples(runs, shipped_correction(), seed=0)
+    options = FitOptions(width=4, layers=3, epochs=2)
+    members = [fit_correction(samples, options, seed=seed, about="") for seed in (0, 1, 2)]
+    wide = [replace(m, lowest=np.full(2, -9e9), highest=np.full(2, 9e9)) for m in members]
+    expected = np.mean([member.answers(samples.features) for member in wide], axis=0)
+    np.testing.assert_allclose(mean_of(wide).answers(samples.features), expected, atol=1e-5)
 
 
 def test_a_run_of_few_packets_is_not_learned_from(tmp_path: Path) -> None:
