@@ -22,6 +22,7 @@ from pipelines.pragmas.program.space import (
     PIPELINED,
     STRAIGHT,
     Body,
+    Dimension,
     Option,
     Space,
     Transfer,
@@ -58,9 +59,8 @@ def divisors(number: int) -> tuple[int, ...]:
     return tuple(n for n in range(1, max(1, number) + 1) if max(1, number) % n == 0)
 
 
-def array_dimensions(summary: Summary) -> dict[str, tuple[frozenset[str], ...]]:
-    """Loops that index each dimension of an array (C_{a,d} of Table 5); those of a subscript that is not
-    affine are unknown and not counted."""
+def array_dimensions(summary: Summary) -> dict[str, tuple[Dimension, ...]]:
+    """Dimensions of each array; loops of a subscript that is not affine are unknown and not counted."""
     found: dict[str, list[set[str]]] = {}
     for statement in summary.statements:
         for access in statement.accesses:
@@ -68,7 +68,13 @@ def array_dimensions(summary: Summary) -> dict[str, tuple[frozenset[str], ...]]:
             rows.extend(set[str]() for _ in range(len(access.subscripts) - len(rows)))
             for row, subscript in zip(rows, access.subscripts, strict=False):
                 row.update(loop for loop, coefficient in subscript.terms if coefficient and subscript.exact)
-    return {array: tuple(frozenset(row) for row in rows) for array, rows in found.items()}
+    return {
+        array: tuple(
+            Dimension(tuple(sorted(row)), extent)
+            for row, extent in zip(rows, summary.arrays[array].shape, strict=True)
+        )
+        for array, rows in found.items()
+    }
 
 
 # ---- options of loops ------------------------------------------------------------------------------
@@ -306,10 +312,13 @@ def partitions(summary: Summary, configuration: Configuration) -> dict[str, int]
     """Least partitions of each array that a configuration needs (equations 9 to 11).
 
     Equation 10 asks for a multiple of the factor of each loop that indexes a dimension: the least is their
-    least common multiple. Factors are those that are asked for, and trip counts inside pipelined loops.
+    least common multiple, or all of its elements. Factors are those that are asked for, and trip counts
+    inside pipelined loops.
     """
     factors = asked_factors(summary, configuration)
     return {
-        array: math.prod(math.lcm(*(factors[loop] for loop in loops)) for loops in rows)
+        array: math.prod(
+            dimension.partitions(factors[loop] for loop in dimension.loops) for dimension in rows
+        )
         for array, rows in array_dimensions(summary).items()
     }

@@ -12,8 +12,9 @@ from typing import Any
 from pyscipopt import quicksum
 
 from pipelines.pragmas.program.model import Program
+from pipelines.pragmas.program.space import Dimension
 from pipelines.pragmas.program.tree import Latency
-from pipelines.pragmas.program.ways import Dimension, Way
+from pipelines.pragmas.program.ways import Way
 
 
 def add_inequalities(
@@ -26,7 +27,7 @@ def add_inequalities(
             _least_of(program, leaf, program.chosen[loop], least, f"least {way.loops[-1]} {loop}")
         for dimension, least in way.shared.items():
             if dimension in picked:
-                name = f"least {way.loops[-1]} {' '.join(sorted(dimension))}"
+                name = f"least {way.loops[-1]} {' '.join(dimension.loops)} of {dimension.extent}"
                 _least_of(program, leaf, picked[dimension], least, name)
 
 

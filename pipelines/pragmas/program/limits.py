@@ -12,9 +12,8 @@ from typing import Any
 from pyscipopt import quicksum
 
 from pipelines.pragmas.program.model import Program, log
-from pipelines.pragmas.program.space import ABOVE, INSIDE, LEAVES, Design, Units
+from pipelines.pragmas.program.space import ABOVE, INSIDE, LEAVES, Design, Dimension, Units
 from pipelines.pragmas.program.tree import Latency, most_log
-from pipelines.pragmas.program.ways import Dimension
 from pipelines.pragmas.summary import ROOT
 
 Kind = tuple[str, str]
@@ -42,24 +41,21 @@ def add_partitions(
 
 def _different(program: Program) -> list[tuple[Dimension, ...]]:
     """Rows of arrays' dimensions, each of them once."""
-    rows = {
-        tuple(sorted((d for d in dimensions if d), key=sorted))
-        for dimensions in program.space.dimensions.values()
-    }
-    return sorted((row for row in rows if row), key=lambda row: [sorted(d) for d in row])
+    rows = {tuple(sorted(d for d in row if d.loops)) for row in program.space.dimensions.values()}
+    return sorted(row for row in rows if row)
 
 
 def _shared(program: Program, dimension: Dimension, factors: tuple[int, ...]) -> list[Any]:
-    """One binary for each number of partitions; a loop's factor divides it (equation 10)."""
-    name = " ".join(sorted(dimension))
+    """One binary for each number of partitions, which serves the loops' factors (equation 10)."""
+    name = f"{' '.join(dimension.loops)} of {dimension.extent}"
     made = [program.scip.addVar(f"{name} by {factor}", vtype="B") for factor in factors]
     program.require(quicksum(made) == 1, f"one of {name}")
-    for loop in sorted(dimension):
+    for loop in dimension.loops:
         for unroll in sorted({option.unroll for option in program.space.options[loop]} - {1}):
-            multiples = quicksum(v for v, f in zip(made, factors, strict=True) if f % unroll == 0)
+            serving = quicksum(v for v, f in zip(made, factors, strict=True) if dimension.serves(f, unroll))
             pairs = zip(program.chosen[loop], program.space.options[loop], strict=True)
             chosen = quicksum(v for v, option in pairs if option.unroll == unroll)
-            program.require(chosen <= multiples, f"{name} multiple of {loop} {unroll}")
+            program.require(chosen <= serving, f"{name} serves {loop} {unroll}")
     return made
 
 
@@ -73,8 +69,8 @@ def _logarithm(
     if dimension in picked:
         pairs = zip(picked[dimension], shared[dimension], strict=True)
         return quicksum(math.log(factor) * v for v, factor in pairs)
-    (loop,) = dimension
-    return program.total(loop, lambda o: math.log(o.unroll), ABOVE, *LEAVES, INSIDE)
+    (loop,) = dimension.loops
+    return program.total(loop, lambda o: math.log(min(o.unroll, dimension.extent)), ABOVE, *LEAVES, INSIDE)
 
 
 # ---- DSPs ------------------------------------------------------------------------------------------

@@ -8,8 +8,9 @@ Source: NLP-DSE section 5.1 (variables) and Table 5 (sets and constants).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from math import lcm
 
 from pipelines.pragmas.summary import ROOT
 
@@ -103,6 +104,26 @@ class Transfer:
     places: frozenset[tuple[str, ...]]
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class Dimension:
+    """A dimension of an array: the loops that index it (C_{a,d} of Table 5), in order, and its elements.
+
+    Equation 10 asks for partitions that are a multiple of the factor of each of them. A dimension that is
+    partitioned completely serves every factor, so no more are needed than it has elements.
+    """
+
+    loops: tuple[str, ...]
+    extent: int
+
+    def partitions(self, factors: Iterable[int]) -> int:
+        """Least partitions that serve some factors."""
+        return min(lcm(*factors), self.extent)
+
+    def serves(self, count: int, factor: int) -> bool:
+        """Whether so many partitions serve a factor."""
+        return count == self.extent or count % factor == 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Space:
     """All configurations of a program, and what each of them costs.
@@ -113,7 +134,7 @@ class Space:
         swapped: loops whose factor makes copies just when that of the one loop in their body is more than 1,
             and that loop.
         always_entered: loops that have an iteration in each execution.
-        dimensions: by array, the loops of each dimension (C_{a,d} of Table 5).
+        dimensions: by array.
         most_partitions: of an array, None for any; dsp: DSP blocks of a unit; dsp_available: None for any.
         most_copies: of operations and accesses, None for any; sizes: how many a loop's own statements have.
         transfer_cycles: of all transfers; transfers, onchip_bits: equations 4, 7 and 16.
@@ -124,7 +145,7 @@ class Space:
     bodies: Mapping[str, Body]
     swapped: Mapping[str, str]
     always_entered: frozenset[str]
-    dimensions: Mapping[str, tuple[frozenset[str], ...]]
+    dimensions: Mapping[str, tuple[Dimension, ...]]
     most_partitions: int | None
     dsp: Mapping[tuple[str, str], int]
     dsp_available: int | None
@@ -170,6 +191,6 @@ class Space:
             if loop not in parents:
                 yield (*self.loops_around(loop), loop)
 
-    def shared_dimensions(self) -> frozenset[frozenset[str]]:
-        """Sets of several loops that index one dimension of some array."""
-        return frozenset(loops for rows in self.dimensions.values() for loops in rows if len(loops) > 1)
+    def shared_dimensions(self) -> tuple[Dimension, ...]:
+        """Dimensions that several loops index, each once."""
+        return tuple(sorted({d for rows in self.dimensions.values() for d in rows if len(d.loops) > 1}))

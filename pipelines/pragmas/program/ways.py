@@ -16,11 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.pragmas.program.space import ABOVE, INSIDE, LEAVES, Option, Space
+from pipelines.pragmas.program.space import ABOVE, INSIDE, LEAVES, Dimension, Option, Space
 
 Table = NDArray[np.float64]
 Factors = NDArray[np.int64]
-Dimension = frozenset[str]
 
 MOST_POINTS = 2_000_000
 """Choices around one leaf that are listed; where there are more, constraints are left to the solver."""
@@ -61,15 +60,18 @@ class _Points:
 
 
 def shared_factors(space: Space) -> dict[Dimension, tuple[int, ...]]:
-    """Partitions that a dimension may need which several loops index: common multiples of their factors."""
+    """Partitions that a dimension may need which several loops index: common multiples of their factors, and
+    all of its elements."""
     found: dict[Dimension, tuple[int, ...]] = {}
     if space.most_partitions is None:
         return found
-    for dimension in sorted(space.shared_dimensions(), key=sorted):
+    for dimension in space.shared_dimensions():
         factors = {1}
-        for loop in sorted(dimension):
+        for loop in dimension.loops:
             own = {option.unroll for option in space.options[loop]}
-            factors = {math.lcm(a, b) for a in factors for b in own}
+            factors = {
+                dimension.partitions((a, b)) if a < dimension.extent else a for a in factors for b in own
+            }
         found[dimension] = tuple(sorted(f for f in factors if f <= space.most_partitions))
     return found
 
@@ -77,7 +79,7 @@ def shared_factors(space: Space) -> dict[Dimension, tuple[int, ...]]:
 def list_way(space: Space, loops: tuple[str, ...], shared: Mapping[Dimension, tuple[int, ...]]) -> Way:
     """Least cycles of a way by each choice, over what keeps to equations 5, 9 to 12 and 15."""
     least = {loop: np.full(len(space.options[loop]), math.inf) for loop in loops}
-    concerned = {d: factors for d, factors in shared.items() if not d.isdisjoint(loops)}
+    concerned = {d: factors for d, factors in shared.items() if not set(d.loops).isdisjoint(loops)}
     least_shared = {d: np.full(len(factors), math.inf) for d, factors in concerned.items()}
     for points in _all_points(space, loops):
         allowed = _limited(space, points, {})
@@ -155,10 +157,12 @@ def _limited(space: Space, points: _Points, given: Mapping[Dimension, int]) -> T
     for dimensions in space.dimensions.values():
         count = np.ones((1,) * points.values.ndim, dtype=np.int64)
         for dimension in dimensions:
-            known = [points.factors[loop] for loop in sorted(dimension) if loop in points.factors]
+            known = [points.factors[loop] for loop in dimension.loops if loop in points.factors]
             least = np.asarray(np.lcm.reduce(np.broadcast_arrays(*known))) if known else np.int64(1)
+            least = np.minimum(least, dimension.extent)
             if dimension in given:
-                broken = broken | (given[dimension] % least != 0)
+                if given[dimension] != dimension.extent:
+                    broken = broken | (given[dimension] % least != 0)
                 least = np.int64(given[dimension])
             count = count * least
         broken = broken | (count > space.most_partitions)
