@@ -47,13 +47,14 @@ def admitted(summary: Summary, target: Target, options: SearchOptions, asked: Co
         return None
     found = bound(summary, asked, target)
     most = max(partitions(summary, asked).values(), default=1)
+    dsps = found.dsp_count + options.copy_dsps * unrolled_size(summary, asked)
     broken = (
         _beyond_distance(summary, made, asked)
         or _shares_little(summary, made)
         or (options.fine_only and _has_coarse_copies(summary, made, asked))
         or (options.most_partitions is not None and most > options.most_partitions)
         or (options.most_copies is not None and unrolled_size(summary, asked) > options.most_copies)
-        or (target.dsp_available is not None and found.dsp_count > target.dsp_available * (1 + 1e-9))
+        or (target.dsp_available is not None and dsps > target.dsp_available * (1 + 1e-9))
         or not _fits(summary, target, made)
     )
     return None if broken else found.latency_cycles

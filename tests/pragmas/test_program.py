@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import Target, bound, read_target
 from pipelines.pragmas.configuration import FINE, Configuration, LoopChoice
-from pipelines.pragmas.program import INFEASIBLE, OPTIMAL, SearchOptions, solve
+from pipelines.pragmas.program import INFEASIBLE, OPTIMAL, SearchOptions, partitions, solve
 from pipelines.pragmas.program.constants import build_space
 from pipelines.pragmas.program.solving import Problem, build_program
 from pipelines.pragmas.summary import Summary
@@ -68,7 +68,8 @@ def test_optimum_is_the_least_bound_of_polybench(kernel: str) -> None:
 @pytest.mark.parametrize("available", [3, 11, 24])
 def test_optimum_is_the_least_bound_with_few_dsps(kernel: str, available: int) -> None:
     summary = small_polybench(kernel, **KERNELS[kernel])
-    for options in LIMITS[:3]:
+    copies = (SearchOptions(copy_dsps=0.1), SearchOptions(copy_dsps=0.3, most_copies=60, fine_only=True))
+    for options in (*LIMITS[:3], *copies):
         _compare(summary, replace(U200, dsp_available=available), options)
 
 
@@ -76,7 +77,7 @@ def test_optimum_is_the_least_bound_with_few_dsps(kernel: str, available: int) -
 @pytest.mark.parametrize("area", [200, 330, 500, 900])
 def test_optimum_is_the_least_bound_with_longer_intervals(kernel: str, area: int) -> None:
     summary = small_polybench(kernel, **KERNELS[kernel])
-    for options in LIMITS[:3]:
+    for options in (*LIMITS[:3], SearchOptions(copy_dsps=4.0)):
         _compare(summary, replace(OWN, dsp_available=area, intervals=(1, 2, 3, 5)), options)
 
 
@@ -226,3 +227,20 @@ def test_optimum_is_the_least_bound_of_random_nests(
 ) -> None:
     options = SearchOptions(most_partitions=most_partitions, fine_only=fine_only, most_copies=most_copies)
     _compare(summarise(text, "f"), replace(target, dsp_available=dsps), options)
+
+
+def test_a_complete_partition_serves_every_factor() -> None:
+    """Loops of 4 and of 3 iterations over 4 elements: equation 10 alone would ask for 12 partitions."""
+    text = (
+        "void f(int a[4], int b[4]) {\n"
+        " for (int i = 0; i < 4; i++) a[i] = a[i] + 1;\n"
+        " for (int j = 0; j < 3; j++) a[j] = b[j] * a[j];\n}"
+    )
+    summary = summarise(text, "f")
+    names = list(summary.loops)
+    whole = Configuration(loops={names[0]: LoopChoice(unroll=4), names[1]: LoopChoice(unroll=3)})
+    assert partitions(summary, whole) == {"a": 4, "b": 3}
+    parts = Configuration(loops={names[0]: LoopChoice(unroll=2), names[1]: LoopChoice(unroll=3)})
+    assert partitions(summary, parts)["a"] == 4
+    for most in (1, 2, 3, 4):
+        _compare(summary, U200, SearchOptions(most_partitions=most))

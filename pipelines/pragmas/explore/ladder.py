@@ -12,8 +12,8 @@ That end says nothing of configurations of higher rungs that were not their best
 more, without what was measured: the answer bounds all that remains. It is asked without equation 15, for
 theorem 6.17 supposes the bound's intervals, and a design that starts iterations more rarely may fit all the
 same. While it is below the best measured latency, further designs are measured as far as `proof_evaluations`
-allows. Which ones is guided by what was measured: their limit on resources is that of the target divided by
-what designs took over their bounds, in the median.
+allows. Which ones is guided by what was measured: how much of a limit on resources units took, and copies of
+operations besides (`resources.py`).
 
 The time that a tool takes grows with the program it unrolls. Where it is known what is surely done in time,
 rungs are solved within such a limit on copies of operations, and one on partitions, to a gap: what comes out
@@ -31,13 +31,13 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from math import prod
-from statistics import median
 
 from pipelines.pragmas.bound import Target, bound, complete
 from pipelines.pragmas.configuration import FINE, OFF, Configuration, LoopChoice
 from pipelines.pragmas.explore.directives import partition_factors
 from pipelines.pragmas.explore.evaluation import Evaluation, Evaluator
 from pipelines.pragmas.explore.keys import configuration_key
+from pipelines.pragmas.explore.resources import Room, Use, room
 from pipelines.pragmas.explore.side_by_side import SideBySide
 from pipelines.pragmas.explore.steps import EVALUATED, NO_DESIGN, PRUNED, REPEATED, Exploration, Step
 from pipelines.pragmas.program import OPTIMAL, SearchOptions, Solution, partitions, solve, unrolled_size
@@ -51,8 +51,6 @@ LADDER: tuple[int | None, ...] = (None, 2048, 1024, 512, 256, 128, 64, 32, 16, 8
 
 MATTERS = 1.15
 """Factor by which a bound must grow without a loop's directives for them to matter."""
-LEAST_OVERUSE = 0.25
-"""Least that designs are taken to need of a limit over their bounds on it."""
 FINE_COPIES = 8
 """Size of a design without copies of modules that is likely done in time, over that of any that surely is."""
 GUESS_GAP = 0.1
@@ -62,6 +60,8 @@ FIRST_PARTS = 128
 LEAST_GROWTH, MOST_GROWTH = 2.0, 4.0
 """Copies of a next design over those of one that was done in time; more than the least where that took less
 than a quarter of the time it may."""
+SLACKS = (1.5, 3.0)
+"""Of a limit that designs are expected to take and may be tried all the same, when nothing else can win."""
 LEAST_SHARE = 0.01
 """Share of a limit from which a bound on it is compared with what a design took."""
 
@@ -186,13 +186,17 @@ def _likely(
     It is not solved again where only the limit on partitions is lower now, and the last answer keeps to it.
     """
     most_parts, within = _least(rung, walk.most_parts), walk.fitting(target, fine_only=fine_only)
-    key = (fine_only, walk.most_copies[fine_only], within.dsp_available)
+    key = (fine_only, walk.most_copies[fine_only], within.target.dsp_available, within.copy_dsps)
     before = walk.narrowed.get(key)
     if before is None or not _holds(summary, before, most_parts):
         asked = SearchOptions(
-            most_partitions=most_parts, fine_only=fine_only, most_copies=key[1], gap=GUESS_GAP
+            most_partitions=most_parts,
+            fine_only=fine_only,
+            most_copies=key[1],
+            copy_dsps=within.copy_dsps,
+            gap=GUESS_GAP,
         )
-        before = replace(_solved(summary, within, walk, asked), narrowed=True)
+        before = replace(_solved(summary, within.target, walk, asked), narrowed=True)
         walk.narrowed[key] = replace(before, solver_s=0.0)
     return replace(before, most_partitions=rung) if before.solution.configuration is not None else None
 
@@ -232,7 +236,7 @@ def _measure_remainders(summary: Summary, target: Target, walk: _Walk) -> None:
     rest, begun = None, 0
     while True:
         if rest is None or walk.was_measured(rest):
-            rest = _remainder(summary, without_limit(target), walk)
+            rest = _remainder(summary, Room(target=without_limit(target)), walk)
         walk.bound_remainder(rest)
         found = None
         if not (walk.proven or walk.ended or begun >= walk.options.proof_evaluations):
@@ -248,7 +252,7 @@ def _measure_remainders(summary: Summary, target: Target, walk: _Walk) -> None:
 
 def _remainder(
     summary: Summary,
-    target: Target,
+    within: Room,
     walk: _Walk,
     parts: tuple[tuple[Configuration, frozenset[str]], ...] = (),
     *,
@@ -264,11 +268,12 @@ def _remainder(
         most_partitions=walk.most_parts if narrowed else None,
         fine_only=fine_only,
         most_copies=walk.most_copies[fine_only] if narrowed else None,
+        copy_dsps=within.copy_dsps,
         gap=GUESS_GAP if narrowed else 0.0,
         excluded=tuple(walk.seen.values()),
         excluded_parts=parts,
     )
-    problem = _solved(summary, target, walk, asked)
+    problem = _solved(summary, within.target, walk, asked)
     walk.beside.elapsed_s += problem.solver_s
     return problem
 
@@ -276,23 +281,25 @@ def _remainder(
 def _guided(summary: Summary, target: Target, walk: _Walk) -> SubProblem:
     """The best of what remains that can win, will likely fit and is no variation of what was measured.
 
-    Where nothing is left of that: variations; where nothing is left of these: what will likely not fit.
+    Where nothing is left of that: variations; where nothing is left of these: what fits when it takes less
+    than is expected; where nothing is left of these either: what will not fit.
     """
     narrow = {fine: walk.fitting(target, fine_only=fine) for fine in (False, True)}
     parts = tuple((c, telling_loops(summary, c, target)) for c in walk.seen.values())
-    for without in (parts, ()):
-        found = [_unspelled(summary, narrow[fine], walk, without, fine_only=fine) for fine in (False, True)]
+    for without, slack in ((parts, 1.0), ((), 1.0), *((parts, slack) for slack in SLACKS)):
+        rooms = {fine: within.wider(slack) for fine, within in narrow.items()}
+        found = [_unspelled(summary, rooms[fine], walk, without, fine_only=fine) for fine in (False, True)]
         best = min(found, key=lambda problem: problem.solution.latency_cycles or math.inf)
         if best.solution.configuration is not None and not walk.loses(best):
             return best
-    free = without_limit(target)
+    free = Room(target=without_limit(target))
     found = _unspelled(summary, free, walk, (), narrowed=False)
     return found if found.solution.configuration is not None else _remainder(summary, free, walk)
 
 
 def _unspelled(
     summary: Summary,
-    target: Target,
+    within: Room,
     walk: _Walk,
     parts: tuple[tuple[Configuration, frozenset[str]], ...],
     *,
@@ -301,7 +308,7 @@ def _unspelled(
 ) -> SubProblem:
     """The best of what remains that is no other spelling of what was measured."""
     while True:
-        found = _remainder(summary, target, walk, parts, narrowed=narrowed, fine_only=fine_only)
+        found = _remainder(summary, within, walk, parts, narrowed=narrowed, fine_only=fine_only)
         if not walk.is_spelling(found):
             return found
 
@@ -369,35 +376,26 @@ class _Walk:
     evaluations: int = 0
     best_cycles: int | None = None
     remainder: float | None = None
-    overuses: dict[bool, list[float]] = field(default_factory=lambda: {False: [], True: []})
+    uses: dict[bool, list[Use]] = field(default_factory=lambda: {False: [], True: []})
     most_copies: dict[bool, int | None]
     done_copies: dict[bool, int] = field(default_factory=lambda: {False: 0, True: 0})
     most_parts: int | None = None
     done_parts: int = 0
-    narrowed: dict[tuple[bool, int | None, int | None], SubProblem] = field(
-        default_factory=dict[tuple[bool, int | None, int | None], SubProblem]
+    narrowed: dict[tuple[bool, int | None, int | None, float], SubProblem] = field(
+        default_factory=dict[tuple[bool, int | None, int | None, float], SubProblem]
     )
     proven: bool = False
     closed: bool = False
-
-    def overuse(self, *, fine_only: bool) -> float:
-        """What designs took of the limit over their bounds on it, in the median; 1 when nothing is known.
-
-        Args: fine_only: of designs without copies of modules, which share units differently, or with.
-        """
-        return median(self.overuses[fine_only]) if self.overuses[fine_only] else 1.0
 
     @property
     def is_timed(self) -> bool:
         """Whether it is known from the beginning what is likely done in time."""
         return self.options.most_copies is not None
 
-    def fitting(self, target: Target, *, fine_only: bool) -> Target:
-        """A target with the units of designs that likely fit."""
-        if target.dsp_available is None:
-            return target
-        factor = 1.0 / max(LEAST_OVERUSE, self.overuse(fine_only=fine_only))
-        return replace(target, dsp_available=max(1, int(target.dsp_available * factor)))
+    def fitting(self, target: Target, *, fine_only: bool) -> Room:
+        """What designs have that likely fit: those without copies of modules, which share units otherwise, or
+        those with them."""
+        return room(target, self.uses[fine_only])
 
     def allowed(self) -> int:
         """Designs that may still be measured."""
@@ -482,16 +480,17 @@ class _Walk:
         available = self.target.dsp_available
         units = bound(self.summary, configuration, self.target).dsp_count
         if answer.used_share is not None and available and units > LEAST_SHARE * available:
-            used = answer.used_share / (units / available)
-            self.overuses[is_fine(self.summary, configuration)].append(used)
+            copies = unrolled_size(self.summary, configuration)
+            use = Use(units=units, copies=copies, taken=answer.used_share * available)
+            self.uses[is_fine(self.summary, configuration)].append(use)
 
     def is_likely(self, configuration: Configuration) -> bool:
         """Whether a design is not larger than what was done in time, and likely fits."""
         fine = is_fine(self.summary, configuration)
-        available = self.fitting(self.target, fine_only=fine).dsp_available
-        if available is not None and bound(self.summary, configuration, self.target).dsp_count > available:
-            return False
         size, parts = unrolled_size(self.summary, configuration), most_parts(self.summary, configuration)
+        units = bound(self.summary, configuration, self.target).dsp_count
+        if not self.fitting(self.target, fine_only=fine).holds(units, size):
+            return False
         most = self.most_copies[fine]
         return (most is None or size <= most) and (self.most_parts is None or parts <= self.most_parts)
 

@@ -47,6 +47,7 @@ def build_space(summary: Summary, target: Target, options: SearchOptions) -> Spa
         dsp={key: cost.dsp_count for key, cost in target.operations.items() if cost.dsp_count},
         dsp_available=target.dsp_available,
         most_copies=options.most_copies,
+        copy_dsps=options.copy_dsps,
         sizes=statement_sizes(summary),
         transfer_cycles=level_cycles(into.values()) + level_cycles(out.values()),
         transfers=_transfers(summary, target, {*into, *out}),

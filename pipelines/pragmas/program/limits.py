@@ -76,10 +76,13 @@ def _logarithm(
 # ---- DSPs ------------------------------------------------------------------------------------------
 
 
-def add_dsps(program: Program, latency: Latency) -> None:
-    """Equation 15: units of each kind are at least those of any leaf, with all its copies."""
+def add_dsps(program: Program, latency: Latency) -> Any | None:
+    """Equation 15: units of each kind are at least those of any leaf, with all its copies.
+
+    Returns: the sum of units, `DSP_GOAL` being all that are available; None without a limit.
+    """
     if program.space.dsp_available is None:
-        return
+        return None
     available = max(1, program.space.dsp_available)
     most = {kind: program.scip.addVar(f"dsps {' '.join(kind)}", lb=0.0) for kind in sorted(program.space.dsp)}
     lower: dict[Kind, list[Any]] = {kind: [] for kind in most}
@@ -92,7 +95,9 @@ def add_dsps(program: Program, latency: Latency) -> None:
             program.require(most[kind] >= term, f"dsps {' '.join(kind)} {index}")
         program.follows(most[kind], terms or [0.0])
     limit = DSP_GOAL * program.space.dsp_available / available
-    program.require(quicksum(most.values()) <= limit * (1 + 1e-9), "dsps")
+    total = quicksum(most.values())
+    program.require(total <= limit * (1 + 1e-9), "dsps")
+    return total
 
 
 def _leaf_dsps(
@@ -170,11 +175,29 @@ SIZE_GOAL = 1000.0
 """What the solver sees as the largest size."""
 
 
-def add_size(program: Program) -> None:
-    """Copies of all operations and accesses together: an exponential a loop that has statements."""
-    if program.space.most_copies is None:
+def add_size(program: Program, dsps: Any | None) -> None:
+    """Copies of all operations and accesses together, and what they take of the DSPs.
+
+    Args: dsps: the sum of units, from `add_dsps`.
+    """
+    space = program.space
+    most, available = space.most_copies, float(max(1, space.dsp_available or 1))
+    shared = dsps is not None and space.copy_dsps > 0
+    largest = [float(max(1, most))] if most is not None else []
+    largest += [max(1.0, available / space.copy_dsps)] if shared else []
+    if not largest:
         return
-    each = SIZE_GOAL / max(1, program.space.most_copies)
+    each = SIZE_GOAL / min(largest)
+    total = _size(program, each)
+    if most is not None:
+        program.require(total <= max(1, most) * each * (1 + 1e-9), "size")
+    if shared:
+        of_copies = total * (space.copy_dsps * DSP_GOAL / (available * each))
+        program.require(dsps + of_copies <= DSP_GOAL * (1 + 1e-9), "dsps and copies")
+
+
+def _size(program: Program, each: float) -> Any:
+    """Copies of operations and accesses, counted as so much each: an exponential a loop with statements."""
     terms: list[Any] = []
     for place, size in program.space.sizes.items():
         chain = () if place == ROOT else (*program.space.loops_around(place), place)
@@ -185,7 +208,7 @@ def add_size(program: Program) -> None:
         terms.append(
             size * each if constant else program.exponential(f"size {place}", exponent + log(size * each))
         )
-    program.require(quicksum(terms) <= SIZE_GOAL * (1 + 1e-9), "size")
+    return quicksum(terms)
 
 
 # ---- memory and exclusion --------------------------------------------------------------------------

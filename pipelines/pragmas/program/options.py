@@ -27,6 +27,8 @@ class SearchOptions:
         fine_only: no copies of loops above the pipelined ones (equation 14).
         most_copies: of operations and accesses in the unrolled program (`unrolled_size`), which is what a
             tool has to work through; None for any.
+        copy_dsps: DSP blocks that each of these takes beside equation 15's units, as measured: where a limit
+            stands for area, registers and multiplexers take some of it.
         time_limit_s, most_nodes: of the solver, None for none; nodes are the same on every machine.
         gap: to what is proven, relative, at which the solver may end; 0 for the best configuration.
         excluded: configurations that are not wanted again, compared as tools complete them.
@@ -38,6 +40,7 @@ class SearchOptions:
     most_partitions: int | None = None
     fine_only: bool = False
     most_copies: int | None = None
+    copy_dsps: float = 0.0
     time_limit_s: float | None = None
     most_nodes: int | None = None
     gap: float = 0.0

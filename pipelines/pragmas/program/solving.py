@@ -149,9 +149,9 @@ def build_program(problem: Problem) -> Program | None:
 def _constrain(program: Program, problem: Problem, ways: list[Way], shared: Any) -> None:
     latency = add_latency(program)
     picked = add_partitions(program, shared)
-    add_dsps(program, latency)
+    dsps = add_dsps(program, latency)
     add_memory(program)
-    add_size(program)
+    add_size(program, dsps)
     add_swaps(program)
     for design in problem.excluded:
         exclude(program, design)
@@ -168,6 +168,8 @@ def _check(options: SearchOptions) -> None:
         raise PragmaError(
             f"most_copies must be at least 1 or None, got {options.most_copies} (SearchOptions:1)"
         )
+    if not 0 <= options.copy_dsps < math.inf:
+        raise PragmaError(f"copy_dsps must be at least 0, got {options.copy_dsps} (SearchOptions:1)")
     if not options.gap >= 0:
         raise PragmaError(f"gap must be at least 0, got {options.gap} (SearchOptions:1)")
     if options.time_limit_s is not None and options.time_limit_s <= 0:
@@ -203,10 +205,12 @@ def _keeps(summary: Summary, target: Target, options: SearchOptions, configurati
     """Whether a design keeps to the limits exactly, not only within the solver's tolerance."""
     found = bound(summary, configuration, target)
     most = max(partitions(summary, configuration).values(), default=1)
+    size = unrolled_size(summary, configuration)
+    dsps = found.dsp_count + options.copy_dsps * size
     return (
         (options.most_partitions is None or most <= options.most_partitions)
-        and (options.most_copies is None or unrolled_size(summary, configuration) <= options.most_copies)
-        and (target.dsp_available is None or found.dsp_count <= target.dsp_available * (1 + 1e-9))
+        and (options.most_copies is None or size <= options.most_copies)
+        and (target.dsp_available is None or dsps <= target.dsp_available * (1 + 1e-9))
         and (target.onchip_bits is None or found.onchip_bits <= target.onchip_bits)
     )
 

@@ -136,7 +136,8 @@ class Space:
         always_entered: loops that have an iteration in each execution.
         dimensions: by array.
         most_partitions: of an array, None for any; dsp: DSP blocks of a unit; dsp_available: None for any.
-        most_copies: of operations and accesses, None for any; sizes: how many a loop's own statements have.
+        most_copies: of operations and accesses, None for any; sizes: how many a loop's own statements have;
+            copy_dsps: what each takes of the DSPs besides its units.
         transfer_cycles: of all transfers; transfers, onchip_bits: equations 4, 7 and 16.
     """
 
@@ -150,6 +151,7 @@ class Space:
     dsp: Mapping[tuple[str, str], int]
     dsp_available: int | None
     most_copies: int | None = None
+    copy_dsps: float = 0.0
     sizes: Mapping[str, int] = field(default_factory=dict[str, int])
     transfer_cycles: float = 0.0
     transfers: tuple[Transfer, ...] = ()
