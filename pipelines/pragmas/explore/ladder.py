@@ -282,16 +282,17 @@ def _guided(summary: Summary, target: Target, walk: _Walk) -> SubProblem:
     """The best of what remains that can win, will likely fit and is no variation of what was measured.
 
     Where nothing is left of that: variations; where nothing is left of these: what fits when it takes less
-    than is expected; where nothing is left of these either: what will not fit.
+    than is expected; where nothing is left of these either: what will not fit. Designs with copies of modules
+    and without take turns, for what is known of either comes from its own.
     """
     narrow = {fine: walk.fitting(target, fine_only=fine) for fine in (False, True)}
     parts = tuple((c, telling_loops(summary, c, target)) for c in walk.seen.values())
     for without, slack in ((parts, 1.0), ((), 1.0), *((parts, slack) for slack in SLACKS)):
         rooms = {fine: within.wider(slack) for fine, within in narrow.items()}
         found = [_unspelled(summary, rooms[fine], walk, without, fine_only=fine) for fine in (False, True)]
-        best = min(found, key=lambda problem: problem.solution.latency_cycles or math.inf)
-        if best.solution.configuration is not None and not walk.loses(best):
-            return best
+        able = [one for one in found if one.solution.configuration is not None and not walk.loses(one)]
+        if able:
+            return min(able, key=walk.turn)
     free = Room(target=without_limit(target))
     found = _unspelled(summary, free, walk, (), narrowed=False)
     return found if found.solution.configuration is not None else _remainder(summary, free, walk)
@@ -432,6 +433,11 @@ class _Walk:
             return False
         self._add(problem, REPEATED)
         return True
+
+    def turn(self, problem: SubProblem) -> tuple[int, float]:
+        """Order of sub-problems: that of the kind that was begun less often, then the faster one."""
+        begun = sum(is_fine(self.summary, c) == problem.fine_only for c in self.seen.values())
+        return begun, problem.solution.latency_cycles or math.inf
 
     def was_measured(self, problem: SubProblem) -> bool:
         """Whether its configuration was, or is being measured."""
