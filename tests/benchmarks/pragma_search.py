@@ -61,7 +61,7 @@ FLOATING = ("add", "sub", "mul", "div", "sqrt")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tried:
-    """A design of a search: its key, bound and measured cycles, seconds from the search's begin to its end."""
+    """A design of a search: its bound, measured cycles, key, and seconds of the search when it ended."""
 
     bound: float | None
     cycles: int | None
