@@ -55,6 +55,8 @@ def train_correction(
 
 
 if __name__ == "__main__":
-    drawn, long = (Path(argument) for argument in sys.argv[1:3])
+    if len(sys.argv) != 3:
+        raise SystemExit("two folders of tables must be given: drawn runs, long runs")
+    drawn, long = (Path(argument) for argument in sys.argv[1:])
     trained = train_correction({drawn: DRAWN_GROUPS, long: LONG_GROUPS})
     write_bytes_atomically(SHIPPED, correction_bytes(trained))

@@ -22,8 +22,6 @@ LEAST_PER_UNIT = 0.5
 """Of a limit a unit takes at least so much of what theorem 6.17 says."""
 PRIOR = 0.1
 """Weight of one design that says what a bound says, beside that of a measured one."""
-PRIOR_PER_COPY = 10.0
-"""What a copy may take that is as likely as that units take twice their bound."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,9 +64,13 @@ def room(target: Target, uses: Sequence[Use]) -> Room:
 
 
 def _fit(uses: Sequence[Use]) -> tuple[float, float]:
-    """What a unit and a copy take: least squares of relative errors, none below 0, with the prior."""
+    """What a unit and a copy take: least squares of relative errors, none below 0, with the prior.
+
+    To that a copy that takes as much as its units is as likely as units that take twice their bound.
+    """
+    units_per_copy = max(1e-9, sum(use.units for use in uses) / max(1, sum(use.copies for use in uses)))
     rows = [(use.units / use.taken, use.copies / use.taken, 1.0) for use in uses if use.taken > 0]
-    rows += [(PRIOR, 0.0, PRIOR), (0.0, PRIOR / PRIOR_PER_COPY, 0.0)]
+    rows += [(PRIOR, 0.0, PRIOR), (0.0, PRIOR / units_per_copy, 0.0)]
     table = np.asarray(rows)
     found, _ = nnls(table[:, :2], table[:, 2])
     return max(LEAST_PER_UNIT, float(found[0])), float(found[1])
