@@ -41,28 +41,17 @@ MEMBERS = 2
 """Perceptrons trained apart from each other's seeds, whose mean answers."""
 WEIGHT_LIMIT = 50.0
 """Weight of one flow over the mean, at most."""
-OPTIONS = {
-    POISSON: FitOptions(
-        width=32,
-        layers=2,
-        epochs=300,
-        learning_rate=1e-2,
-        weight_decay=0.0,
-        batch_size=512,
-        loss_width=0.01,
-        second_weight=1.0,
-    ),
-    BURSTY: FitOptions(
-        width=32,
-        layers=2,
-        epochs=150,
-        learning_rate=1e-2,
-        weight_decay=0.0,
-        batch_size=1024,
-        loss_width=0.01,
-        second_weight=1.0,
-    ),
-}
+_OF_POISSON = FitOptions(
+    width=32,
+    layers=2,
+    epochs=300,
+    learning_rate=1e-2,
+    weight_decay=0.0,
+    batch_size=512,
+    loss_width=0.01,
+    second_weight=1.0,
+)
+OPTIONS = {POISSON: _OF_POISSON, BURSTY: replace(_OF_POISSON, epochs=150, batch_size=1024)}
 
 
 def fit_tails(

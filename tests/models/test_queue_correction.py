@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+from omegaconf import OmegaConf
 
 from models.base import PredictorError
 from models.queue_correction import (
@@ -26,6 +27,7 @@ from models.queue_correction import (
 from models.queue_correction.features import SMALL_WAIT
 from models.queue_correction.fit import FitOptions, fit_correction, training_samples
 from models.queue_correction.paper_trees import fit_trees
+from models.queue_correction.train import DRAWN_GROUPS, LONG_GROUPS
 from pipelines.cache import ContentCache
 from pipelines.network.queueing import flow_latency, hop_waits_s, model_network, stream_waits
 from pipelines.network.runs import RunGroup, simulate_runs
@@ -261,3 +263,11 @@ def test_the_shipped_correction_beats_theory_on_traffic_of_another_network(
     assert corrected < _mean_error(run, None)
     assert corrected < 0.05  # 1.0 and 3.6 %; two seeds of so short a run differ by 1.0 and 3.3 %
     assert correct(run.model, shipped_correction()).seen > 0.9
+
+
+def test_the_groups_that_are_learned_from_are_those_of_the_configurations() -> None:
+    """A group that is renamed or added there would be left out of the next training."""
+    networks = Path(__file__).parents[2] / "conf" / "network"
+    named = [set(OmegaConf.load(networks / f"{name}.yaml").groups) for name in ("release", "long")]
+    assert set(DRAWN_GROUPS) == {name for name in named[0] if name.startswith("sampled-")}
+    assert set(LONG_GROUPS) == named[1]
