@@ -73,7 +73,8 @@ class Correction:
         for number, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
             values = values @ weight + bias  # (samples, width)
             if number + 1 < len(self.weights):
-                values /= 1.0 + np.exp(-values)
+                with np.errstate(over="ignore"):  # of very negative ones nothing is left
+                    values /= 1.0 + np.exp(-values)
         return np.clip(values, self.lowest, self.highest).astype(np.float64)
 
     def seen(self, features: NDArray[np.float32]) -> NDArray[np.float64]:

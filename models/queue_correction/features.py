@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pipelines.network.compiled import compiled
 from pipelines.network.queueing import (
     NetworkModel,
     StreamLoad,
@@ -57,6 +58,8 @@ NEAR_IDLE = 0.005
 """Idle share below which a queue counts as this idle: beyond, its size says more than its load."""
 SMALL_WAIT = 0.05
 """In mean times of sending: waits below are as good as none, to logarithms and to ratios."""
+ALONE = 1e-9
+"""Share of a queue's load up to which other streams count as none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -70,7 +73,8 @@ class StreamSamples:
         theory_spread: squared coefficient of variation of waits by theory. (samples,)
         service_s: mean time of sending of all packets of the queue. (samples,)
         exact: share of the queue's load that are data packets straight from its host, by Poisson arrivals or
-            in batches: where that is all, theory's mean is exact. (samples,)
+            in batches: where that is all, theory's mean is exact. 1 for a stream that is alone in a queue and
+            by theory waits for nothing. (samples,)
     """
 
     streams: NDArray[np.int64]
@@ -143,68 +147,121 @@ def _exact_share(model: NetworkModel) -> Column:
 def _samples(
     model: NetworkModel, shared: _Shared, way: Streams, load: StreamLoad, *, is_ack: bool
 ) -> StreamSamples:
+    queues, pairs = model.queues, model.queues.pairs
     used = np.flatnonzero(load.rate_per_s > 0)
-    mean_s = shared.mean_s[model.queues.pairs.queue[used]]
     packet_bytes = float(np.average(way.mean_bytes, weights=way.rates_per_s))
-    waits = [
-        wait_by_stream_s(model, given, way, packet_bytes)[used] for given in (shared.entropy, shared.tree)
-    ]
-    columns = _columns(model, shared, load, used)
-    columns |= {
-        "log_own_service": np.log(load.utilisation[used] / load.rate_per_s[used] / mean_s),
-        "log_entropy_wait": np.log(waits[0] / mean_s + SMALL_WAIT),
-        "log_tree_wait": np.log(waits[1] / mean_s + SMALL_WAIT),
-        "is_ack": float(is_ack),
-    }
-    columns["log_wait_ratio"] = columns["log_entropy_wait"] - columns["log_tree_wait"]
-    features = np.empty((len(used), len(FEATURES)), np.float32)
-    for place, name in enumerate(FEATURES):
-        features[:, place] = columns[name]
+    entropy_s, tree_s = (
+        wait_by_stream_s(model, given, way, packet_bytes) for given in (shared.entropy, shared.tree)
+    )
+    of = pairs.queue[used]
+    # What one queue sent to the next over no faster a link does not wait there while nothing else comes.
+    is_alone = queues.load.utilisation[used] >= queues.utilisation[of] * (1.0 - ALONE)
+    passes = is_alone & (pairs.before[used] >= 0) & (tree_s[used] <= 0.0)
+    features = _features(
+        used,
+        pairs.queue,
+        pairs.before,
+        model.topology.rates_bps,
+        queues.utilisation,
+        queues.arrival_scv,
+        queues.departure_scv,
+        queues.service_scv,
+        queues.finite,
+        shared.mean_s,
+        shared.burst,
+        shared.concentration,
+        queues.stream_scv,
+        queues.load.rate_per_s,
+        queues.load.utilisation,
+        queues.load.service2_s,
+        queues.load.burst_s,
+        load.rate_per_s,
+        load.utilisation,
+        entropy_s,
+        tree_s,
+        shared.tree.larger_s,
+        np.broadcast_to(np.float64(burst_spread(model, load, used)), used.shape),
+        model.traffic.arrivals.kind == "on_off",
+        is_ack,
+    )
     return StreamSamples(
         streams=used,
         features=features,
-        theory_s=waits[1],
+        theory_s=tree_s[used],
         theory_spread=shared.tree.data.spread[used],
-        service_s=mean_s,
-        exact=shared.exact[model.queues.pairs.queue[used]],
+        service_s=shared.mean_s[of],
+        exact=np.where(passes, 1.0, shared.exact[of]),
     )
 
 
-def _columns(
-    model: NetworkModel, shared: _Shared, way: StreamLoad, used: NDArray[np.int64]
-) -> dict[str, Column | float]:
-    """Features that do not look at waits."""
-    queues, rates_bps = model.queues, model.topology.rates_bps
-    load, pairs = queues.load, queues.pairs
-    of, source = pairs.queue[used], pairs.before[used]
-    is_entry, before = source < 0, np.maximum(source, 0)
-    utilisation, stream = queues.utilisation[of], load.utilisation[used]
-    mean_s = shared.mean_s[of]
-    used_before = np.where(is_entry, 0.0, queues.utilisation[before])
-    carried = stream * rates_bps[of] / rates_bps[before]
-    return {
-        "utilisation": utilisation,
-        "log_idle": np.log(np.maximum(NEAR_IDLE, 1.0 - utilisation)),
-        "stream_share": stream / utilisation,
-        "utilisation_before": used_before,
-        "share_before": np.where(is_entry, 0.0, carried / np.maximum(used_before, 1e-12)),
-        "log_stream_scv": np.log(np.maximum(queues.stream_scv[used], 0.01)),
-        "log_queue_scv": np.log(np.maximum(queues.arrival_scv[of], 0.01)),
-        "log_scv_before": np.log(np.maximum(np.where(is_entry, 1.0, queues.departure_scv[before]), 0.01)),
-        "service_cv": np.sqrt(queues.service_scv[of]),
-        "log_queue_burst": shared.burst[of],
-        "log_stream_burst": np.log1p(np.maximum(-0.99, load.burst_s[used] / load.service2_s[used])),
-        "concentration": shared.concentration[of],
-        "is_entry": is_entry.astype(np.float64),
-        "finite": queues.finite[of],
-        "burst_spread": burst_spread(model, way, used),
-        "is_on_off": float(model.traffic.arrivals.kind == "on_off"),
-        "larger_service": np.minimum(5.0, shared.tree.larger_s[used] / mean_s),
-        "log_stream_service": np.log(stream / load.rate_per_s[used] / mean_s),
-        "stream_utilisation": stream,
-        "other_utilisation": utilisation - stream,
-        "utilisation_4": np.minimum(utilisation, 1.5) ** 4,
-    }
+@compiled
+def _features(
+    used: NDArray[np.int64],
+    queue_of: NDArray[np.int32],
+    before_of: NDArray[np.int32],
+    rates_bps: NDArray[np.int64],
+    utilisations: Column,
+    arrival_scvs: Column,
+    departure_scvs: Column,
+    service_scvs: Column,
+    finite: Column,
+    means_s: Column,
+    bursts: Column,
+    concentrations: Column,
+    stream_scvs: Column,
+    stream_rates: Column,
+    stream_utilisations: Column,
+    stream_service2_s: Column,
+    stream_bursts_s: Column,
+    own_rates: Column,
+    own_utilisations: Column,
+    entropy_s: Column,
+    tree_s: Column,
+    larger_s: Column,
+    spreads: Column,
+    is_on_off: bool,
+    is_ack: bool,
+) -> NDArray[np.float32]:
+    """`FEATURES` of the streams in use, from columns of queues and of streams; spreads are of the former."""
+    found = np.empty((len(used), 26), np.float32)
+    for sample in range(len(used)):
+        stream = used[sample]
+        queue, source = queue_of[stream], before_of[stream]
+        mean_s, utilisation, mine = means_s[queue], utilisations[queue], stream_utilisations[stream]
+        used_before, share_before, scv_before = 0.0, 0.0, 1.0
+        if source >= 0:
+            used_before, scv_before = utilisations[source], departure_scvs[source]
+            share_before = mine * rates_bps[queue] / rates_bps[source] / max(used_before, 1e-12)
+        entropy = np.log(entropy_s[stream] / mean_s + SMALL_WAIT)
+        tree = np.log(tree_s[stream] / mean_s + SMALL_WAIT)
+        row = found[sample]
+        row[0] = utilisation
+        row[1] = np.log(max(NEAR_IDLE, 1.0 - utilisation))
+        row[2] = mine / utilisation
+        row[3] = used_before
+        row[4] = share_before
+        row[5] = np.log(own_utilisations[stream] / own_rates[stream] / mean_s)
+        row[6] = np.log(max(stream_scvs[stream], 0.01))
+        row[7] = np.log(max(arrival_scvs[queue], 0.01))
+        row[8] = np.log(max(scv_before, 0.01))
+        row[9] = np.sqrt(service_scvs[queue])
+        row[10] = bursts[queue]
+        row[11] = np.log1p(max(-0.99, stream_bursts_s[stream] / stream_service2_s[stream]))
+        row[12] = concentrations[queue]
+        row[13] = 1.0 if source < 0 else 0.0
+        row[14] = finite[queue]
+        row[15] = spreads[sample]
+        row[16] = 1.0 if is_on_off else 0.0
+        row[17] = min(5.0, larger_s[stream] / mean_s)
+        row[18] = np.log(mine / stream_rates[stream] / mean_s)
+        row[19] = entropy
+        row[20] = tree
+        row[21] = entropy - tree
+        row[22] = mine
+        row[23] = utilisation - mine
+        row[24] = min(utilisation, 1.5) ** 4
+        row[25] = 1.0 if is_ack else 0.0
+    return found
 
 
 def burst_spread(model: NetworkModel, way: StreamLoad, used: NDArray[np.int64]) -> Column | float:

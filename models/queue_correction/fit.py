@@ -52,7 +52,7 @@ class FitOptions:
 
     width: int = 64
     layers: int = 2
-    epochs: int = 150
+    epochs: int = 400
     learning_rate: float = 1e-2
     weight_decay: float = 0.0
     batch_size: int = 2048

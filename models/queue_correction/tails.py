@@ -1,10 +1,10 @@
 """Median and 99th percentile of every flow's round trip: a law from theory, and its error as learned.
 
-Belongs here: sums of streams' cumulants along routes, the law, the features of a flow, the quantiles. Does
-not: mean waits (`correction.py`), training (`tail_fit.py`).
+Belongs here: sums of streams' cumulants along routes, the features of a flow, the quantiles. Does not: the
+law (`wait_law.py`), mean waits (`correction.py`), training (`tail_fit.py`).
 
-The law of the sum of a round trip's waits is nothing with a probability, and else gamma-distributed. Theory
-gives the probability, the variance and the skew:
+The law of the sum of a round trip's waits (`wait_law.py`) has the probability of no wait, the mean and the
+variance. Theory gives these and the skew:
 
 - Work in a queue of batches (Takacs 1962) has cumulants in closed form. As the mean in the estimate for trees
   (`pipelines/network/queueing/network.py`), each is that of a queue which all its flows enter straight, less
@@ -15,23 +15,23 @@ gives the probability, the variance and the skew:
   packet each, and their covariance is a sixth of the variance.
 
 The mean is the corrected one. Where all waits are of one queue theory is exact for batches, and takes over by
-the busiest queue's share of waits. What a flow's quantile is beyond the law is learned in units of its mean
-wait, for Poisson arrivals and for bursts apart; where sizes of packets differ nothing was learned, and the
-gamma law of `rtt_quantile_s` stands.
+the busiest queue's share of waits; for Poisson arrivals the law is exact at the host, and what is learned
+counts by the share of waits elsewhere. What a flow's quantile is beyond the law is learned in units of its
+mean wait, for Poisson arrivals and for bursts apart; where sizes of packets differ nothing was learned, and
+the gamma law of `rtt_quantile_s` stands.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaincinv
 
 from models.queue_correction.features import SMALL_WAIT, burst_spread
+from models.queue_correction.wait_law import wait_quantile_s
 from pipelines.network.compiled import compiled, in_parts
 from pipelines.network.queueing import FlowLatency, NetworkModel, Streams, StreamWaits, wait_by_stream_s
 from pipelines.network.queueing.latency import QUANTILES
@@ -58,21 +58,20 @@ TAIL_FEATURES = (
     "log_spread",
     "log_even",
     "late",
+    "crossing",
 )
 POISSON, BURSTY = "poisson", "bursty"
 KINDS = (POISSON, BURSTY)
 ONE_SIZE = 0.01
 """Squared coefficient of variation of a flow's packets up to which they count as of one size."""
-ALONE = 0.1
-"""Of what is learned of Poisson arrivals, the part that is left when all waits are of one queue."""
+ALONE = 0.02
+"""Of what is learned of Poisson arrivals, the part that is left when all waits are at the host, where the law
+is exact."""
 NEARLY_FULL, FULL = 0.93, 0.97
 """Utilisation of a flow's busiest queue up to which the law counts, and from which it does not: the gamma law
 takes over, for queues of limited size do not have the variance of those without end."""
 _LIMIT = 0.99
 _CHUNK = 1 << 14
-_SHAPES, _LEVELS = (-4.0, 5.0, 128), (0.0, 5.0, 160)
-"""Least, most and number of grid lines of the logarithm of a gamma's shape, and of sqrt(-log(1 - p))."""
-
 Vector = NDArray[np.float64]
 
 
@@ -84,6 +83,7 @@ class FlowLaw:
         mean_s, variance_s2: of the sum. log_no_wait: logarithm of the probability of no wait.
         unit_s: in which the error of its quantiles is learned.
         share: of the law in the answer, 0 where the busiest queue is full.
+        is_poisson: whether packets come by Poisson arrivals, each of its own.
     """
 
     features: NDArray[np.float32]
@@ -92,6 +92,7 @@ class FlowLaw:
     log_no_wait: Vector
     unit_s: Vector
     share: Vector
+    is_poisson: bool
 
 
 def tail_kind(model: NetworkModel) -> str | None:
@@ -135,58 +136,15 @@ def rtt_quantiles_s(
 def gamma_rtt_quantile_s(latency: FlowLatency, probability: float) -> Vector:
     """`rtt_quantile_s` of `pipelines.network.queueing` from a table, off by 0.1 %. (flows,)"""
     mean = latency.wait_s + latency.ack_wait_s
-    return latency.base_s + _quantile(mean, latency.variance_s2, -np.inf, probability)
+    return latency.base_s + wait_quantile_s(mean, latency.variance_s2, -np.inf, probability, is_poisson=False)
 
 
 def law_quantile_s(
     law: FlowLaw, probability: float | Vector, chosen: slice | NDArray[np.int64] = slice(None)
 ) -> Vector:
     """Quantile of the waits of some flows by the law alone. (chosen,)"""
-    return _quantile(law.mean_s[chosen], law.variance_s2[chosen], law.log_no_wait[chosen], probability)
-
-
-def _quantile(
-    mean: Vector, variance: Vector, log_no_wait: Vector | float, probability: float | Vector
-) -> Vector:
-    shape = np.shape(mean)
-    none, wanted = (
-        np.ascontiguousarray(np.broadcast_to(given, shape), np.float64)
-        for given in (log_no_wait, probability)
-    )
-    return _quantiles(
-        np.ascontiguousarray(mean), np.ascontiguousarray(variance), none, wanted, _gamma_table()
-    )
-
-
-@cache
-def _gamma_table() -> Vector:
-    """Quantiles of gamma distributions of mean 1. (shapes, levels)"""
-    shapes, levels = np.exp(np.linspace(*_SHAPES)), np.linspace(*_LEVELS)
-    return gammaincinv(shapes[:, None], -np.expm1(-(levels**2))) / shapes[:, None]
-
-
-@compiled
-def _quantiles(
-    means: Vector, variances: Vector, log_no_waits: Vector, probabilities: Vector, table: Vector
-) -> Vector:
-    """Quantiles of what is 0 with a probability and else gamma-distributed, between lines of the table."""
-    found = np.zeros(len(means))
-    for flow in range(len(means)):
-        mean = means[flow]
-        waiting = -np.expm1(log_no_waits[flow])
-        beyond = 1.0 - probabilities[flow]
-        if mean <= 0.0 or beyond >= waiting:
-            continue
-        scv = max(0.02, waiting * (variances[flow] / (mean * mean) + 1.0) - 1.0)
-        x = (-np.log(scv) - _SHAPES[0]) / (_SHAPES[1] - _SHAPES[0]) * (_SHAPES[2] - 1)
-        y = (np.sqrt(-np.log(beyond / waiting)) - _LEVELS[0]) / (_LEVELS[1] - _LEVELS[0]) * (_LEVELS[2] - 1)
-        x, y = min(max(x, 0.0), _SHAPES[2] - 1.001), min(max(y, 0.0), _LEVELS[2] - 1.001)
-        i, j = int(x), int(y)
-        x, y = x - i, y - j
-        low = table[i, j] * (1.0 - y) + table[i, j + 1] * y
-        high = table[i + 1, j] * (1.0 - y) + table[i + 1, j + 1] * y
-        found[flow] = (low * (1.0 - x) + high * x) * mean / waiting
-    return found
+    moments = (law.mean_s[chosen], law.variance_s2[chosen], law.log_no_wait[chosen])
+    return wait_quantile_s(*moments, probability, is_poisson=law.is_poisson)
 
 
 def flow_law(model: NetworkModel, waits: StreamWaits, latency: FlowLatency) -> FlowLaw:
@@ -226,23 +184,25 @@ def flow_law(model: NetworkModel, waits: StreamWaits, latency: FlowLatency) -> F
         log_no_wait=log_no_wait,
         unit_s=unit,
         share=share,
+        is_poisson=kind == "poisson",
     )
 
 
 def _by_stream(model: NetworkModel, waits: StreamWaits, way: Streams, *, is_ack: bool) -> NDArray[np.float32]:
-    """What flows sum up along their ways, side by side for each stream. (streams, 11)
+    """What flows sum up along their ways, side by side for each stream. (streams, 12)
 
     The corrected wait; the mean time of sending of the queue; four columns of `_cumulants`; how fast bursts
     come; for acknowledgements how much longer a larger packet of the stream takes, the probability to be
-    behind one, and that of those behind one at the queue before; the utilisation.
+    behind one, and that of those behind one at the queue before; the utilisation, and that by other streams.
     """
     queues, pairs = model.queues, model.queues.pairs
     packet_bytes = float(np.average(way.mean_bytes, weights=way.rates_per_s))
-    found = np.zeros((pairs.count, 11))
+    found = np.zeros((pairs.count, 12))
     found[:, 0] = wait_by_stream_s(model, waits, way, packet_bytes)
     found[:, 1] = (queues.utilisation / np.maximum(queues.rate_per_s, 1e-300))[pairs.queue]
     found[:, 2:6] = _cumulants(model)
     found[:, 10] = queues.utilisation[pairs.queue]
+    found[:, 11] = found[:, 10] - queues.load.utilisation
     load = queues.loads[1 if is_ack else 0]
     used = np.flatnonzero(load.rate_per_s > 0)
     found[used, 6] = burst_spread(model, load, used)
@@ -310,14 +270,14 @@ def _flow_laws(
     is_batch: bool,
     is_on_off: bool,
 ) -> tuple[NDArray[np.float32], Vector]:
-    """Features (flows, 18); mean, variance, logarithm of no wait, unit and share of the law (5, flows)."""
-    features = np.zeros((len(ways), 18), np.float32)
+    """Features (flows, 19); mean, variance, logarithm of no wait, unit and share of the law (5, flows)."""
+    features = np.zeros((len(ways), 19), np.float32)
     laws = np.zeros((5, len(ways)))
     for flow in range(len(ways)):
         # Sums: wait, squared waits, time of sending x wait, cumulants, logarithm of no wait, bursts x wait.
         wait, squares, service, c1, c2, c3, none, bursts, most = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         ack_wait, met, reach, chain, following, behind_before = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-        busiest, cubes, places, place = 0.0, 0.0, 0.0, 0
+        busiest, cubes, places, place, crossing, entering, theory = 0.0, 0.0, 0.0, 0, 0.0, 0.0, 0.0
         if not is_on_off and scvs[flow] != 1.0:
             more = max(-0.45, (scvs[flow] - 1.0) / 2.0)
             own = mean_bytes[flow] * byte_s[ways[flow, 0]]
@@ -327,7 +287,7 @@ def _flow_laws(
             none -= np.log1p(more)
         for back in range(2 if has_acks else 1):
             route = ways_back[flow] if back == 1 else ways[flow]
-            before = -1
+            before, c2_here = -1, c2
             for queue in route:
                 if queue < 0:
                     break
@@ -340,12 +300,18 @@ def _flow_laws(
                 places += here * place
                 place += 1
                 service += here * row[1]
-                c1 += row[2]
-                c2 += row[3]
-                c3 += row[4]
-                none += row[5]
+                # Acknowledgements come as packets were sent, one after the other, and seldom wait at all.
+                scale = 1.0 if is_batch or is_on_off else min(1.0, here / max(row[2], 1e-30))
+                crossing += 2.0 * row[11] * (c2 - c2_here * back)
+                c1 += row[2] * scale
+                c2 += row[3] * scale**2
+                c3 += row[4] * scale**3
+                none += row[5] * scale
+                theory += row[2]
                 bursts += here * row[6]
                 most = max(most, here)
+                if before < 0 and back == 0:
+                    entering = here
                 busiest = max(busiest, row[10])
                 if back == 1:
                     ack_wait += here
@@ -373,13 +339,13 @@ def _flow_laws(
         laws[1, flow] = c2 * (mean / c1) ** 2
         laws[2, flow] = none
         laws[4, flow] = min(1.0, max(0.0, (FULL - busiest) / (FULL - NEARLY_FULL)))
-        laws[3, flow] = unit * (1.0 + ALONE - share) if not is_batch and not is_on_off else unit
+        laws[3, flow] = unit * (1.0 + ALONE - entering / wait) if not is_batch and not is_on_off else unit
         of_flow = features[flow]
         of_flow[0] = np.log(mean / service + SMALL_WAIT)
         of_flow[1] = max(none, -6.0)
         of_flow[2] = np.log(c1 * c1 / c2)
         of_flow[3] = np.log(max(c3, 1e-300)) - 1.5 * np.log(c2)
-        of_flow[4] = np.log(min(max(mean / c1, 0.05), 20.0))
+        of_flow[4] = np.log(min(max(mean / max(theory, 1e-30), 0.05), 20.0))
         of_flow[5] = share
         of_flow[6] = np.log(wait * wait / squares)
         of_flow[7] = ack_wait / wait
@@ -393,4 +359,5 @@ def _flow_laws(
         of_flow[15] = np.log(wait * wait / variance_s2[flow])
         of_flow[16] = np.log(wait**3 / cubes)
         of_flow[17] = places / wait / max(1, place - 1)
+        of_flow[18] = np.sqrt(crossing / c2)
     return features, laws

@@ -26,6 +26,7 @@ DRAWN_GROUPS = ("sampled-16", "sampled-54", "sampled-128", "sampled-two-tier")
 LONG_GROUPS = (
     "long-16",
     "long-16-one-sided",
+    "long-16-incast",
     "long-two-tier",
     "long-two-tier-one-sided",
     "long-54",

@@ -151,8 +151,23 @@ def test_queues_that_all_packets_enter_straight_are_left_to_theory(arrivals: str
     entry = pairs.before[data.streams] < 0
     assert entry.sum() == 15
     np.testing.assert_array_equal(data.exact[entry], float(is_exact))
-    assert not data.exact[~entry].any()
+    alone = data.exact[~entry] == 1.0
+    assert not data.theory_s[~entry][alone].any()
+    assert not data.exact[~entry][~alone].any()
     assert not acks.exact[pairs.before[acks.streams] < 0].any()
+
+
+def test_a_stream_that_is_alone_in_a_queue_waits_for_nothing() -> None:
+    """Of broadcast the queue behind the sender's own: packets come one after the other over a link as fast."""
+    model = model_network(TREE, traffic_of(TREE, Pattern(kind="broadcast", load=0.5)))
+    data = samples_of(model)[0]
+    own = int(model.data.routes[-1, 0])
+    following = model.queues.pairs.before[data.streams] == own
+    assert following.sum() == 3  # the neighbour, and two ways up
+    np.testing.assert_array_equal(data.exact[following], 1.0)
+    high = _nothing(biases=(np.zeros(4, np.float32), np.full(2, np.log(2.0), np.float32)))
+    waits = hop_waits_s(model, model.data, corrected_waits(model, high))
+    assert not waits[:, 1].any()
 
 
 def test_answers_are_bounded_by_what_training_saw(runs: list[SimulatedRun]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import Decimal, localcontext
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +30,7 @@ from models.queue_correction.tails import (
     law_quantile_s,
     tail_kind,
 )
+from models.queue_correction.wait_law import wait_quantile_s
 from pipelines.cache import ContentCache
 from pipelines.network.queueing import FlowLatency, flow_latency, model_network, rtt_quantile_s, stream_waits
 from pipelines.network.runs import RunGroup, simulate_runs
@@ -107,13 +109,38 @@ def test_the_law_of_batches_has_the_moments_of_their_work_and_of_places_in_a_bat
 def test_quantiles_of_the_law_are_those_of_nothing_or_a_gamma_wait() -> None:
     model = model_network(TREE, traffic_of(TREE, Pattern(load=0.5)))
     waits = stream_waits(model, "tree")
-    law = flow_law(model, waits, flow_latency(model, waits))
+    law = replace(flow_law(model, waits, flow_latency(model, waits)), is_poisson=False)
     waiting = -np.expm1(law.log_no_wait)
     scv = waiting * (law.variance_s2 / law.mean_s**2 + 1) - 1
     expected = gammaincinv(1 / scv, 1 - 0.01 / waiting) * scv * law.mean_s / waiting
     np.testing.assert_allclose(law_quantile_s(law, 0.99), expected, rtol=1e-3)
     often = replace(law, log_no_wait=np.full(240, np.log(0.6)))
     assert not law_quantile_s(often, 0.5).any()
+
+
+@pytest.mark.parametrize("used", [0.05, 0.25, 0.5, 0.75, 0.9])
+def test_for_poisson_arrivals_the_law_is_that_of_one_queue(used: float) -> None:
+    """Erlang's sum for the probability to wait at most some times of sending, whose terms cancel, in decimals."""
+    mean = used / (2 * (1 - used))
+    variance = mean**2 + used / (3 * (1 - used))
+    moments = (np.array([mean]), np.array([variance]), np.log1p(-used))
+
+    def at_most(waiting: float) -> float:
+        load, left, factorial = Decimal(used), Decimal(waiting), Decimal(1)
+        total = Decimal(0)
+        for count in range(int(waiting) + 1):
+            factorial *= max(1, count)
+            power = load * (count - left)
+            total += (power**count if count else 1) / factorial * (-power).exp()
+        return float((1 - load) * total)
+
+    with localcontext() as context:
+        context.prec = 80
+        for probability in (0.96, 0.99, 0.999):
+            found = float(wait_quantile_s(*moments, probability, is_poisson=True)[0])
+            assert at_most(found) == pytest.approx(probability, abs=(1 - probability) / 100)
+        one, gamma = (float(wait_quantile_s(*moments, 0.99, is_poisson=law)[0]) for law in (True, False))
+        assert abs(at_most(gamma) - 0.99) > 3 * abs(at_most(one) - 0.99)
 
 
 def test_the_table_gives_the_gamma_law_of_theory() -> None:

@@ -1,0 +1,134 @@
+"""The law of a wait: nothing with a probability, and else gamma-distributed, or as in one queue.
+
+Belongs here: quantiles from a mean, a variance and the probability of no wait. Does not: where those come
+from (`tails.py`).
+
+The gamma law has the right moments. In a queue with Poisson arrivals and one time of sending it is still off
+by 2 % at the 99th percentile and 8 % at the 90th (loads of 25 to 75 %): there waits above zero are spread
+evenly up to one time of sending. So for Poisson arrivals its quantiles are multiplied by what those of such a
+queue (M/D/1) are over it, at the same probability of waiting. The law of one queue is then exact.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import gammaincinv
+from scipy.stats import poisson
+
+from pipelines.network.compiled import compiled
+
+_SHAPES, _LEVELS = (-4.0, 5.0, 128), (0.0, 5.0, 160)
+"""Least, most and number of grid lines of the logarithm of a gamma's shape, and of sqrt(-log(1 - p))."""
+_WAITING = (0.01, 0.97, 49)
+"""Least, most and number of grid lines of the probability of waiting."""
+_EXACT, _STEPS = 12, 64
+"""Times of sending up to which waits in one queue are exact, and grid lines of each."""
+_LEAST = 1e-8
+"""Least probability, of those that wait, to wait longer, which is taken from sums."""
+_GAMMA = np.ones((2, _LEVELS[2]))
+"""Over a gamma law, the gamma law."""
+
+Vector = NDArray[np.float64]
+
+
+def wait_quantile_s(
+    mean_s: Vector,
+    variance_s2: Vector,
+    log_no_wait: Vector | float,
+    probability: float | Vector,
+    *,
+    is_poisson: bool,
+) -> Vector:
+    """Quantile of waits of some mean, variance and logarithm of the probability of no wait. (flows,)"""
+    none, wanted = (
+        np.ascontiguousarray(np.broadcast_to(given, np.shape(mean_s)), np.float64)
+        for given in (log_no_wait, probability)
+    )
+    moments = (np.ascontiguousarray(mean_s), np.ascontiguousarray(variance_s2), none)
+    return _quantiles(*moments, wanted, _gamma_table(), _one_server_table() if is_poisson else _GAMMA)
+
+
+@cache
+def _gamma_table() -> Vector:
+    """Quantiles of gamma distributions of mean 1. (shapes, levels)"""
+    shapes, levels = np.exp(np.linspace(*_SHAPES)), np.linspace(*_LEVELS)
+    return gammaincinv(shapes[:, None], -np.expm1(-(levels**2))) / shapes[:, None]
+
+
+@cache
+def _one_server_table() -> Vector:
+    """Quantiles of waits above zero in a queue with Poisson arrivals and one time of sending, over those of
+    the gamma distribution of their mean and variance. (probabilities of waiting, levels)
+
+    With utilisation r and k - 1 <= x < k times of sending, the probability to wait at most x is the sum over
+    j < k of the Poisson probability of j, of mean r (k - x), times that of at most k - j in the system (Franx
+    2001); far out the wait is exponential, of the rate t with r (e^t - 1) = t. The squared coefficient of
+    variation of waits above zero is (1 + 2 r) / 3.
+    """
+    levels = np.linspace(*_LEVELS)
+    return np.stack([_one_server(used, levels) for used in np.linspace(*_WAITING)])
+
+
+def _one_server(used: float, levels: Vector) -> Vector:
+    """Of one utilisation, a line of `_one_server_table`. (levels,)"""
+    arriving = poisson.pmf(np.arange(_EXACT + 1), used)
+    here = np.zeros(_EXACT + 1)  # probabilities of so many in the system
+    here[0] = 1.0 - used
+    for count in range(_EXACT):
+        before = here[0] * arriving[count] + here[1 : count + 1] @ arriving[count:0:-1]
+        here[count + 1] = (here[count] - before) / arriving[0]
+    at_most = np.cumsum(here)[1:]
+    left = 1.0 - np.arange(_STEPS) / _STEPS
+    beyond = [
+        1.0 - poisson.pmf(np.arange(k)[None], used * left[:, None]) @ at_most[k - 1 :: -1][:k]
+        for k in range(1, _EXACT + 1)
+    ]
+    more = np.concatenate(beyond) / used
+    count = int(np.argmax(more < _LEAST)) or len(more)  # further out too few digits are left
+    exponents, wanted = -np.log(more[:count]), levels**2
+    rate = brentq(lambda t: used * np.expm1(t) - t, 1e-6, 50.0)
+    found = np.interp(wanted, exponents, np.arange(count) / _STEPS)
+    found += np.maximum(0.0, wanted - exponents[-1]) / rate
+    shape = np.array(3.0 / (1.0 + 2.0 * used))
+    gamma = gammaincinv(shape, -np.expm1(-wanted)) / shape
+    return np.divide(found * 2.0 * (1.0 - used), gamma, out=np.ones_like(found), where=gamma > 0)
+
+
+@compiled
+def _quantiles(
+    means: Vector,
+    variances: Vector,
+    log_no_waits: Vector,
+    probabilities: Vector,
+    table: Vector,
+    shapes: Vector,
+) -> Vector:
+    """Quantiles of what is 0 with a probability and else gamma-distributed, times those of shapes; between
+    lines of both tables."""
+    found = np.zeros(len(means))
+    for flow in range(len(means)):
+        mean = means[flow]
+        waiting = -np.expm1(log_no_waits[flow])
+        beyond = 1.0 - probabilities[flow]
+        if mean <= 0.0 or beyond >= waiting:
+            continue
+        scv = max(0.02, waiting * (variances[flow] / (mean * mean) + 1.0) - 1.0)
+        x = (-np.log(scv) - _SHAPES[0]) / (_SHAPES[1] - _SHAPES[0]) * (_SHAPES[2] - 1)
+        y = (np.sqrt(-np.log(beyond / waiting)) - _LEVELS[0]) / (_LEVELS[1] - _LEVELS[0]) * (_LEVELS[2] - 1)
+        x, y = min(max(x, 0.0), _SHAPES[2] - 1.001), min(max(y, 0.0), _LEVELS[2] - 1.001)
+        i, j = int(x), int(y)
+        x, y = x - i, y - j
+        low = table[i, j] * (1.0 - y) + table[i, j + 1] * y
+        high = table[i + 1, j] * (1.0 - y) + table[i + 1, j + 1] * y
+        z = (waiting - _WAITING[0]) / (_WAITING[1] - _WAITING[0]) * (len(shapes) - 1)
+        z = min(max(z, 0.0), len(shapes) - 1.001)
+        k = int(z)
+        z -= k
+        of_shape = (1.0 - z) * (shapes[k, j] * (1.0 - y) + shapes[k, j + 1] * y)
+        of_shape += z * (shapes[k + 1, j] * (1.0 - y) + shapes[k + 1, j + 1] * y)
+        found[flow] = (low * (1.0 - x) + high * x) * of_shape * mean / waiting
+    return found
