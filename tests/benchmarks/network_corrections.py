@@ -40,6 +40,7 @@ from models.queue_correction.train import train_correction
 from pipelines.network.queueing import FlowLatency, flow_latency, stream_waits
 
 GRID = ("grid-16", "grid-128", "grid-432", "grid-1024")
+LONG_16 = ("long-16", "long-16-one-sided", "long-16-incast")
 COLUMNS = ("5.1", "trees", "random 60 %", "corrected", "from 16", "two seeds")
 NEARLY_FULL = 0.95
 
@@ -131,7 +132,7 @@ def main() -> None:
     groups = chosen.groups.split(",")
     print(f"Machine: {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}.\n")
     start = time.perf_counter()
-    small = train_correction({chosen.tables: ["sampled-16"], chosen.long: ["long-16", "long-16-one-sided"]})
+    small = train_correction({chosen.tables: ["sampled-16"], chosen.long: LONG_16})
     middle = time.perf_counter()
     paper = fit_trees(read_runs(chosen.tables, groups), rows=random_rows(0), seed=0)
     end = time.perf_counter()

@@ -158,7 +158,7 @@ def test_queues_that_all_packets_enter_straight_are_left_to_theory(arrivals: str
 
 
 def test_a_stream_that_is_alone_in_a_queue_waits_for_nothing() -> None:
-    """Of broadcast the queue behind the sender's own: packets come one after the other over a link as fast."""
+    """Of broadcast the queue behind the sender's own: packets come one after the other, no faster."""
     model = model_network(TREE, traffic_of(TREE, Pattern(kind="broadcast", load=0.5)))
     data = samples_of(model)[0]
     own = int(model.data.routes[-1, 0])

@@ -120,7 +120,7 @@ def test_quantiles_of_the_law_are_those_of_nothing_or_a_gamma_wait() -> None:
 
 @pytest.mark.parametrize("used", [0.05, 0.25, 0.5, 0.75, 0.9])
 def test_for_poisson_arrivals_the_law_is_that_of_one_queue(used: float) -> None:
-    """Erlang's sum for the probability to wait at most some times of sending, whose terms cancel, in decimals."""
+    """Erlang's sum for the probability to wait at most so long, whose terms cancel, in decimals."""
     mean = used / (2 * (1 - used))
     variance = mean**2 + used / (3 * (1 - used))
     moments = (np.array([mean]), np.array([variance]), np.log1p(-used))
