@@ -30,8 +30,9 @@ from numpy.typing import NDArray
 
 from models.base import PredictorError
 from models.queue_correction.features import FEATURES, SMALL_WAIT, StreamSamples, samples_of
+from models.queue_correction.rates import is_of_one_rate, times_before, tree_waits
 from models.queue_correction.tails import TAIL_FEATURES
-from pipelines.network.queueing import Learned, NetworkModel, StreamWaits, stream_waits
+from pipelines.network.queueing import Learned, NetworkModel, StreamWaits
 
 FADE = 1.0
 SHIPPED = Path(__file__).with_name("trained.npz")
@@ -96,10 +97,13 @@ class Corrected:
 
 def correct(model: NetworkModel, correction: Correction) -> Corrected:
     """Waits by the estimate for trees, corrected."""
-    waits = stream_waits(model, "tree")
+    waits = tree_waits(model)
     samples = samples_of(model, waits)
     features = np.concatenate([part.features for part in samples])
     seen = correction.seen(features)
+    if not is_of_one_rate(model.topology):  # nothing was learned of others
+        times = times_before(model)
+        seen *= np.concatenate([times[part.streams] == 1.0 for part in samples])
     scaled = correction.answers(features) * seen[:, None]
     scaled[:, 0] *= 1.0 - np.concatenate([part.exact for part in samples])
     answers = np.split(scaled, [len(samples[0].streams)])

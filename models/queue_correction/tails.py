@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.queue_correction.features import SMALL_WAIT, burst_spread
+from models.queue_correction.rates import times_before
 from models.queue_correction.wait_law import wait_quantile_s
 from pipelines.network.compiled import compiled, in_parts
 from pipelines.network.queueing import FlowLatency, NetworkModel, Streams, StreamWaits, wait_by_stream_s
@@ -237,7 +238,9 @@ def _cumulants(model: NetworkModel) -> Vector:
     count = len(queues.utilisation)
     of_queues = np.array([np.bincount(pairs.queue, values, count) for values in jobs], np.float64)
     straight = _of_work(of_queues, queues.utilisation)[:, pairs.queue]
-    alone = np.where(pairs.before < 0, 0.0, _of_work(jobs, queues.load.utilisation))
+    times = times_before(model)  # a stream has waited for itself over the link before
+    waited = _of_work(jobs * times ** np.array([[2], [3], [4]]), queues.load.utilisation * times)
+    alone = np.where(pairs.before < 0, 0.0, waited)
     added = straight - alone
     added[:3] = np.maximum(added[:3], 0.0)
     added[3] = np.minimum(added[3], 0.0)
