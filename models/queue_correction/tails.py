@@ -283,7 +283,10 @@ def _flow_laws(
         busiest, cubes, places, place, crossing, entering, theory = 0.0, 0.0, 0.0, 0, 0.0, 0.0, 0.0
         if not is_on_off and scvs[flow] != 1.0:
             more = max(-0.45, (scvs[flow] - 1.0) / 2.0)
-            own = mean_bytes[flow] * byte_s[ways[flow, 0]]
+            own = 0.0  # a batch is as far apart as the slowest link sends it
+            for queue in ways[flow]:
+                if queue >= 0:
+                    own = max(own, mean_bytes[flow] * byte_s[queue])
             c1 += more * own
             c2 += (1.0 + more) * more * own**2
             c3 += (1.0 + more) * more * (2.0 * more + 1.0) * own**3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -61,6 +62,16 @@ def test_packets_of_one_host_wait_for_each_other_at_its_link_alone() -> None:
     model = _model(SLOW, FAST, 1, 14_000.0)
     waits = flow_latency(model, tree_waits(model))
     np.testing.assert_allclose(waits.wait_s, waits.queue_wait_s[int(model.data.routes[0, 0])], rtol=1e-9)
+
+
+def test_a_batch_from_a_fast_host_waits_at_the_slow_link_for_those_before_it() -> None:
+    more, rate = 1.5, 8_000.0
+    traffic = replace(_to_the_last(1, rate), arrivals=Arrivals(kind="ge", scv=1 + 2 * more))
+    model = model_network(_network(FAST, SLOW, 1), traffic, has_acks=False)
+    service = float(model.data.mean_bytes[0]) * 8 / SLOW
+    used = rate * service
+    expected = used * (1 + 2 * more) * service / (2 * (1 - used)) + more * service
+    np.testing.assert_allclose(flow_latency(model, tree_waits(model)).wait_s, expected, rtol=0.02)
 
 
 def test_the_law_counts_what_a_stream_waits_for_itself_behind_a_faster_link() -> None:
