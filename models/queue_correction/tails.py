@@ -306,7 +306,7 @@ def _flow_laws(
                 places += here * place
                 place += 1
                 service += here * row[1]
-                # Acknowledgements come as packets were sent, one after the other, and seldom wait at all.
+                # A queue in which packets wait less than by theory widens their waits less, too.
                 scale = 1.0 if is_batch or is_on_off else min(1.0, here / max(row[2], 1e-30))
                 crossing += 2.0 * row[11] * (c2 - c2_here * back)
                 c1 += row[2] * scale
@@ -365,5 +365,5 @@ def _flow_laws(
         of_flow[15] = np.log(wait * wait / variance_s2[flow])
         of_flow[16] = np.log(wait**3 / cubes)
         of_flow[17] = places / wait / max(1, place - 1)
-        of_flow[18] = np.sqrt(crossing / c2)
+        of_flow[18] = np.sqrt(max(0.0, crossing) / c2)  # rounding makes nothing less than nothing
     return features, laws
