@@ -96,6 +96,7 @@ class Loop:
         distance: fewest iterations after which a value comes back to the statement it came from, other than
             in a reduction; None when none does. A loop that is neither parallel nor a reduction and has None
             carries dependences that order its iterations but form no cycle (WAR and WAW among them).
+        bounded_by: loops around it whose counters its bounds mention.
     """
 
     name: str
@@ -110,6 +111,7 @@ class Loop:
     parallel: bool
     reduction: bool
     distance: int | None = None
+    bounded_by: frozenset[str] = frozenset()
 
     @property
     def constant(self) -> bool:

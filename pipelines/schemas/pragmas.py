@@ -42,6 +42,7 @@ class PragmaDesignRow:
     not_applied: str | None = column("JSON list of the directives that it did not apply, and why.")
     dsp_count: int | None = column("DSP blocks, where the evaluator knows them.")
     area_um2: float | None = column("Estimated area, where the evaluator knows it.", unit="um2")
+    strips: bool | None = column("Whether factors were written as strips in the text, not as directives.")
     best_cycles: int | None = column("Least measured latency after the step.", unit="cycles")
     solver_wall_s: float | None = column("Time in the solver.", unit="s", measured=True)
     measure_wall_s: float | None = column("Time the design took.", unit="s", measured=True)

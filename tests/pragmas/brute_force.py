@@ -31,13 +31,21 @@ def configurations(summary: Summary, target: Target) -> Iterator[Configuration]:
             LoopChoice(pipeline=pipeline, unroll=unroll, interval=interval)
             for pipeline in (OFF, FINE)
             for interval in (intervals if pipeline == FINE else (1,))
-            for unroll in range(1, max(1, loop.trip_count_max if loop.constant else 1) + 1)
-            if loop.trip_count_max % unroll == 0
+            for unroll in _factors(summary, target, name)
         ]
-        for loop in summary.loops.values()
+        for name in summary.loops
     ]
     for choices in itertools.product(*rows):
         yield Configuration(loops=dict(zip(summary.loops, choices, strict=True)))
+
+
+def _factors(summary: Summary, target: Target, name: str) -> list[int]:
+    """Divisors; of an innermost loop without a constant trip count what the target has and the average fills."""
+    loop = summary.loops[name]
+    if loop.constant:
+        return [n for n in range(1, loop.trip_count_max + 1) if loop.trip_count_max % n == 0] or [1]
+    inner = not summary.loops_inside(name)
+    return [1, *(n for n in target.varying_factors if inner and n <= loop.trip_count_average)]
 
 
 def admitted(summary: Summary, target: Target, options: SearchOptions, asked: Configuration) -> float | None:

@@ -8,7 +8,7 @@ from pipelines.pragmas import Configuration, LoopChoice, PragmaError
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.configuration import FINE
 from pipelines.pragmas.explore import MERLIN, VITIS, annotate
-from pipelines.pragmas.explore.annotate import blanked
+from pipelines.pragmas.explore.places import blanked
 
 PLAIN = """\
 // for (;;) in a comment is no loop

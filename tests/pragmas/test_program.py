@@ -25,9 +25,10 @@ KERNELS = {
     "bicg": {"M": 4, "N": 4},
     "mvt": {"N": 3},
     "jacobi-1d": {"TSTEPS": 3, "N": 6},
-    "trisolv": {"N": 4},
+    "trisolv": {"N": 6},
     "trmm": {"M": 4, "N": 2},
     "syrk": {"M": 2, "N": 4},
+    "symm": {"M": 5, "N": 2},
 }
 
 LIMITS = [

@@ -24,7 +24,7 @@ from pipelines.pragmas.analysis.elements import array_facts, find_footprints
 from pipelines.pragmas.analysis.errors import outside
 from pipelines.pragmas.analysis.flow import find_flow
 from pipelines.pragmas.analysis.joining import join_accumulations
-from pipelines.pragmas.analysis.nest import Nest, read_nest
+from pipelines.pragmas.analysis.nest import Level, Nest, read_nest
 from pipelines.pragmas.analysis.operations import Body, over_iterators, read_body
 from pipelines.pragmas.errors import PragmaError
 from pipelines.pragmas.summary import Loop, Operation, Statement, Summary
@@ -139,7 +139,16 @@ def _loop(nest: Nest, name: str, trips: TripCounts, facts: LoopFacts) -> Loop:
         parallel=facts.parallel,
         reduction=facts.reduction,
         distance=facts.distance,
+        bounded_by=_bounded_by(level),
     )
+
+
+def _bounded_by(level: Level) -> frozenset[str]:
+    """Loops whose counters a loop's bounds mention; all around it where its bounds are not known."""
+    forms = (level.start, *level.spans)
+    if not level.spans or not all(form.exact for form in forms):
+        return frozenset(level.path[:-1])
+    return frozenset(loop for form in forms for loop, _ in form.terms)
 
 
 def _statements(

@@ -140,19 +140,25 @@ def has_copies(
 ) -> bool:
     """Whether a factor makes copies of a body that has loops (theorem 6.16); else it is ignored.
 
-    A parallel loop has copies, whole modules, unless trip counts inside it vary: copies run in step. So has
-    a reduction in a perfect nest whose inner loop is partially unrolled too: tools swap the strips of the two
-    loops and unroll both inside (section 4.1), which they do when both factors divide their trip counts.
+    A parallel loop has copies, whole modules, unless trip counts inside it vary: copies run in step. A target
+    with `varying_copies` copies these too, where their bounds do not mention the loop. So has a reduction in
+    a perfect nest whose inner loop is partially unrolled too: tools swap the strips of the two loops and
+    unroll both inside (section 4.1), which they do when both factors divide their trip counts.
 
     Args: target: whose tool may make modules of outermost loops alone, or swap no strips; None: of all, and
         it does.
     """
     loop = summary.loops[name]
     outermost = loop.parent is None or target is None or not target.outermost_copies
-    if any(not summary.loops[i].constant for i in summary.loops_inside(name)):
+    varying = [i for i in summary.loops_inside(name) if not summary.loops[i].constant]
+    if varying and (target is None or not target.varying_copies):
         return False
+    if any(name in summary.loops[i].bounded_by for i in varying):
+        return False  # loops of other headers are no one loop
     if loop.parallel and outermost:
         return True
+    if varying:
+        return False
     swaps = target is None or target.swapped_nests
     if not (swaps and flattened(summary, name) and (loop.parallel or loop.reduction)):
         return False

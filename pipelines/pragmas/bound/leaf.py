@@ -26,7 +26,8 @@ def leaf(summary: Summary, loop: str, unroll: int, target: Target, asked: int = 
           asked: the least interval that is asked for.
     """
     facts = summary.loops[loop]
-    latency = body_latency(summary, loop, target, {loop: unroll})
+    surely = unroll if facts.constant else 1  # an execution may have too few iterations for the factor
+    latency = body_latency(summary, loop, target, {loop: surely})
     interval, limit = max(
         least_interval(summary, loop, unroll, target),
         (asked // _sums_at_once(summary, loop, target), "asked for"),

@@ -51,6 +51,8 @@ class _File(BaseModel):
     access_cycles: int = Field(default=0, ge=0)
     outermost_copies: bool = False
     swapped_nests: bool = True
+    varying_copies: bool = False
+    varying_factors: tuple[Annotated[int, Field(ge=2)], ...] = ()
     intervals: tuple[Annotated[int, Field(ge=1)], ...] = (1,)
     ports: int | None = Field(default=None, ge=1)
     sources: dict[str, str]
@@ -97,6 +99,8 @@ def read_target(name_or_path: str | Path) -> Target:
         access_cycles=found.access_cycles,
         outermost_copies=found.outermost_copies,
         swapped_nests=found.swapped_nests,
+        varying_copies=found.varying_copies,
+        varying_factors=found.varying_factors,
         intervals=found.intervals,
         ports=found.ports,
     )

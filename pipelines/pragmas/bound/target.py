@@ -36,6 +36,8 @@ class Target:
         outermost_copies: copies of a body that has loops are made of outermost loops alone.
         swapped_nests: a factor of a reduction above a partially unrolled loop makes copies too: the tool
             swaps strips of the two loops (section 4.1).
+        varying_copies: modules of parallel loops are copied also where trip counts inside vary.
+        varying_factors: of innermost loops of no constant trip count that a search may ask for.
         intervals: of pipelined loops that a search may ask for; a longer one shares units.
         ports: reads, and writes, of an array that may start in one cycle, arrays being in one bank; None: as
             many as wanted.
@@ -55,6 +57,8 @@ class Target:
     access_cycles: int = 0
     outermost_copies: bool = False
     swapped_nests: bool = True
+    varying_copies: bool = False
+    varying_factors: tuple[int, ...] = ()
     intervals: tuple[int, ...] = (1,)
     ports: int | None = None
 

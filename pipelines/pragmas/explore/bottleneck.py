@@ -25,6 +25,7 @@ from pipelines.pragmas.explore.evaluation import Evaluation, Evaluator
 from pipelines.pragmas.explore.keys import configuration_key
 from pipelines.pragmas.explore.side_by_side import SideBySide
 from pipelines.pragmas.explore.steps import EVALUATED, Exploration, Step
+from pipelines.pragmas.program import pipeline_factors
 from pipelines.pragmas.summary import Summary
 
 AUTODSE = "bottleneck"
@@ -46,20 +47,15 @@ class RivalOptions:
     seed: int = 0
 
 
-def divisors(number: int) -> list[int]:
-    """All divisors, rising."""
-    return [d for d in range(1, number + 1) if number % d == 0]
-
-
-def loop_values(summary: Summary, loop: str) -> Iterator[tuple[str, tuple[LoopChoice, ...]]]:
+def loop_values(summary: Summary, target: Target, loop: str) -> Iterator[tuple[str, tuple[LoopChoice, ...]]]:
     """The directives of a loop in the order they are tried, each with its values.
 
     Copies double with each value where divisors allow it, as AutoDSE's generator does by default.
     """
-    facts = summary.loops[loop]
     yield "pipeline", (LoopChoice(pipeline=FINE),)
-    if facts.constant:
-        yield "unroll", tuple(LoopChoice(unroll=d) for d in divisors(facts.trip_count_max)[1:])
+    factors = pipeline_factors(summary, target, loop)
+    if len(factors) > 1:
+        yield "unroll", tuple(LoopChoice(unroll=d) for d in factors[1:])
 
 
 @dataclass(slots=True, kw_only=True)
@@ -176,7 +172,7 @@ def _search(measuring: Measuring) -> None:
 def _better(measuring: Measuring, place: _Place) -> list[_Place]:
     """The designs to go on from after the first directive, in order of bottlenecks, that gains something."""
     for loop in _slow_loops(measuring, place):
-        for kind, values in loop_values(measuring.summary, loop):
+        for kind, values in loop_values(measuring.summary, measuring.target, loop):
             if (loop, kind) in place.settled or measuring.ended():
                 continue
             tried = [_changed(place.configuration, loop, kind, value) for value in values]

@@ -1,32 +1,69 @@
 """A configuration as directives of the project's own high-level synthesis.
 
-Belongs here: which directives make the design that a bound speaks of. Does not: whether they are applied.
+Belongs here: which directives make the design that a bound speaks of. Does not: whether they are applied, or
+how strips are written (`strips.py`).
 
 The engine does by itself less than Merlin and Vitis do: what completion adds (`bound/completion.py`) and the
-partitions of equations 10 and 11 are written out.
+partitions of equations 10 and 11 are written out; factors may be strips in the text.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
 from math import lcm
 
 from pipelines.hls import Directive
-from pipelines.pragmas.bound import complete
+from pipelines.pragmas.bound import Target, complete, read_target
 from pipelines.pragmas.configuration import FINE, Configuration
+from pipelines.pragmas.explore.strips import lanes_of, named, rest_of, strip_loops, strips_of
 from pipelines.pragmas.summary import Access, Summary
 
 
 def hls_directives(summary: Summary, configuration: Configuration) -> tuple[Directive, ...]:
-    """The directives of a configuration, loops in source order, then arrays."""
-    full = complete(summary, configuration)
+    """The directives of a configuration for the text as it is, loops in source order, then arrays."""
+    full = complete(summary, configuration, own_target())
     loops = [d for name in summary.loops for d in _of_loop(summary, full, name)]
     return (*loops, *_partitions(summary, full))
 
 
-def unroll_factors(summary: Summary, configuration: Configuration) -> Mapping[str, int]:
+def strips_design(
+    source: str, summary: Summary, configuration: Configuration
+) -> tuple[str, tuple[Directive, ...]] | None:
+    """The text with a configuration's factors as strips, and its directives; None where there is no strip."""
+    full = complete(summary, configuration, own_target())
+    factors = {
+        name: full.of(name).unroll
+        for name, loop in summary.loops.items()
+        if 1 < full.of(name).unroll < loop.trip_count_max and not _below_pipeline(summary, full, name)
+    }
+    strips = strip_loops(source, summary, factors) if factors else None
+    if strips is None:
+        return None
+    found: list[Directive] = []
+    for name in summary.loops:
+        for directive in _of_loop(summary, full, name):
+            labels = [named(name)]
+            if name in strips.stripped and directive.kind == "pipeline":
+                labels = [strips_of(name), rest_of(name)] if strips.stripped[name] else [strips_of(name)]
+            elif name in strips.stripped:
+                labels = [lanes_of(name)]
+            found += [replace(directive, loop=label) for label in labels]
+    return strips.source, (*found, *_partitions(summary, full))
+
+
+@cache
+def own_target() -> Target:
+    """What the project's own synthesis is."""
+    return read_target("simfoundry")
+
+
+def unroll_factors(
+    summary: Summary, configuration: Configuration, target: Target | None = None
+) -> Mapping[str, int]:
     """Copies of each loop's body, those inside pipelined loops included."""
-    full = complete(summary, configuration)
+    full = complete(summary, configuration, target)
     return {name: full.of(name).unroll for name in summary.loops}
 
 
@@ -51,12 +88,14 @@ def _holds_pipeline(summary: Summary, full: Configuration, name: str) -> bool:
     return any(full.of(inner).pipeline == FINE for inner in summary.loops_inside(name))
 
 
-def partition_factors(summary: Summary, configuration: Configuration) -> Mapping[str, tuple[int, ...]]:
+def partition_factors(
+    summary: Summary, configuration: Configuration, target: Target | None = None
+) -> Mapping[str, tuple[int, ...]]:
     """Banks of each array by dimension: a multiple of every factor of a loop that runs over the dimension.
 
     Source: NLP-DSE equations 10 and 11.
     """
-    factors = unroll_factors(summary, configuration)
+    factors = unroll_factors(summary, configuration, target)
     banks = {name: [1] * len(array.shape) for name, array in summary.arrays.items()}
     for statement in summary.statements:
         for access in statement.accesses:
@@ -75,7 +114,7 @@ def _widen(banks: list[int], access: Access, factors: Mapping[str, int]) -> None
 
 def _partitions(summary: Summary, full: Configuration) -> list[Directive]:
     found: list[Directive] = []
-    for name, banks in partition_factors(summary, full).items():
+    for name, banks in partition_factors(summary, full, own_target()).items():
         shape = summary.arrays[name].shape
         for dimension, (count, extent) in enumerate(zip(banks, shape, strict=True), 1):
             if count >= extent > 1:

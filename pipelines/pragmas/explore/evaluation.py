@@ -23,6 +23,7 @@ class Evaluation:
         not_applied: directives that the tool did not apply, with its reasons; empty when all were.
         dsp_count, area_um2: resources, as far as the evaluator knows them; used_share: of the limit that the
             design is nearest to, above 1 where it does not fit.
+        strips: factors are written as strips in the text, not asked for by directives.
         wall_s: seconds it took.
     """
 
@@ -33,6 +34,7 @@ class Evaluation:
     dsp_count: int | None = None
     area_um2: float | None = None
     used_share: float | None = None
+    strips: bool = False
     wall_s: float = 0.0
 
     @property

@@ -30,11 +30,9 @@ import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from math import prod
 
 from pipelines.pragmas.bound import Target, bound, complete
 from pipelines.pragmas.configuration import FINE, OFF, Configuration, LoopChoice
-from pipelines.pragmas.explore.directives import partition_factors
 from pipelines.pragmas.explore.evaluation import Evaluation, Evaluator
 from pipelines.pragmas.explore.keys import configuration_key
 from pipelines.pragmas.explore.resources import Room, Use, room
@@ -228,7 +226,7 @@ def is_fine(summary: Summary, configuration: Configuration) -> bool:
 
 def most_parts(summary: Summary, configuration: Configuration) -> int:
     """Partitions of the array that has most (equation 9)."""
-    return max((prod(factors) for factors in partition_factors(summary, configuration).values()), default=1)
+    return max(partitions(summary, configuration).values(), default=1)
 
 
 def _measure_remainders(summary: Summary, target: Target, walk: _Walk) -> None:

@@ -5,23 +5,33 @@ engines, or the search.
 
 A process is forked from a server that has imported the engines, and is ended at the time limit: a design
 whose loops are unrolled too far takes minutes, as with any tool.
+
+Where a pipeline waits for what it stored in an array, factors are written as strips in the text (`strips.py`)
+and the design is made again in the time that is left; the faster one of those that fit counts. A text is
+believed when it gives natively, bit by bit, what the program gives.
 """
 
 from __future__ import annotations
 
+import hashlib
+import math
 import multiprocessing
+import re
+import tempfile
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection
+from pathlib import Path
 
 from pipelines.cache import ContentCache
-from pipelines.hls import HlsError, HlsOptions, design_id, tool_version
+from pipelines.hls import HlsError, HlsOptions, design_id, read_interface, tool_version
 from pipelines.identity import content_hash
 from pipelines.labelling import CountedDesign, LabelOptions, count_design
+from pipelines.native import native_version, run_native
 from pipelines.pragmas.configuration import Configuration
-from pipelines.pragmas.explore.directives import hls_directives
+from pipelines.pragmas.explore.directives import hls_directives, strips_design
 from pipelines.pragmas.explore.evaluation import Evaluation
 from pipelines.pragmas.summary import Summary
-from pipelines.programs import ProgramError
+from pipelines.programs import ProgramError, draw_data
 from pipelines.schemas import INFEASIBLE, OK, TIMEOUT, TOOL_ERROR, ProgramRow
 from pipelines.tools import ToolMissing, stopwatch
 
@@ -30,6 +40,9 @@ COPIES_A_SECOND = 50
 loops do 400 to 800, arrays in many banks 100 to 200. Searches begin with it and double what was done."""
 
 PRELOADED = ("pipelines.pragmas.explore.own_hls",)
+
+_WAITS = re.compile(r"II (\d+): ResMII (\d+) \([^)]*\), RecMII (\d+) \(array")
+"""A pipeline's outcome whose recurrence goes through an array."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,39 +78,68 @@ class OwnHls:
         """The options of a configuration's design."""
         return replace(self.base, directives=hls_directives(self.summary, configuration))
 
+    def written(self, configuration: Configuration) -> tuple[ProgramRow, HlsOptions] | None:
+        """The program with the configuration's factors as strips, and the options of its design."""
+        found = strips_design(self.program.source, self.summary, configuration)
+        if found is None:
+            return None
+        text, directives = found
+        program = replace(
+            self.program,
+            program_id=content_hash(text, self.program.top, self.program.inputs),
+            source=text,
+            source_bytes=len(text.encode("utf-8")),
+        )
+        return program, replace(self.base, directives=directives)
+
     def evaluate(self, configuration: Configuration) -> Evaluation:
         """Measure one configuration in a process of its own; one that timed out before is not tried again."""
-        asked = self.options_for(configuration)
-        key = content_hash(design_id(self.program, asked), self.timeout_s)
+        plain, waits = self._measure(self.program, self.options_for(configuration), self.timeout_s)
+        if not waits or (written := self.written(configuration)) is None:
+            return plain
+        left_s = self.timeout_s - plain.wall_s
+        if left_s <= 0.0:
+            return plain
+        strips, _ = self._measure(*written, left_s)
+        both_s = plain.wall_s + strips.wall_s
+        return replace(min(plain, replace(strips, strips=True), key=_worth), wall_s=both_s)
+
+    def _measure(self, program: ProgramRow, asked: HlsOptions, limit_s: float) -> tuple[Evaluation, bool]:
+        """Make and count a design; and whether a pipeline of it waits for an array."""
+        key = content_hash(design_id(program, asked), self.timeout_s)
         if self.cache.get("pragma_timeout", key) is not None:
-            return self._late()
+            return self._late(limit_s), False
         start = stopwatch()
-        answered, found = self._ask(asked)
+        answered, found = self._ask(program, asked, limit_s)
         if not answered:
             self.cache.put("pragma_timeout", key, {"timeout_s": self.timeout_s})
-            return self._late()
-        return self._judged(found, stopwatch() - start)
+            return self._late(limit_s), False
+        waits = isinstance(found, CountedDesign) and _waits_for_arrays(found)
+        return self._judged(found, stopwatch() - start), waits
 
-    def _ask(self, asked: HlsOptions) -> tuple[bool, CountedDesign | str | None]:
+    def _ask(
+        self, program: ProgramRow, asked: HlsOptions, limit_s: float
+    ) -> tuple[bool, CountedDesign | str | None]:
         """Whether the process answered in time, and its answer; None when it ended without one."""
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(list(PRELOADED))
         receiving, sending = context.Pipe(duplex=False)
-        arguments = (sending, self.program, asked, self.cache, self.options)
+        original = None if program is self.program else self.program
+        arguments = (sending, program, original, asked, self.cache, self.options)
         process = context.Process(target=_work, args=arguments, daemon=True)
         process.start()
         sending.close()
         try:
-            answered = receiving.poll(self.timeout_s)
+            answered = receiving.poll(limit_s)
             return answered, _received(receiving) if answered else None
         finally:
             process.kill()
             process.join()
             receiving.close()
 
-    def _late(self) -> Evaluation:
+    def _late(self, limit_s: float) -> Evaluation:
         reason = f"high-level synthesis ran past {self.timeout_s:g} s"
-        return Evaluation(status=TIMEOUT, reason=reason, wall_s=self.timeout_s)
+        return Evaluation(status=TIMEOUT, reason=reason, wall_s=limit_s)
 
     def _judged(self, found: CountedDesign | str | None, wall_s: float) -> Evaluation:
         if found is None:
@@ -129,6 +171,18 @@ def _engines_s(found: CountedDesign) -> float:
     return sum(s or 0.0 for s in (found.design.hls_wall_s, *runs))
 
 
+def _waits_for_arrays(found: CountedDesign) -> bool:
+    """Whether the interval of a pipeline is longer than its memories ask for, because of an array."""
+    outcomes = (outcome.reason or "" for outcome in found.outcomes)
+    waits = (match for reason in outcomes for match in _WAITS.finditer(reason))
+    return any(int(found[1]) > int(found[2]) and int(found[3]) > 1 for found in waits)
+
+
+def _worth(found: Evaluation) -> tuple[bool, float]:
+    """Order of designs of one configuration: what may be chosen, the faster ones first."""
+    return not found.valid, math.inf if found.latency_cycles is None else found.latency_cycles
+
+
 def _received(connection: Connection) -> CountedDesign | str | None:
     try:
         return connection.recv()
@@ -139,15 +193,49 @@ def _received(connection: Connection) -> CountedDesign | str | None:
 def _work(
     connection: Connection,
     program: ProgramRow,
+    original: ProgramRow | None,
     asked: HlsOptions,
     cache: ContentCache,
     options: LabelOptions,
 ) -> None:
-    """What the process does: one design, and its answer through the pipe."""
+    """What the process does: one design, and its answer through the pipe.
+
+    Args: original: the program that another text of it must equal natively.
+    """
     answer: CountedDesign | str
     try:
         answer = count_design(program, asked, cache=cache, options=options)
+        if original is not None and not same_results(original, program, cache, options):
+            answer = "the text with strips must give what the program gives natively, got other results"
     except (HlsError, ProgramError, ToolMissing, OSError, MemoryError) as error:
         answer = f"{type(error).__name__}: {error}"
     connection.send(answer)
     connection.close()
+
+
+def same_results(first: ProgramRow, second: ProgramRow, cache: ContentCache, options: LabelOptions) -> bool:
+    """Whether two programs of one interface are fine natively and give the same results, bit by bit."""
+    digests = [_native_digest(program, cache, options) for program in (first, second)]
+    return digests[0] is not None and digests[0] == digests[1]
+
+
+def _native_digest(program: ProgramRow, cache: ContentCache, options: LabelOptions) -> str | None:
+    """Hash of all that a program gives natively; None when it fails. Remembered."""
+    seed = options.data_seeds[0]
+    key = content_hash(program.program_id, seed, native_version())
+    stored = cache.get("pragma_native", key)
+    if stored is not None:
+        return stored["digest"]
+    interface = read_interface(program.source, program.top)
+    data = draw_data(interface, program.inputs, seed=seed)
+    with tempfile.TemporaryDirectory(prefix="simfoundry-") as folder:
+        run = run_native(
+            program.source, interface, data, folder=Path(folder), timeout_s=options.native_timeout_s
+        )
+    if run.status != OK:
+        return None
+    digest = hashlib.sha256(repr(run.returned).encode())
+    for name, values in sorted(run.outputs.items()):
+        digest.update(name.encode() + b"\0" + values.tobytes())
+    cache.put("pragma_native", key, {"digest": digest.hexdigest()})
+    return digest.hexdigest()

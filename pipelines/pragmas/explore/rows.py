@@ -64,6 +64,7 @@ def _row(explored: Explored, method: str, identity: str, step: Step) -> PragmaDe
         not_applied=canonical_json(list(measured.not_applied)) if measured.not_applied else None,
         dsp_count=measured.dsp_count,
         area_um2=measured.area_um2,
+        strips=measured.strips if was and measured.latency_cycles is not None else None,
         best_cycles=step.best_cycles,
         solver_wall_s=step.solver_s,
         measure_wall_s=measured.wall_s if was else None,

@@ -17,10 +17,11 @@ import numpy as np
 from pipelines.pragmas.bound import Target
 from pipelines.pragmas.configuration import FINE, Configuration, LoopChoice
 from pipelines.pragmas.errors import PragmaError
-from pipelines.pragmas.explore.bottleneck import Measuring, RivalOptions, divisors
+from pipelines.pragmas.explore.bottleneck import Measuring, RivalOptions
 from pipelines.pragmas.explore.evaluation import Evaluator
 from pipelines.pragmas.explore.side_by_side import SideBySide
 from pipelines.pragmas.explore.steps import Exploration, Step
+from pipelines.pragmas.program import pipeline_factors
 from pipelines.pragmas.summary import Summary
 
 EXHAUSTIVE, RANDOM = "exhaustive", "random"
@@ -28,41 +29,38 @@ MOST_CONFIGURATIONS = 100_000
 DRAWS_A_DESIGN = 100
 
 
-def all_configurations(summary: Summary) -> Iterator[Configuration]:
+def all_configurations(summary: Summary, target: Target) -> Iterator[Configuration]:
     """Every configuration of pipelines and factors, in a fixed order."""
-    for loops in product(*(_of_nest(summary, c) for c in summary.body if isinstance(c, str))):
+    for loops in product(*(_of_nest(summary, target, c) for c in summary.body if isinstance(c, str))):
         yield Configuration(loops={name: choice for part in loops for name, choice in part.items()})
 
 
-def _of_nest(summary: Summary, loop: str) -> list[dict[str, LoopChoice]]:
+def _of_nest(summary: Summary, target: Target, loop: str) -> list[dict[str, LoopChoice]]:
     """Choices of a loop and the loops inside it."""
-    factors = _factors(summary, loop)
+    factors = pipeline_factors(summary, target, loop)
     found = [{loop: LoopChoice(pipeline=FINE, unroll=factor)} for factor in factors]
     inner = [child for child in summary.loops[loop].children if isinstance(child, str)]
     if not inner:
         return found
-    for parts in product(*(_of_nest(summary, child) for child in inner)):
+    for parts in product(*(_of_nest(summary, target, child) for child in inner)):
         below = {name: choice for part in parts for name, choice in part.items()}
         found += [{loop: LoopChoice(unroll=factor), **below} for factor in factors]
     return found
 
 
-def _factors(summary: Summary, loop: str) -> list[int]:
-    facts = summary.loops[loop]
-    return divisors(facts.trip_count_max) if facts.constant else [1]
-
-
-def draw_configuration(summary: Summary, generator: np.random.Generator) -> Configuration:
+def draw_configuration(summary: Summary, target: Target, generator: np.random.Generator) -> Configuration:
     """A configuration: on each way down a pipelined loop at a level drawn evenly, factors drawn evenly."""
     loops: dict[str, LoopChoice] = {}
     for child in summary.body:
         if isinstance(child, str):
-            loops |= _drawn_nest(summary, child, generator)
+            loops |= _drawn_nest(summary, target, child, generator)
     return Configuration(loops=loops)
 
 
-def _drawn_nest(summary: Summary, loop: str, generator: np.random.Generator) -> dict[str, LoopChoice]:
-    factors = _factors(summary, loop)
+def _drawn_nest(
+    summary: Summary, target: Target, loop: str, generator: np.random.Generator
+) -> dict[str, LoopChoice]:
+    factors = pipeline_factors(summary, target, loop)
     factor = factors[int(generator.integers(len(factors)))]
     inner = [child for child in summary.loops[loop].children if isinstance(child, str)]
     levels = 1 + max((_depth(summary, child) for child in inner), default=0)
@@ -70,7 +68,7 @@ def _drawn_nest(summary: Summary, loop: str, generator: np.random.Generator) -> 
         return {loop: LoopChoice(pipeline=FINE, unroll=factor)}
     found = {loop: LoopChoice(unroll=factor)}
     for child in inner:
-        found |= _drawn_nest(summary, child, generator)
+        found |= _drawn_nest(summary, target, child, generator)
     return found
 
 
@@ -91,7 +89,7 @@ def explore_all(
 
     Raises: PragmaError: there are more than `MOST_CONFIGURATIONS`.
     """
-    found = list(islice(all_configurations(summary), MOST_CONFIGURATIONS + 1))
+    found = list(islice(all_configurations(summary, target), MOST_CONFIGURATIONS + 1))
     if len(found) > MOST_CONFIGURATIONS:
         raise PragmaError(
             f"an exhaustive search takes at most {MOST_CONFIGURATIONS} configurations, got more"
@@ -123,7 +121,7 @@ def explore_randomly(
         before = -1
         while not measuring.ended() and len(measuring.steps) != before:
             before = len(measuring.steps)
-            measuring.measure([draw_configuration(summary, generator) for _ in range(DRAWS_A_DESIGN)])
+            measuring.measure([draw_configuration(summary, target, generator) for _ in range(DRAWS_A_DESIGN)])
     return measuring.result()
 
 

@@ -5,7 +5,7 @@ Belongs here: equations 1 to 16 of NLP-DSE as SCIP solves them. Does not: what a
 are used.
 """
 
-from pipelines.pragmas.program.constants import partitions, unrolled_size
+from pipelines.pragmas.program.constants import partitions, pipeline_factors, unrolled_size
 from pipelines.pragmas.program.options import (
     DSPS,
     EXCLUDED,
@@ -35,6 +35,7 @@ __all__ = [
     "Solution",
     "export",
     "partitions",
+    "pipeline_factors",
     "solve",
     "unrolled_size",
 ]

@@ -150,7 +150,7 @@ def _pipelined(
 ) -> list[Option]:
     """Factors of a pipelined loop, up to its distance (equation 8; rule 3 of decision 012)."""
     loop = summary.loops[name]
-    factors = divisors(loop.trip_count_max) if loop.constant else (1,)
+    factors = pipeline_factors(summary, target, name)
     pairs = [(u, u) for u in factors if u == inner_unroll(loop, u) or u == 1]
     if enabling and loop.distance == 1:
         pairs += [(u, 1) for u in factors if is_prime(u)]
@@ -162,6 +162,16 @@ def _pipelined(
         found += [option for option in options if option.interval > found[-1].interval]
     alone = loop.parent is not None and len(_loops_of(summary, loop.parent)) == 1
     return [option for option in found if not (alone and option.full)]
+
+
+def pipeline_factors(summary: Summary, target: Target, name: str) -> tuple[int, ...]:
+    """Factors of a pipelined loop: divisors of a constant trip count (equation 12), else those of the target,
+    of innermost loops, that the average execution fills."""
+    loop = summary.loops[name]
+    if loop.constant:
+        return divisors(loop.trip_count_max)
+    varying = () if _has_loops(summary, name) else target.varying_factors
+    return (1, *(u for u in varying if u <= loop.trip_count_average))
 
 
 def _longer_intervals(target: Target, least: Option, search: SearchOptions) -> list[int]:
