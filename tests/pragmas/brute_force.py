@@ -40,7 +40,7 @@ def configurations(summary: Summary, target: Target) -> Iterator[Configuration]:
 
 
 def _factors(summary: Summary, target: Target, name: str) -> list[int]:
-    """Divisors; of an innermost loop without a constant trip count what the target has and the average fills."""
+    """Divisors; of innermost loops without a constant trip count the target's that the average fills."""
     loop = summary.loops[name]
     if loop.constant:
         return [n for n in range(1, loop.trip_count_max + 1) if loop.trip_count_max % n == 0] or [1]
