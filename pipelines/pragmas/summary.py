@@ -16,6 +16,9 @@ from fractions import Fraction
 READ, WRITE = "read", "write"
 RAW, WAR, WAW = "raw", "war", "waw"
 
+GROUPED = (2, 4, 8, 16)
+"""Factors for which whole groups of iterations are counted in loops of no constant trip count."""
+
 ROOT = ""
 """The place outside of all loops, where a loop's name is asked for."""
 
@@ -96,7 +99,10 @@ class Loop:
         distance: fewest iterations after which a value comes back to the statement it came from, other than
             in a reduction; None when none does. A loop that is neither parallel nor a reduction and has None
             carries dependences that order its iterations but form no cycle (WAR and WAW among them).
-        bounded_by: loops around it whose counters its bounds mention.
+        bounded_by: loops around it whose counters its bounds mention; fixed_start: the first iteration is the
+            same in all executions.
+        groups_average: by factor of `GROUPED`, whole groups of so many iterations in the mean of executions;
+            empty where the trip count is constant.
     """
 
     name: str
@@ -112,6 +118,8 @@ class Loop:
     reduction: bool
     distance: int | None = None
     bounded_by: frozenset[str] = frozenset()
+    fixed_start: bool = True
+    groups_average: Mapping[int, Fraction] = field(default_factory=dict[int, Fraction])
 
     @property
     def constant(self) -> bool:

@@ -44,7 +44,7 @@ def _factors(summary: Summary, target: Target, name: str) -> list[int]:
     loop = summary.loops[name]
     if loop.constant:
         return [n for n in range(1, loop.trip_count_max + 1) if loop.trip_count_max % n == 0] or [1]
-    inner = not summary.loops_inside(name)
+    inner = loop.fixed_start and not summary.loops_inside(name)
     return [1, *(n for n in target.varying_factors if inner and n <= loop.trip_count_average)]
 
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, assume, event, given, settings
 
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.errors import PragmaError
-from pipelines.pragmas.summary import ROOT, Summary
+from pipelines.pragmas.summary import GROUPED, ROOT, Summary
 
 Body = tuple[Counted | Store, ...]
 
@@ -33,6 +33,8 @@ def test_facts_equal_those_of_running_every_iteration(body: Body) -> None:
         loop = summary.loops[name]
         found = (loop.trip_count_min, loop.trip_count_max, loop.trip_count_average, loop.executions)
         assert found == (min(trips), max(trips), Fraction(sum(trips), len(trips)), len(trips)), c_text(body)
+        groups = {n: Fraction(sum(trip // n for trip in trips), len(trips)) for n in GROUPED}
+        assert loop.groups_average == ({} if loop.constant else groups), c_text(body)
     flows: dict[tuple[int, int, str, str, str | None], int] = {}
     for d in summary.dependences:
         key = (d.source, d.target, d.kind, d.array, d.loop)

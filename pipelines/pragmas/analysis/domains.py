@@ -10,7 +10,7 @@ So a nest whose bounds each mention one counter takes one array of one dimension
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import prod
 from typing import Any
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from pipelines.pragmas.analysis.conditions import Condition
 from pipelines.pragmas.analysis.nest import Level, Nest
 from pipelines.pragmas.errors import PragmaError
-from pipelines.pragmas.summary import Affine
+from pipelines.pragmas.summary import GROUPED, Affine
 
 UNKNOWN_TRIPS = 1024
 """Iterations that dependence questions assume of a loop of unknown trip count; no count depends on it."""
@@ -60,12 +60,19 @@ def path_levels(nest: Nest, path: Sequence[str]) -> list[Level]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TripCounts:
-    """A loop's iterations: of one execution at least and at most, of all, and how often it is executed."""
+    """A loop's iterations.
+
+    Attributes:
+        least, most: of one execution; total: of all; executions: how often it is executed.
+        groups: whole groups of iterations in the mean of executions, by their size; none where all executions
+            have as many iterations.
+    """
 
     least: int
     most: int
     total: int
     executions: int
+    groups: Mapping[int, Fraction] = field(default_factory=dict[int, Fraction])
 
     @property
     def average(self) -> Fraction:
@@ -85,7 +92,13 @@ def count_trips(nest: Nest) -> dict[str, TripCounts]:
         least, most[name] = _extremes(level, around)
         executions = _count_points(around, most)
         total = _count_points([*around, level], most)
-        found[name] = TripCounts(least=least, most=most[name], total=total, executions=executions)
+        groups = dict[int, Fraction]()
+        if least < most[name] and level.spans and executions:
+            sizes = {n: _count_points([*around, level], most, group=n) for n in GROUPED}
+            groups = {n: Fraction(count, executions) for n, count in sizes.items()}
+        found[name] = TripCounts(
+            least=least, most=most[name], total=total, executions=executions, groups=groups
+        )
     return found
 
 
@@ -128,20 +141,26 @@ class _Weight:
     values: NDArray[Any]
 
 
-def _count_points(levels: Sequence[Level], most: Mapping[str, int]) -> int:
-    """Points of the domain of a path; loops of unknown trip count have one iteration, or none innermost."""
+def _count_points(levels: Sequence[Level], most: Mapping[str, int], *, group: int = 1) -> int:
+    """Points of the domain of a path; loops of unknown trip count have one iteration, or none innermost.
+
+    Args: group: iterations of the innermost loop that count as one; what fills no group does not count.
+    """
     if levels and not levels[-1].spans:
         return 0
     small = prod(max(1, most[level.name]) for level in levels) < 1 << 62
     kind = np.int64 if small else object
     weight = _Weight((), np.ones((), dtype=kind))
     for level in reversed(levels):
-        weight = _summed(weight, level, most)
+        weight = _summed(weight, level, most, group if level is levels[-1] else 1)
     return int(weight.values)
 
 
-def _summed(weight: _Weight, level: Level, most: Mapping[str, int]) -> _Weight:
-    """The sum of a weight over a loop's iterations, as a weight of the counters around it."""
+def _summed(weight: _Weight, level: Level, most: Mapping[str, int], group: int = 1) -> _Weight:
+    """The sum of a weight over a loop's iterations, as a weight of the counters around it.
+
+    Args: group: iterations that count as one, where the weight is the same for all of them.
+    """
     mentioned = {loop for span in level.spans for loop, _ in span.terms}
     outer = tuple(sorted((mentioned | set(weight.axes)) - {level.name}))
     sizes = [most[axis] for axis in outer]
@@ -151,7 +170,7 @@ def _summed(weight: _Weight, level: Level, most: Mapping[str, int]) -> _Weight:
             f"together; supported: bounds that depend on few loops around"
         )
     kind = weight.values.dtype
-    trips = np.minimum(_trips(level, outer, sizes), most[level.name]).astype(kind)
+    trips = (np.minimum(_trips(level, outer, sizes), most[level.name]) // group).astype(kind)
     if level.name not in weight.axes:
         return _Weight(outer, np.asarray(trips * _spread(weight.values, weight.axes, outer), dtype=kind))
     values = np.moveaxis(weight.values, weight.axes.index(level.name), 0)

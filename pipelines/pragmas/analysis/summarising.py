@@ -140,6 +140,8 @@ def _loop(nest: Nest, name: str, trips: TripCounts, facts: LoopFacts) -> Loop:
         reduction=facts.reduction,
         distance=facts.distance,
         bounded_by=_bounded_by(level),
+        fixed_start=level.start.exact and not level.start.terms,
+        groups_average=trips.groups,
     )
 
 

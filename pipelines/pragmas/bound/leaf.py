@@ -33,9 +33,11 @@ def leaf(summary: Summary, loop: str, unroll: int, target: Target, asked: int = 
         (asked // _sums_at_once(summary, loop, target), "asked for"),
         key=lambda way: way[0],
     )
-    steps = iterations(facts, unroll)
     fill = max(0, latency - interval) if facts.trip_count_min > 0 else 0
-    cycles = fill + float(steps) * interval if facts.trip_count_max else 0.0
+    starts = float(iterations(facts, unroll)) * interval
+    if unroll in target.varying_factors and unroll in facts.groups_average:
+        starts = _grouped_starts(summary, loop, unroll, interval, target)
+    cycles = fill + starts if facts.trip_count_max else 0.0
     return Leaf(
         latency_cycles=latency,
         interval_cycles=interval,
@@ -43,6 +45,14 @@ def leaf(summary: Summary, loop: str, unroll: int, target: Target, asked: int = 
         units=units(summary, loop, unroll, interval),
         limit=limit,
     )
+
+
+def _grouped_starts(summary: Summary, loop: str, unroll: int, interval: int, target: Target) -> float:
+    """Cycles in which whole groups of iterations start, and after them, one by one, those that fill none."""
+    facts = summary.loops[loop]
+    groups = facts.groups_average[unroll]
+    rest = facts.trip_count_average - groups * unroll
+    return float(groups) * interval + float(rest) * least_interval(summary, loop, 1, target)[0]
 
 
 def iterations(loop: Loop, unroll: int) -> Fraction:

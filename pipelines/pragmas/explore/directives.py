@@ -16,6 +16,7 @@ from math import lcm
 
 from pipelines.hls import Directive
 from pipelines.pragmas.bound import Target, complete, read_target
+from pipelines.pragmas.bound.completion import flattened
 from pipelines.pragmas.configuration import FINE, Configuration
 from pipelines.pragmas.explore.strips import lanes_of, named, rest_of, strip_loops, strips_of
 from pipelines.pragmas.summary import Access, Summary
@@ -51,6 +52,43 @@ def strips_design(
                 labels = [lanes_of(name)]
             found += [replace(directive, loop=label) for label in labels]
     return strips.source, (*found, *_partitions(summary, full))
+
+
+def likely_waits(summary: Summary, configuration: Configuration) -> bool:
+    """Whether a pipeline likely waits for an array when factors are directives.
+
+    It does where it is of a flattened nest or has no constant trip count, reads and writes an array, and a
+    loop of the nest has a factor and indexes the array, so that the place within a bank is a quotient.
+    """
+    full = complete(summary, configuration, own_target())
+    for name in summary.loops:
+        if full.of(name).pipeline != FINE:
+            continue
+        nest = _flattened_nest(summary, name)
+        stepped = {loop for loop in nest if full.of(loop).unroll > 1}
+        if (len(nest) > 1 or not summary.loops[name].constant) and any(
+            _updates(summary, name, loop) for loop in stepped
+        ):
+            return True
+    return False
+
+
+def _flattened_nest(summary: Summary, name: str) -> tuple[str, ...]:
+    """A loop and those around it that make one pipeline with it."""
+    found = [name]
+    while (parent := summary.loops[found[-1]].parent) is not None and flattened(summary, parent):
+        found.append(parent)
+    return tuple(found)
+
+
+def _updates(summary: Summary, name: str, stepped: str) -> bool:
+    """Whether a loop reads and writes an array that another loop's counter indexes."""
+    kinds: dict[str, set[str]] = {}
+    for statement in summary.statements:
+        for access in statement.accesses if name in statement.loops else ():
+            if any(loop == stepped for subscript in access.subscripts for loop, _ in subscript.terms):
+                kinds.setdefault(access.array, set()).add(access.kind)
+    return any(len(found) > 1 for found in kinds.values())
 
 
 @cache

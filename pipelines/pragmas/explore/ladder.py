@@ -58,6 +58,8 @@ FIRST_PARTS = 128
 LEAST_GROWTH, MOST_GROWTH = 2.0, 4.0
 """Copies of a next design over those of one that was done in time; more than the least where that took less
 than a quarter of the time it may."""
+BELOW_LATE = 0.75
+"""Share of the size of a design that ran out of time, which others keep to until one as large is done."""
 SLACKS = (1.5, 3.0)
 """Of a limit that designs are expected to take and may be tried all the same, when nothing else can win."""
 LEAST_SHARE = 0.01
@@ -360,7 +362,8 @@ class _Walk:
         beside: designs that are being measured, and the time of the search.
         most_copies: of operations and accesses that a design may have not to run out of time, by whether it
             has no copies of whole modules; None when unknown; most_parts: likewise partitions of an array.
-        done_copies, done_parts: largest that were done in time. narrowed: sub-problems within such limits.
+        done_copies, done_parts: largest that were done in time; late_copies: the least that ran out of time.
+        narrowed: sub-problems within such limits.
         remainder: bound of all that was not measured; proven: the best measured latency is not above it.
         closed: no further rung can win.
     """
@@ -378,6 +381,7 @@ class _Walk:
     uses: dict[bool, list[Use]] = field(default_factory=lambda: {False: [], True: []})
     most_copies: dict[bool, int | None]
     done_copies: dict[bool, int] = field(default_factory=lambda: {False: 0, True: 0})
+    late_copies: dict[bool, float] = field(default_factory=lambda: {False: math.inf, True: math.inf})
     most_parts: int | None = None
     done_parts: int = 0
     narrowed: dict[tuple[bool, int | None, int | None, float], SubProblem] = field(
@@ -518,10 +522,13 @@ class _Walk:
     def _compare_copies(self, kind: bool, copies: int, answer: Evaluation) -> None:
         most, done = self.most_copies[kind], self.done_copies[kind]
         if answer.status != TIMEOUT:
-            self.done_copies[kind] = max(done, copies)
+            done = self.done_copies[kind] = max(done, copies)
+            late = self.late_copies[kind] if self.late_copies[kind] > done else math.inf
             if most is not None:
-                self.most_copies[kind] = max(most, int(self._growth(answer) * copies))
+                grown = min(self._growth(answer) * copies, BELOW_LATE * late)
+                self.most_copies[kind] = max(most, done, int(grown))
         elif copies > done:
+            self.late_copies[kind] = min(self.late_copies[kind], copies)
             self.most_copies[kind] = _least(most, max(done, copies // 2, 1))
 
     def _growth(self, answer: Evaluation) -> float:

@@ -6,9 +6,10 @@ engines, or the search.
 A process is forked from a server that has imported the engines, and is ended at the time limit: a design
 whose loops are unrolled too far takes minutes, as with any tool.
 
-Where a pipeline waits for what it stored in an array, factors are written as strips in the text (`strips.py`)
-and the design is made again in the time that is left; the faster one of those that fit counts. A text is
-believed when it gives natively, bit by bit, what the program gives.
+Factors are directives, or strips in the text (`strips.py`) where a pipeline would likely wait for what it
+stored in an array. Where one does wait, the design is made in the other way in the time that is left, and the
+faster one of those that fit counts. A text is believed when it gives natively, bit by bit, what the program
+gives.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from pipelines.identity import content_hash
 from pipelines.labelling import CountedDesign, LabelOptions, count_design
 from pipelines.native import native_version, run_native
 from pipelines.pragmas.configuration import Configuration
-from pipelines.pragmas.explore.directives import hls_directives, strips_design
+from pipelines.pragmas.explore.directives import hls_directives, likely_waits, strips_design
 from pipelines.pragmas.explore.evaluation import Evaluation
 from pipelines.pragmas.summary import Summary
 from pipelines.programs import ProgramError, draw_data
@@ -94,15 +95,21 @@ class OwnHls:
 
     def evaluate(self, configuration: Configuration) -> Evaluation:
         """Measure one configuration in a process of its own; one that timed out before is not tried again."""
-        plain, waits = self._measure(self.program, self.options_for(configuration), self.timeout_s)
-        if not waits or (written := self.written(configuration)) is None:
-            return plain
-        left_s = self.timeout_s - plain.wall_s
-        if left_s <= 0.0:
-            return plain
-        strips, _ = self._measure(*written, left_s)
-        both_s = plain.wall_s + strips.wall_s
-        return replace(min(plain, replace(strips, strips=True), key=_worth), wall_s=both_s)
+        ways = [(self.program, self.options_for(configuration), False)]
+        if (written := self.written(configuration)) is not None:
+            ways.append((*written, True))
+            if likely_waits(self.summary, configuration):
+                ways.reverse()
+        program, asked, strips = ways[0]
+        first, waits = self._measure(program, asked, self.timeout_s)
+        first, left_s = replace(first, strips=strips), self.timeout_s - first.wall_s
+        good = first.status in (OK, INFEASIBLE) and not waits
+        if good or len(ways) == 1 or left_s <= 0.0:
+            return first
+        program, asked, strips = ways[1]
+        second, _ = self._measure(program, asked, left_s)
+        both_s = first.wall_s + second.wall_s
+        return replace(min(first, replace(second, strips=strips), key=_worth), wall_s=both_s)
 
     def _measure(self, program: ProgramRow, asked: HlsOptions, limit_s: float) -> tuple[Evaluation, bool]:
         """Make and count a design; and whether a pipeline of it waits for an array."""

@@ -166,11 +166,11 @@ def _pipelined(
 
 def pipeline_factors(summary: Summary, target: Target, name: str) -> tuple[int, ...]:
     """Factors of a pipelined loop: divisors of a constant trip count (equation 12), else those of the target,
-    of innermost loops, that the average execution fills."""
+    of innermost loops that begin alike in all executions, which the average one fills."""
     loop = summary.loops[name]
     if loop.constant:
         return divisors(loop.trip_count_max)
-    varying = () if _has_loops(summary, name) else target.varying_factors
+    varying = target.varying_factors if loop.fixed_start and not _has_loops(summary, name) else ()
     return (1, *(u for u in varying if u <= loop.trip_count_average))
 
 
