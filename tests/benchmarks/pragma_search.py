@@ -1,11 +1,12 @@
 """Searches for directives on our own high-level synthesis in equal time: Algorithm 1, bottlenecks, random.
 
     python tests/benchmarks/pragma_search.py --folder FOLDER [--kernels gemm,atax] [--size mini]
-        [--type float] [--budget 60] [--hls-timeout 20] [--area 20] [--figures docs/figures]
+        [--type float] [--budget 60] [--hls-timeout 20] [--area 300] [--figures docs/figures]
 
 Every search has the same seconds: solving and measuring, two designs at a time. A design is measured by
 high-level synthesis and the cycle model, its outputs equal to native C; it is valid when it is not larger
-than --area mm2. Throughput is floating operations of the program over measured cycles at 10 ns. Designs are
+than --area mm2: by default as many multipliers and adders of floats as an Alveo U200 has, 1,368 of five DSP
+blocks there and of 0.22 mm2 here. Throughput is floating operations of the program over measured cycles at 10 ns. Designs are
 remembered in FOLDER with the seconds they took, so that an interrupted run goes on, and a second run gives
 the same table.
 
@@ -188,7 +189,7 @@ def throughput_table(found: Mapping[tuple[str, str], Search]) -> None:
         end="",
     )
     print("throughput | time to the same |\n" + "| --- " * 12 + "|")
-    gains, times, whole = list[float](), list[float](), list[float]()
+    gains, times, whole, never = list[float](), list[float](), list[float](), 0
     for kernel in dict.fromkeys(k for k, _ in found):
         ours, rival, drawn = (found[kernel, m] for m in METHODS)
         best, other = ours.best(), rival.best()
@@ -198,7 +199,8 @@ def throughput_table(found: Mapping[tuple[str, str], Search]) -> None:
         gains.append(other / best)
         whole.append(rival.steps[-1].elapsed_s / ours.steps[-1].elapsed_s)
         reached, took = ours.seconds_to(other), rival.seconds_to(other)
-        times.append((took or 0.0) / reached if reached else math.nan)
+        never += reached is None
+        times.append((took or 0.0) / (reached or ours.steps[-1].elapsed_s))
         gap = best / ours.lower_bound - 1 if ours.lower_bound else math.nan
         cells = [
             f"{ours.gflops(ours.valid()[0].cycles):.3f}",
@@ -211,13 +213,14 @@ def throughput_table(found: Mapping[tuple[str, str], Search]) -> None:
             len(rival.measured()),
             f"{drawn.gflops(drawn.best()):.3f}",
             f"{gains[-1]:.2f}x",
-            "never" if reached is None else f"{times[-1]:.2f}x",
+            f"{times[-1]:.2f}x" + (", never" if reached is None else ""),
         ]
         print(f"| {kernel} | " + " | ".join(map(str, cells)) + " |")
-    known = [t for t in times if not math.isnan(t) and t > 0]
+    known = [t for t in times if t > 0]
     print(
         f"| geometric mean of {len(gains)} | | | | | | | | | | {geometric_mean(gains):.2f}x (2.38x) | "
-        f"{geometric_mean(known):.2f}x of {len(known)} (3.70x) |\n"
+        f"{geometric_mean(known):.2f}x of {len(known)} (3.70x) |\n\n"
+        f"The rival's best was never reached in {never}; the whole search counts there.\n"
     )
     print(
         f"Seconds until a search ended by itself or by its budget, the rival's over ours: geometric mean "
@@ -325,7 +328,7 @@ def main() -> None:
     parser.add_argument("--type", default="float")
     parser.add_argument("--budget", type=float, default=60.0)
     parser.add_argument("--hls-timeout", type=float, default=20.0)
-    parser.add_argument("--area", type=float, default=20.0)
+    parser.add_argument("--area", type=float, default=300.0)
     parser.add_argument("--figures", type=Path)
     options = parser.parse_args()
     print(f"Machine: {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}.\n")

@@ -36,8 +36,8 @@ from pipelines.programs import ProgramError, draw_data
 from pipelines.schemas import INFEASIBLE, OK, TIMEOUT, TOOL_ERROR, ProgramRow
 from pipelines.tools import ToolMissing, stopwatch
 
-COPIES_A_SECOND = 50
-"""Operations and accesses of an unrolled program that are synthesised and counted in a second, surely: plain
+COPIES_A_SECOND = 150
+"""Operations and accesses of an unrolled program that are synthesised and counted in a second, likely: plain
 loops do 400 to 800, arrays in many banks 100 to 200. Searches begin with it and double what was done."""
 
 PRELOADED = ("pipelines.pragmas.explore.own_hls",)
