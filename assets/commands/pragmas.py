@@ -32,6 +32,7 @@ from pipelines.pragmas.explore import (
     annotate,
     explore,
     hls_directives,
+    strips_design,
 )
 from pipelines.pragmas.program import INFEASIBLE, SearchOptions, Solution, solve
 from pipelines.schemas import ProgramRow
@@ -87,6 +88,9 @@ def answer_pragmas(question: PragmaQuestion) -> dict[str, Any]:
     searched = _search(question, program, summary, target)
     chosen = _chosen(searched, solution)
     annotated = annotate(text, summary, chosen, style=question.style)
+    strips = _strips(text, summary, chosen, searched)
+    if strips is not None:
+        annotated = strips["source"]
     if question.out is not None:
         _write(question.out, annotated)
     return {
@@ -99,6 +103,7 @@ def answer_pragmas(question: PragmaQuestion) -> dict[str, Any]:
         "exploration": None if searched is None else _exploration(searched),
         "source": annotated,
         **_directives(question, summary, chosen),
+        **(strips or {}),
     }
 
 
@@ -106,6 +111,8 @@ def pragma_text(answer: Mapping[str, Any], question: PragmaQuestion) -> str:
     """The answer as text: the annotated C unless it went to a file, then bound, gap and log."""
     found, proof = answer["bound"], answer["solution"]
     lines = [] if question.out is not None else [answer["source"].rstrip("\n"), ""]
+    if answer.get("strips"):
+        lines += ["factors are strips in the text; its directives:", answer["directives"], ""]
     kind = "proven least" if proof["status"] == "optimal" else f"gap {100 * (proof['gap'] or 0):.2f} %"
     lines.append(
         f"bound {found['latency_cycles']:,.0f} cycles on {answer['target']}: computation "
@@ -259,6 +266,21 @@ def _directives(question: PragmaQuestion, summary: Summary, chosen: Configuratio
     from pipelines.hls import directives_json
 
     return {"directives": directives_json(hls_directives(summary, chosen))}
+
+
+def _strips(
+    text: str, summary: Summary, chosen: Configuration, searched: Exploration | None
+) -> dict[str, Any] | None:
+    """The text with strips and its directives, where the best design was measured so."""
+    best = None if searched is None else searched.best
+    if best is None or best.evaluation is None or not best.evaluation.strips:
+        return None
+    from pipelines.hls import directives_json
+
+    found = strips_design(text, summary, chosen)
+    if found is None:
+        raise FoundryError("a text that was measured with strips must have some, got none")
+    return {"source": found[0], "directives": directives_json(found[1]), "strips": True}
 
 
 def _exploration(searched: Exploration) -> dict[str, Any]:

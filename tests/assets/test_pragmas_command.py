@@ -10,7 +10,19 @@ import pytest
 from click.testing import CliRunner, Result
 
 from assets.cli import simfoundry
+from pipelines.cache import ContentCache
+from pipelines.hls import HlsOptions, TransformOptions, parse_directives
+from pipelines.labelling import LabelOptions, count_design
+from pipelines.programs import program_from_file
 
+LOWER = """\
+void lower(float A[32][32], float x[32])
+{
+  for (int i = 0; i < 32; i++)
+    for (int j = 0; j <= i; j++)
+      A[i][j] = A[i][j] * x[j] + 1.0f;
+}
+"""
 MATRIX_PRODUCT = """\
 void mm(float A[4][6], float B[6][5], float C[4][5])
 {
@@ -64,6 +76,28 @@ def test_designs_are_measured_and_none_is_faster_than_its_bound(file: Path) -> N
     proven, gap = answer["exploration"]["proven"], "to the best bound within the limits"
     assert ("proven best of the space" in last) is proven
     assert (gap in last) is not proven
+
+
+def test_a_design_with_strips_is_answered_as_it_was_measured(project: Path) -> None:
+    """Its text and its directives make the design with the cycles of the answer again."""
+    file = project / "lower.c"
+    file.write_text(LOWER)
+    asked = ("--target", "simfoundry", "--evaluate", "8", "--json")
+    answer = json.loads(_ask(file, *asked).stdout)
+    assert answer["strips"] is True
+    assert "L1_strips: for (" in answer["source"]
+    best = min(step["measured"] for step in answer["exploration"]["steps"] if step["status"] == "ok")
+    again_file = project / "again.c"
+    again_file.write_text(answer["source"])
+    program = program_from_file(again_file, top="lower")
+    options = HlsOptions(
+        transforms=TransformOptions(unsafe_math=True), directives=parse_directives(answer["directives"])
+    )
+    labels = LabelOptions(power=False, audit_fraction=0.0)
+    again = count_design(program, options, cache=ContentCache(folder=project / "other"), options=labels)
+    assert again.run is not None
+    assert again.run.latency_cycles == best
+    assert "factors are strips in the text" in _ask(file, *asked[:-1]).stdout
 
 
 def test_the_annotated_source_goes_to_a_file_as_vitis_pragmas(file: Path) -> None:

@@ -6,9 +6,9 @@
 Every search has the same seconds: solving and measuring, two designs at a time. A design is measured by
 high-level synthesis and the cycle model, its outputs equal to native C; it is valid when it is not larger
 than --area mm2: by default as many multipliers and adders of floats as an Alveo U200 has, 1,368 of five DSP
-blocks there and of 0.22 mm2 here. Throughput is floating operations of the program over measured cycles at 10 ns. Designs are
-remembered in FOLDER with the seconds they took, so that an interrupted run goes on, and a second run gives
-the same table.
+blocks there and of 0.22 mm2 here. Throughput is floating operations of the program over measured cycles at
+10 ns. Designs are remembered in FOLDER with the seconds they took, so that an interrupted run goes on, and a
+second run gives the same table.
 
 Tables: throughput and time beside Table 6 of NLP-DSE; steps to the best design and to the end beside Table 8;
 bounds beside measured latencies of every design tried (Figure 4), all and those whose directives were all

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import pytest
 
 from pipelines.pragmas import Configuration, LoopChoice, PragmaError
 from pipelines.pragmas.analysis import summarise
-from pipelines.pragmas.bound import bound, read_target
+from pipelines.pragmas.bound import Bound, bound, complete, read_target
 from pipelines.pragmas.configuration import FINE
 from pipelines.pragmas.explore import (
     EVALUATED,
     NO_DESIGN,
+    PREDICTED,
     PRUNED,
     REPEATED,
     Evaluation,
     Explored,
     LadderOptions,
+    Predictor,
     RivalOptions,
     configuration_key,
     configuration_of_key,
@@ -26,6 +28,7 @@ from pipelines.pragmas.explore import (
     explore,
     explore_all,
     explore_bottlenecks,
+    explore_predicted,
     explore_randomly,
 )
 from pipelines.pragmas.explore.ladder import most_parts, spelled, telling_loops
@@ -271,3 +274,31 @@ void two(float A[64][32], float b[2])
     summary = summarise(source, "two")
     chosen = Configuration(loops={"L0": LoopChoice(unroll=2), "L2": LoopChoice(pipeline=FINE, unroll=4)})
     assert telling_loops(summary, chosen, read_target("simfoundry")) == {"L1", "L2"}
+
+
+def test_what_is_predicted_to_be_fastest_is_measured_first() -> None:
+    known = Known(exact)
+    predictor = Predictor(predict=lambda _, bounds: [b.latency_cycles for b in bounds], seconds=60.0)
+    found = explore_predicted(SUMMARY, TARGET, known, predictor, RivalOptions(most_evaluations=3, together=1))
+    bounds = [step.bound_cycles or 0.0 for step in found.steps]
+    assert bounds == sorted(bounds)
+    assert [step.method for step in found.steps] == [PREDICTED] * 3
+    best = min(exact(c).latency_cycles or 0 for c in all_configurations(SUMMARY, TARGET))
+    assert found.best is not None
+    assert found.best.best_cycles == best
+
+
+def test_a_predictor_is_asked_about_designs_that_are_likely_made() -> None:
+    asked = list[Configuration]()
+
+    def predict(configurations: Sequence[Configuration], bounds: Sequence[Bound]) -> list[float]:
+        asked.extend(configurations)
+        return [-b.latency_cycles for b in bounds]
+
+    few = replace(TARGET, dsp_available=40)
+    predictor = Predictor(predict=predict, most_copies=60, seconds=60.0)
+    explore_predicted(SUMMARY, few, Known(exact), predictor, RivalOptions(most_evaluations=1))
+    assert len(asked) > 4
+    assert max(unrolled_size(SUMMARY, c) for c in asked) <= 60
+    assert max(bound(SUMMARY, c, few).dsp_count for c in asked) <= 40
+    assert len({configuration_key(complete(SUMMARY, c, few)) for c in asked}) == len(asked)

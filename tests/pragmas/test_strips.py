@@ -80,7 +80,9 @@ def evaluator(text: str, name: str, folder: Path) -> OwnHls:
 # ---- the text --------------------------------------------------------------------------------------
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=10, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow]
+)
 @given(programs(), st.data())
 def test_random_programs_give_the_same_in_strips(
     tmp_path_factory: pytest.TempPathFactory, body: tuple[Counted | Store, ...], data: st.DataObject

@@ -6,11 +6,12 @@ synthesis, a folder of reports, and a table of results.
 
 from pipelines.pragmas.explore.annotate import MERLIN, STYLES, VITIS, annotate
 from pipelines.pragmas.explore.bottleneck import AUTODSE, RivalOptions, explore_bottlenecks
-from pipelines.pragmas.explore.directives import hls_directives, partition_factors
+from pipelines.pragmas.explore.directives import hls_directives, partition_factors, strips_design
 from pipelines.pragmas.explore.evaluation import Evaluation, Evaluator
 from pipelines.pragmas.explore.keys import configuration_key, configuration_of_key
 from pipelines.pragmas.explore.ladder import LADDER, NLP_DSE, LadderOptions, explore
 from pipelines.pragmas.explore.own_hls import OwnHls
+from pipelines.pragmas.explore.predicted import PREDICTED, Predictor, explore_predicted
 from pipelines.pragmas.explore.recorded import RecordedReports, RecordedTable
 from pipelines.pragmas.explore.rows import Explored, exploration_rows
 from pipelines.pragmas.explore.sampling import EXHAUSTIVE, RANDOM, explore_all, explore_randomly
@@ -26,6 +27,7 @@ __all__ = [
     "METHODS",
     "NLP_DSE",
     "NO_DESIGN",
+    "PREDICTED",
     "PRUNED",
     "RANDOM",
     "REPEATED",
@@ -37,6 +39,7 @@ __all__ = [
     "Explored",
     "LadderOptions",
     "OwnHls",
+    "Predictor",
     "RecordedReports",
     "RecordedTable",
     "RivalOptions",
@@ -49,8 +52,10 @@ __all__ = [
     "explore",
     "explore_all",
     "explore_bottlenecks",
+    "explore_predicted",
     "explore_randomly",
     "explore_suite",
     "hls_directives",
     "partition_factors",
+    "strips_design",
 ]

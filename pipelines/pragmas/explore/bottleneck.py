@@ -175,7 +175,7 @@ def _better(measuring: Measuring, place: _Place) -> list[_Place]:
         for kind, values in loop_values(measuring.summary, measuring.target, loop):
             if (loop, kind) in place.settled or measuring.ended():
                 continue
-            tried = [_changed(place.configuration, loop, kind, value) for value in values]
+            tried = [changed(place.configuration, loop, kind, value) for value in values]
             answers = measuring.measure(tried)
             settled = place.settled | {(loop, kind)}
             gaining = [
@@ -197,7 +197,8 @@ def _gains(answer: Evaluation, cycles: int) -> bool:
     )
 
 
-def _changed(configuration: Configuration, loop: str, kind: str, value: LoopChoice) -> Configuration:
+def changed(configuration: Configuration, loop: str, kind: str, value: LoopChoice) -> Configuration:
+    """A configuration with another value of one directive of a loop."""
     there = configuration.of(loop)
     choice = (
         replace(there, pipeline=value.pipeline) if kind == "pipeline" else replace(there, unroll=value.unroll)
