@@ -1,7 +1,8 @@
 """Searches for directives on our own high-level synthesis in equal time: Algorithm 1, bottlenecks, random.
 
     python tests/benchmarks/pragma_search.py --folder FOLDER [--kernels gemm,atax] [--size mini]
-        [--type float] [--budget 60] [--hls-timeout 20] [--area 300] [--figures docs/figures]
+        [--type float] [--methods nlp_dse,bottleneck,random] [--budget 60] [--hls-timeout 20] [--area 300]
+        [--figures docs/figures]
 
 Every search has the same seconds: solving and measuring, two designs at a time. A design is measured by
 high-level synthesis and the cycle model, its outputs equal to native C; it is valid when it is not larger
@@ -22,6 +23,7 @@ import json
 import math
 import os
 import platform
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -30,6 +32,7 @@ from typing import Any
 
 from pipelines.cache import ContentCache
 from pipelines.hls import HlsOptions, TransformOptions
+from pipelines.identity import content_hash
 from pipelines.pragmas import PragmaError, Summary
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import Target, read_target
@@ -48,7 +51,8 @@ from pipelines.pragmas.explore import (
 )
 from pipelines.pragmas.explore.keys import configuration_key
 from pipelines.pragmas.version import pragmas_version
-from pipelines.programs import polybench_program
+from pipelines.programs import POLYBENCH_SIZES, polybench_program
+from pipelines.schemas import ProgramRow
 
 KERNELS = (
     *("2mm", "3mm", "atax", "bicg", "covariance", "doitgen", "durbin", "fdtd-2d", "floyd-warshall", "gemm"),
@@ -101,6 +105,31 @@ class Search:
         return 0.0 if not cycles else self.operations / (cycles * CLOCK_NS)
 
 
+def sized_program(kernel: str, size: str, data_type: str) -> ProgramRow:
+    """A kernel of PolyBench in any of its sizes, the catalogue having the small ones."""
+    if size in POLYBENCH_SIZES:
+        return polybench_program(kernel, size=size, data_type=data_type)
+    least = polybench_program(kernel, data_type=data_type)
+    source = least.source.replace("MINI_DATASET", f"{size.upper()}_DATASET", 1)
+    section = source.partition(f"#ifdef {size.upper()}_DATASET")[2].partition("#endif")[0]
+    sizes = {name.lower(): int(value) for name, value in re.findall(r"#define (\w+) (\d+)", section)}
+    if not sizes:
+        raise SystemExit(f"a size must be one of PolyBench's, got {size}")
+    inputs = json.loads(least.inputs)
+    for name, value in sizes.items():
+        if inputs.get(name, {}).get("kind") == "constant":
+            inputs[name] = inputs[name] | {"value": value}
+    specification = json.dumps(inputs)
+    return replace(
+        least,
+        program_id=content_hash(source, least.top, specification),
+        size=size,
+        source=source,
+        source_bytes=len(source.encode()),
+        inputs=specification,
+    )
+
+
 def operations_of(summary: Summary) -> int:
     """Floating operations of one call of the program."""
     total = 0
@@ -115,7 +144,7 @@ def operations_of(summary: Summary) -> int:
 
 def searched(kernel: str, method: str, options: argparse.Namespace) -> Search | str:
     """A search, or why the kernel cannot be searched; remembered in the folder."""
-    program = polybench_program(kernel, size=options.size, data_type=options.type)
+    program = sized_program(kernel, options.size, options.type)
     limits = [options.budget, options.hls_timeout, options.area, pragmas_version()]
     name = f"{program.name}-{options.size}-{method}-" + "-".join(map(str, limits))
     path = options.folder / "searches" / f"{name}.json"
@@ -191,7 +220,7 @@ def throughput_table(found: Mapping[tuple[str, str], Search]) -> None:
     print("throughput | time to the same |\n" + "| --- " * 12 + "|")
     gains, times, whole, never = list[float](), list[float](), list[float](), 0
     for kernel in dict.fromkeys(k for k, _ in found):
-        ours, rival, drawn = (found[kernel, m] for m in METHODS)
+        ours, rival, drawn = found[kernel, NLP_DSE], found[kernel, AUTODSE], found.get((kernel, RANDOM))
         best, other = ours.best(), rival.best()
         if best is None or other is None:
             print(f"| {kernel} | no valid design by {NLP_DSE if best is None else AUTODSE} |" + " |" * 10)
@@ -211,7 +240,7 @@ def throughput_table(found: Mapping[tuple[str, str], Search]) -> None:
             f"{rival.gflops(other):.3f}",
             f"{took:.1f}",
             len(rival.measured()),
-            f"{drawn.gflops(drawn.best()):.3f}",
+            "" if drawn is None else f"{drawn.gflops(drawn.best()):.3f}",
             f"{gains[-1]:.2f}x",
             f"{times[-1]:.2f}x" + (", never" if reached is None else ""),
         ]
@@ -301,7 +330,7 @@ def draw_progress(found: Mapping[tuple[str, str], Search], folder: Path, plt: An
     rows = -(-len(kernels) // columns)
     figure, grid = plt.subplots(rows, columns, figsize=(11, 2.2 * rows), squeeze=False, layout="constrained")
     for axes, kernel in zip(grid.flat, kernels, strict=False):
-        for method in METHODS:
+        for method in (m for m in METHODS if (kernel, m) in found):
             search = found[kernel, method]
             best, line = math.inf, list[tuple[float, float]]()
             for tried in search.valid():
@@ -329,12 +358,13 @@ def main() -> None:
     parser.add_argument("--budget", type=float, default=60.0)
     parser.add_argument("--hls-timeout", type=float, default=20.0)
     parser.add_argument("--area", type=float, default=300.0)
+    parser.add_argument("--methods", default=",".join(METHODS), help="the first two are needed")
     parser.add_argument("--figures", type=Path)
     options = parser.parse_args()
     print(f"Machine: {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}.\n")
     found: dict[tuple[str, str], Search] = {}
     for kernel in options.kernels.split(","):
-        answers = {method: searched(kernel, method, options) for method in METHODS}
+        answers = {method: searched(kernel, method, options) for method in options.methods.split(",")}
         refused = [a for a in answers.values() if isinstance(a, str)]
         if refused:
             print(f"{kernel} is outside the class: {refused[0]}", flush=True)

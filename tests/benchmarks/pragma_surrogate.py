@@ -40,9 +40,8 @@ from pipelines.pragmas.explore import (
     explore_predicted,
 )
 from pipelines.pragmas.explore.ladder import FINE_COPIES
-from pipelines.programs import polybench_program
 from pipelines.schemas import OK
-from tests.benchmarks.pragma_search import Search, read_search, search_of, spearman
+from tests.benchmarks.pragma_search import Search, read_search, search_of, sized_program, spearman
 
 FAMILIES = {"2mm": "mm", "3mm": "mm", "gemm": "mm", "syrk": "syrk", "syr2k": "syrk"}
 TOOL = "simfoundry"
@@ -83,7 +82,7 @@ def searched(
     path = options.folder / "surrogate" / f"{kernel}-{options.size}-{options.budget}-{options.area}.json"
     if path.is_file():
         return read_search(json.loads(path.read_text()))
-    program = polybench_program(kernel, size=options.size, data_type=options.type)
+    program = sized_program(kernel, options.size, options.type)
     own = OwnHls(
         program=program,
         summary=summary,
@@ -170,7 +169,7 @@ def main() -> None:
     ours = {kernel: search for (kernel, method), search in searches.items() if method == NLP_DSE}
     summaries: dict[str, Summary] = {}
     for kernel in ours:
-        program = polybench_program(kernel, size=options.size, data_type=options.type)
+        program = sized_program(kernel, options.size, options.type)
         summaries[kernel] = summarise(program.source, program.top, file=kernel)
     designs = measured_designs(searches, summaries, target)
     print(f"{len(designs)} designs of {len(ours)} kernels\n", flush=True)

@@ -42,6 +42,9 @@ loops do 400 to 800, arrays in many banks 100 to 200. Searches begin with it and
 
 PRELOADED = ("pipelines.pragmas.explore.own_hls",)
 
+COUNTING = LabelOptions(power=False, audit_fraction=0.0, cycle_limit=1 << 40)
+"""Cycles alone. The time limit ends what runs too long, which 70 million cycles of a plain loop do not."""
+
 _WAITS = re.compile(r"II (\d+): ResMII (\d+) \([^)]*\), RecMII (\d+) \(array")
 """A pipeline's outcome whose recurrence goes through an array."""
 
@@ -61,7 +64,7 @@ class OwnHls:
     summary: Summary
     cache: ContentCache
     base: HlsOptions = field(default_factory=HlsOptions)
-    options: LabelOptions = field(default_factory=lambda: LabelOptions(power=False, audit_fraction=0.0))
+    options: LabelOptions = field(default_factory=lambda: COUNTING)
     timeout_s: float = 120.0
     most_area_um2: float | None = None
 
