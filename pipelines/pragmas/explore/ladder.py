@@ -58,6 +58,8 @@ FIRST_PARTS = 128
 LEAST_GROWTH, MOST_GROWTH = 2.0, 4.0
 """Copies of a next design over those of one that was done in time; more than the least where that took less
 than a quarter of the time it may."""
+MOST_WIDENINGS = 6
+"""How often limits are doubled for one design."""
 BELOW_LATE = 0.75
 """Share of the size of a design that ran out of time, which others keep to until one as large is done."""
 SLACKS = (1.5, 3.0)
@@ -281,13 +283,18 @@ def _remainder(
 def _guided(summary: Summary, target: Target, walk: _Walk) -> SubProblem:
     """The best of what remains that can win, will likely fit and is no variation of what was measured.
 
-    Where nothing is left of that: variations; where nothing is left of these: what fits when it takes less
-    than is expected; where nothing is left of these either: what will not fit. Designs with copies of modules
-    and without take turns, for what is known of either comes from its own.
+    Where nothing is left of that within what is likely done in time, the limits are doubled, but not up to
+    what ran out of time; where they cannot be: variations; where nothing is left of these: what fits when it
+    takes less than is expected; where nothing is left of these either: what will not fit. Designs with copies
+    of modules and without take turns, for what is known of either comes from its own.
     """
     narrow = {fine: walk.fitting(target, fine_only=fine) for fine in (False, True)}
     parts = tuple((c, telling_loops(summary, c, target)) for c in walk.seen.values())
-    for without, slack in ((parts, 1.0), ((), 1.0), *((parts, slack) for slack in SLACKS)):
+    widenings = ((parts, 1.0, True) for _ in range(MOST_WIDENINGS))
+    kinds = ((parts, 1.0, False), ((), 1.0, False), *((parts, slack, False) for slack in SLACKS))
+    for without, slack, wider in (kinds[0], *widenings, *kinds[1:]):
+        if wider and not walk.widen():
+            continue
         rooms = {fine: within.wider(slack) for fine, within in narrow.items()}
         found = [_unspelled(summary, rooms[fine], walk, without, fine_only=fine) for fine in (False, True)]
         able = [one for one in found if one.solution.configuration is not None and not walk.loses(one)]
@@ -362,8 +369,8 @@ class _Walk:
         beside: designs that are being measured, and the time of the search.
         most_copies: of operations and accesses that a design may have not to run out of time, by whether it
             has no copies of whole modules; None when unknown; most_parts: likewise partitions of an array.
-        done_copies, done_parts: largest that were done in time; late_copies: the least that ran out of time.
-        narrowed: sub-problems within such limits.
+        done_copies, done_parts: largest that were done in time; late_copies, late_parts: the least that were
+            not. narrowed: sub-problems within such limits.
         remainder: bound of all that was not measured; proven: the best measured latency is not above it.
         closed: no further rung can win.
     """
@@ -382,6 +389,7 @@ class _Walk:
     most_copies: dict[bool, int | None]
     done_copies: dict[bool, int] = field(default_factory=lambda: {False: 0, True: 0})
     late_copies: dict[bool, float] = field(default_factory=lambda: {False: math.inf, True: math.inf})
+    late_parts: float = math.inf
     most_parts: int | None = None
     done_parts: int = 0
     narrowed: dict[tuple[bool, int | None, int | None, float], SubProblem] = field(
@@ -430,8 +438,12 @@ class _Walk:
         return self.best_cycles is not None and problem.solution.lower_bound >= self.best_cycles
 
     def repeats(self, problem: SubProblem) -> bool:
-        """Whether its configuration was measured before, or is being measured."""
-        if not self.was_measured(problem):
+        """Whether its configuration was measured before, or is being measured.
+
+        Or one that hardly differs, where it is only guessed to be done in time and may be asked for later.
+        """
+        later = problem.narrowed and self.options.proof_evaluations > 0
+        if not (self.was_measured(problem) or (later and self._varies_measured(problem))):
             return False
         self._add(problem, REPEATED)
         return True
@@ -445,6 +457,14 @@ class _Walk:
         """Whether its configuration was, or is being measured."""
         configuration = problem.solution.configuration
         return configuration is not None and configuration_key(configuration) in self.seen
+
+    def _varies_measured(self, problem: SubProblem) -> bool:
+        """Whether it makes the choices of one that was measured for all loops that matter there."""
+        asked = problem.solution.configuration
+        return asked is not None and any(
+            all(asked.of(loop) == known.of(loop) for loop in telling_loops(self.summary, known, self.target))
+            for known in self.seen.values()
+        )
 
     def is_spelling(self, problem: SubProblem) -> bool:
         """Whether its configuration makes a design that was measured; it is not asked for again."""
@@ -513,6 +533,7 @@ class _Walk:
         for kind in {fine_only, is_fine(self.summary, configuration)}:
             self._compare_copies(kind, copies, answer)
         if late and parts > self.done_parts:
+            self.late_parts = min(self.late_parts, parts)
             self.most_parts = _least(self.most_parts, max(self.done_parts, parts // 4, 1))
         if not late:
             self.done_parts = max(self.done_parts, parts)
@@ -523,13 +544,28 @@ class _Walk:
         most, done = self.most_copies[kind], self.done_copies[kind]
         if answer.status != TIMEOUT:
             done = self.done_copies[kind] = max(done, copies)
-            late = self.late_copies[kind] if self.late_copies[kind] > done else math.inf
             if most is not None:
-                grown = min(self._growth(answer) * copies, BELOW_LATE * late)
+                grown = min(self._growth(answer) * copies, self._below_late(kind))
                 self.most_copies[kind] = max(most, done, int(grown))
         elif copies > done:
             self.late_copies[kind] = min(self.late_copies[kind], copies)
             self.most_copies[kind] = _least(most, max(done, copies // 2, 1))
+
+    def _below_late(self, kind: bool) -> float:
+        """Most copies of a design while none is done that is as large as what ran out of time."""
+        late = self.late_copies[kind]
+        return BELOW_LATE * late if late > self.done_copies[kind] else math.inf
+
+    def widen(self) -> bool:
+        """Double the limits of designs that are likely done in time; whether one of them grew."""
+        before = dict(self.most_copies), self.most_parts
+        for kind, most in before[0].items():
+            if most is not None:
+                self.most_copies[kind] = max(most, int(min(2.0 * most, self._below_late(kind))))
+        if self.most_parts is not None:
+            late = BELOW_LATE * self.late_parts if self.late_parts > self.done_parts else math.inf
+            self.most_parts = max(self.most_parts, int(min(2.0 * self.most_parts, late)))
+        return (self.most_copies, self.most_parts) != before
 
     def _growth(self, answer: Evaluation) -> float:
         """How many times larger than a design that was done in time another one may likely be."""

@@ -12,8 +12,8 @@ from pipelines.pragmas.configuration import Configuration
 from pipelines.pragmas.explore.evaluation import Evaluation
 
 EVALUATED, REPEATED, PRUNED, NO_DESIGN = "evaluated", "repeated", "pruned", "no_design"
-"""What a step came to: it was measured; its configuration was measured before; its bound is above the best
-measured latency; its constraints admit no configuration."""
+"""What a step came to: it was measured; its configuration, or one that hardly differs, was measured before;
+its bound is above the best measured latency; its constraints admit no configuration."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
