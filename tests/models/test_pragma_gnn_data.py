@@ -56,6 +56,7 @@ EXPLORED = PragmaDesignRow(
     not_applied=None,
     dsp_count=None,
     area_um2=None,
+    strips=None,
     best_cycles=777,
     solver_wall_s=None,
     measure_wall_s=None,
