@@ -155,7 +155,17 @@ def searched(kernel: str, method: str, options: argparse.Namespace) -> Search | 
     except PragmaError as error:
         return str(error)
     target = replace(read_target("simfoundry"), dsp_available=int(options.area * 1000))
-    own = OwnHls(
+    own = evaluator_of(program, summary, options)
+    found = searches(options)[method](summary, target, own)
+    search = search_of(kernel, summary, found)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(asdict(search)))
+    return search
+
+
+def evaluator_of(program: ProgramRow, summary: Summary, options: argparse.Namespace) -> OwnHls:
+    """Our own synthesis within the limits of the options."""
+    return OwnHls(
         program=program,
         summary=summary,
         cache=ContentCache(folder=options.folder / "cache"),
@@ -163,11 +173,6 @@ def searched(kernel: str, method: str, options: argparse.Namespace) -> Search | 
         timeout_s=options.hls_timeout,
         most_area_um2=options.area * 1e6,
     )
-    found = searches(options)[method](summary, target, own)
-    search = search_of(kernel, summary, found)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(asdict(search)))
-    return search
 
 
 def searches(options: argparse.Namespace) -> Mapping[str, Callable[[Summary, Target, OwnHls], Exploration]]:

@@ -25,15 +25,12 @@ import torch
 
 from models.pragma_gnn import FitOptions, MeasuredDesign, fit_pragma_gnn, folds_of_programs
 from models.pragma_gnn.predictor import PragmaGnnPredictor
-from pipelines.cache import ContentCache
-from pipelines.hls import HlsOptions, TransformOptions
 from pipelines.pragmas import Summary
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import Target, bound, read_target
 from pipelines.pragmas.explore import (
     NLP_DSE,
     PREDICTED,
-    OwnHls,
     Predictor,
     RivalOptions,
     configuration_of_key,
@@ -41,7 +38,14 @@ from pipelines.pragmas.explore import (
 )
 from pipelines.pragmas.explore.ladder import FINE_COPIES
 from pipelines.schemas import OK
-from tests.benchmarks.pragma_search import Search, read_search, search_of, sized_program, spearman
+from tests.benchmarks.pragma_search import (
+    Search,
+    evaluator_of,
+    read_search,
+    search_of,
+    sized_program,
+    spearman,
+)
 
 FAMILIES = {"2mm": "mm", "3mm": "mm", "gemm": "mm", "syrk": "syrk", "syr2k": "syrk"}
 TOOL = "simfoundry"
@@ -83,14 +87,7 @@ def searched(
     if path.is_file():
         return read_search(json.loads(path.read_text()))
     program = sized_program(kernel, options.size, options.type)
-    own = OwnHls(
-        program=program,
-        summary=summary,
-        cache=ContentCache(folder=options.folder / "cache"),
-        base=HlsOptions(transforms=TransformOptions(unsafe_math=True)),
-        timeout_s=options.hls_timeout,
-        most_area_um2=options.area * 1e6,
-    )
+    own = evaluator_of(program, summary, options)
     surrogate = network.surrogate(summary)
     predictor = Predictor(
         predict=lambda configurations, bounds: surrogate.predict(configurations, bounds, tool=TOOL).tolist(),

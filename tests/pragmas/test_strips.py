@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pipelines.cache import ContentCache
 from pipelines.hls import HlsOptions, TransformOptions
-from pipelines.labelling import LabelOptions
+from pipelines.labelling import LabelOptions, count_design
 from pipelines.pragmas import Configuration, LoopChoice
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import bound, read_target
@@ -155,6 +155,27 @@ def test_a_pipeline_that_waits_for_its_array_is_made_again_in_strips(tmp_path: P
     assert plain.latency_cycles is not None
     assert plain.latency_cycles > 3 * found.latency_cycles
     assert own.evaluate(asked) == found
+
+
+@pytest.mark.parametrize(
+    ("reason", "waits"),
+    [
+        ("II 106: ResMII 1 (store D__1), RecMII 106 (array D__0, lines 216, 218)", True),
+        ("II 1: ResMII 1 (store C), RecMII 1; II 6: ResMII 2 (load A), RecMII 6 (array C__0, line 3)", True),
+        ("II 2: ResMII 2 (load B), RecMII 2 (variable s, line 3)", False),
+        ("II 5: ResMII 5 (load A), RecMII 2 (array A, line 3)", False),
+    ],
+)
+def test_what_a_pipeline_waits_for_is_read_from_its_outcome(reason: str, *, waits: bool) -> None:
+    """These are the engine's own words; the test below makes it say them."""
+    assert own_hls.waits_for_array(reason) is waits
+
+
+def test_the_engine_says_that_a_pipeline_waits_for_its_array(tmp_path: Path) -> None:
+    own = evaluator(SCALED, "scaled", tmp_path)
+    asked = Configuration(loops={"L1": LoopChoice(pipeline=FINE, unroll=2)})
+    made = count_design(own.program, own.options_for(asked), cache=own.cache, options=own.options)
+    assert any(own_hls.waits_for_array(outcome.reason) for outcome in made.outcomes)
 
 
 def test_strips_that_give_something_else_do_not_count(

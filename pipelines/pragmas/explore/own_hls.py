@@ -116,13 +116,13 @@ class OwnHls:
 
     def _measure(self, program: ProgramRow, asked: HlsOptions, limit_s: float) -> tuple[Evaluation, bool]:
         """Make and count a design; and whether a pipeline of it waits for an array."""
-        key = content_hash(design_id(program, asked), self.timeout_s)
+        key = content_hash(design_id(program, asked), limit_s)
         if self.cache.get("pragma_timeout", key) is not None:
             return self._late(limit_s), False
         start = stopwatch()
         answered, found = self._ask(program, asked, limit_s)
         if not answered:
-            self.cache.put("pragma_timeout", key, {"timeout_s": self.timeout_s})
+            self.cache.put("pragma_timeout", key, {"timeout_s": limit_s})
             return self._late(limit_s), False
         waits = isinstance(found, CountedDesign) and _waits_for_arrays(found)
         return self._judged(found, stopwatch() - start), waits
@@ -148,7 +148,7 @@ class OwnHls:
             receiving.close()
 
     def _late(self, limit_s: float) -> Evaluation:
-        reason = f"high-level synthesis ran past {self.timeout_s:g} s"
+        reason = f"high-level synthesis ran past {limit_s:g} s"
         return Evaluation(status=TIMEOUT, reason=reason, wall_s=limit_s)
 
     def _judged(self, found: CountedDesign | str | None, wall_s: float) -> Evaluation:
@@ -183,9 +183,12 @@ def _engines_s(found: CountedDesign) -> float:
 
 def _waits_for_arrays(found: CountedDesign) -> bool:
     """Whether the interval of a pipeline is longer than its memories ask for, because of an array."""
-    outcomes = (outcome.reason or "" for outcome in found.outcomes)
-    waits = (match for reason in outcomes for match in _WAITS.finditer(reason))
-    return any(int(found[1]) > int(found[2]) and int(found[3]) > 1 for found in waits)
+    return any(waits_for_array(outcome.reason or "") for outcome in found.outcomes)
+
+
+def waits_for_array(reason: str) -> bool:
+    """Whether the outcome of a pipeline says so."""
+    return any(int(way[1]) > int(way[2]) and int(way[3]) > 1 for way in _WAITS.finditer(reason))
 
 
 def _worth(found: Evaluation) -> tuple[bool, float]:
