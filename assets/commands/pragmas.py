@@ -163,6 +163,7 @@ def _search(
         proof_evaluations=question.evaluate,
         most_copies=evaluator.most_copies if isinstance(evaluator, OwnHls) else None,
         design_s=evaluator.timeout_s if isinstance(evaluator, OwnHls) else None,
+        size=evaluator.size if isinstance(evaluator, OwnHls) else None,
     )
     return explore(summary, target, evaluator, options)
 

@@ -26,7 +26,16 @@ from pipelines.schemas import OK, TIMEOUT, TOOL_ERROR
 from pipelines.tools import ToolRun, find_tool, run_tool
 
 ENGINE = "cycle_model"
-COMPILER_FLAGS = ("-std=c11", "-O1", "-w", "-ffp-contract=off", "-fno-math-errno", "-fno-pie", "-no-pie")
+COMPILER_FLAGS = (
+    "-std=c11",
+    "-O1",
+    "-fno-tree-loop-im",
+    "-w",
+    "-ffp-contract=off",
+    "-fno-math-errno",
+    "-fno-pie",
+    "-no-pie",
+)
 LARGE_TEXT_BYTES = 150_000
 """Above this length, some 2,000 operations, optimising takes longer than the runs it makes faster."""
 

@@ -10,6 +10,8 @@ import math
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
+from pipelines.pragmas.bound.banks import bank_interval
+from pipelines.pragmas.bound.completion import flattened
 from pipelines.pragmas.bound.result import Leaf
 from pipelines.pragmas.bound.straight import critical_path, is_sum, path_from, sum_loops
 from pipelines.pragmas.bound.target import Target
@@ -37,6 +39,10 @@ def leaf(summary: Summary, loop: str, unroll: int, target: Target, asked: int = 
     starts = float(iterations(facts, unroll)) * interval
     if unroll in target.varying_factors and unroll in facts.groups_average:
         starts = _grouped_starts(summary, loop, unroll, interval, target)
+    update, array = slowest_update(summary, loop, unroll, target)
+    if update > starts:
+        starts, limit = float(update), f"update of {array} of one {facts.parent} before"
+    starts += latency * _has_rest(summary, loop, unroll, target)
     cycles = fill + starts if facts.trip_count_max else 0.0
     return Leaf(
         latency_cycles=latency,
@@ -82,9 +88,20 @@ def _unrolled(summary: Summary, child: str | int, target: Target, factors: dict[
 
 
 def statement_latency(summary: Summary, statement: Statement, target: Target, factors: dict[str, int]) -> int:
-    """A statement's critical path, copies of its reduction in one tree (theorem 6.12)."""
-    copies = math.prod(factors.get(loop, 1) for loop in sum_loops(summary, statement))
-    return critical_path(statement, target, copies)
+    """A statement's critical path, copies of its reduction in one tree (theorem 6.12).
+
+    Where the target does not reorder sums in an array's element, those of loops inside the outermost one come
+    one after the other.
+
+    Args: factors: copies by loop, the outermost one first.
+    """
+    sums = sum_loops(summary, statement)
+    written = next((a for a in statement.accesses if a.kind == WRITE), None)
+    if target.chained_array_sums and written is not None and written.subscripts:
+        chained = math.prod(n for loop, n in [*factors.items()][1:] if loop in sums)
+        if chained > 1:
+            return critical_path(statement, target) + (chained - 1) * _sum_latency(statement, target)
+    return critical_path(statement, target, math.prod(factors.get(loop, 1) for loop in sums))
 
 
 def chain_latency(summary: Summary, loop: str, target: Target) -> int:
@@ -137,6 +154,7 @@ def least_interval(summary: Summary, loop: str, unroll: int, target: Target) -> 
     delay, distance, what = slowest_recurrence(summary, loop, target)
     ways.append((math.ceil(Fraction(delay * unroll, distance)), what))
     ways.append(_port_interval(summary, loop, unroll, target))
+    ways.append(bank_interval(summary, loop, unroll, target))
     return max(ways, key=lambda way: way[0])
 
 
@@ -166,6 +184,15 @@ def _sums_at_once(summary: Summary, loop: str, target: Target) -> int:
         return 1
     sums = (s for s in summary.statements if loop in s.reduction_loops)
     return max((_sum_latency(s, target) for s in sums), default=1) or 1
+
+
+def _has_rest(summary: Summary, loop: str, unroll: int, target: Target) -> bool:
+    """Whether iterations are left over when as many start together as there are partial sums: one that runs
+    after the pipeline, from its operands to its result, where the loop is not one pipeline with another."""
+    facts, together = summary.loops[loop], _sums_at_once(summary, loop, target)
+    alone = facts.parent is None or not flattened(summary, facts.parent)
+    steps = int(iterations(facts, unroll))
+    return facts.constant and alone and steps >= 2 * together and steps % together > 0
 
 
 def slowest_recurrence(summary: Summary, loop: str, target: Target) -> tuple[int, int, str]:
@@ -198,6 +225,44 @@ def _cycle_delay(summary: Summary, loop: str, carried: Dependence, target: Targe
             cycles = reached[d.source] + path_from(summary.statements[d.target], target, d.array)
             reached[d.target] = max(reached.get(d.target, 0), cycles)
     return reached.get(carried.source, 0)
+
+
+def slowest_update(summary: Summary, loop: str, unroll: int, target: Target) -> tuple[int, str]:
+    """Cycles that one execution of a loop takes at least, for the next one updates what it updated.
+
+    An element that a statement loads, changes and stores in each iteration of the loop around is in memory
+    between two of them where this loop runs over it: after its load come the operation, the store, and the
+    load of the next execution. Both overlap where the two loops are one pipeline, but not in one element. The
+    loop around has no copies, for it carries the dependence.
+
+    Returns: cycles and the array, (0, "") without one.
+    """
+    facts, found = summary.loops[loop], (0, "")
+    outer = facts.parent
+    if not target.update_cycles or outer is None or outer in facts.bounded_by or facts.trip_count_min < 1:
+        return found
+    if facts.constant and unroll >= facts.trip_count_max:
+        return found  # nothing is left to run over it
+    for statement in summary.statements:
+        if not (statement.always and statement.loops and statement.loops[-1] == loop):
+            continue
+        for array in updated_arrays(statement, outer, loop):
+            if summary.arrays[array].external:
+                found = max(found, (target.update_cycles + path_from(statement, target, array), array))
+    return found
+
+
+def updated_arrays(statement: Statement, outer: str, inner: str) -> tuple[str, ...]:
+    """Arrays of which a statement updates one element in all iterations of an outer loop, and another one in
+    each iteration of an inner one."""
+    found: list[str] = []
+    for written in statement.accesses:
+        named = {name for a in written.subscripts for name, factor in a.terms if factor}
+        exact = all(a.exact for a in written.subscripts)
+        loads = (a for a in statement.accesses if a.kind == READ and a.array == written.array)
+        if written.kind == WRITE and exact and inner in named and outer not in named:
+            found += [written.array for a in loads if a.subscripts == written.subscripts][:1]
+    return tuple(found)
 
 
 def _port_interval(summary: Summary, loop: str, unroll: int, target: Target) -> tuple[int, str]:

@@ -45,6 +45,8 @@ class _File(BaseModel):
     onchip_bits: int | None = Field(default=None, ge=0)
     most_partitions: int = Field(ge=1)
     tree_reduction: bool = True
+    chained_array_sums: bool = False
+    update_cycles: int = Field(default=0, ge=0)
     partial_sums: bool = False
     unrolled_trips: int = Field(default=0, ge=0)
     unrolled_copies: int = Field(default=0, ge=0)
@@ -54,6 +56,7 @@ class _File(BaseModel):
     varying_copies: bool = False
     varying_factors: tuple[Annotated[int, Field(ge=2)], ...] = ()
     intervals: tuple[Annotated[int, Field(ge=1)], ...] = (1,)
+    banked_reads: bool = False
     ports: int | None = Field(default=None, ge=1)
     sources: dict[str, str]
     operations: tuple[_Operation, ...]
@@ -93,6 +96,8 @@ def read_target(name_or_path: str | Path) -> Target:
         onchip_bits=found.onchip_bits,
         most_partitions=found.most_partitions,
         tree_reduction=found.tree_reduction,
+        chained_array_sums=found.chained_array_sums,
+        update_cycles=found.update_cycles,
         partial_sums=found.partial_sums,
         unrolled_trips=found.unrolled_trips,
         unrolled_copies=found.unrolled_copies,
@@ -102,6 +107,7 @@ def read_target(name_or_path: str | Path) -> Target:
         varying_copies=found.varying_copies,
         varying_factors=found.varying_factors,
         intervals=found.intervals,
+        banked_reads=found.banked_reads,
         ports=found.ports,
     )
 

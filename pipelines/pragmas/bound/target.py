@@ -30,6 +30,9 @@ class Target:
         dsp_available, onchip_bits: limits (equations 15 and 16), None for none.
         most_partitions: of an array (equation 9).
         tree_reduction: associative floating operations may be reordered (`unsafe_math`).
+        chained_array_sums: sums in an array's element are not reordered where their loop is unrolled.
+        update_cycles: from the load of an element of an external array until a load sees what is stored for
+            it, operations apart; 0: not known to take any.
         partial_sums: a reduction's pipeline may keep several sums and so start an iteration a cycle.
         unrolled_trips, unrolled_copies: loops of at most so many trips, up to so many copies together, are
             unrolled by the tool when nothing else is asked for (0: none).
@@ -39,6 +42,8 @@ class Target:
         varying_copies: modules of parallel loops are copied also where trip counts inside vary.
         varying_factors: of innermost loops of no constant trip count that a search may ask for.
         intervals: of pipelined loops that a search may ask for; a longer one shares units.
+        banked_reads: an array in banks has one read port a bank, and a load whose bank is not known takes
+            that of each.
         ports: reads, and writes, of an array that may start in one cycle, arrays being in one bank; None: as
             many as wanted.
     """
@@ -51,6 +56,8 @@ class Target:
     onchip_bits: int | None
     most_partitions: int
     tree_reduction: bool = True
+    chained_array_sums: bool = False
+    update_cycles: int = 0
     partial_sums: bool = False
     unrolled_trips: int = 0
     unrolled_copies: int = 0
@@ -60,6 +67,7 @@ class Target:
     varying_copies: bool = False
     varying_factors: tuple[int, ...] = ()
     intervals: tuple[int, ...] = (1,)
+    banked_reads: bool = False
     ports: int | None = None
 
     def cost(self, kind: str, type_name: str) -> OperationCost:

@@ -5,6 +5,8 @@ Belongs here: theorem 6.21 and equation 15. Does not: any part's own bound.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pipelines.pragmas.bound.completion import child_loops, complete
 from pipelines.pragmas.bound.composition import Cost, Units, cost_of, shared, staged
 from pipelines.pragmas.bound.leaf import longest_path
@@ -21,6 +23,8 @@ def bound(summary: Summary, configuration: Configuration, target: Target) -> Bou
     Raises: PragmaError: a directive of a loop that the program has not, or an impossible one.
     """
     completed = complete(summary, configuration, target)
+    if not _usual(summary, completed, target):
+        target = replace(target, banked_reads=False)
     costs = {c: cost_of(summary, completed, c, target) for c in summary.children(ROOT)}
     computation, way = longest_path(summary, ROOT, {c: cost.cycles for c, cost in costs.items()})
     into, out = transfers(summary, target)
@@ -35,6 +39,13 @@ def bound(summary: Summary, configuration: Configuration, target: Target) -> Bou
         onchip_bits=onchip_bits(summary, configuration),
         parts=(*_computations(summary, costs, way), *_transfers(into, "in"), *_transfers(out, "out")),
     )
+
+
+def _usual(summary: Summary, completed: Configuration, target: Target) -> bool:
+    """Whether loops of no constant trip count have factors that a search may ask for, so that the banks of
+    arrays are as few as `banks.surely_banked` supposes."""
+    factors = (completed.of(name).unroll for name, loop in summary.loops.items() if not loop.constant)
+    return all(factor in (1, *target.varying_factors) for factor in factors)
 
 
 def dsp_count(units: Units, target: Target) -> float:

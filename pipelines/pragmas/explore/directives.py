@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
-from math import lcm
+from math import lcm, prod
 
 from pipelines.hls import Directive
 from pipelines.pragmas.bound import Target, complete, read_target
@@ -142,6 +142,35 @@ def partition_factors(
         name: tuple(min(b, e) for b, e in zip(found, summary.arrays[name].shape, strict=True))
         for name, found in banks.items()
     }
+
+
+def banked_size(summary: Summary, configuration: Configuration) -> int:
+    """Operations and accesses of the unrolled program, an access once for each bank that it may go to.
+
+    It may go to any bank of a dimension but as far as the factors of the loops that index it say: copies for
+    `i` alone, of a factor that divides the banks, know their bank up to multiples of the factor. That is what
+    the engine schedules, and the time that it takes follows it more closely than the unrolled size does.
+    """
+    factors = unroll_factors(summary, configuration, own_target())
+    banks = partition_factors(summary, configuration, own_target())
+    total = 0
+    for statement in summary.statements:
+        each = len(statement.operations)
+        for access in statement.accesses:
+            each += prod(
+                _ways(count, [factors[loop] for loop, _ in subscript.terms])
+                for count, subscript in zip(banks[access.array], access.subscripts, strict=True)
+            )
+        total += each * prod(factors[loop] for loop in statement.loops)
+    return total
+
+
+def _ways(banks: int, factors: list[int]) -> int:
+    """Banks of a dimension that one access may go to, by the factors of the loops in its subscript."""
+    if not factors:
+        return 1
+    known = min(factors[0], banks) if len(factors) == 1 else 1
+    return banks // known if banks % known == 0 else banks
 
 
 def _widen(banks: list[int], access: Access, factors: Mapping[str, int]) -> None:

@@ -49,7 +49,11 @@ LADDER: tuple[int | None, ...] = (None, 2048, 1024, 512, 256, 128, 64, 32, 16, 8
 
 MATTERS = 1.15
 """Factor by which a bound must grow without a loop's directives for them to matter."""
-FINE_COPIES = 8
+SIZE_COPIES = 1.0
+"""What a tool may make of a design that is likely done in time, over the copies of one that surely is."""
+SHRINK, MOST_SHRINKS = 0.7, 4
+"""Share of copies and partitions of what is too large for which another design is asked, and how often."""
+FINE_COPIES = 2
 """Size of a design without copies of modules that is likely done in time, over that of any that surely is."""
 GUESS_GAP = 0.1
 """How far from the best a design may be that is only guessed to be done in time: a third of the time."""
@@ -80,6 +84,9 @@ class LadderOptions:
         budget_s: seconds of solving and measuring after which nothing new is begun; None for no limit.
         most_copies: of operations and accesses in a design that is surely done in time; None when unknown.
         design_s: seconds that a design may take; None when unknown.
+        size: operations and accesses that a tool makes of a configuration; None when unknown. A limit on them
+            is learned as one on copies is; the program does not know them, so what exceeds it is asked for
+            again with fewer copies and partitions.
     """
 
     rungs: tuple[int | None, ...] = LADDER
@@ -90,6 +97,7 @@ class LadderOptions:
     budget_s: float | None = None
     most_copies: int | None = None
     design_s: float | None = None
+    size: Callable[[Configuration], int] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,6 +139,7 @@ def explore(
             listen=listen,
             most_copies=_first_limits(limits.most_copies),
             most_parts=None if limits.most_copies is None else FIRST_PARTS,
+            most_size=math.inf if limits.most_copies is None else SIZE_COPIES * limits.most_copies,
         )
         for problem in _rungs(summary, target, walk):
             if not (walk.answers(problem) or walk.repeats(problem)):
@@ -188,7 +197,8 @@ def _likely(
     It is not solved again where only the limit on partitions is lower now, and the last answer keeps to it.
     """
     most_parts, within = _least(rung, walk.most_parts), walk.fitting(target, fine_only=fine_only)
-    key = (fine_only, walk.most_copies[fine_only], within.target.dsp_available, within.copy_dsps)
+    available = within.target.dsp_available
+    key = (fine_only, walk.most_copies[fine_only], available, within.copy_dsps, walk.most_size)
     before = walk.narrowed.get(key)
     if before is None or not _holds(summary, before, most_parts):
         asked = SearchOptions(
@@ -196,9 +206,10 @@ def _likely(
             fine_only=fine_only,
             most_copies=key[1],
             copy_dsps=within.copy_dsps,
+            plain_copies=True,
             gap=GUESS_GAP,
         )
-        before = replace(_solved(summary, within.target, walk, asked), narrowed=True)
+        before = replace(_small(summary, within.target, walk, asked), narrowed=True)
         walk.narrowed[key] = replace(before, solver_s=0.0)
     return replace(before, most_partitions=rung) if before.solution.configuration is not None else None
 
@@ -271,11 +282,13 @@ def _remainder(
         fine_only=fine_only,
         most_copies=walk.most_copies[fine_only] if narrowed else None,
         copy_dsps=within.copy_dsps,
+        plain_copies=narrowed and bool(parts),
         gap=GUESS_GAP if narrowed else 0.0,
         excluded=tuple(walk.seen.values()),
         excluded_parts=parts,
     )
-    problem = _solved(summary, within.target, walk, asked)
+    solved = _small if narrowed else _solved
+    problem = solved(summary, within.target, walk, asked)
     walk.beside.elapsed_s += problem.solver_s
     return problem
 
@@ -361,6 +374,25 @@ def _solved(summary: Summary, target: Target, walk: _Walk, asked: SearchOptions)
     )
 
 
+def _small(summary: Summary, target: Target, walk: _Walk, asked: SearchOptions) -> SubProblem:
+    """The best of a sub-problem, or with fewer copies and partitions where a tool makes too much of it."""
+    found = _solved(summary, target, walk, asked)
+    for _ in range(MOST_SHRINKS):
+        configuration = found.solution.configuration
+        if configuration is None or walk.is_small(configuration):
+            break
+        asked = replace(
+            asked,
+            most_copies=max(1, int(SHRINK * unrolled_size(summary, configuration))),
+            most_partitions=max(1, int(SHRINK * most_parts(summary, configuration))),
+        )
+        smaller = _solved(summary, target, walk, asked)
+        if smaller.solution.configuration is None:
+            break
+        found = replace(smaller, solver_s=found.solver_s + smaller.solver_s)
+    return found
+
+
 @dataclass(slots=True, kw_only=True)
 class _Walk:
     """The state of one search.
@@ -370,7 +402,8 @@ class _Walk:
         most_copies: of operations and accesses that a design may have not to run out of time, by whether it
             has no copies of whole modules; None when unknown; most_parts: likewise partitions of an array.
         done_copies, done_parts: largest that were done in time; late_copies, late_parts: the least that were
-            not. narrowed: sub-problems within such limits.
+            not; most_size, done_size, late_size: likewise of what a tool makes of a design, of either kind.
+        narrowed: sub-problems within such limits.
         remainder: bound of all that was not measured; proven: the best measured latency is not above it.
         closed: no further rung can win.
     """
@@ -392,8 +425,11 @@ class _Walk:
     late_parts: float = math.inf
     most_parts: int | None = None
     done_parts: int = 0
-    narrowed: dict[tuple[bool, int | None, int | None, float], SubProblem] = field(
-        default_factory=dict[tuple[bool, int | None, int | None, float], SubProblem]
+    most_size: float = math.inf
+    done_size: float = 0.0
+    late_size: float = math.inf
+    narrowed: dict[tuple[bool, int | None, int | None, float, float], SubProblem] = field(
+        default_factory=dict[tuple[bool, int | None, int | None, float, float], SubProblem]
     )
     proven: bool = False
     closed: bool = False
@@ -522,6 +558,14 @@ class _Walk:
         most = self.most_copies[fine]
         return (most is None or size <= most) and (self.most_parts is None or parts <= self.most_parts)
 
+    def size(self, configuration: Configuration) -> float:
+        """What a tool makes of a configuration, 0 when unknown."""
+        return 0.0 if self.options.size is None else float(self.options.size(configuration))
+
+    def is_small(self, configuration: Configuration) -> bool:
+        """Whether a tool likely makes no more of it than it can in time."""
+        return self.size(configuration) <= self.most_size
+
     def _compare_size(self, configuration: Configuration, answer: Evaluation, *, fine_only: bool) -> None:
         """Widen the limits of designs that are done in time by what was done; narrow what of a design that
         was late is larger than that.
@@ -529,7 +573,14 @@ class _Walk:
         Args: fine_only: whether it was asked for among those without copies of modules.
         """
         copies, parts = unrolled_size(self.summary, configuration), most_parts(self.summary, configuration)
-        late = answer.status == TIMEOUT
+        late, size = answer.status == TIMEOUT, self.size(configuration)
+        if not late:
+            self.done_size = max(self.done_size, size)
+            grown = min(self._growth(answer) * size, self._below_late_size())
+            self.most_size = max(self.most_size, self.done_size, grown)
+        elif size > self.done_size:
+            self.late_size = min(self.late_size, size)
+            self.most_size = min(self.most_size, max(self.done_size, size / 2.0))
         for kind in {fine_only, is_fine(self.summary, configuration)}:
             self._compare_copies(kind, copies, answer)
         if late and parts > self.done_parts:
@@ -556,16 +607,20 @@ class _Walk:
         late = self.late_copies[kind]
         return BELOW_LATE * late if late > self.done_copies[kind] else math.inf
 
+    def _below_late_size(self) -> float:
+        return BELOW_LATE * self.late_size if self.late_size > self.done_size else math.inf
+
     def widen(self) -> bool:
         """Double the limits of designs that are likely done in time; whether one of them grew."""
-        before = dict(self.most_copies), self.most_parts
+        before = dict(self.most_copies), self.most_parts, self.most_size
+        self.most_size = max(self.most_size, min(2.0 * self.most_size, self._below_late_size()))
         for kind, most in before[0].items():
             if most is not None:
                 self.most_copies[kind] = max(most, int(min(2.0 * most, self._below_late(kind))))
         if self.most_parts is not None:
             late = BELOW_LATE * self.late_parts if self.late_parts > self.done_parts else math.inf
             self.most_parts = max(self.most_parts, int(min(2.0 * self.most_parts, late)))
-        return (self.most_copies, self.most_parts) != before
+        return (self.most_copies, self.most_parts, self.most_size) != before
 
     def _growth(self, answer: Evaluation) -> float:
         """How many times larger than a design that was done in time another one may likely be."""

@@ -29,14 +29,14 @@ from pipelines.identity import content_hash
 from pipelines.labelling import CountedDesign, LabelOptions, count_design
 from pipelines.native import native_version, run_native
 from pipelines.pragmas.configuration import Configuration
-from pipelines.pragmas.explore.directives import hls_directives, likely_waits, strips_design
+from pipelines.pragmas.explore.directives import banked_size, hls_directives, likely_waits, strips_design
 from pipelines.pragmas.explore.evaluation import Evaluation
 from pipelines.pragmas.summary import Summary
 from pipelines.programs import ProgramError, draw_data
 from pipelines.schemas import INFEASIBLE, OK, TIMEOUT, TOOL_ERROR, ProgramRow
 from pipelines.tools import ToolMissing, stopwatch
 
-COPIES_A_SECOND = 150
+COPIES_A_SECOND = 250
 """Operations and accesses of an unrolled program that are synthesised and counted in a second, likely: plain
 loops do 400 to 800, arrays in many banks 100 to 200. Searches begin with it and double what was done."""
 
@@ -77,6 +77,10 @@ class OwnHls:
     def most_copies(self) -> int:
         """Of operations and accesses in a design that is likely done in time; see `unrolled_size`."""
         return max(1, int(COPIES_A_SECOND * self.timeout_s))
+
+    def size(self, configuration: Configuration) -> int:
+        """What the engine has to work through; see `banked_size`."""
+        return banked_size(self.summary, configuration)
 
     def options_for(self, configuration: Configuration) -> HlsOptions:
         """The options of a configuration's design."""

@@ -144,7 +144,7 @@ def _searches(options: SuiteExploration) -> dict[str, _Search]:
     )
     return {
         NLP_DSE: lambda s, t, e: explore(
-            s, t, e, replace(ladder, most_copies=e.most_copies, design_s=e.timeout_s)
+            s, t, e, replace(ladder, most_copies=e.most_copies, design_s=e.timeout_s, size=e.size)
         ),
         AUTODSE: lambda s, t, e: explore_bottlenecks(s, t, e, rival),
         RANDOM: lambda s, t, e: explore_randomly(s, t, e, rival),

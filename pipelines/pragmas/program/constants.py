@@ -49,10 +49,17 @@ def build_space(summary: Summary, target: Target, options: SearchOptions) -> Spa
         most_copies=options.most_copies,
         copy_dsps=options.copy_dsps,
         sizes=statement_sizes(summary),
+        plain=_varying_pairs(summary) if options.plain_copies else (),
         transfer_cycles=level_cycles(into.values()) + level_cycles(out.values()),
         transfers=_transfers(summary, target, {*into, *out}),
         onchip_bits=target.onchip_bits,
     )
+
+
+def _varying_pairs(summary: Summary) -> tuple[tuple[str, str], ...]:
+    """Loops, each with one inside it that has no constant trip count."""
+    varying = [name for name, loop in summary.loops.items() if not loop.constant]
+    return tuple((outer, name) for name in varying for outer in summary.loops_around(name))
 
 
 def divisors(number: int) -> tuple[int, ...]:

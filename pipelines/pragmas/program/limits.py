@@ -244,6 +244,16 @@ def add_swaps(program: Program) -> None:
         program.require(ignored <= 1 - both, f"not swapped {loop}")
 
 
+def add_plain(program: Program) -> None:
+    """Of a loop with copies and a loop inside it one alone has a factor, where that is asked for."""
+    for outer, inside in program.space.plain:
+        copied = program.total(outer, lambda o: float(o.unroll > 1), ABOVE)
+        program.require(
+            copied + program.total(inside, lambda o: float(o.unroll > 1), *LEAVES) <= 1,
+            f"plain {outer} {inside}",
+        )
+
+
 def exclude(program: Program, design: Design) -> None:
     """Leave out a design: some loop has another state or other copies."""
     taken = quicksum(

@@ -29,6 +29,8 @@ class SearchOptions:
             tool has to work through; None for any.
         copy_dsps: DSP blocks that each of these takes beside equation 15's units, as measured: where a limit
             stands for area, registers and multiplexers take some of it.
+        plain_copies: loops with copies have none inside that has a factor and no constant trip count. Copies
+            of such a loop are of two, of its groups and of what is left, and run one after the other.
         time_limit_s, most_nodes: of the solver, None for none; nodes are the same on every machine.
         gap: to what is proven, relative, at which the solver may end; 0 for the best configuration.
         excluded: configurations that are not wanted again, compared as tools complete them.
@@ -41,6 +43,7 @@ class SearchOptions:
     fine_only: bool = False
     most_copies: int | None = None
     copy_dsps: float = 0.0
+    plain_copies: bool = False
     time_limit_s: float | None = None
     most_nodes: int | None = None
     gap: float = 0.0

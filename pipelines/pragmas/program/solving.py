@@ -21,6 +21,7 @@ from pipelines.pragmas.program.limits import (
     add_dsps,
     add_memory,
     add_partitions,
+    add_plain,
     add_size,
     add_swaps,
     exclude,
@@ -153,6 +154,7 @@ def _constrain(program: Program, problem: Problem, ways: list[Way], shared: Any)
     add_memory(program)
     add_size(program, dsps)
     add_swaps(program)
+    add_plain(program)
     for design in problem.excluded:
         exclude(program, design)
     add_inequalities(program, latency, ways, picked)

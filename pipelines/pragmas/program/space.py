@@ -133,6 +133,7 @@ class Space:
         bodies: by place; a loop without loops inside has none.
         swapped: loops whose factor makes copies just when that of the one loop in their body is more than 1,
             and that loop.
+        plain: pairs of a loop and one inside it, of which one alone may have a factor.
         always_entered: loops that have an iteration in each execution.
         dimensions: by array.
         most_partitions: of an array, None for any; dsp: DSP blocks of a unit; dsp_available: None for any.
@@ -153,6 +154,7 @@ class Space:
     most_copies: int | None = None
     copy_dsps: float = 0.0
     sizes: Mapping[str, int] = field(default_factory=dict[str, int])
+    plain: tuple[tuple[str, str], ...] = ()
     transfer_cycles: float = 0.0
     transfers: tuple[Transfer, ...] = ()
     onchip_bits: int | None = None
