@@ -192,7 +192,9 @@ def _has_rest(summary: Summary, loop: str, unroll: int, target: Target) -> bool:
     facts, together = summary.loops[loop], _sums_at_once(summary, loop, target)
     alone = facts.parent is None or not flattened(summary, facts.parent)
     steps = int(iterations(facts, unroll))
-    return facts.constant and alone and steps >= 2 * together and steps % together > 0
+    return (
+        target.separate_rests and facts.constant and alone and steps >= 2 * together and steps % together > 0
+    )
 
 
 def slowest_recurrence(summary: Summary, loop: str, target: Target) -> tuple[int, int, str]:

@@ -48,6 +48,7 @@ class _File(BaseModel):
     chained_array_sums: bool = False
     update_cycles: int = Field(default=0, ge=0)
     partial_sums: bool = False
+    separate_rests: bool = False
     unrolled_trips: int = Field(default=0, ge=0)
     unrolled_copies: int = Field(default=0, ge=0)
     access_cycles: int = Field(default=0, ge=0)
@@ -99,6 +100,7 @@ def read_target(name_or_path: str | Path) -> Target:
         chained_array_sums=found.chained_array_sums,
         update_cycles=found.update_cycles,
         partial_sums=found.partial_sums,
+        separate_rests=found.separate_rests,
         unrolled_trips=found.unrolled_trips,
         unrolled_copies=found.unrolled_copies,
         access_cycles=found.access_cycles,

@@ -34,6 +34,7 @@ class Target:
         update_cycles: from the load of an element of an external array until a load sees what is stored for
             it, operations apart; 0: not known to take any.
         partial_sums: a reduction's pipeline may keep several sums and so start an iteration a cycle.
+        separate_rests: iterations that are too few for all partial sums run after the pipeline.
         unrolled_trips, unrolled_copies: loops of at most so many trips, up to so many copies together, are
             unrolled by the tool when nothing else is asked for (0: none).
         outermost_copies: copies of a body that has loops are made of outermost loops alone.
@@ -59,6 +60,7 @@ class Target:
     chained_array_sums: bool = False
     update_cycles: int = 0
     partial_sums: bool = False
+    separate_rests: bool = False
     unrolled_trips: int = 0
     unrolled_copies: int = 0
     access_cycles: int = 0

@@ -38,7 +38,15 @@ from pipelines.pragmas.explore.keys import configuration_key
 from pipelines.pragmas.explore.resources import Room, Use, room
 from pipelines.pragmas.explore.side_by_side import SideBySide
 from pipelines.pragmas.explore.steps import EVALUATED, NO_DESIGN, PRUNED, REPEATED, Exploration, Step
-from pipelines.pragmas.program import OPTIMAL, SearchOptions, Solution, partitions, solve, unrolled_size
+from pipelines.pragmas.program import (
+    OPTIMAL,
+    UNKNOWN,
+    SearchOptions,
+    Solution,
+    partitions,
+    solve,
+    unrolled_size,
+)
 from pipelines.pragmas.summary import Summary
 from pipelines.schemas import TIMEOUT
 from pipelines.tools import stopwatch
@@ -49,6 +57,8 @@ LADDER: tuple[int | None, ...] = (None, 2048, 1024, 512, 256, 128, 64, 32, 16, 8
 
 MATTERS = 1.15
 """Factor by which a bound must grow without a loop's directives for them to matter."""
+GUESS_SHARE = 0.15
+"""Share of the time of a design that the solver may take for one that is only guessed to be done in time."""
 SIZE_COPIES = 1.0
 """What a tool may make of a design that is likely done in time, over the copies of one that surely is."""
 SHRINK, MOST_SHRINKS = 0.7, 4
@@ -153,7 +163,7 @@ def _rungs(summary: Summary, target: Target, walk: _Walk) -> Iterator[SubProblem
     """The ladder's sub-problems until the search has ended; a larger rung's bound holds in smaller ones."""
     known, solved = {False: 0.0, True: 0.0}, dict[bool, SubProblem]()
     for rung in walk.options.rungs:
-        for fine_only in (False, True):
+        for fine_only in (True, False) if walk.is_timed else (False, True):  # what is solved sooner
             if walk.ended or walk.closed:
                 return
             likely = _likely(summary, target, walk, rung, fine_only=fine_only) if walk.is_timed else None
@@ -364,8 +374,11 @@ def telling_loops(summary: Summary, configuration: Configuration, target: Target
 
 
 def _solved(summary: Summary, target: Target, walk: _Walk, asked: SearchOptions) -> SubProblem:
-    start = stopwatch()
-    solution = solve(summary, target, replace(asked, time_limit_s=walk.options.solver_timeout_s))
+    start, limit_s = stopwatch(), walk.options.solver_timeout_s
+    guess_s = None if walk.options.design_s is None else GUESS_SHARE * walk.options.design_s
+    solution = solve(summary, target, replace(asked, time_limit_s=guess_s if asked.gap else limit_s))
+    if asked.gap and solution.status == UNKNOWN:
+        solution = solve(summary, target, replace(asked, time_limit_s=limit_s))
     return SubProblem(
         most_partitions=asked.most_partitions,
         fine_only=asked.fine_only,
