@@ -147,6 +147,19 @@ def test_designs_are_as_large_as_what_is_likely_done_in_time() -> None:
     assert first.bound_cycles > (solve(SUMMARY, TARGET).latency_cycles or 0)
 
 
+def test_designs_of_which_a_tool_makes_too_much_are_asked_for_smaller() -> None:
+    def size(configuration: Configuration) -> int:
+        return 2 * unrolled_size(SUMMARY, configuration)
+
+    limits = LadderOptions(together=1, most_copies=60, most_evaluations=1)
+    plain = explore(SUMMARY, TARGET, Known(exact), limits).steps[0].configuration
+    small = explore(SUMMARY, TARGET, Known(exact), replace(limits, size=size)).steps[0].configuration
+    assert plain is not None
+    assert small is not None
+    assert size(plain) > 60
+    assert size(small) <= 60
+
+
 def test_after_a_design_that_was_late_the_next_one_is_half_as_large() -> None:
     def late(configuration: Configuration) -> Evaluation:
         sizes.append(unrolled_size(SUMMARY, configuration))

@@ -1,0 +1,81 @@
+"""Whether the present cycle model gives the runs of a release, design by design.
+
+    python tests/benchmarks/release_recounted.py [--release releases/v1] [--designs 300] [--seed 0]
+
+Designs of this project's engine whose runs are ok, drawn by a seed from all of them, are compiled again and
+their cycles counted with an empty cache: status, cycles, bytes and equality of outputs to native C must be
+the release's. That is what `pipelines/cyclemodel/same_results.json` says of a change.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import random
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import median
+
+from pipelines.cache import ContentCache
+from pipelines.hls import TOOL, options_of
+from pipelines.labelling import LabelOptions, count_design
+from pipelines.releases import Release, open_release
+from pipelines.schemas import OK, DesignRow, ProgramRow, RunRow
+
+OPTIONS = LabelOptions(power=False, audit_fraction=0.0, cross_check_fraction=0.0)
+FIELDS = ("status", "outputs_equal", "latency_cycles", "bytes_read", "bytes_written")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """A design of a release and its run on the first data set."""
+
+    program: ProgramRow
+    design: DesignRow
+    run: RunRow
+
+
+def counted_designs(release: Release) -> Iterator[Counted]:
+    """Designs of the release that ran."""
+    seed = OPTIONS.data_seeds[0]
+    for partition in release.partitions("designs"):
+        programs = {row.program_id: row for row in release.rows("programs", partition)}
+        runs = {row.design_id: row for row in release.rows("runs", partition) if row.seed == seed}
+        for design in release.rows("designs", partition):
+            run = runs.get(design.design_id)
+            if design.tool == TOOL and run is not None and run.status == OK:
+                yield Counted(program=programs[design.program_id], design=design, run=run)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--release", type=Path, default=Path("releases/v1"))
+    parser.add_argument("--designs", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=0)
+    asked = parser.parse_args()
+    every = list(counted_designs(open_release(asked.release)))
+    drawn = random.Random(asked.seed).sample(every, min(asked.designs, len(every)))
+    print(f"Machine: {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}.\n")
+    different, seconds = 0, list[float]()
+    with tempfile.TemporaryDirectory(prefix="simfoundry-") as folder:
+        for one in drawn:
+            cache = ContentCache(folder=Path(folder))
+            found = count_design(one.program, options_of(one.design), cache=cache, options=OPTIONS)
+            run = found.run
+            if run is None or any(getattr(run, name) != getattr(one.run, name) for name in FIELDS):
+                different += 1
+                print(f"{one.program.name} {one.design.design_id}: {run} for {replace(one.run)}", flush=True)
+            elif run.build_wall_s is not None:
+                seconds.append(run.build_wall_s)
+    print("| designs drawn | of | runs that differ | build, median s | most s |")
+    print("| --- | --- | --- | --- | --- |")
+    print(f"| {len(drawn)} | {len(every)} | {different} | {median(seconds):.2f} | {max(seconds):.2f} |")
+
+
+if __name__ == "__main__":
+    main()
