@@ -92,6 +92,7 @@ def searched(
     predictor = Predictor(
         predict=lambda configurations, bounds: surrogate.predict(configurations, bounds, tool=TOOL).tolist(),
         most_copies=FINE_COPIES * own.most_copies,
+        size=own.size,
         seconds=options.asking,
     )
     found = explore_predicted(summary, target, own, predictor, RivalOptions(budget_s=options.budget))

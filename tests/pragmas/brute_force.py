@@ -62,10 +62,17 @@ def admitted(summary: Summary, target: Target, options: SearchOptions, asked: Co
         or (options.fine_only and _has_coarse_copies(summary, made, asked))
         or (options.most_partitions is not None and most > options.most_partitions)
         or (options.most_copies is not None and unrolled_size(summary, asked) > options.most_copies)
+        or (options.plain_copies and _copies_a_factor(summary, asked))
         or (target.dsp_available is not None and dsps > target.dsp_available * (1 + 1e-9))
         or not _fits(summary, target, made)
     )
     return None if broken else found.latency_cycles
+
+
+def _copies_a_factor(summary: Summary, asked: Configuration) -> bool:
+    """Whether a loop is asked for copies around one of no constant trip count that has a factor."""
+    varying = [n for n, loop in summary.loops.items() if not loop.constant and asked.of(n).unroll > 1]
+    return any(asked.of(outer).unroll > 1 for name in varying for outer in summary.loops_around(name))
 
 
 def least_bound(summary: Summary, target: Target, options: SearchOptions) -> float | None:

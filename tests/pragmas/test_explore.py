@@ -316,3 +316,7 @@ def test_a_predictor_is_asked_about_designs_that_are_likely_made() -> None:
     assert max(unrolled_size(SUMMARY, c) for c in asked) <= 60
     assert max(bound(SUMMARY, c, few).dsp_count for c in asked) <= 40
     assert len({configuration_key(complete(SUMMARY, c, few)) for c in asked}) == len(asked)
+    asked.clear()
+    doubled = replace(predictor, size=lambda c: 2 * unrolled_size(SUMMARY, c))
+    explore_predicted(SUMMARY, few, Known(exact), doubled, RivalOptions(most_evaluations=1))
+    assert max(unrolled_size(SUMMARY, c) for c in asked) <= 30

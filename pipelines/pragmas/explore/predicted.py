@@ -42,11 +42,13 @@ class Predictor:
 
     Attributes:
         predict: see `Predict`; most_copies: of operations and accesses in a design that is asked about, None
-            for any; seconds: for asking.
+            for any; size: likewise what a tool makes of it, within the same limit; None when unknown.
+        seconds: for asking.
     """
 
     predict: Predict
     most_copies: int | None = None
+    size: Callable[[Configuration], int] | None = None
     seconds: float = 5.0
 
 
@@ -126,8 +128,11 @@ class _Asked:
         return configuration_key(complete(self.summary, configuration, self.target))
 
     def _is_small(self, configuration: Configuration) -> bool:
-        most = self.predictor.most_copies
-        return most is None or unrolled_size(self.summary, configuration) <= most
+        most, size = self.predictor.most_copies, self.predictor.size
+        if most is None:
+            return True
+        small = unrolled_size(self.summary, configuration) <= most
+        return small and (size is None or size(configuration) <= most)
 
     def _fits(self, found: Bound) -> bool:
         available = self.target.dsp_available
