@@ -27,7 +27,7 @@ others of their size, so the two kinds have limits of their own.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
@@ -72,6 +72,8 @@ FIRST_PARTS = 128
 LEAST_GROWTH, MOST_GROWTH = 2.0, 4.0
 """Copies of a next design over those of one that was done in time; more than the least where that took less
 than a quarter of the time it may."""
+MOST_DOUBLINGS = 2
+"""How often limits are doubled for a design that is faster by its bound than the best one is by its own."""
 MOST_WIDENINGS = 6
 """How often limits are doubled for one design."""
 BELOW_LATE = 0.75
@@ -80,6 +82,10 @@ SLACKS = (1.5, 3.0)
 """Of a limit that designs are expected to take and may be tried all the same, when nothing else can win."""
 LEAST_SHARE = 0.01
 """Share of a limit from which a bound on it is compared with what a design took."""
+
+
+Parts = tuple[tuple[Configuration, frozenset[str]], ...]
+"""Configurations of which the choices of some loops are not wanted again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +155,7 @@ def explore(
             listen=listen,
             most_copies=_first_limits(limits.most_copies),
             most_parts=None if limits.most_copies is None else FIRST_PARTS,
-            most_size=math.inf if limits.most_copies is None else SIZE_COPIES * limits.most_copies,
+            most_size=_first_size(limits),
         )
         for problem in _rungs(summary, target, walk):
             if not (walk.answers(problem) or walk.repeats(problem)):
@@ -219,7 +225,8 @@ def _likely(
             plain_copies=True,
             gap=GUESS_GAP,
         )
-        before = replace(_small(summary, within.target, walk, asked), narrowed=True)
+        small = _small(summary, within.target, walk, asked)
+        before = replace(small, narrowed=True, most_partitions=most_parts)
         walk.narrowed[key] = replace(before, solver_s=0.0)
     return replace(before, most_partitions=rung) if before.solution.configuration is not None else None
 
@@ -239,6 +246,12 @@ def _least(first: int | None, second: int | None) -> int | None:
 def _first_limits(sure: int | None) -> dict[bool, int | None]:
     """Sizes of the first designs by whether they have no copies of whole modules."""
     return {False: sure, True: None if sure is None else FINE_COPIES * sure}
+
+
+def _first_size(limits: LadderOptions) -> float:
+    """What a tool may make of the first designs."""
+    known = limits.size is not None and limits.most_copies is not None
+    return SIZE_COPIES * (limits.most_copies or 0) if known else math.inf
 
 
 def is_fine(summary: Summary, configuration: Configuration) -> bool:
@@ -277,7 +290,7 @@ def _remainder(
     summary: Summary,
     within: Room,
     walk: _Walk,
-    parts: tuple[tuple[Configuration, frozenset[str]], ...] = (),
+    parts: Parts = (),
     *,
     narrowed: bool = False,
     fine_only: bool = False,
@@ -313,26 +326,49 @@ def _guided(summary: Summary, target: Target, walk: _Walk) -> SubProblem:
     """
     narrow = {fine: walk.fitting(target, fine_only=fine) for fine in (False, True)}
     parts = tuple((c, telling_loops(summary, c, target)) for c in walk.seen.values())
+    found = _able(summary, walk, narrow, parts)
+    if found is not None:
+        return found if walk.hopes(found) else _larger(summary, walk, narrow, parts) or found
     widenings = ((parts, 1.0, True) for _ in range(MOST_WIDENINGS))
-    kinds = ((parts, 1.0, False), ((), 1.0, False), *((parts, slack, False) for slack in SLACKS))
-    for without, slack, wider in (kinds[0], *widenings, *kinds[1:]):
+    kinds = (((), 1.0, False), *(((), slack, False) for slack in SLACKS))
+    for without, slack, wider in (*widenings, *kinds):
         if wider and not walk.widen():
             continue
         rooms = {fine: within.wider(slack) for fine, within in narrow.items()}
-        found = [_unspelled(summary, rooms[fine], walk, without, fine_only=fine) for fine in (False, True)]
-        able = [one for one in found if one.solution.configuration is not None and not walk.loses(one)]
-        if able:
-            return min(able, key=walk.turn)
+        found = _able(summary, walk, rooms, without)
+        if found is not None:
+            return found
     free = Room(target=without_limit(target))
     found = _unspelled(summary, free, walk, (), narrowed=False)
     return found if found.solution.configuration is not None else _remainder(summary, free, walk)
+
+
+def _able(summary: Summary, walk: _Walk, rooms: Mapping[bool, Room], without: Parts) -> SubProblem | None:
+    """The best of what remains within the limits and can win, of the kind whose turn it is; first of all what
+    is faster than the best design by its bound."""
+    found = [_unspelled(summary, rooms[fine], walk, without, fine_only=fine) for fine in (False, True)]
+    able = [one for one in found if one.solution.configuration is not None and not walk.loses(one)]
+    return min(able, key=lambda one: (not walk.hopes(one), *walk.turn(one)), default=None)
+
+
+def _larger(summary: Summary, walk: _Walk, rooms: Mapping[bool, Room], without: Parts) -> SubProblem | None:
+    """What may be faster than the best design by its bound within limits that are doubled once or twice; when
+    there is nothing the limits stay as they are."""
+    before = walk.limits
+    for _ in range(MOST_DOUBLINGS):
+        if walk.widen():
+            found = _able(summary, walk, rooms, without)
+            if found is not None and walk.hopes(found):
+                return found
+    walk.limits = before
+    return None
 
 
 def _unspelled(
     summary: Summary,
     within: Room,
     walk: _Walk,
-    parts: tuple[tuple[Configuration, frozenset[str]], ...],
+    parts: Parts,
     *,
     narrowed: bool = True,
     fine_only: bool = False,
@@ -414,6 +450,7 @@ class _Walk:
         beside: designs that are being measured, and the time of the search.
         most_copies: of operations and accesses that a design may have not to run out of time, by whether it
             has no copies of whole modules; None when unknown; most_parts: likewise partitions of an array.
+        best_cycles, best_bound: of the best design, measured and by its bound.
         done_copies, done_parts: largest that were done in time; late_copies, late_parts: the least that were
             not; most_size, done_size, late_size: likewise of what a tool makes of a design, of either kind.
         narrowed: sub-problems within such limits.
@@ -430,6 +467,7 @@ class _Walk:
     seen: dict[str, Configuration] = field(default_factory=dict[str, Configuration])
     evaluations: int = 0
     best_cycles: int | None = None
+    best_bound: float = math.inf
     remainder: float | None = None
     uses: dict[bool, list[Use]] = field(default_factory=lambda: {False: [], True: []})
     most_copies: dict[bool, int | None]
@@ -485,6 +523,20 @@ class _Walk:
     def loses(self, problem: SubProblem) -> bool:
         """Whether no configuration of a sub-problem can be faster than the best one so far."""
         return self.best_cycles is not None and problem.solution.lower_bound >= self.best_cycles
+
+    def hopes(self, problem: SubProblem) -> bool:
+        """Whether a design is faster by its bound than the best one is by its own."""
+        return (problem.solution.latency_cycles or math.inf) < self.best_bound
+
+    @property
+    def limits(self) -> tuple[dict[bool, int | None], int | None, float]:
+        """Of copies, partitions and size for designs that are likely done in time."""
+        return dict(self.most_copies), self.most_parts, self.most_size
+
+    @limits.setter
+    def limits(self, limits: tuple[dict[bool, int | None], int | None, float]) -> None:
+        copies, self.most_parts, self.most_size = limits
+        self.most_copies = dict(copies)
 
     def repeats(self, problem: SubProblem) -> bool:
         """Whether its configuration was measured before, or is being measured.
@@ -550,7 +602,9 @@ class _Walk:
             self._compare_use(problem.solution.configuration, answer)
         if answer.valid and answer.latency_cycles is not None:
             least = self.best_cycles
-            self.best_cycles = answer.latency_cycles if least is None else min(least, answer.latency_cycles)
+            if least is None or answer.latency_cycles < least:
+                self.best_cycles = answer.latency_cycles
+                self.best_bound = problem.solution.latency_cycles or math.inf
         self._add(problem, EVALUATED, answer)
 
     def _compare_use(self, configuration: Configuration, answer: Evaluation) -> None:
@@ -625,7 +679,7 @@ class _Walk:
 
     def widen(self) -> bool:
         """Double the limits of designs that are likely done in time; whether one of them grew."""
-        before = dict(self.most_copies), self.most_parts, self.most_size
+        before = self.limits
         self.most_size = max(self.most_size, min(2.0 * self.most_size, self._below_late_size()))
         for kind, most in before[0].items():
             if most is not None:
@@ -633,7 +687,7 @@ class _Walk:
         if self.most_parts is not None:
             late = BELOW_LATE * self.late_parts if self.late_parts > self.done_parts else math.inf
             self.most_parts = max(self.most_parts, int(min(2.0 * self.most_parts, late)))
-        return (self.most_copies, self.most_parts, self.most_size) != before
+        return self.limits != before
 
     def _growth(self, answer: Evaluation) -> float:
         """How many times larger than a design that was done in time another one may likely be."""
