@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import multiprocessing
+import signal
+import time
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +20,10 @@ from pipelines.pragmas import Configuration, LoopChoice
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import bound, read_target
 from pipelines.pragmas.configuration import FINE
-from pipelines.pragmas.explore import OwnHls, RivalOptions, explore_randomly
+from pipelines.pragmas.explore import OwnHls, RivalOptions, explore_randomly, own_hls
 from pipelines.programs import program_from_file
 from pipelines.schemas import INFEASIBLE, OK, TIMEOUT
+from pipelines.tools import find_tool, run_tool
 
 TARGET = read_target("simfoundry")
 PROGRAMS = {
@@ -113,6 +119,36 @@ def test_a_design_that_takes_too_long_is_a_timeout_and_is_not_tried_again(tmp_pa
     first = own.evaluate(Configuration())
     assert (first.status, first.reason) == (TIMEOUT, "high-level synthesis ran past 0.001 s")
     assert own.evaluate(Configuration()) == first
+
+
+def waits(sending: Connection, folder: Path) -> None:
+    """A process that waits for a tool, as one that measures a design does."""
+    signal.signal(signal.SIGTERM, own_hls.end_process)
+    sending.send("begun")
+    run_tool([find_tool("sleep", "coreutils"), "60"], folder=folder, timeout_s=60.0)
+
+
+def test_a_tool_ends_with_the_process_that_waits_for_it(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("forkserver")
+    receiving, sending = context.Pipe(duplex=False)
+    process = context.Process(target=waits, args=(sending, tmp_path), daemon=True)
+    process.start()
+    assert receiving.recv() == "begun"
+    while str(tmp_path) not in running_programs():
+        time.sleep(0.05)
+    process.terminate()
+    process.join()
+    assert str(tmp_path) not in running_programs()
+
+
+def running_programs() -> list[str]:
+    """Files of all processes' programs, and folders that they work in."""
+    found: list[str] = []
+    for path in Path("/proc").glob("[0-9]*"):
+        for link in ("exe", "cwd"):
+            with contextlib.suppress(OSError):
+                found.append(str((path / link).readlink()))
+    return found
 
 
 def test_a_design_that_does_not_fit_is_infeasible_with_its_latency(tmp_path: Path) -> None:

@@ -3,8 +3,8 @@
 Belongs here: one killable process a design, its limits, and what its rows mean to a search. Does not: the
 engines, or the search.
 
-A process is forked from a server that has imported the engines, and is ended at the time limit: a design
-whose loops are unrolled too far takes minutes, as with any tool.
+A process is forked from a server that has imported the engines, and is ended at the time limit, with the tool
+that it waits for: a design whose loops are unrolled too far takes minutes, as with any tool.
 
 Factors are directives, or strips in the text (`strips.py`) where a pipeline would likely wait for what it
 stored in an array. Where one does wait, the design is made in the other way in the time that is left, and the
@@ -18,10 +18,13 @@ import hashlib
 import math
 import multiprocessing
 import re
+import signal
 import tempfile
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
+from types import FrameType
+from typing import NoReturn
 
 from pipelines.cache import ContentCache
 from pipelines.hls import HlsError, HlsOptions, design_id, read_interface, tool_version
@@ -39,6 +42,9 @@ from pipelines.tools import ToolMissing, stopwatch
 COPIES_A_SECOND = 250
 """Operations and accesses of an unrolled program that are synthesised and counted in a second, likely: plain
 loops do 400 to 800, arrays in many banks 100 to 200. Searches begin with it and double what was done."""
+
+ENDING_S = 2.0
+"""Seconds in which a process that is asked to end does so; in one long step of the engine it cannot."""
 
 PRELOADED = ("pipelines.pragmas.explore.own_hls",)
 
@@ -147,6 +153,8 @@ class OwnHls:
             answered = receiving.poll(limit_s)
             return answered, _received(receiving) if answered else None
         finally:
+            process.terminate()  # it ends its tools and removes its folders
+            process.join(ENDING_S)
             process.kill()
             process.join()
             receiving.close()
@@ -219,6 +227,7 @@ def _work(
 
     Args: original: the program that another text of it must equal natively.
     """
+    signal.signal(signal.SIGTERM, end_process)
     answer: CountedDesign | str
     try:
         answer = count_design(program, asked, cache=cache, options=options)
@@ -228,6 +237,11 @@ def _work(
         answer = f"{type(error).__name__}: {error}"
     connection.send(answer)
     connection.close()
+
+
+def end_process(number: int, _: FrameType | None) -> NoReturn:
+    """End this process as an exception does, so that a tool that it waits for ends with it."""
+    raise SystemExit(128 + number)
 
 
 def same_results(first: ProgramRow, second: ProgramRow, cache: ContentCache, options: LabelOptions) -> bool:
