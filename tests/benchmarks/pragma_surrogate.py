@@ -36,7 +36,7 @@ from pipelines.pragmas.explore import (
     configuration_of_key,
     explore_predicted,
 )
-from pipelines.pragmas.explore.ladder import FINE_COPIES
+from pipelines.pragmas.explore.sizes import FINE_COPIES
 from pipelines.schemas import OK
 from tests.benchmarks.pragma_search import (
     Search,

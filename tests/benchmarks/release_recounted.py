@@ -15,7 +15,7 @@ import platform
 import random
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
@@ -69,7 +69,7 @@ def main() -> None:
             run = found.run
             if run is None or any(getattr(run, name) != getattr(one.run, name) for name in FIELDS):
                 different += 1
-                print(f"{one.program.name} {one.design.design_id}: {run} for {replace(one.run)}", flush=True)
+                print(f"{one.program.name} {one.design.design_id}: {run} for {one.run}", flush=True)
             elif run.build_wall_s is not None:
                 seconds.append(run.build_wall_s)
     print("| designs drawn | of | runs that differ | build, median s | most s |")

@@ -14,7 +14,7 @@ from pipelines.pragmas import Configuration, LoopChoice, Summary
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import bound, leaf, read_target
 from pipelines.pragmas.bound.banks import bank_interval, surely_banked
-from pipelines.pragmas.bound.leaf import slowest_update
+from pipelines.pragmas.bound.leaf import update_interval
 from pipelines.pragmas.configuration import FINE
 from pipelines.pragmas.explore.directives import banked_size, hls_directives
 from pipelines.pragmas.program import SearchOptions, solve, unrolled_size
@@ -54,6 +54,42 @@ void f(float r[64], float y[64], float z[64]) {
   }
 }
 """
+LOCAL = """
+void f(float A[16][32], float y[16]) {
+  float t[2];
+  for (int i = 0; i < 16; i++) {
+    t[0] = 0.0f;
+    for (int j = 0; j < 32; j++)
+      t[0] += A[i][j];
+    y[i] = t[0];
+  }
+}
+"""
+DEEP = """
+void f(float A[8][4][6], float y[8]) {
+  for (int i = 0; i < 8; i++)
+    for (int j = 0; j < 4; j++)
+      for (int k = 0; k < 6; k++)
+        y[i] += A[i][j][k];
+}
+"""
+NO_LOADS = """
+void f(float y[16], float z[16]) {
+  for (int i = 0; i < 16; i++) {
+    z[i] = 0.0f;
+    for (int j = 0; j < 15; j++)
+      y[i] += 0.5f;
+  }
+}
+"""
+ROUNDS = """
+void f(float A[2], float B[2][4], float C[3][4]) {
+  for (int i = 0; i < 3; i++)
+    for (int k = 0; k < 2; k++)
+      for (int j = 0; j < 4; j++)
+        C[i][j] += A[k] * B[k][j];
+}
+"""
 TRIANGLE = """
 void f(float A[32][32], float B[32][32]) {
   for (int j = 0; j < 32; j++)
@@ -91,19 +127,25 @@ def test_sums_in_an_element_are_a_chain_where_their_loop_is_unrolled() -> None:
     assert tree == MUL + 5 * ADD  # the old value joins last
 
 
-def test_next_execution_waits_for_what_was_stored() -> None:
+def test_next_round_waits_for_what_was_stored() -> None:
     summary = summary_of(UPDATES)
-    assert slowest_update(summary, "L1", 4, OWN) == (4 + ADD, "C")
-    assert leaf(summary, "L1", 4, OWN).cycles >= 4 + ADD  # two steps alone
-    assert slowest_update(summary, "L1", 8, OWN) == (0, "")  # nothing is left to run over C
-    assert slowest_update(summary, "L1", 4, replace(OWN, update_cycles=0)) == (0, "")
+    assert update_interval(summary, "L1", 4, OWN)[0] == 3  # 4 + 2 cycles in two steps
+    assert leaf(summary, "L1", 4, OWN).interval_cycles == 3
+    assert update_interval(summary, "L1", 1, OWN)[0] == 1
+    assert update_interval(summary, "L1", 8, OWN)[0] == 0  # nothing is left to run over C
+    assert update_interval(summary, "L1", 4, replace(OWN, update_cycles=0))[0] == 0
 
 
 def test_rest_of_partial_sums_runs_after_the_pipeline() -> None:
     summary = summary_of(RESTS)
     odd, even = leaf(summary, "L1", 6, OWN), leaf(summary, "L1", 5, OWN)  # 5 and 6 steps, two sums
-    assert odd.cycles == 2 * odd.latency_cycles - 1 + 5
+    assert odd.cycles == 2 * odd.latency_cycles + 2 * 2 - 2
     assert even.cycles == even.latency_cycles - 1 + 6
+
+
+def test_sums_in_a_local_array_may_be_a_tree() -> None:
+    summary = summary_of(LOCAL)
+    assert leaf(summary, "L0", 1, OWN).latency_cycles < 32 * ADD
 
 
 def test_copies_whose_bank_is_not_known_take_the_port_of_each() -> None:
@@ -134,6 +176,15 @@ def test_banks_are_not_supposed_where_a_factor_is_unusual() -> None:
         (RESTS, pipelined(L1=6)),
         (RESTS, pipelined(L1=5)),
         (RESTS, pipelined(L1=2)),
+        (LOCAL, pipelined(L0=1)),
+        (LOCAL, pipelined(L1=3)),
+        (DEEP, pipelined(L0=1)),
+        (DEEP, pipelined(L1=1)),
+        (DEEP, Configuration(loops={n: LoopChoice(unroll=u) for n, u in (("L0", 8), ("L1", 4), ("L2", 6))})),
+        (NO_LOADS, pipelined(L1=1)),
+        (NO_LOADS, pipelined(L1=3)),
+        (ROUNDS, pipelined(L2=1)),
+        (ROUNDS, pipelined(L2=2)),
         (BANKS, pipelined(L1=4)),
         (BANKS, pipelined(L1=2)),
         (BANKS, pipelined(L1=1)),

@@ -31,11 +31,12 @@ from pipelines.pragmas.explore import (
     explore_predicted,
     explore_randomly,
 )
-from pipelines.pragmas.explore.ladder import FINE_COPIES, most_parts, spelled, telling_loops
+from pipelines.pragmas.explore.ladder import spelled, telling_loops
 from pipelines.pragmas.explore.sampling import all_configurations
+from pipelines.pragmas.explore.sizes import FINE_COPIES, most_parts
 from pipelines.pragmas.program import solve, unrolled_size
 from pipelines.programs import kernel_programs
-from pipelines.schemas import OK, TIMEOUT
+from pipelines.schemas import OK, TIMEOUT, TOOL_ERROR
 
 GEMV = """\
 void gemv(float A[8][6], float x[6], float y[8])
@@ -96,6 +97,22 @@ def test_no_design_that_could_win_is_pruned() -> None:
     assert found.best.evaluation is not None
     assert found.best.evaluation.latency_cycles == best
     assert found.proven
+
+
+@pytest.mark.parametrize("status", [TIMEOUT, TOOL_ERROR])
+def test_nothing_is_proven_while_a_design_without_a_latency_could_win(status: str) -> None:
+    first = solve(SUMMARY, TARGET)
+    assert first.configuration is not None
+    lost = configuration_key(first.configuration)
+
+    def answer(configuration: Configuration) -> Evaluation:
+        failed = Evaluation(status=status, reason="no latency", wall_s=1.0)
+        return failed if configuration_key(configuration) == lost else slow(configuration)
+
+    found = explore(SUMMARY, TARGET, Known(answer), LadderOptions(together=1, proof_evaluations=400))
+    assert found.best is not None
+    assert not found.proven
+    assert found.lower_bound_cycles == first.latency_cycles
 
 
 def test_designs_that_fit_against_their_bound_on_units_are_found() -> None:

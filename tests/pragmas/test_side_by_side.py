@@ -12,8 +12,8 @@ from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import bound, read_target
 from pipelines.pragmas.configuration import FINE
 from pipelines.pragmas.explore import Evaluation, LadderOptions, RivalOptions, explore, explore_bottlenecks
-from pipelines.pragmas.explore.ladder import is_fine
 from pipelines.pragmas.explore.side_by_side import SideBySide
+from pipelines.pragmas.explore.sizes import is_fine
 from pipelines.pragmas.program import unrolled_size
 from pipelines.schemas import OK
 

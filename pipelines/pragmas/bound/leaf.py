@@ -15,7 +15,7 @@ from pipelines.pragmas.bound.completion import flattened
 from pipelines.pragmas.bound.result import Leaf
 from pipelines.pragmas.bound.straight import critical_path, is_sum, path_from, sum_loops
 from pipelines.pragmas.bound.target import Target
-from pipelines.pragmas.summary import RAW, READ, WRITE, Dependence, Loop, Statement, Summary
+from pipelines.pragmas.summary import RAW, READ, WRITE, Access, Dependence, Loop, Statement, Summary
 
 UNIT_OF = {"sub": "add"}
 """Kinds that share a unit with another kind."""
@@ -39,10 +39,7 @@ def leaf(summary: Summary, loop: str, unroll: int, target: Target, asked: int = 
     starts = float(iterations(facts, unroll)) * interval
     if unroll in target.varying_factors and unroll in facts.groups_average:
         starts = _grouped_starts(summary, loop, unroll, interval, target)
-    update, array = slowest_update(summary, loop, unroll, target)
-    if update > starts:
-        starts, limit = float(update), f"update of {array} of one {facts.parent} before"
-    starts += latency * _has_rest(summary, loop, unroll, target)
+    starts += rest_cycles(summary, loop, unroll, latency, target)
     cycles = fill + starts if facts.trip_count_max else 0.0
     return Leaf(
         latency_cycles=latency,
@@ -97,11 +94,16 @@ def statement_latency(summary: Summary, statement: Statement, target: Target, fa
     """
     sums = sum_loops(summary, statement)
     written = next((a for a in statement.accesses if a.kind == WRITE), None)
-    if target.chained_array_sums and written is not None and written.subscripts:
+    if target.chained_array_sums and written is not None and _is_in_memory(summary, written):
         chained = math.prod(n for loop, n in [*factors.items()][1:] if loop in sums)
         if chained > 1:
             return critical_path(statement, target) + (chained - 1) * _sum_latency(statement, target)
     return critical_path(statement, target, math.prod(factors.get(loop, 1) for loop in sums))
+
+
+def _is_in_memory(summary: Summary, written: Access) -> bool:
+    """Whether it is an element of an array that is no local one: of those an engine may make variables."""
+    return bool(written.subscripts) and summary.arrays[written.array].external
 
 
 def chain_latency(summary: Summary, loop: str, target: Target) -> int:
@@ -155,6 +157,7 @@ def least_interval(summary: Summary, loop: str, unroll: int, target: Target) -> 
     ways.append((math.ceil(Fraction(delay * unroll, distance)), what))
     ways.append(_port_interval(summary, loop, unroll, target))
     ways.append(bank_interval(summary, loop, unroll, target))
+    ways.append(update_interval(summary, loop, unroll, target))
     return max(ways, key=lambda way: way[0])
 
 
@@ -186,15 +189,21 @@ def _sums_at_once(summary: Summary, loop: str, target: Target) -> int:
     return max((_sum_latency(s, target) for s in sums), default=1) or 1
 
 
-def _has_rest(summary: Summary, loop: str, unroll: int, target: Target) -> bool:
-    """Whether iterations are left over when as many start together as there are partial sums: one that runs
-    after the pipeline, from its operands to its result, where the loop is not one pipeline with another."""
+def rest_cycles(summary: Summary, loop: str, unroll: int, latency: int, target: Target) -> int:
+    """Cycles that a reduction's pipeline takes more, for steps that are too few for all its partial sums run
+    after it: one body from its operands to its result, where the loop is not one pipeline with another.
+
+    Of S steps, k of them together, the pipeline takes k (S // k) - k cycles and its latency, and a body as
+    much again, in place of S - 1 and one latency.
+    """
     facts, together = summary.loops[loop], _sums_at_once(summary, loop, target)
-    alone = facts.parent is None or not flattened(summary, facts.parent)
+    if not (target.separate_rests and facts.constant):
+        return 0
+    if facts.parent is not None and flattened(summary, facts.parent):
+        return 0
     steps = int(iterations(facts, unroll))
-    return (
-        target.separate_rests and facts.constant and alone and steps >= 2 * together and steps % together > 0
-    )
+    left = steps % together
+    return max(0, latency + 1 - together - left) if left and steps >= 2 * together else 0
 
 
 def slowest_recurrence(summary: Summary, loop: str, target: Target) -> tuple[int, int, str]:
@@ -229,29 +238,26 @@ def _cycle_delay(summary: Summary, loop: str, carried: Dependence, target: Targe
     return reached.get(carried.source, 0)
 
 
-def slowest_update(summary: Summary, loop: str, unroll: int, target: Target) -> tuple[int, str]:
-    """Cycles that one execution of a loop takes at least, for the next one updates what it updated.
+def update_interval(summary: Summary, loop: str, unroll: int, target: Target) -> tuple[int, str]:
+    """Least cycles between steps where the nest is one pipeline and its next round updates what this one did.
 
     An element that a statement loads, changes and stores in each iteration of the loop around is in memory
-    between two of them where this loop runs over it: after its load come the operation, the store, and the
-    load of the next execution. Both overlap where the two loops are one pipeline, but not in one element. The
-    loop around has no copies, for it carries the dependence.
-
-    Returns: cycles and the array, (0, "") without one.
+    between two of them where this loop runs over it. So all steps of this loop take at least the time from
+    its load to the next one: the operations, and the delays of memory. Where the engine makes two loops of
+    the nest after all, each execution takes its steps and that time, which is more.
     """
-    facts, found = summary.loops[loop], (0, "")
-    outer = facts.parent
-    if not target.update_cycles or outer is None or outer in facts.bounded_by or facts.trip_count_min < 1:
-        return found
-    if facts.constant and unroll >= facts.trip_count_max:
-        return found  # nothing is left to run over it
+    facts = summary.loops[loop]
+    outer, left = facts.parent, facts.constant and unroll < facts.trip_count_max
+    if not (target.update_cycles and left) or outer is None or not flattened(summary, outer):
+        return 0, ""
+    found = (0, "")
     for statement in summary.statements:
-        if not (statement.always and statement.loops and statement.loops[-1] == loop):
-            continue
-        for array in updated_arrays(statement, outer, loop):
-            if summary.arrays[array].external:
-                found = max(found, (target.update_cycles + path_from(statement, target, array), array))
-    return found
+        if statement.always and statement.loops and statement.loops[-1] == loop:
+            for array in updated_arrays(statement, outer, loop):
+                if summary.arrays[array].external:
+                    cycles = target.update_cycles + path_from(statement, target, array)
+                    found = max(found, (cycles, f"update of {array} of one {outer} before"))
+    return math.ceil(found[0] / iterations(facts, unroll)), found[1]
 
 
 def updated_arrays(statement: Statement, outer: str, inner: str) -> tuple[str, ...]:

@@ -18,10 +18,7 @@ operations besides (`resources.py`).
 The time that a tool takes grows with the program it unrolls. Where it is known what is surely done in time,
 rungs are solved within such a limit on copies of operations, and one on partitions, to a gap: what comes out
 is a guess to be measured, and the proof is that of the end. Where it is not known, a rung is solved as it is,
-and once more within what was late so far. After a design that ran out of time the next ones have at most half
-its copies and a quarter of its partitions, after one that did not they may have twice its own, and up to four
-times where it took little of the time that it may. Designs with copies of whole modules take longer than
-others of their size, so the two kinds have limits of their own.
+and once more within what was late so far. What is surely done in time is learned (`sizes.py`).
 """
 
 from __future__ import annotations
@@ -31,12 +28,13 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
-from pipelines.pragmas.bound import Target, bound, complete
-from pipelines.pragmas.configuration import FINE, OFF, Configuration, LoopChoice
+from pipelines.pragmas.bound import Target, bound
+from pipelines.pragmas.configuration import OFF, Configuration, LoopChoice
 from pipelines.pragmas.explore.evaluation import Evaluation, Evaluator
 from pipelines.pragmas.explore.keys import configuration_key
 from pipelines.pragmas.explore.resources import Room, Use, room
 from pipelines.pragmas.explore.side_by_side import SideBySide
+from pipelines.pragmas.explore.sizes import Sizes, first_sizes, is_fine, most_parts
 from pipelines.pragmas.explore.steps import EVALUATED, NO_DESIGN, PRUNED, REPEATED, Exploration, Step
 from pipelines.pragmas.program import (
     OPTIMAL,
@@ -48,7 +46,7 @@ from pipelines.pragmas.program import (
     unrolled_size,
 )
 from pipelines.pragmas.summary import Summary
-from pipelines.schemas import TIMEOUT
+from pipelines.schemas import TIMEOUT, TOOL_ERROR
 from pipelines.tools import stopwatch
 
 NLP_DSE = "nlp_dse"
@@ -59,25 +57,14 @@ MATTERS = 1.15
 """Factor by which a bound must grow without a loop's directives for them to matter."""
 GUESS_SHARE = 0.15
 """Share of the time of a design that the solver may take for one that is only guessed to be done in time."""
-SIZE_COPIES = 1.0
-"""What a tool may make of a design that is likely done in time, over the copies of one that surely is."""
 SHRINK, MOST_SHRINKS = 0.7, 4
 """Share of copies and partitions of what is too large for which another design is asked, and how often."""
-FINE_COPIES = 2
-"""Size of a design without copies of modules that is likely done in time, over that of any that surely is."""
 GUESS_GAP = 0.1
 """How far from the best a design may be that is only guessed to be done in time: a third of the time."""
-FIRST_PARTS = 128
-"""Partitions of an array that are likely done in time, where time is limited."""
-LEAST_GROWTH, MOST_GROWTH = 2.0, 4.0
-"""Copies of a next design over those of one that was done in time; more than the least where that took less
-than a quarter of the time it may."""
 MOST_DOUBLINGS = 2
 """How often limits are doubled for a design that is faster by its bound than the best one is by its own."""
 MOST_WIDENINGS = 6
 """How often limits are doubled for one design."""
-BELOW_LATE = 0.75
-"""Share of the size of a design that ran out of time, which others keep to until one as large is done."""
 SLACKS = (1.5, 3.0)
 """Of a limit that designs are expected to take and may be tried all the same, when nothing else can win."""
 LEAST_SHARE = 0.01
@@ -142,8 +129,8 @@ def explore(
     """Search by Algorithm 1.
 
     Args:    listen: called with each step as it ends.
-    Returns: the log; proven when every configuration that was not measured has a bound that is not below the
-             best measured latency.
+    Returns: the log; proven when every configuration whose latency is not known, those that ran out of time
+             among them, has a bound that is not below the best measured latency.
     """
     limits = options or LadderOptions()
     with ThreadPoolExecutor(max_workers=limits.together) as pool:
@@ -153,9 +140,9 @@ def explore(
             beside=SideBySide(pool=pool, evaluator=evaluator, together=limits.together),
             options=limits,
             listen=listen,
-            most_copies=_first_limits(limits.most_copies),
-            most_parts=None if limits.most_copies is None else FIRST_PARTS,
-            most_size=_first_size(limits),
+            sizes=first_sizes(
+                summary, sure=limits.most_copies, design_s=limits.design_s, made_of=limits.size
+            ),
         )
         for problem in _rungs(summary, target, walk):
             if not (walk.answers(problem) or walk.repeats(problem)):
@@ -212,15 +199,15 @@ def _likely(
 
     It is not solved again where only the limit on partitions is lower now, and the last answer keeps to it.
     """
-    most_parts, within = _least(rung, walk.most_parts), walk.fitting(target, fine_only=fine_only)
-    available = within.target.dsp_available
-    key = (fine_only, walk.most_copies[fine_only], available, within.copy_dsps, walk.most_size)
+    most_parts, within = _least(rung, walk.sizes.parts.whole), walk.fitting(target, fine_only=fine_only)
+    copies, available = walk.sizes.copies[fine_only].whole, within.target.dsp_available
+    key = (fine_only, copies, available, within.copy_dsps, walk.sizes.made.most)
     before = walk.narrowed.get(key)
     if before is None or not _holds(summary, before, most_parts):
         asked = SearchOptions(
             most_partitions=most_parts,
             fine_only=fine_only,
-            most_copies=key[1],
+            most_copies=copies,
             copy_dsps=within.copy_dsps,
             plain_copies=True,
             gap=GUESS_GAP,
@@ -243,30 +230,6 @@ def _least(first: int | None, second: int | None) -> int | None:
     return min((n for n in (first, second) if n is not None), default=None)
 
 
-def _first_limits(sure: int | None) -> dict[bool, int | None]:
-    """Sizes of the first designs by whether they have no copies of whole modules."""
-    return {False: sure, True: None if sure is None else FINE_COPIES * sure}
-
-
-def _first_size(limits: LadderOptions) -> float:
-    """What a tool may make of the first designs."""
-    known = limits.size is not None and limits.most_copies is not None
-    return SIZE_COPIES * (limits.most_copies or 0) if known else math.inf
-
-
-def is_fine(summary: Summary, configuration: Configuration) -> bool:
-    """Whether no loop above a pipelined one is asked for copies (equation 14)."""
-    full = complete(summary, configuration)
-    pipelined = [name for name in summary.loops if full.of(name).pipeline == FINE]
-    above = {outer for name in pipelined for outer in summary.loops_around(name)}
-    return all(configuration.of(name).unroll == 1 for name in above)
-
-
-def most_parts(summary: Summary, configuration: Configuration) -> int:
-    """Partitions of the array that has most (equation 9)."""
-    return max(partitions(summary, configuration).values(), default=1)
-
-
 def _measure_remainders(summary: Summary, target: Target, walk: _Walk) -> None:
     """Measure the best of all that was not measured, until nothing of it can win."""
     rest, begun = None, 0
@@ -275,7 +238,7 @@ def _measure_remainders(summary: Summary, target: Target, walk: _Walk) -> None:
             rest = _remainder(summary, Room(target=without_limit(target)), walk)
         walk.bound_remainder(rest)
         found = None
-        if not (walk.proven or walk.ended or begun >= walk.options.proof_evaluations):
+        if not (walk.settled or walk.ended or begun >= walk.options.proof_evaluations):
             found = _guided(summary, target, walk)
         if found is not None and found.solution.configuration is not None:
             begun += 1
@@ -301,9 +264,9 @@ def _remainder(
           narrowed: to what is likely done in time.
     """
     asked = SearchOptions(
-        most_partitions=walk.most_parts if narrowed else None,
+        most_partitions=walk.sizes.parts.whole if narrowed else None,
         fine_only=fine_only,
-        most_copies=walk.most_copies[fine_only] if narrowed else None,
+        most_copies=walk.sizes.copies[fine_only].whole if narrowed else None,
         copy_dsps=within.copy_dsps,
         plain_copies=narrowed and bool(parts),
         gap=GUESS_GAP if narrowed else 0.0,
@@ -319,7 +282,8 @@ def _remainder(
 def _guided(summary: Summary, target: Target, walk: _Walk) -> SubProblem:
     """The best of what remains that can win, will likely fit and is no variation of what was measured.
 
-    Where nothing is left of that within what is likely done in time, the limits are doubled, but not up to
+    What is slower by its bound than the best design is by its own comes after larger designs that are not.
+    Where nothing is left within what is likely done in time, the limits are doubled, but not up to
     what ran out of time; where they cannot be: variations; where nothing is left of these: what fits when it
     takes less than is expected; where nothing is left of these either: what will not fit. Designs with copies
     of modules and without take turns, for what is known of either comes from its own.
@@ -332,7 +296,7 @@ def _guided(summary: Summary, target: Target, walk: _Walk) -> SubProblem:
     widenings = ((parts, 1.0, True) for _ in range(MOST_WIDENINGS))
     kinds = (((), 1.0, False), *(((), slack, False) for slack in SLACKS))
     for without, slack, wider in (*widenings, *kinds):
-        if wider and not walk.widen():
+        if wider and not walk.sizes.widen():
             continue
         rooms = {fine: within.wider(slack) for fine, within in narrow.items()}
         found = _able(summary, walk, rooms, without)
@@ -354,13 +318,13 @@ def _able(summary: Summary, walk: _Walk, rooms: Mapping[bool, Room], without: Pa
 def _larger(summary: Summary, walk: _Walk, rooms: Mapping[bool, Room], without: Parts) -> SubProblem | None:
     """What may be faster than the best design by its bound within limits that are doubled once or twice; when
     there is nothing the limits stay as they are."""
-    before = walk.limits
+    before = walk.sizes.kept()
     for _ in range(MOST_DOUBLINGS):
-        if walk.widen():
+        if walk.sizes.widen():
             found = _able(summary, walk, rooms, without)
             if found is not None and walk.hopes(found):
                 return found
-    walk.limits = before
+    walk.sizes.restore(before)
     return None
 
 
@@ -428,7 +392,7 @@ def _small(summary: Summary, target: Target, walk: _Walk, asked: SearchOptions) 
     found = _solved(summary, target, walk, asked)
     for _ in range(MOST_SHRINKS):
         configuration = found.solution.configuration
-        if configuration is None or walk.is_small(configuration):
+        if configuration is None or walk.sizes.allow_made(configuration):
             break
         asked = replace(
             asked,
@@ -448,13 +412,10 @@ class _Walk:
 
     Attributes:
         beside: designs that are being measured, and the time of the search.
-        most_copies: of operations and accesses that a design may have not to run out of time, by whether it
-            has no copies of whole modules; None when unknown; most_parts: likewise partitions of an array.
         best_cycles, best_bound: of the best design, measured and by its bound.
-        done_copies, done_parts: largest that were done in time; late_copies, late_parts: the least that were
-            not; most_size, done_size, late_size: likewise of what a tool makes of a design, of either kind.
-        narrowed: sub-problems within such limits.
-        remainder: bound of all that was not measured; proven: the best measured latency is not above it.
+        unknown: the least bound of a design that was begun and whose latency is not known.
+        sizes: limits on designs that are likely done in time. narrowed: sub-problems within such limits.
+        remainder: bound of all that was not begun; settled: the best measured latency is not above it.
         closed: no further rung can win.
     """
 
@@ -470,19 +431,12 @@ class _Walk:
     best_bound: float = math.inf
     remainder: float | None = None
     uses: dict[bool, list[Use]] = field(default_factory=lambda: {False: [], True: []})
-    most_copies: dict[bool, int | None]
-    done_copies: dict[bool, int] = field(default_factory=lambda: {False: 0, True: 0})
-    late_copies: dict[bool, float] = field(default_factory=lambda: {False: math.inf, True: math.inf})
-    late_parts: float = math.inf
-    most_parts: int | None = None
-    done_parts: int = 0
-    most_size: float = math.inf
-    done_size: float = 0.0
-    late_size: float = math.inf
+    sizes: Sizes
     narrowed: dict[tuple[bool, int | None, int | None, float, float], SubProblem] = field(
         default_factory=dict[tuple[bool, int | None, int | None, float, float], SubProblem]
     )
-    proven: bool = False
+    unknown: float = math.inf
+    settled: bool = False
     closed: bool = False
 
     @property
@@ -527,16 +481,6 @@ class _Walk:
     def hopes(self, problem: SubProblem) -> bool:
         """Whether a design is faster by its bound than the best one is by its own."""
         return (problem.solution.latency_cycles or math.inf) < self.best_bound
-
-    @property
-    def limits(self) -> tuple[dict[bool, int | None], int | None, float]:
-        """Of copies, partitions and size for designs that are likely done in time."""
-        return dict(self.most_copies), self.most_parts, self.most_size
-
-    @limits.setter
-    def limits(self, limits: tuple[dict[bool, int | None], int | None, float]) -> None:
-        copies, self.most_parts, self.most_size = limits
-        self.most_copies = dict(copies)
 
     def repeats(self, problem: SubProblem) -> bool:
         """Whether its configuration was measured before, or is being measured.
@@ -598,13 +542,15 @@ class _Walk:
         problem, answer = self.beside.next()
         self.evaluations += 1
         if problem.solution.configuration is not None:
-            self._compare_size(problem.solution.configuration, answer, fine_only=problem.fine_only)
+            self.sizes.learn(problem.solution.configuration, answer, fine_only=problem.fine_only)
             self._compare_use(problem.solution.configuration, answer)
         if answer.valid and answer.latency_cycles is not None:
             least = self.best_cycles
             if least is None or answer.latency_cycles < least:
                 self.best_cycles = answer.latency_cycles
                 self.best_bound = problem.solution.latency_cycles or math.inf
+        if answer.status in (TIMEOUT, TOOL_ERROR):
+            self.unknown = min(self.unknown, problem.solution.latency_cycles or 0.0)
         self._add(problem, EVALUATED, answer)
 
     def _compare_use(self, configuration: Configuration, answer: Evaluation) -> None:
@@ -618,83 +564,10 @@ class _Walk:
     def is_likely(self, configuration: Configuration) -> bool:
         """Whether a design is not larger than what was done in time, and likely fits."""
         fine = is_fine(self.summary, configuration)
-        size, parts = unrolled_size(self.summary, configuration), most_parts(self.summary, configuration)
         units = bound(self.summary, configuration, self.target).dsp_count
-        if not self.fitting(self.target, fine_only=fine).holds(units, size):
-            return False
-        most = self.most_copies[fine]
-        return (most is None or size <= most) and (self.most_parts is None or parts <= self.most_parts)
-
-    def size(self, configuration: Configuration) -> float:
-        """What a tool makes of a configuration, 0 when unknown."""
-        return 0.0 if self.options.size is None else float(self.options.size(configuration))
-
-    def is_small(self, configuration: Configuration) -> bool:
-        """Whether a tool likely makes no more of it than it can in time."""
-        return self.size(configuration) <= self.most_size
-
-    def _compare_size(self, configuration: Configuration, answer: Evaluation, *, fine_only: bool) -> None:
-        """Widen the limits of designs that are done in time by what was done; narrow what of a design that
-        was late is larger than that.
-
-        Args: fine_only: whether it was asked for among those without copies of modules.
-        """
-        copies, parts = unrolled_size(self.summary, configuration), most_parts(self.summary, configuration)
-        late, size = answer.status == TIMEOUT, self.size(configuration)
-        if not late:
-            self.done_size = max(self.done_size, size)
-            grown = min(self._growth(answer) * size, self._below_late_size())
-            self.most_size = max(self.most_size, self.done_size, grown)
-        elif size > self.done_size:
-            self.late_size = min(self.late_size, size)
-            self.most_size = min(self.most_size, max(self.done_size, size / 2.0))
-        for kind in {fine_only, is_fine(self.summary, configuration)}:
-            self._compare_copies(kind, copies, answer)
-        if late and parts > self.done_parts:
-            self.late_parts = min(self.late_parts, parts)
-            self.most_parts = _least(self.most_parts, max(self.done_parts, parts // 4, 1))
-        if not late:
-            self.done_parts = max(self.done_parts, parts)
-            if self.most_parts is not None:
-                self.most_parts = max(self.most_parts, 2 * self.done_parts)
-
-    def _compare_copies(self, kind: bool, copies: int, answer: Evaluation) -> None:
-        most, done = self.most_copies[kind], self.done_copies[kind]
-        if answer.status != TIMEOUT:
-            done = self.done_copies[kind] = max(done, copies)
-            if most is not None:
-                grown = min(self._growth(answer) * copies, self._below_late(kind))
-                self.most_copies[kind] = max(most, done, int(grown))
-        elif copies > done:
-            self.late_copies[kind] = min(self.late_copies[kind], copies)
-            self.most_copies[kind] = _least(most, max(done, copies // 2, 1))
-
-    def _below_late(self, kind: bool) -> float:
-        """Most copies of a design while none is done that is as large as what ran out of time."""
-        late = self.late_copies[kind]
-        return BELOW_LATE * late if late > self.done_copies[kind] else math.inf
-
-    def _below_late_size(self) -> float:
-        return BELOW_LATE * self.late_size if self.late_size > self.done_size else math.inf
-
-    def widen(self) -> bool:
-        """Double the limits of designs that are likely done in time; whether one of them grew."""
-        before = self.limits
-        self.most_size = max(self.most_size, min(2.0 * self.most_size, self._below_late_size()))
-        for kind, most in before[0].items():
-            if most is not None:
-                self.most_copies[kind] = max(most, int(min(2.0 * most, self._below_late(kind))))
-        if self.most_parts is not None:
-            late = BELOW_LATE * self.late_parts if self.late_parts > self.done_parts else math.inf
-            self.most_parts = max(self.most_parts, int(min(2.0 * self.most_parts, late)))
-        return self.limits != before
-
-    def _growth(self, answer: Evaluation) -> float:
-        """How many times larger than a design that was done in time another one may likely be."""
-        design_s = self.options.design_s
-        if design_s is None or answer.wall_s <= 0.0:
-            return LEAST_GROWTH
-        return min(MOST_GROWTH, max(LEAST_GROWTH, design_s / answer.wall_s / 2.0))
+        copies = unrolled_size(self.summary, configuration)
+        fits = self.fitting(self.target, fine_only=fine).holds(units, copies)
+        return fits and self.sizes.allow(configuration)
 
     def _add(self, problem: SubProblem, decision: str, answer: Evaluation | None = None) -> None:
         solution = problem.solution
@@ -719,14 +592,14 @@ class _Walk:
     def bound_remainder(self, problem: SubProblem) -> None:
         """Note what the solver proves of all configurations that were not measured."""
         self.remainder = problem.solution.lower_bound  # infinite when nothing remains
-        self.proven = self.best_cycles is not None and self.remainder >= self.best_cycles
+        self.settled = self.best_cycles is not None and self.remainder >= self.best_cycles
 
     def result(self) -> Exploration:
         """The log."""
-        known = [float(c) for c in (self.remainder, self.best_cycles) if c is not None]
+        known = [float(c) for c in (self.remainder, self.best_cycles, self.unknown) if c is not None]
         return Exploration(
             method=NLP_DSE,
             steps=tuple(self.steps),
             lower_bound_cycles=min(known, default=None),
-            proven=self.proven,
+            proven=self.settled and self.best_cycles is not None and self.unknown >= self.best_cycles,
         )

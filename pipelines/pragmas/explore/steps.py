@@ -52,7 +52,8 @@ class Exploration:
 
     Attributes:
         steps: in order; lower_bound_cycles: proven for the whole space, None when the method proves nothing.
-        proven: no configuration of the space can be faster than the best one that was measured.
+        proven: no configuration of the space can be faster than the best one that was measured; what ran out
+            of time could be.
     """
 
     method: str
