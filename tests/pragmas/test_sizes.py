@@ -40,6 +40,15 @@ def test_it_grows_up_to_a_share_of_what_was_late() -> None:
     assert limit.most == 240
 
 
+def test_a_limit_doubles_past_what_was_late_where_that_is_asked_for() -> None:
+    limit = Limit(most=100.0)
+    limit.learn(120, late=True, growth=4.0, left=0.5)
+    limit.double()
+    assert limit.most == 0.75 * 120
+    limit.double(past_late=True)
+    assert limit.most == 1.5 * 120
+
+
 def test_an_unknown_limit_is_set_by_what_is_late_alone() -> None:
     limit = Limit()
     limit.learn(10, late=False, growth=4.0, left=0.5)
@@ -67,9 +76,14 @@ def test_a_quick_design_widens_more_than_a_slow_one() -> None:
     assert most == [400, 200]
 
 
+def test_the_share_of_a_design_is_that_of_what_is_made_of_it() -> None:
+    sizes = first_sizes(SUMMARY, sure=50, design_s=6.0, made_of=lambda _: 100)
+    assert sizes.made_share(Configuration()) == 0.5
+
+
 def test_what_a_tool_makes_is_unknown_without_a_measure_of_it() -> None:
     sizes = first_sizes(SUMMARY, sure=1, design_s=6.0, made_of=None)
     late = Evaluation(status=TIMEOUT, reason="late", wall_s=6.0)
     sizes.learn(Configuration(), late, fine_only=True)
-    assert sizes.allow_made(Configuration())
+    assert math.isinf(sizes.made_share(Configuration()))
     assert math.isinf(sizes.made.most)

@@ -57,8 +57,9 @@ MATTERS = 1.15
 """Factor by which a bound must grow without a loop's directives for them to matter."""
 GUESS_SHARE = 0.15
 """Share of the time of a design that the solver may take for one that is only guessed to be done in time."""
-SHRINK, MOST_SHRINKS = 0.7, 4
-"""Share of copies and partitions of what is too large for which another design is asked, and how often."""
+LEAST_SHRINK, MOST_SHRINK, MOST_SHRINKS = 0.35, 0.7, 4
+"""Share of copies and partitions of what is too large for which another design is asked: the root of what may
+be made of it over what is, within these; and how often."""
 GUESS_GAP = 0.1
 """How far from the best a design may be that is only guessed to be done in time: a third of the time."""
 MOST_DOUBLINGS = 2
@@ -145,9 +146,11 @@ def explore(
             ),
         )
         for problem in _rungs(summary, target, walk):
-            if not (walk.answers(problem) or walk.repeats(problem)):
-                walk.begin(problem)
-        walk.finish()
+            if walk.answers(problem) or walk.repeats(problem):
+                continue
+            if walk.leaves(problem):
+                break
+            walk.begin(problem)
         _measure_remainders(summary, target, walk)
     return walk.result()
 
@@ -285,15 +288,19 @@ def _guided(summary: Summary, target: Target, walk: _Walk) -> SubProblem:
     What is slower by its bound than the best design is by its own comes after larger designs that are not.
     Where nothing is left within what is likely done in time, the limits are doubled, but not up to
     what ran out of time; where they cannot be: variations; where nothing is left of these: what fits when it
-    takes less than is expected; where nothing is left of these either: what will not fit. Designs with copies
-    of modules and without take turns, for what is known of either comes from its own.
+    takes less than is expected; then what is as large as what ran out of time, for one may be done in time
+    where another of its size is not; where nothing is left of these either: what will not fit. Designs with
+    copies of modules and without take turns, for what is known of either comes from its own.
     """
     narrow = {fine: walk.fitting(target, fine_only=fine) for fine in (False, True)}
     parts = tuple((c, telling_loops(summary, c, target)) for c in walk.seen.values())
     found = _able(summary, walk, narrow, parts)
     if found is not None:
         return found if walk.hopes(found) else _larger(summary, walk, narrow, parts) or found
-    widenings = ((parts, 1.0, True) for _ in range(MOST_WIDENINGS))
+    free = Room(target=without_limit(target))
+    others = _remainder(summary, free, walk, parts)  # that are no variations, of any size
+    left = others.solution.configuration is not None and not walk.loses(others)
+    widenings = ((parts, 1.0, True) for _ in range(MOST_WIDENINGS if left else 0))
     kinds = (((), 1.0, False), *(((), slack, False) for slack in SLACKS))
     for without, slack, wider in (*widenings, *kinds):
         if wider and not walk.sizes.widen():
@@ -302,7 +309,9 @@ def _guided(summary: Summary, target: Target, walk: _Walk) -> SubProblem:
         found = _able(summary, walk, rooms, without)
         if found is not None:
             return found
-    free = Room(target=without_limit(target))
+    found = _past_late(summary, walk, narrow, parts) if left else None
+    if found is not None:
+        return found
     found = _unspelled(summary, free, walk, (), narrowed=False)
     return found if found.solution.configuration is not None else _remainder(summary, free, walk)
 
@@ -323,6 +332,21 @@ def _larger(summary: Summary, walk: _Walk, rooms: Mapping[bool, Room], without: 
         if walk.sizes.widen():
             found = _able(summary, walk, rooms, without)
             if found is not None and walk.hopes(found):
+                return found
+    walk.sizes.restore(before)
+    return None
+
+
+def _past_late(
+    summary: Summary, walk: _Walk, rooms: Mapping[bool, Room], without: Parts
+) -> SubProblem | None:
+    """What can win within limits that are doubled up to what ran out of time and past it; when there is
+    nothing the limits stay as they are."""
+    before = walk.sizes.kept()
+    for _ in range(MOST_WIDENINGS):
+        if walk.sizes.widen(past_late=True):
+            found = _able(summary, walk, rooms, without)
+            if found is not None:
                 return found
     walk.sizes.restore(before)
     return None
@@ -392,12 +416,13 @@ def _small(summary: Summary, target: Target, walk: _Walk, asked: SearchOptions) 
     found = _solved(summary, target, walk, asked)
     for _ in range(MOST_SHRINKS):
         configuration = found.solution.configuration
-        if configuration is None or walk.sizes.allow_made(configuration):
+        if configuration is None or walk.sizes.made_share(configuration) >= 1.0:
             break
+        share = min(MOST_SHRINK, max(LEAST_SHRINK, math.sqrt(walk.sizes.made_share(configuration))))
         asked = replace(
             asked,
-            most_copies=max(1, int(SHRINK * unrolled_size(summary, configuration))),
-            most_partitions=max(1, int(SHRINK * most_parts(summary, configuration))),
+            most_copies=max(1, int(share * unrolled_size(summary, configuration))),
+            most_partitions=max(1, int(share * most_parts(summary, configuration))),
         )
         smaller = _solved(summary, target, walk, asked)
         if smaller.solution.configuration is None:
@@ -481,6 +506,14 @@ class _Walk:
     def hopes(self, problem: SubProblem) -> bool:
         """Whether a design is faster by its bound than the best one is by its own."""
         return (problem.solution.latency_cycles or math.inf) < self.best_bound
+
+    def leaves(self, problem: SubProblem) -> bool:
+        """Whether the rest of the ladder is left to what follows it, which asks for faster designs first.
+
+        Where rungs are solved within what is likely done in time, smaller ones have slower guesses alone.
+        """
+        guessed = self.is_timed and problem.narrowed and self.options.proof_evaluations > 0
+        return guessed and self.best_cycles is not None and not self.hopes(problem)
 
     def repeats(self, problem: SubProblem) -> bool:
         """Whether its configuration was measured before, or is being measured.

@@ -64,9 +64,9 @@ class Limit:
             self.late = min(self.late, size)
             self.most = min(self.most, max(self.done, left * size, 1.0))
 
-    def double(self) -> None:
-        """Widen it, but not up to what ran out of time."""
-        self.most = max(self.most, min(2.0 * self.most, self._below_late()))
+    def double(self, *, past_late: bool = False) -> None:
+        """Widen it, but not up to what ran out of time where that is not asked for."""
+        self.most = max(self.most, 2.0 * self.most if past_late else min(2.0 * self.most, self._below_late()))
 
     def _below_late(self) -> float:
         return BELOW_LATE * self.late if self.late > self.done else math.inf
@@ -110,15 +110,18 @@ class Sizes:
         within = unrolled_size(self.summary, configuration) <= copies.most
         return within and most_parts(self.summary, configuration) <= self.parts.most
 
-    def allow_made(self, configuration: Configuration) -> bool:
-        """Whether a tool likely makes no more of it than it can in time."""
-        return self.made_of is None or self.made_of(configuration) <= self.made.most
+    def made_share(self, configuration: Configuration) -> float:
+        """What a tool may make of a design over what it makes of a configuration: 1 or more when likely."""
+        return math.inf if self.made_of is None else self.made.most / self.made_of(configuration)
 
-    def widen(self) -> bool:
-        """Double all limits; whether one of them grew."""
+    def widen(self, *, past_late: bool = False) -> bool:
+        """Double all limits; whether one of them grew.
+
+        Args: past_late: also to sizes of which one ran out of time, for another of that size may not.
+        """
         before = self.kept()
         for limit in self._limits():
-            limit.double()
+            limit.double(past_late=past_late)
         return self.kept() != before
 
     def kept(self) -> tuple[float, ...]:
