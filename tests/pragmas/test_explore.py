@@ -187,6 +187,34 @@ def test_after_a_design_that_was_late_the_next_one_is_half_as_large() -> None:
     assert sizes[1] <= sizes[0] // 2
 
 
+def test_larger_designs_come_before_slower_ones() -> None:
+    """What is within the first limits and slower by its bound, such as the plain program, is left for later."""
+    own, source = read_target("simfoundry"), GEMV.replace("6", "24").replace("8", "32")
+    summary = summarise(source, "gemv")
+
+    def answer(configuration: Configuration) -> Evaluation:
+        cycles = bound(summary, configuration, own).latency_cycles
+        return Evaluation(status=OK, latency_cycles=int(cycles * 3) + 7, wall_s=50.0)
+
+    asked = LadderOptions(together=1, most_copies=20, most_evaluations=6, proof_evaluations=6, design_s=100.0)
+    found = explore(summary, own, Known(answer), asked)
+    bounds = [s.bound_cycles or 0.0 for s in found.steps if s.decision == EVALUATED]
+    assert len(bounds) == 6
+    assert bounds == sorted(bounds, reverse=True)
+    assert bounds[-1] * 8 < bounds[0]
+
+
+def test_no_design_waits_for_the_end_of_another() -> None:
+    def answer(configuration: Configuration) -> Evaluation:
+        return replace(slow(configuration), wall_s=100.0 if len(known.asked) == 1 else 1.0)
+
+    known = Known(answer)
+    found = explore(SUMMARY, TARGET, known, LadderOptions(together=2, proof_evaluations=20))
+    ends = [s.elapsed_s for s in found.steps if s.decision == EVALUATED]
+    assert sum(end < 100.0 for end in ends) == len(ends) - 1
+    assert len(ends) > 10
+
+
 def test_evaluations_are_limited() -> None:
     known = Known(slow)
     explore(SUMMARY, TARGET, known, LadderOptions(together=2, most_evaluations=3, proof_evaluations=9))

@@ -149,16 +149,18 @@ def banked_size(summary: Summary, configuration: Configuration) -> int:
 
     It may go to any bank of a dimension but as far as the factors of the loops that index it say: copies for
     `i` alone, of a factor that divides the banks, know their bank up to multiples of the factor. That is what
-    the engine schedules, and the time that it takes follows it more closely than the unrolled size does.
+    the engine schedules, and the time that it takes follows it more closely than the unrolled size does. Each
+    copy of a loop that is unrolled completely has its own constant counter, and so one bank.
     """
     factors = unroll_factors(summary, configuration, own_target())
+    whole = {n for n, loop in summary.loops.items() if loop.constant and factors[n] >= loop.trip_count_max}
     banks = partition_factors(summary, configuration, own_target())
     total = 0
     for statement in summary.statements:
         each = len(statement.operations)
         for access in statement.accesses:
             each += prod(
-                _ways(count, [factors[loop] for loop, _ in subscript.terms])
+                _ways(count, [factors[loop] for loop, _ in subscript.terms if loop not in whole])
                 for count, subscript in zip(banks[access.array], access.subscripts, strict=True)
             )
         total += each * prod(factors[loop] for loop in statement.loops)

@@ -504,8 +504,8 @@ class _Walk:
         return self.best_cycles is not None and problem.solution.lower_bound >= self.best_cycles
 
     def hopes(self, problem: SubProblem) -> bool:
-        """Whether a design is faster by its bound than the best one is by its own."""
-        return (problem.solution.latency_cycles or math.inf) < self.best_bound
+        """Whether a design is faster by its bound than the best one is by its own, and by more than a gap."""
+        return (problem.solution.latency_cycles or math.inf) < (1.0 - GUESS_GAP) * self.best_bound
 
     def leaves(self, problem: SubProblem) -> bool:
         """Whether the rest of the ladder is left to what follows it, which asks for faster designs first.
