@@ -232,3 +232,21 @@ def test_banked_size_counts_an_access_for_each_bank_it_may_go_to() -> None:
     summary = summary_of(BANKS)
     copies = pipelined(L1=4)
     assert banked_size(summary, copies) == unrolled_size(summary, copies) + 4 * 3  # of y[k - i - 1]
+
+
+def test_banked_size_knows_the_bank_of_each_copy_of_a_complete_loop() -> None:
+    """As in fdtd-2d, where a loop of 239 columns is unrolled over arrays of 240."""
+    source = """\
+void shift(float a[8][7], float b[8][7])
+{
+  for (int i = 0; i < 8; i++)
+    for (int j = 0; j < 6; j++)
+      a[i][j] = b[i][j + 1];
+  for (int i = 0; i < 8; i++)
+    for (int j = 0; j < 7; j++)
+      b[i][j] = 0.0f;
+}
+"""
+    summary = summarise(source, "shift")
+    whole = Configuration(loops={"L0": LoopChoice(pipeline=FINE), "L2": LoopChoice(pipeline=FINE)})
+    assert banked_size(summary, whole) == unrolled_size(summary, whole)

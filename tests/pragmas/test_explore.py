@@ -188,7 +188,7 @@ def test_after_a_design_that_was_late_the_next_one_is_half_as_large() -> None:
 
 
 def test_larger_designs_come_before_slower_ones() -> None:
-    """What is within the first limits and slower by its bound, such as the plain program, is left for later."""
+    """What is within the first limits and slower by its bound, as the plain program is, comes later."""
     own, source = read_target("simfoundry"), GEMV.replace("6", "24").replace("8", "32")
     summary = summarise(source, "gemv")
 

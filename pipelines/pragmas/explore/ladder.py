@@ -62,6 +62,8 @@ LEAST_SHRINK, MOST_SHRINK, MOST_SHRINKS = 0.35, 0.7, 4
 be made of it over what is, within these; and how often."""
 GUESS_GAP = 0.1
 """How far from the best a design may be that is only guessed to be done in time: a third of the time."""
+LEAST_HOPE = 0.05
+"""Share of the best design's bound by which that of another is less, for it not to wait for larger ones."""
 MOST_DOUBLINGS = 2
 """How often limits are doubled for a design that is faster by its bound than the best one is by its own."""
 MOST_WIDENINGS = 6
@@ -148,7 +150,7 @@ def explore(
         for problem in _rungs(summary, target, walk):
             if walk.answers(problem) or walk.repeats(problem):
                 continue
-            if walk.leaves(problem):
+            if walk.leaves(problem) or walk.ended:
                 break
             walk.begin(problem)
         _measure_remainders(summary, target, walk)
@@ -243,7 +245,7 @@ def _measure_remainders(summary: Summary, target: Target, walk: _Walk) -> None:
         found = None
         if not (walk.settled or walk.ended or begun >= walk.options.proof_evaluations):
             found = _guided(summary, target, walk)
-        if found is not None and found.solution.configuration is not None:
+        if found is not None and found.solution.configuration is not None and not walk.ended:
             begun += 1
             walk.begin(found)
         elif walk.beside.running:
@@ -297,9 +299,7 @@ def _guided(summary: Summary, target: Target, walk: _Walk) -> SubProblem:
     found = _able(summary, walk, narrow, parts)
     if found is not None:
         return found if walk.hopes(found) else _larger(summary, walk, narrow, parts) or found
-    free = Room(target=without_limit(target))
-    others = _remainder(summary, free, walk, parts)  # that are no variations, of any size
-    left = others.solution.configuration is not None and not walk.loses(others)
+    left = _is_left(summary, target, walk, parts)
     widenings = ((parts, 1.0, True) for _ in range(MOST_WIDENINGS if left else 0))
     kinds = (((), 1.0, False), *(((), slack, False) for slack in SLACKS))
     for without, slack, wider in (*widenings, *kinds):
@@ -312,6 +312,7 @@ def _guided(summary: Summary, target: Target, walk: _Walk) -> SubProblem:
     found = _past_late(summary, walk, narrow, parts) if left else None
     if found is not None:
         return found
+    free = Room(target=without_limit(target))
     found = _unspelled(summary, free, walk, (), narrowed=False)
     return found if found.solution.configuration is not None else _remainder(summary, free, walk)
 
@@ -335,6 +336,21 @@ def _larger(summary: Summary, walk: _Walk, rooms: Mapping[bool, Room], without: 
                 return found
     walk.sizes.restore(before)
     return None
+
+
+def _is_left(summary: Summary, target: Target, walk: _Walk, without: Parts) -> bool:
+    """Whether something of any size may be left that can win and is no variation; true when it takes long to
+    know."""
+    start, free = stopwatch(), without_limit(target)
+    guess_s = None if walk.options.design_s is None else GUESS_SHARE * walk.options.design_s
+    asked = SearchOptions(
+        gap=GUESS_GAP, time_limit_s=guess_s, excluded=tuple(walk.seen.values()), excluded_parts=without
+    )
+    solution = solve(summary, free, asked)
+    walk.beside.elapsed_s += stopwatch() - start
+    if solution.configuration is None:
+        return solution.status == UNKNOWN
+    return walk.best_cycles is None or solution.lower_bound < walk.best_cycles
 
 
 def _past_late(
@@ -504,8 +520,8 @@ class _Walk:
         return self.best_cycles is not None and problem.solution.lower_bound >= self.best_cycles
 
     def hopes(self, problem: SubProblem) -> bool:
-        """Whether a design is faster by its bound than the best one is by its own, and by more than a gap."""
-        return (problem.solution.latency_cycles or math.inf) < (1.0 - GUESS_GAP) * self.best_bound
+        """Whether a design is clearly faster by its bound than the best one is by its own."""
+        return (problem.solution.latency_cycles or math.inf) < (1.0 - LEAST_HOPE) * self.best_bound
 
     def leaves(self, problem: SubProblem) -> bool:
         """Whether the rest of the ladder is left to what follows it, which asks for faster designs first.
