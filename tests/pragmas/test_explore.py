@@ -201,7 +201,7 @@ def test_larger_designs_come_before_slower_ones() -> None:
     bounds = [s.bound_cycles or 0.0 for s in found.steps if s.decision == EVALUATED]
     assert len(bounds) == 6
     assert bounds == sorted(bounds, reverse=True)
-    assert bounds[-1] * 8 < bounds[0]
+    assert bounds[-1] * 4 < bounds[0]
 
 
 def test_no_design_waits_for_the_end_of_another() -> None:
