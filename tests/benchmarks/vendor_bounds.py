@@ -1,10 +1,11 @@
 """The bound beside latencies that a vendor's tools measured: `python -m tests.benchmarks.vendor_bounds`.
 
-    python -m tests.benchmarks.vendor_bounds --designs FILE --kernels FILE [--violations FILE] [--kernel NAME]
+    python -m tests.benchmarks.vendor_bounds --designs FILE --kernels FILE [--kernel NAME] [--figure FILE.svg]
 
 Prints for each kernel: rows with a latency, the share with bound <= measured, the median of measured over
 bound, Spearman's rank correlation of the two; and, over designs that fit, walked in the order of their bounds
 until the bound exceeds the best so far, after what share of them the best is reached. Then every violation.
+With --figure, all rows by their measured latency, as Figure 4 of NLP-DSE.
 """
 
 from __future__ import annotations
@@ -103,12 +104,35 @@ def figures(rows: Sequence[Point]) -> tuple[float, float, float]:
     return valid, ratio, rank
 
 
+def draw(rows: Sequence[Point], path: Path) -> None:
+    """Bound and measured latency of every row, in the order of the latter, as SVG without a date."""
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    mpl.rcParams["svg.hashsalt"] = "simfoundry"
+    import matplotlib.pyplot as plt
+
+    ranked = sorted(rows, key=lambda row: (row.measured_cycles, row.bound_cycles))
+    figure, axes = plt.subplots(figsize=(7, 3.5), layout="constrained")
+    for name, cycles in (
+        ("measured", [row.measured_cycles for row in ranked]),
+        ("bound", [max(1.0, row.bound_cycles) for row in ranked]),
+    ):
+        axes.semilogy(cycles, ".", label=name, markersize=2, rasterized=True)
+    axes.set(xlabel="rows by measured latency", ylabel="cycles", title="Bound and measured: a vendor's tools")
+    axes.legend()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, metadata={"Date": None}, dpi=150)
+    plt.close(figure)
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--designs", type=Path, required=True)
     parser.add_argument("--kernels", type=Path, required=True)
     parser.add_argument("--kernel", help="of this kernel alone")
+    parser.add_argument("--figure", type=Path, help="SVG of all rows")
     arguments = parser.parse_args()
     found = points(arguments.designs, arguments.kernels, arguments.kernel)
     by_kernel: dict[str, list[Point]] = defaultdict(list)
@@ -139,6 +163,8 @@ def main() -> None:
                 f"violation: {point.kernel} {point.directives} bound {point.bound_cycles:.0f} "
                 f"measured {point.measured_cycles}"
             )
+    if arguments.figure is not None:
+        draw(found, arguments.figure)
 
 
 if __name__ == "__main__":
