@@ -43,11 +43,10 @@ class Point:
 def points(designs: Path, kernels: Path, only: str | None = None) -> list[Point]:
     """Rows with a latency and their bounds."""
     targets = {name: read_target(name) for name in ("u200", *TARGETS.values())}
-    rows = [r for r in read_merlin(designs, kernels=kernels).designs if r.latency_cycles is not None]
     summaries = {}
     found: list[Point] = []
-    for row in rows:
-        if only is not None and row.kernel != only:
+    for row in read_merlin(designs, kernels=kernels).designs:
+        if row.latency_cycles is None or (only is not None and row.kernel != only):
             continue
         kernel = vendor_kernel(row.kernel)
         if row.kernel not in summaries:
