@@ -306,6 +306,9 @@ def network(as_json: bool, **options: Any) -> None:
 @click.option("--reports", type=_SOURCE, help="Folder of synthesis reports, a folder a configuration.")
 @click.option("--area", type=click.FloatRange(min=0.01), help="Most area of a design of simfoundry, in mm2.")
 @click.option("--partitions", type=click.IntRange(min=1), help="Most partitions of an array.")
+@click.option(
+    "--ordered-sums", is_flag=True, help="Floating sums keep their order: results are equal bit by bit."
+)
 @click.option("--fine-only", is_flag=True, help="Copy only what is inside pipelined loops.")
 @click.option("--style", default="merlin", show_default=True, help="merlin or vitis pragmas.")
 @click.option("--solver-timeout", default=30.0, show_default=True, type=click.FloatRange(min=0.01), help="s")

@@ -265,6 +265,7 @@ class Pragmas(_Group):
     solver_timeout_s: Positive = 30.0
     hls_timeout_s: Positive = 60.0
     most_area_um2: Positive | None = None
+    ordered_sums: bool = False
     together: Annotated[int, Field(ge=1)] = 2
     seed: int = 0
 

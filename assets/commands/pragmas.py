@@ -6,6 +6,7 @@ Belongs here: typed inputs of the search, its answer as JSON values and text. Do
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -57,6 +58,7 @@ class PragmaQuestion:
     reports: Path | None
     area: float | None
     partitions: int | None
+    ordered_sums: bool
     fine_only: bool
     style: str
     solver_timeout: float
@@ -143,6 +145,8 @@ def _read(question: PragmaQuestion) -> tuple[ProgramRow, str]:
 
 def _target(question: PragmaQuestion) -> Target:
     target = read_target(question.target)
+    if question.ordered_sums:
+        target = target.ordered()
     if question.area is None:
         return target
     if question.target != OWN:
@@ -155,7 +159,7 @@ def _search(
 ) -> Exploration | None:
     if question.evaluate == 0:
         return None
-    evaluator = _evaluator(question, program, summary)
+    evaluator = _evaluator(question, program, summary, target)
     options = LadderOptions(
         together=question.together,
         solver_timeout_s=question.solver_timeout,
@@ -168,11 +172,11 @@ def _search(
     return explore(summary, target, evaluator, options)
 
 
-def _evaluator(question: PragmaQuestion, program: ProgramRow, summary: Summary) -> Evaluator:
+def _evaluator(question: PragmaQuestion, program: ProgramRow, summary: Summary, target: Target) -> Evaluator:
     if question.reports is not None:
         if not question.reports.is_dir():
             raise FoundryError(f"reports must be in a folder, got none at {question.reports}")
-        return RecordedReports(folder=question.reports)
+        return RecordedReports(folder=question.reports, summary=summary, target=target)
     if question.target != OWN:
         raise FoundryError(
             f"--evaluate measures target {OWN}; for {question.target} give --reports, a folder with one of "
@@ -182,7 +186,7 @@ def _evaluator(question: PragmaQuestion, program: ProgramRow, summary: Summary) 
         program=program,
         summary=summary,
         cache=ContentCache(folder=find_deployment().cache_dir),
-        base=HlsOptions(transforms=TransformOptions(unsafe_math=True)),
+        base=HlsOptions(transforms=TransformOptions(unsafe_math=not question.ordered_sums)),
         timeout_s=question.hls_timeout,
         most_area_um2=None if question.area is None else question.area * 1e6,
     )
@@ -316,9 +320,20 @@ def _exploration_lines(found: Mapping[str, Any], proof: Mapping[str, Any]) -> li
     best = steps[-1]["best"] if steps else None
     lines = aligned_lines([STEP_HEAD, *([_cell(step[name]) for name in STEP_HEAD] for step in steps)])
     if best is None:
-        return [*lines, "", f"{found['evaluated']} designs measured, none of them valid"]
+        return [*lines, "", f"{found['evaluated']} designs measured, none of them valid{_why(steps)}"]
     said = "proven best of the space" if found["proven"] else _gaps(best, found, proof)
     return [*lines, "", f"{found['evaluated']} designs measured, the best takes {best:,} cycles ({said})"]
+
+
+def _why(steps: Sequence[Mapping[str, Any]]) -> str:
+    """The reason that most designs were not valid for, with what may help."""
+    reasons = Counter(step["reason"] for step in steps if step["reason"])
+    if not reasons:
+        return ""
+    reason, times = reasons.most_common(1)[0]
+    differs = "differs from native C" in reason
+    hint = "; --ordered-sums keeps the order of floating sums" if differs else ""
+    return f"; {times} of them: {reason}{hint}"
 
 
 def _gaps(best: int, found: Mapping[str, Any], proof: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from models.base import PredictorError
-from pipelines.pragmas.bound import Bound, Target, bound
+from pipelines.pragmas.bound import Bound, Target, bound, impossible
 from pipelines.pragmas.configuration import Configuration
 from pipelines.pragmas.explore import configuration_key, configuration_of_key
 from pipelines.pragmas.summary import Summary
@@ -43,14 +43,16 @@ class MeasuredDesign:
 def vendor_designs(
     rows: Iterable[VendorDesignRow], summaries: Mapping[str, Summary], target: Target
 ) -> list[MeasuredDesign]:
-    """Rows with a latency, of the kernels that there are summaries of.
+    """Rows with a latency that a design can have, of the kernels that there are summaries of.
 
     Raises: PragmaError: a row's directives are not of its kernel.
     """
     kernels = {name: vendor_kernel(name) for name in summaries}
     found: list[MeasuredDesign] = []
     for row in rows:
-        if row.latency_cycles and row.kernel in kernels:
+        if not row.latency_cycles or row.kernel not in kernels:
+            continue
+        if impossible(summaries[row.kernel], target, row.latency_cycles) is None:
             configuration = configuration_of_row(kernels[row.kernel], row.directives, row.directives_by_loop)
             found.append(
                 MeasuredDesign(

@@ -34,6 +34,29 @@ void mm(float A[4][6], float B[6][5], float C[4][5])
     }
 }
 """
+COLUMNS = """\
+#include <math.h>
+
+void columns(float A[6][10], float R[10][10], float Q[6][10])
+{
+  for (int k = 0; k < 10; k++) {
+    float norm = 1e-7f;
+    for (int i = 0; i < 6; i++)
+      norm += A[i][k] * A[i][k];
+    R[k][k] = sqrtf(norm);
+    for (int i = 0; i < 6; i++)
+      Q[i][k] = A[i][k] / R[k][k];
+    for (int j = k + 1; j < 10; j++) {
+      R[k][j] = 0.0f;
+      for (int i = 0; i < 6; i++)
+        R[k][j] += Q[i][k] * A[i][j];
+      for (int i = 0; i < 6; i++)
+        A[i][j] = A[i][j] - Q[i][k] * R[k][j];
+    }
+  }
+}
+"""
+"""Gram and Schmidt's method with more columns than rows: the last ones are roundings alone."""
 
 
 @pytest.fixture
@@ -135,6 +158,23 @@ def test_pragmas_rejects_what_is_not_affine(project: Path, body: str, message: s
     assert "bad.c:3" in found.stderr
     assert re.search(message, found.stderr), found.stderr
     assert found.stdout == ""
+
+
+def test_sums_in_order_give_designs_of_programs_whose_results_are_roundings(project: Path) -> None:
+    file = project / "columns.c"
+    file.write_text(COLUMNS)
+    asked = (file, "--target", "simfoundry", "--evaluate", "1")
+    reordered = _ask(*asked)
+    assert "none of them valid; 1 of them: the scheduled design differs from native C" in reordered.stdout
+    assert "--ordered-sums keeps the order of floating sums" in reordered.stdout
+    answer = json.loads(_ask(*asked, "--ordered-sums", "--json").stdout)
+    (step,) = [s for s in answer["exploration"]["steps"] if s["decision"] == "evaluated"]
+    assert step["status"] == "ok"
+    assert (
+        step["measured"]
+        >= step["bound"]
+        >= json.loads(_ask(*asked, "--json").stdout)["solution"]["latency_cycles"]
+    )
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,8 @@ def test_rows_of_vendors_with_a_latency_are_designs() -> None:
     )
     assert found.configuration.of("L1").pipeline == FINE
     assert 0 < found.bound.latency_cycles <= 12_345
+    # 4,096 doubles come in by 512 bits a cycle in 512 cycles.
+    assert not vendor_designs([replace(VENDOR, latency_cycles=511)], summaries, TARGET)
 
 
 def test_rows_of_explorations_are_designs_once_a_tool() -> None:

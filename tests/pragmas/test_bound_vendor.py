@@ -108,11 +108,13 @@ def test_vendor_kernel_rejects_an_unknown_name() -> None:
 
 def test_bounds_hold_on_measured_rows(designs: Path, kernels: Path) -> None:
     found = points(designs, kernels)
-    above = [p for p in found if p.bound_cycles > p.measured_cycles]
-    # Reports of spmv-crs whose inner loop has an unknown trip count leave that loop out.
-    assert {p.kernel for p in above} <= {"spmv-crs"}
-    assert len(above) <= 0.002 * len(found)
-    by_kernel = {p.kernel: [q for q in found if q.kernel == p.kernel] for p in found}
+    # Reports of spmv-crs whose inner loop has an unknown trip count leave that loop and transfers out.
+    refuted = [p for p in found if p.refuted is not None]
+    assert {p.kernel for p in refuted} <= {"spmv-crs"}
+    assert len(refuted) <= 0.002 * len(found)
+    sound = [p for p in found if p.refuted is None]
+    assert all(p.bound_cycles <= p.measured_cycles for p in sound)
+    by_kernel = {p.kernel: [q for q in sound if q.kernel == p.kernel] for p in sound}
     assert fmean(figures(rows)[2] for rows in by_kernel.values()) > 0.55
-    walks = {name: walk(rows) for name, rows in by_kernel.items() if name != "spmv-crs"}
-    assert all(result is not None and result[0] for result in walks.values())
+    walks = [walk(rows) for rows in by_kernel.values()]
+    assert all(result is not None and result[0] for result in walks)

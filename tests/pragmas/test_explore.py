@@ -31,11 +31,12 @@ from pipelines.pragmas.explore import (
     explore_predicted,
     explore_randomly,
 )
-from pipelines.pragmas.explore.ladder import spelled, telling_loops
+from pipelines.pragmas.explore.directives import banked_size
 from pipelines.pragmas.explore.sampling import all_configurations
 from pipelines.pragmas.explore.sizes import FINE_COPIES, most_parts
+from pipelines.pragmas.explore.walking import spelled, telling_loops
 from pipelines.pragmas.program import solve, unrolled_size
-from pipelines.programs import kernel_programs
+from pipelines.programs import kernel_programs, polybench_program
 from pipelines.schemas import OK, TIMEOUT, TOOL_ERROR
 
 GEMV = """\
@@ -202,6 +203,40 @@ def test_larger_designs_come_before_slower_ones() -> None:
     assert len(bounds) == 6
     assert bounds == sorted(bounds, reverse=True)
     assert bounds[-1] * 4 < bounds[0]
+
+
+def first_designs(source: str, top: str, sure: int) -> list[tuple[float, int]]:
+    """Bounds and copies of the first two designs where so many copies are surely done in time."""
+    own, summary = read_target("simfoundry"), summarise(source, top)
+
+    def answer(configuration: Configuration) -> Evaluation:
+        cycles = bound(summary, configuration, own).latency_cycles
+        return Evaluation(status=OK, latency_cycles=int(cycles * 3) + 7, wall_s=500.0)
+
+    limits = LadderOptions(
+        together=1,
+        most_copies=sure,
+        design_s=1000.0,
+        most_evaluations=2,
+        proof_evaluations=2,
+        size=lambda configuration: banked_size(summary, configuration),
+    )
+    steps = explore(summary, own, Known(answer), limits).steps
+    configurations = [s.configuration for s in steps if s.decision == EVALUATED and s.configuration]
+    return [(bound(summary, c, own).latency_cycles, unrolled_size(summary, c)) for c in configurations]
+
+
+def test_a_design_that_gains_more_than_it_grows_is_measured_early() -> None:
+    """Rows of fdtd-2d unrolled whole: partly unrolled, they wait for arrays whose banks are not known."""
+    program = polybench_program("fdtd-2d", size="mini", data_type="float")
+    (slow_cycles, _), (fast_cycles, copies) = first_designs(program.source, program.top, 150)
+    assert fast_cycles * 2 * copies / 150 < slow_cycles
+    assert 150 < copies <= 8 * 150
+
+
+def test_a_design_that_gains_as_it_grows_is_not() -> None:
+    source = GEMV.replace("6", "24").replace("8", "32")
+    assert all(copies <= FINE_COPIES * 20 for _, copies in first_designs(source, "gemv", 20))
 
 
 def test_no_design_waits_for_the_end_of_another() -> None:

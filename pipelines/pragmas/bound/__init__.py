@@ -5,6 +5,7 @@ Belongs here: one function a theorem of NLP-DSE, targets as data. Does not: find
 """
 
 from pipelines.pragmas.bound.completion import complete, flattened, has_copies, inner_unroll
+from pipelines.pragmas.bound.impossible import impossible
 from pipelines.pragmas.bound.leaf import leaf
 from pipelines.pragmas.bound.reading import read_target, target_names
 from pipelines.pragmas.bound.result import COMPUTATION, TRANSFER, Bound, BoundPart, Leaf
@@ -23,6 +24,7 @@ __all__ = [
     "complete",
     "flattened",
     "has_copies",
+    "impossible",
     "inner_unroll",
     "leaf",
     "read_target",

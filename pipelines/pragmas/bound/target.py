@@ -6,7 +6,7 @@ Belongs here: the shape of the data. Does not: the data (`targets/*.json`, each 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,3 +75,7 @@ class Target:
     def cost(self, kind: str, type_name: str) -> OperationCost:
         """Cost of an operation."""
         return self.operations.get((kind, type_name), OperationCost(latency_cycles=0))
+
+    def ordered(self) -> Target:
+        """The same where floating sums keep their order: no trees (theorem 6.12), no partial sums."""
+        return replace(self, tree_reduction=False)

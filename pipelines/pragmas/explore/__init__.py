@@ -9,7 +9,7 @@ from pipelines.pragmas.explore.bottleneck import AUTODSE, RivalOptions, explore_
 from pipelines.pragmas.explore.directives import hls_directives, partition_factors, strips_design
 from pipelines.pragmas.explore.evaluation import Evaluation, Evaluator
 from pipelines.pragmas.explore.keys import configuration_key, configuration_of_key
-from pipelines.pragmas.explore.ladder import LADDER, NLP_DSE, LadderOptions, explore
+from pipelines.pragmas.explore.ladder import explore
 from pipelines.pragmas.explore.own_hls import OwnHls
 from pipelines.pragmas.explore.predicted import PREDICTED, Predictor, explore_predicted
 from pipelines.pragmas.explore.recorded import RecordedReports, RecordedTable
@@ -17,6 +17,7 @@ from pipelines.pragmas.explore.rows import Explored, exploration_rows
 from pipelines.pragmas.explore.sampling import EXHAUSTIVE, RANDOM, explore_all, explore_randomly
 from pipelines.pragmas.explore.steps import EVALUATED, NO_DESIGN, PRUNED, REPEATED, Exploration, Step
 from pipelines.pragmas.explore.suite import METHODS, SuiteExploration, explore_suite
+from pipelines.pragmas.explore.walking import LADDER, NLP_DSE, LadderOptions
 
 __all__ = [
     "AUTODSE",

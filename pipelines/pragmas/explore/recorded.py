@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipelines.identity import content_hash
+from pipelines.pragmas.bound import Target, impossible
 from pipelines.pragmas.configuration import Configuration
 from pipelines.pragmas.explore.evaluation import Evaluation
 from pipelines.pragmas.explore.keys import configuration_key
+from pipelines.pragmas.summary import Summary
 from pipelines.schemas import INFEASIBLE, OK, REJECTED, VendorDesignRow
 from pipelines.vendor import VendorError, read_csynth
 
@@ -42,9 +44,12 @@ class RecordedReports:
 
     Attributes:
         folder: has one folder a configuration, named by `report_folder`, with `csynth.xml` in it.
+        summary, target: of the program; reports of latencies that no design can have are rejected.
     """
 
     folder: Path
+    summary: Summary
+    target: Target
     name: str = "vitis-reports"
 
     def evaluate(self, configuration: Configuration) -> Evaluation:
@@ -56,7 +61,7 @@ class RecordedReports:
             row = read_csynth(path).designs[0]
         except VendorError as error:
             return Evaluation(status=REJECTED, reason=str(error))
-        return vendor_evaluation(row)
+        return vendor_evaluation(row, self.summary, self.target)
 
 
 def report_folder(configuration: Configuration) -> str:
@@ -64,9 +69,12 @@ def report_folder(configuration: Configuration) -> str:
     return content_hash(configuration_key(configuration))[:16]
 
 
-def vendor_evaluation(row: VendorDesignRow) -> Evaluation:
-    """A vendor's result as an evaluation; one that does not fit its part is infeasible."""
+def vendor_evaluation(row: VendorDesignRow, summary: Summary, target: Target) -> Evaluation:
+    """A vendor's result as an evaluation; one that does not fit its part is infeasible, one whose latency no
+    design can have is rejected."""
     status, reason = row.status, row.reason
+    if row.latency_cycles is not None and (why := impossible(summary, target, row.latency_cycles)):
+        return Evaluation(status=REJECTED, reason=why)
     if status == OK and row.fits is False:
         status, reason = INFEASIBLE, "the design does not fit its part"
     return Evaluation(

@@ -16,11 +16,12 @@ from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import Target, read_target
 from pipelines.pragmas.errors import PragmaError
 from pipelines.pragmas.explore.bottleneck import AUTODSE, RivalOptions, explore_bottlenecks
-from pipelines.pragmas.explore.ladder import LADDER, NLP_DSE, LadderOptions, explore
+from pipelines.pragmas.explore.ladder import explore
 from pipelines.pragmas.explore.own_hls import OwnHls
 from pipelines.pragmas.explore.rows import Explored, exploration_rows
 from pipelines.pragmas.explore.sampling import EXHAUSTIVE, RANDOM, explore_all, explore_randomly
 from pipelines.pragmas.explore.steps import Exploration
+from pipelines.pragmas.explore.walking import LADDER, NLP_DSE, LadderOptions
 from pipelines.pragmas.summary import Summary
 from pipelines.pragmas.version import pragmas_version
 from pipelines.programs import polybench_program
@@ -40,6 +41,7 @@ class SuiteExploration:
         most_evaluations: designs an exploration measures; budget_s: seconds of each; None for no limit.
         solver_timeout_s: of each sub-problem; hls_timeout_s: of each design.
         most_area_um2: estimated area that a design may have; None for any.
+        ordered_sums: floating sums keep their order, for programs whose results are roundings.
         together: designs measured at a time; seed: of random searches.
     """
 
@@ -52,6 +54,7 @@ class SuiteExploration:
     solver_timeout_s: float = 30.0
     hls_timeout_s: float = 60.0
     most_area_um2: float | None = None
+    ordered_sums: bool = False
     together: int = 2
     seed: int = 0
 
@@ -107,7 +110,7 @@ def explore_program(
         program=program,
         summary=summary,
         cache=cache,
-        base=HlsOptions(transforms=TransformOptions(unsafe_math=True)),
+        base=HlsOptions(transforms=TransformOptions(unsafe_math=not options.ordered_sums)),
         timeout_s=options.hls_timeout_s,
         most_area_um2=options.most_area_um2,
     )
@@ -120,6 +123,8 @@ def explore_program(
 def own_target(options: SuiteExploration) -> Target:
     """The engine as a target; its `dsp_count` is area in 1000 um2."""
     target = read_target(OWN_TARGET)
+    if options.ordered_sums:
+        target = target.ordered()
     if options.most_area_um2 is None:
         return target
     return replace(target, dsp_available=int(options.most_area_um2 / 1000))
