@@ -28,7 +28,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy.stats import spearmanr
+from scipy.stats import kendalltau, spearmanr
 
 from models.pragma_gnn import (
     FitOptions,
@@ -143,21 +143,22 @@ def bound_answers(training: Sequence[MeasuredDesign], asked: Sequence[MeasuredDe
     return bound_logs(asked) + float(np.mean(measured_logs(training) - bound_logs(training)))
 
 
-def rank(predicted: Values, measured: Values) -> float:
-    """Spearman's correlation, 0 where all is predicted the same, not a number where all measured the same."""
+def rank(predicted: Values, measured: Values, *, kendall: bool = False) -> float:
+    """Spearman's correlation, 0 where all is predicted the same, not a number where all measured the same; or
+    Kendall's, by which HARP is measured."""
     if np.ptp(measured) == 0:
         return float("nan")
     if np.ptp(predicted) == 0:
         return 0.0
-    return float(spearmanr(predicted, measured)[0])
+    return float((kendalltau if kendall else spearmanr)(predicted, measured)[0])
 
 
-def ranks(designs: Sequence[MeasuredDesign], predicted: Values) -> dict[str, float]:
+def ranks(designs: Sequence[MeasuredDesign], predicted: Values, *, kendall: bool = False) -> dict[str, float]:
     """Rank correlation of each kernel of at least 4 designs that differ."""
     programs = np.array([design.program for design in designs])
     measured = measured_logs(designs)
     rows = {name: programs == name for name in sorted(set(programs.tolist()))}
-    found = {n: rank(predicted[r], measured[r]) for n, r in rows.items() if r.sum() >= 4}
+    found = {n: rank(predicted[r], measured[r], kendall=kendall) for n, r in rows.items() if r.sum() >= 4}
     return {name: value for name, value in found.items() if np.isfinite(value)}
 
 
@@ -166,6 +167,7 @@ def figures(designs: Sequence[MeasuredDesign], predicted: Values) -> list[str]:
     errors = predicted - measured_logs(designs)
     relative = np.abs(np.expm1(errors))
     of_kernels = list(ranks(designs, predicted).values())
+    taus = list(ranks(designs, predicted, kendall=True).values())
     return [
         f"{np.sqrt(np.mean(errors**2)):.2f}",
         f"{np.mean(np.abs(errors)):.2f}",
@@ -175,6 +177,7 @@ def figures(designs: Sequence[MeasuredDesign], predicted: Values) -> list[str]:
         f"{np.mean(of_kernels):.3f}",
         f"{np.median(of_kernels):.3f}",
         f"{np.min(of_kernels):.2f}",
+        f"{np.mean(taus):.3f}",
     ]
 
 
@@ -187,6 +190,7 @@ COLUMNS = (
     "rank, mean",
     "rank, median",
     "rank, least",
+    "Kendall's, mean",
 )
 
 
