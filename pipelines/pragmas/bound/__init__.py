@@ -10,7 +10,7 @@ from pipelines.pragmas.bound.leaf import leaf
 from pipelines.pragmas.bound.reading import read_target, target_names
 from pipelines.pragmas.bound.result import COMPUTATION, TRANSFER, Bound, BoundPart, Leaf
 from pipelines.pragmas.bound.target import OperationCost, Target
-from pipelines.pragmas.bound.whole import bound
+from pipelines.pragmas.bound.whole import bound, dsp_count
 
 __all__ = [
     "COMPUTATION",
@@ -22,6 +22,7 @@ __all__ = [
     "Target",
     "bound",
     "complete",
+    "dsp_count",
     "flattened",
     "has_copies",
     "impossible",

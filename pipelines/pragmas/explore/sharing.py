@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pipelines.pragmas.bound import Target, bound, complete, leaf
+from pipelines.pragmas.bound import Target, bound, complete, dsp_count, leaf
 from pipelines.pragmas.configuration import FINE, Configuration
 from pipelines.pragmas.explore.evaluation import Evaluation
 from pipelines.pragmas.summary import Summary
@@ -51,11 +51,11 @@ def rarer(
 
 def _largest(summary: Summary, configuration: Configuration, target: Target) -> str | None:
     """The pipelined loop whose units take most of the target; of equal ones the first."""
-    full = complete(summary, configuration)
+    full = complete(summary, configuration, target)
+
+    def dsps(name: str) -> float:
+        choice = full.of(name)
+        return dsp_count(leaf(summary, name, choice.unroll, target, choice.interval).units, target)
+
     pipelined = [name for name in summary.loops if configuration.of(name).pipeline == FINE]
-    return max(pipelined, key=lambda name: _units(summary, full, name, target), default=None)
-
-
-def _units(summary: Summary, full: Configuration, name: str, target: Target) -> float:
-    found = leaf(summary, name, full.of(name).unroll, target, full.of(name).interval).units
-    return sum(count * target.cost(*unit).dsp_count for unit, count in found.items())
+    return max(pipelined, key=dsps, default=None)
