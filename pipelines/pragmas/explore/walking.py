@@ -222,8 +222,11 @@ class Walk:
             self._learn()
 
     def begin_rarer(self) -> None:
-        """Measure designs that did not fit with longer intervals, where they can win clearly."""
-        while self.sharing and not (self.settled or self.ended):
+        """Measure designs that did not fit with longer intervals, where they can win clearly.
+
+        Also where nothing that the program knows can win any more: it may not know the interval.
+        """
+        while self.sharing and not self.ended:
             problem = self.sharing.pop()
             cycles = problem.solution.latency_cycles or math.inf
             if self.best_cycles is None or cycles < (1.0 - LEAST_HOPE) * self.best_cycles:
