@@ -323,6 +323,14 @@ def test_transfer_is_the_largest_array_in_and_out() -> None:
     assert {p.place: p.cycles for p in found.parts if p.kind == TRANSFER} == {"a": 79, "b": 79}
 
 
+def test_transfers_take_turns_with_stages() -> None:
+    """Theorem 6.21's sum, under COARSE of the outermost loop too: its stages overlap, transfers do not."""
+    stages = bound(summary_of(GEMM), chosen(L0=LoopChoice(pipeline=COARSE)), MEMORY)
+    plain = bound(summary_of(GEMM), Configuration(), MEMORY)
+    assert stages.computation_cycles < plain.computation_cycles
+    assert stages.latency_cycles == stages.computation_cycles + plain.transfer_cycles
+
+
 def test_tiles_wait_for_memory_anew() -> None:
     tiled = bound(summary_of(NEST), chosen(L0=LoopChoice(tile=3)), MEMORY)
     plain = bound(summary_of(NEST), Configuration(), MEMORY)
