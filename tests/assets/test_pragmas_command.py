@@ -75,7 +75,7 @@ def test_the_answer_is_annotated_c_and_the_bound_by_part(file: Path) -> None:
     assert found.exit_code == 0, found.output
     assert "#pragma ACCEL" in found.output
     assert "cycles on u200: computation" in found.output
-    assert "A in, " in found.output
+    assert "in: 2 bursts of 512 bits after an access of 64 cycles" in found.output
 
 
 def test_json_has_configuration_bound_and_source(file: Path) -> None:

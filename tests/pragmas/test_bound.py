@@ -320,7 +320,15 @@ def test_transfer_is_the_largest_array_in_and_out() -> None:
     found = bound(summary_of(NEST), Configuration(), MEMORY)
     assert found.transfer_cycles == 2 * (64 + 240 * 32 / 512)
     assert found.latency_cycles == found.computation_cycles + found.transfer_cycles
-    assert {p.place: p.cycles for p in found.parts if p.kind == TRANSFER} == {"a": 79, "b": 79}
+    assert {(p.place, p.cycles, p.limit) for p in found.parts if p.kind == TRANSFER} == {
+        ("a", 79, "out: 15 bursts of 512 bits after an access of 64 cycles"),
+        ("b", 79, "in: 15 bursts of 512 bits after an access of 64 cycles"),
+    }
+    at_once = bound(summary_of(NEST), Configuration(), replace(MEMORY, access_cycles=0))
+    assert {p.limit for p in at_once.parts if p.kind == TRANSFER} == {
+        "out: 15 bursts of 512 bits",
+        "in: 15 bursts of 512 bits",
+    }
 
 
 def test_transfers_take_turns_with_stages() -> None:

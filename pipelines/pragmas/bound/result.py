@@ -18,7 +18,7 @@ class BoundPart:
     Attributes:
         place: loop or array; kind: COMPUTATION or TRANSFER; cycles: what it takes.
         critical: it is on the longest path.
-        limit: what holds it, in words (`interval 5 of L2: sum of tmp`, `116 x 124 double in 512-bit bursts`).
+        limit: what holds it, in words (`interval 5 of L2: sum of tmp`, `in: 1798 bursts of 512 bits`).
     """
 
     place: str

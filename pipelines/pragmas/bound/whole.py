@@ -39,7 +39,11 @@ def bound(summary: Summary, configuration: Configuration, target: Target) -> Bou
         transfer_cycles=transfer,
         dsp_count=dsp_count(shared(costs), target),
         onchip_bits=onchip_bits(summary, configuration),
-        parts=(*_computations(summary, costs, way), *_transfers(into, "in"), *_transfers(out, "out")),
+        parts=(
+            *_computations(summary, costs, way),
+            *_transfers(into, "in", target),
+            *_transfers(out, "out", target),
+        ),
     )
 
 
@@ -71,15 +75,16 @@ def _computations(
     )
 
 
-def _transfers(cycles: dict[str, int], direction: str) -> tuple[BoundPart, ...]:
-    most = level_cycles(cycles.values())
+def _transfers(cycles: dict[str, int], direction: str, target: Target) -> tuple[BoundPart, ...]:
+    most, wait = level_cycles(cycles.values()), target.access_cycles
+    after = f" after an access of {wait} cycles" if wait else ""
     return tuple(
         BoundPart(
             place=array,
             kind=TRANSFER,
             cycles=count,
             critical=count == most,
-            limit=f"{array} {direction}, {count} bursts",
+            limit=f"{direction}: {count - wait} bursts of {target.burst_bits} bits{after}",
         )
         for array, count in cycles.items()
     )
