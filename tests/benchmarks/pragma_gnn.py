@@ -1,6 +1,7 @@
 """The surrogate of directives beside latencies that a vendor's tools measured.
 
-    python -m tests.benchmarks.pragma_gnn --designs FILE --kernels FILE [--folds N] [--only seen held search]
+    python -m tests.benchmarks.pragma_gnn --designs FILE --kernels FILE [--folds N] [--seed N]
+        [--only seen held search]
 
 Three tables. Seen: a fifth of each kernel's configurations held out, two tools' results of one together. Held
 out: kernels in folds, variants of one kernel in one fold, so that no answer is from a network that saw the
@@ -59,6 +60,9 @@ BOTH = "surrogate, half trusted"
 """The geometric mean of the surrogate's and the bound's answer, for kernels that nothing is known of."""
 
 SEEN, HELD, SEARCH = "seen", "held", "search"
+SPLIT_SEED = 7
+"""Of the configurations that are held out where `--seed` is 0."""
+
 TOLERANCES = (1.0, 1.1, 2.0, 4.0, 16.0, float("inf"))
 SHUFFLES = 20
 ORDERS = (
@@ -72,7 +76,6 @@ ORDERS = (
 SEEN_OPTIONS = FitOptions(
     width=48,
     climbs=3,
-    members=1,
     epochs=50,
     learning_rate=4e-3,
     dropout=0.0,
@@ -117,10 +120,11 @@ def answers(
     summaries: Mapping[str, Summary],
     target: Target,
     options: FitOptions,
+    seed: int,
 ) -> Values:
     """Predicted logarithms of designs by a network of others. (asked,)"""
     start, used = time.perf_counter(), time.process_time()
-    predictor = fit_pragma_gnn(training, summaries, target, options, seed=0, about="")
+    predictor = fit_pragma_gnn(training, summaries, target, options, seed=seed * options.members, about="")
     found = np.zeros(len(asked))
     for name in sorted({design.program for design in asked}):
         surrogate = predictor.surrogate(summaries[name])
@@ -212,13 +216,15 @@ def seen_kernels(
     summaries: Mapping[str, Summary],
     target: Target,
     options: FitOptions,
+    seed: int,
 ) -> None:
     """The first table."""
-    training, apart = split_by_configuration(designs, 0.2, seed=7)
+    training, apart = split_by_configuration(designs, 0.2, seed=SPLIT_SEED + seed)
     print(f"## Seen kernels: {len(training)} designs to learn from, {len(apart)} held out\n")
+    without = replace(options, with_bound=False)
     found = {
-        "surrogate": answers(training, apart, summaries, target, options),
-        "without the bound": answers(training, apart, summaries, target, replace(options, with_bound=False)),
+        "surrogate": answers(training, apart, summaries, target, options, seed),
+        "without the bound": answers(training, apart, summaries, target, without, seed),
         "bound alone": bound_answers(training, apart),
     }
     table(apart, found)
@@ -230,6 +236,7 @@ def held_out_kernels(
     target: Target,
     options: FitOptions,
     folds: int,
+    seed: int,
 ) -> dict[str, Values]:
     """Predictions of every design by networks that have not seen its kernel."""
     made = folds_of_programs(designs, folds, FAMILIES)
@@ -239,9 +246,9 @@ def held_out_kernels(
         rows = [n for n, design in enumerate(designs) if design.program in fold]
         asked = [designs[n] for n in rows]
         training = [design for design in designs if design.program not in fold]
-        found["surrogate"][rows] = answers(training, asked, summaries, target, options)
+        found["surrogate"][rows] = answers(training, asked, summaries, target, options, seed)
         without = replace(options, with_bound=False)
-        found["without the bound"][rows] = answers(training, asked, summaries, target, without)
+        found["without the bound"][rows] = answers(training, asked, summaries, target, without, seed)
         found["bound alone"][rows] = bound_answers(training, asked)
     found[BOTH] = (found["surrogate"] + found["bound alone"]) / 2
     return found
@@ -363,8 +370,11 @@ def main() -> None:
     parser.add_argument("--kernels", type=Path, required=True)
     parser.add_argument("--folds", type=int, default=6)
     parser.add_argument("--only", nargs="*", choices=(SEEN, HELD, SEARCH), default=(SEEN, HELD, SEARCH))
-    parser.add_argument("--members", type=int, default=HELD_OPTIONS.members, help="of held-out kernels")
+    parser.add_argument("--members", type=int, default=HELD_OPTIONS.members, help="networks averaged")
     parser.add_argument("--epochs", type=int, default=HELD_OPTIONS.epochs, help="of held-out kernels")
+    parser.add_argument(
+        "--seed", type=int, default=0, help="of trainings, and of what is held out of seen kernels"
+    )
     chosen = parser.parse_args()
     torch.set_num_threads(1)
     warnings.filterwarnings("ignore", message=".*LeafSpec.*")
@@ -375,13 +385,14 @@ def main() -> None:
     if {HELD, SEARCH} & set(chosen.only):
         options = replace(HELD_OPTIONS, members=chosen.members, epochs=chosen.epochs)
         print(f"\n## Held-out kernels, {chosen.folds} folds\n")
-        found = held_out_kernels(designs, summaries, target, options, chosen.folds)
+        found = held_out_kernels(designs, summaries, target, options, chosen.folds, chosen.seed)
         if HELD in chosen.only:
             table(designs, found)
         if SEARCH in chosen.only:
             search(designs, found)
     if SEEN in chosen.only:
-        seen_kernels(designs, summaries, target, SEEN_OPTIONS)
+        options = replace(SEEN_OPTIONS, members=chosen.members)
+        seen_kernels(designs, summaries, target, options, chosen.seed)
 
 
 if __name__ == "__main__":

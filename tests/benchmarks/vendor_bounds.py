@@ -6,14 +6,17 @@ Prints for each kernel: rows with a latency, the share with bound <= measured, t
 bound, Spearman's rank correlation of the two; and, over designs that fit, walked in the order of their bounds
 until the bound exceeds the best so far, after what share of them the best is reached. Rows whose latency no
 design can have, for fewer cycles than the data need through their ports, are counted apart (`refuted`): they
-are no latencies, so `valid` is stated with them and without, and nothing else counts them. Then every
-violation, with that reason.
+are no latencies, so `valid` is stated with them and without, and nothing else counts them. Then what an
+outermost loop's COARSE does: pairs of rows that differ in it alone, where overlap of all transfers with
+computation would lower the bound by a twentieth and more; and how near to their bound rows with it are. Then
+every violation, with its reason.
 With --figure, all rows by their measured latency, as Figure 4 of NLP-DSE.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import random
 from collections import defaultdict
 from collections.abc import Sequence
@@ -24,24 +27,46 @@ from statistics import fmean, median
 from scipy.stats import spearmanr
 
 from pipelines.pragmas.analysis import summarise
-from pipelines.pragmas.bound import bound, impossible, read_target
+from pipelines.pragmas.bound import Bound, bound, complete, impossible, read_target
+from pipelines.pragmas.bound.completion import child_loops
+from pipelines.pragmas.bound.composition import staged
+from pipelines.pragmas.summary import ROOT
 from pipelines.pragmas.vendor_kernels import configuration_of_row, vendor_kernel
 from pipelines.vendor import read_merlin
 
 TARGETS = {"vitis-2021.1": "u200-2021.1"}
 """Targets of toolchains; `u200` holds for all."""
+OVERLAP_GAIN, FASTER, NEAR = 0.05, 1.01, 1.02
+"""Shares of a bound; of a latency, beyond which one is faster; and of a bound, what is near it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """A row with a latency, and its bound; `refuted`: why no design can have that latency."""
+    """A row with a latency, and its bound.
+
+    Attributes:
+        refuted: why no design can have that latency.
+        stages: COARSE of an outermost loop makes stages, whose double buffers might overlap transfers.
+    """
 
     kernel: str
+    toolchain: str
     directives: str
-    bound_cycles: float
+    bound: Bound
     measured_cycles: int
     fits: bool
     refuted: str | None
+    stages: bool
+
+    @property
+    def bound_cycles(self) -> float:
+        """The bound of the latency."""
+        return self.bound.latency_cycles
+
+    @property
+    def overlap_gain(self) -> float:
+        """By what share the bound would be lower with all transfers beside computation."""
+        return 1 - max(self.bound.computation_cycles, self.bound.transfer_cycles) / self.bound_cycles
 
 
 def points(designs: Path, kernels: Path, only: str | None = None) -> list[Point]:
@@ -55,16 +80,19 @@ def points(designs: Path, kernels: Path, only: str | None = None) -> list[Point]
         kernel = vendor_kernel(row.kernel)
         if row.kernel not in summaries:
             summaries[row.kernel] = summarise(kernel.source, kernel.top, relaxed=True)
-        target = targets[TARGETS.get(row.toolchain, "u200")]
+        summary, target = summaries[row.kernel], targets[TARGETS.get(row.toolchain, "u200")]
         configuration = configuration_of_row(kernel, row.directives, row.directives_by_loop)
+        completed = complete(summary, configuration, target)
         found.append(
             Point(
                 kernel=row.kernel,
+                toolchain=row.toolchain,
                 directives=row.directives,
-                bound_cycles=bound(summaries[row.kernel], configuration, target).latency_cycles,
+                bound=bound(summary, configuration, target),
                 measured_cycles=row.latency_cycles,
                 fits=bool(row.fits),
-                refuted=impossible(summaries[row.kernel], target, row.latency_cycles),
+                refuted=impossible(summary, target, row.latency_cycles),
+                stages=any(staged(summary, completed, name) for name in child_loops(summary, ROOT)),
             )
         )
     return found
@@ -106,6 +134,38 @@ def figures(rows: Sequence[Point]) -> tuple[float, float, float]:
     constant = len(set(bounds)) == 1
     rank = 0.0 if constant else float(spearmanr(bounds, [row.measured_cycles for row in rows])[0])
     return valid, ratio, rank
+
+
+def coarse_pairs(rows: Sequence[Point]) -> list[tuple[Point, Point]]:
+    """Rows of one kernel and tool that differ in COARSE of an outermost loop alone: with it, without it."""
+    found: list[tuple[Point, Point]] = []
+    by_directives = {(row.kernel, row.toolchain, row.directives): row for row in rows}
+    for row in rows:
+        asked: dict[str, int | str] = json.loads(row.directives)
+        for name in (name for name, value in asked.items() if value == "" and row.stages):
+            off = json.dumps(asked | {name: "off"}, separators=(",", ":"))
+            other = by_directives.get((row.kernel, row.toolchain, off))
+            if other is not None and not other.stages:
+                found.append((row, other))
+    return found
+
+
+def print_coarse(rows: Sequence[Point]) -> None:
+    """Whether transfers and computation take turns where an outermost loop is COARSE."""
+    pairs = [pair for pair in coarse_pairs(rows) if pair[0].overlap_gain >= OVERLAP_GAIN]
+    gains = [(other.measured_cycles / row.measured_cycles, row) for row, other in pairs]
+    faster = sorted((gain, row.kernel) for gain, row in gains if gain > FASTER)
+    print(
+        f"COARSE of an outermost loop: {len(pairs)} pairs of rows, {len(pairs) - len(faster)} no faster for "
+        f"it, {len(faster)} faster: {', '.join(f'{name} {gain:.2f}' for gain, name in faster)}"
+    )
+    staged_rows = [row for row in rows if row.stages and row.overlap_gain > 0]
+    near = [row for row in staged_rows if row.measured_cycles <= NEAR * row.bound_cycles]
+    print(
+        f"rows with it: {len(staged_rows)}, below their bound "
+        f"{sum(row.measured_cycles < row.bound_cycles for row in staged_rows)}, at most {NEAR} times it "
+        f"{len(near)} ({', '.join(sorted({row.kernel for row in near}))})"
+    )
 
 
 def draw(rows: Sequence[Point], path: Path) -> None:
@@ -171,6 +231,7 @@ def main() -> None:
     )
     print(f"valid of all rows as reported: {100 * figures(found)[0]:.2f} %")
     print(f"the best design is reached after {100 * median(shares):.1f} % of a kernel's designs (median)")
+    print_coarse(sound)
     for point in found:
         if point.bound_cycles > point.measured_cycles:
             print(
