@@ -32,6 +32,7 @@ from pipelines.hls import TOOL, tool_version
 from pipelines.labelling import (
     ProgramRows,
     Remembered,
+    has_present_labels,
     labels_version,
     liberty_name,
     planned_ids,
@@ -334,17 +335,20 @@ def _same_liberties(settings: Settings, manifest: Manifest, found: ImportedRelea
 
 def _other_versions(settings: Settings, manifest: Manifest) -> list[str]:
     """A line a tool whose version is not the one of the release."""
-    here = present_versions(settings.configuration.labelling.tools) | _own_versions(settings)
+    chosen = settings.configuration.labelling.tools
+    here = present_versions(chosen) | _own_versions(settings)
     return [
         f"{tool} is {here.get(tool, 'not here')}, the release was made with {version}: "
         "its entries will not be found by the present engines"
         for tool, version in manifest.toolset.tools.items()
-        if here.get(tool) != version and not here.get(tool, "").startswith(f"{version} ")
+        if here.get(tool) != version
+        and not here.get(tool, "").startswith(f"{version} ")
+        and not (tool == LABELLING and has_present_labels(version, chosen))
     ]
 
 
 def _fill_cache(settings: Settings, release: Release, found: ImportedRelease) -> None:
-    versions, here = release.manifest.toolset.tools, _own_versions(settings)
+    versions, tools = release.manifest.toolset.tools, settings.configuration.labelling.tools
     for suite in release.partitions("programs"):
         lacking = [t for t in ("designs", *BY_PROGRAM) if suite not in release.partitions(t)]
         if lacking:
@@ -369,9 +373,9 @@ def _fill_cache(settings: Settings, release: Release, found: ImportedRelease) ->
                 cache=settings.cache,
                 options=settings.options,
                 into=found.remembered,
-                whole=versions.get(LABELLING) == here[LABELLING],
+                whole=has_present_labels(versions.get(LABELLING, ""), tools),
             )
-            if versions.get(FEATURES) != here[FEATURES]:
+            if versions.get(FEATURES) != feature_version():
                 continue
             features = FeatureRows(
                 program=program,

@@ -22,7 +22,12 @@ from pipelines.labelling.pool import Outcome, run_all
 from pipelines.labelling.remembering import ProgramRows, Remembered, remember
 from pipelines.labelling.samples import cross_check_designs
 from pipelines.labelling.tables import DesignTables, LabelTables, label_designs, plan_designs
-from pipelines.labelling.versions import designs_version, labels_version, present_versions
+from pipelines.labelling.versions import (
+    designs_version,
+    has_present_labels,
+    labels_version,
+    present_versions,
+)
 
 __all__ = [
     "CROSS_CHECK_LIMITS",
@@ -46,6 +51,7 @@ __all__ = [
     "count_design",
     "cross_check_designs",
     "designs_version",
+    "has_present_labels",
     "label_design",
     "label_designs",
     "labels_version",

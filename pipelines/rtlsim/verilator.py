@@ -24,6 +24,8 @@ from pipelines.rtlsim.result import SimulationResult, failed_simulation, observe
 from pipelines.tools import ToolRun, find_tool, run_tool
 
 ENGINE = "verilator"
+_VERSION = "44ae777a"
+"""Raise it when the test bench gives other cycles or outputs for the same design and data."""
 MODEL_CLASS = "Vdesign"
 COMPILER_FLAGS = (
     "-O1",
@@ -58,11 +60,8 @@ def _verilator_root() -> Path:
 def engine_version() -> str:
     """Version of Verilator, and of this test bench by its files' hash."""
     run = run_tool([find_tool("verilator_bin", "verilator"), "--version"], folder=Path("/"), timeout_s=20)
-    digest = hashlib.sha256()
-    for name in ("exchange.py", "harness.py", "ports.py", "verilator.py"):
-        digest.update((Path(__file__).parent / name).read_bytes())
     words = run.stdout.split()
-    return f"{words[1] if len(words) > 1 else 'unknown'}+{digest.hexdigest()[:8]}"
+    return f"{words[1] if len(words) > 1 else 'unknown'}+{_VERSION}"
 
 
 def _include_flags() -> list[str]:

@@ -4,7 +4,7 @@
 
 Designs of this project's engine whose runs are ok, drawn by a seed from all of them, are compiled again and
 their cycles counted with an empty cache: status, cycles, bytes and equality of outputs to native C must be
-the release's. That is what `pipelines/cyclemodel/same_results.json` says of a change.
+the release's. That shows that a change of the cycle model need not raise its version.
 """
 
 from __future__ import annotations

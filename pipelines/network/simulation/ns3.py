@@ -22,6 +22,8 @@ from pipelines.network.simulation.scenario import Scenario, SimulationResult
 from pipelines.tools import find_tool, run_tool
 
 ENGINE = "ns3-simulator"
+_VERSION = "7f8ee293a738"
+"""Raise it when our program over ns-3 gives a packet of the same scenario another delay."""
 _SOURCE = Path(__file__).with_name("ns3_simulator.cc")
 _HEADER = Path(__file__).with_name("scenario.h")
 _FLAGS = ("-std=c++20", "-O2")
@@ -115,13 +117,17 @@ def _installed() -> Ns3Install:
 
 
 def engine_version() -> str:
-    """Version of ns-3 and hash of our source: a change of either changes every result's key.
+    """Version of ns-3 and of our program over it, a part of every result's key.
 
     Raises: NetworkError: there is no ns-3.
     """
-    install = _installed()
+    return f"{_installed().version}-{_VERSION}"
+
+
+def _build_id() -> str:
+    """Version of ns-3 and hash of what the program is compiled from."""
     content = _SOURCE.read_bytes() + _HEADER.read_bytes() + " ".join(_FLAGS).encode()
-    return f"{install.version}-{hashlib.sha256(content).hexdigest()[:12]}"
+    return f"{_installed().version}-{hashlib.sha256(content).hexdigest()[:12]}"
 
 
 def build_ns3(engine_folder: Path) -> Path:
@@ -133,7 +139,7 @@ def build_ns3(engine_folder: Path) -> Path:
     """
     install = _installed()
     place = hashlib.sha256(os.fsencode(install.library_folder)).hexdigest()[:6]
-    target = engine_folder.absolute() / f"{ENGINE}-{engine_version()}-{place}"
+    target = engine_folder.absolute() / f"{ENGINE}-{_build_id()}-{place}"
     if target.is_file():
         return target
     compiler = find_tool("g++", "g++")

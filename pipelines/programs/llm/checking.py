@@ -9,13 +9,10 @@ all.
 
 from __future__ import annotations
 
-import hashlib
 import tempfile
 from dataclasses import asdict, dataclass
-from functools import cache as cache_once
 from pathlib import Path
 
-from pipelines import native, sandbox
 from pipelines.cache import ContentCache
 from pipelines.cyclemodel import count_cycles, engine_version
 from pipelines.headers import INCLUDE_FOLDER
@@ -36,7 +33,8 @@ from pipelines.values import same_values
 
 _CACHE_KIND = "llm_verdict"
 _PREPROCESSED_BYTES = 1 << 17
-_CHECKING = (Path(native.__file__).parent, Path(sandbox.__file__).parent)
+_VERSION = "cae86ccab65309ae06e181b69de688f8eb555062d2db5a4a5ba4f752240d8a99"
+"""Raise it when native runs or the sandbox judge a variant in another way; other code has its own version."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +98,7 @@ def check_variant(source: str, parent: ProgramRow, limits: CheckLimits, cache: C
         code_version(),
         native_version(),
         engine_version(),
-        _checking_version(),
+        _VERSION,
     )
     stored = cache.get(_CACHE_KIND, key)
     if stored is not None:
@@ -109,15 +107,6 @@ def check_variant(source: str, parent: ProgramRow, limits: CheckLimits, cache: C
     if verdict.status not in (TOOL_ERROR, TIMEOUT):
         cache.put(_CACHE_KIND, key, asdict(verdict))
     return verdict
-
-
-@cache_once
-def _checking_version() -> str:
-    """Hash of the packages that run a variant natively and confined; other code has versions of its own."""
-    digest = hashlib.sha256()
-    for path in sorted(p for folder in _CHECKING for p in folder.glob("*.py")):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()
 
 
 def _read(source: str, top: str) -> None:
