@@ -1,0 +1,67 @@
+"""Files that people name: regular ones, read up to a limit.
+
+Belongs here: opening what may be a device, a pipe or endless. Does not: the meaning of any content.
+
+Each function takes `error`, which makes the caller's own exception of a message.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO
+
+_KINDS = {
+    stat.S_IFBLK: "a block device",
+    stat.S_IFCHR: "a character device",
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+}
+"""What is no regular file, but for links, which are followed."""
+
+
+def open_regular(path: Path, *, what: str, most_bytes: int, error: Callable[[str], Exception]) -> BinaryIO:
+    """Open a regular file, or a link to one, of at most `most_bytes`.
+
+    Args:   what: what the file is, for the message.
+    Raises: error: it cannot be opened, is larger, or is a folder, a device, a pipe or a socket.
+    """
+    try:
+        # O_NONBLOCK: without it the opening of a pipe waits for a writer. It changes nothing else here.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as problem:
+        raise error(f"cannot read the {what} {path}: {problem.strerror}") from problem
+    status = os.fstat(descriptor)
+    kind = _KINDS.get(stat.S_IFMT(status.st_mode))
+    if kind is not None or status.st_size > most_bytes:
+        os.close(descriptor)
+        raise _refused(path, what, kind or f"{status.st_size} bytes", most_bytes, error)
+    return os.fdopen(descriptor, "rb")
+
+
+def read_bounded(path: Path, *, what: str, most_bytes: int, error: Callable[[str], Exception]) -> bytes:
+    """Content of a regular file, or of what a link to one leads to, of at most `most_bytes`.
+
+    No more than the limit is read, whatever size the file has by then.
+
+    Args:   what: what the file is, for the message.
+    Raises: error: it cannot be read, is larger, or is a folder, a device, a pipe or a socket.
+    """
+    with open_regular(path, what=what, most_bytes=most_bytes, error=error) as file:
+        try:
+            content = file.read(most_bytes + 1)
+        except OSError as problem:
+            raise error(f"cannot read the {what} {path}: {problem.strerror}") from problem
+    if len(content) > most_bytes:
+        raise _refused(path, what, f"more than {most_bytes} bytes", most_bytes, error)
+    return content
+
+
+def _refused(
+    path: Path, what: str, found: str, most_bytes: int, error: Callable[[str], Exception]
+) -> Exception:
+    limit = f"{most_bytes >> 20} MiB" if most_bytes >= 1 << 20 else f"{most_bytes} bytes"
+    return error(f"cannot read the {what} {path}: {found}; accepted: a regular file of at most {limit}")
