@@ -9,19 +9,33 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import select
 import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 MEMORY_LIMIT_BYTES = 8 << 30
 FILE_LIMIT_BYTES = 2 << 30
 OUTPUT_LIMIT_BYTES = 4 << 20
 PATIENCE = 10
 """Times its limit that a tool bounded in processor time may take by the clock, on a busy machine."""
+
+PROCESSOR = "processor"
+CLOCK = "clock"
+OUTPUT = "output"
+
+_CHUNK_BYTES = 1 << 16
+_MACHINE_WORDS = (
+    "No space left on device",
+    "Disk quota exceeded",
+    "Input/output error",
+    "Killed signal terminated program",  # gcc, of a compiler that the kernel ended for want of memory
+)
 
 
 class ToolMissing(RuntimeError):
@@ -33,30 +47,82 @@ class ToolRun:
     """What one run of a tool gave.
 
     Attributes:
-        returncode: exit status; negative for a signal; None when it was stopped at its time limit.
-        stdout, stderr: text, cut at 4 MiB each.
+        returncode: exit status; negative for a signal; None when a limit of time ended the run.
+        stdout, stderr: text, at most 4 MiB each.
         wall_s: elapsed time in seconds.
+        limit: what ended the run: `processor` (its processor time), `clock` (elapsed time), `output` (more
+            than 4 MiB on a stream); None when it ended by itself.
+        machine_fault: reason when the machine and not the input ended the run; another run may succeed.
     """
 
     returncode: int | None
     stdout: str
     stderr: str
     wall_s: float
+    limit: str | None = None
+    machine_fault: str | None = None
 
     @property
     def timed_out(self) -> bool:
-        """Whether the time limit ended the run."""
+        """Whether a limit of time ended the run."""
         return self.returncode is None
 
     def last_words(self, limit: int = 400) -> str:
-        """The end of what the tool said, for a reason in a row."""
-        text = (self.stderr.strip() or self.stdout.strip() or "no output").strip()
-        return text[-limit:]
+        """How the tool ended, if not by itself, and the end of what it said, for a reason in a row."""
+        if self.limit == OUTPUT:
+            return f"wrote more than {OUTPUT_LIMIT_BYTES >> 20} MiB"
+        text = (self.stderr.strip() or self.stdout.strip() or "no output").strip()[-limit:]
+        if self.returncode is not None and self.returncode < 0:
+            return f"ended by {signal_name(-self.returncode)}: {text}"
+        return text
+
+
+@dataclass(slots=True, kw_only=True)
+class OutputStream:
+    """What one pipe has given so far, at most one byte more than the limit."""
+
+    file: IO[bytes]
+    most_bytes: int
+    content: bytearray = field(default_factory=bytearray)
+    ended: bool = False
+
+    def take(self) -> None:
+        """Read once; waits if there is nothing."""
+        chunk = os.read(self.file.fileno(), _CHUNK_BYTES)
+        self.ended = not chunk
+        self.content += chunk[: self.most_bytes + 1 - len(self.content)]
+
+    @property
+    def exceeded(self) -> bool:
+        """Whether it gave more than the limit."""
+        return len(self.content) > self.most_bytes
+
+    def text(self) -> str:
+        """What it gave, up to the limit."""
+        return self.content[: self.most_bytes].decode(errors="replace")
+
+
+def signal_name(number: int) -> str:
+    """A signal by its name and its meaning: SIGSEGV (segmentation fault)."""
+    try:
+        name = signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+    return f"{name} ({(signal.strsignal(number) or name).lower()})"
 
 
 def stopwatch() -> float:
     """Seconds on a monotonic clock; only differences mean something."""
     return time.perf_counter()
+
+
+def readable(descriptors: Collection[int], timeout_s: float | None) -> set[int]:
+    """Those descriptors of which something can be read, after waiting at most so long for the first."""
+    poll = select.poll()
+    for descriptor in descriptors:
+        poll.register(descriptor, select.POLLIN)
+    wait_ms = None if timeout_s is None else max(0.0, timeout_s * 1000)
+    return {descriptor for descriptor, _ in poll.poll(wait_ms)}
 
 
 def find_tool(name: str, package: str) -> str:
@@ -73,7 +139,9 @@ def find_tool(name: str, package: str) -> str:
     return path
 
 
-def _limited(argv: Sequence[str], folder: Path, memory_bytes: int | None, cpu_s: int | None) -> list[str]:
+def _limited(
+    argv: Sequence[str], folder: Path, memory_bytes: int | None, processor_s: int | None
+) -> list[str]:
     """The command behind `prlimit`: limits without running Python between fork and exec."""
     program = folder / argv[0] if "/" in argv[0] else argv[0]
     if shutil.which(program) is None:
@@ -81,8 +149,8 @@ def _limited(argv: Sequence[str], folder: Path, memory_bytes: int | None, cpu_s:
     limits = ["--core=0", f"--fsize={FILE_LIMIT_BYTES}"]
     if memory_bytes is not None:
         limits.append(f"--as={memory_bytes}")
-    if cpu_s is not None:
-        limits.append(f"--cpu={cpu_s}:{cpu_s + 1}")
+    if processor_s is not None:
+        limits.append(f"--cpu={processor_s}:{processor_s + 1}")
     return [find_tool("prlimit", "util-linux"), *limits, "--", *argv]
 
 
@@ -93,54 +161,130 @@ def run_tool(
     timeout_s: float,
     environment: Mapping[str, str] | None = None,
     memory_bytes: int | None = MEMORY_LIMIT_BYTES,
-    cpu_s: int | None = None,
     of_processor: bool = False,
     stdin: str = "",
 ) -> ToolRun:
-    """Run a tool to its end or to its time limit; its whole process group ends with it.
+    """Run a tool to its end or to a limit; its whole process group ends with it.
 
     Args:
         argv: program and arguments; no shell ever reads them.
         folder: working directory of the tool.
-        timeout_s: wall-clock limit in seconds.
+        timeout_s: limit of elapsed time in seconds.
         of_processor: that limit is of processor time, so that what else the machine does decides nothing, and
-            `PATIENCE` times it by the clock; for tools of one process.
+            `PATIENCE` times it by the clock is the last resort. Each process has the limit for itself.
         environment: variables added to PATH and a C locale; nothing else is passed on.
         memory_bytes: address-space limit; None for none (sanitizers reserve terabytes).
-        cpu_s: limit of processor time in seconds, not a time-out.
         stdin: text given on standard input.
     """
     variables = {"PATH": os.defpath + ":" + _path(), "LC_ALL": "C", "HOME": str(folder)}
-    if of_processor:
-        cpu_s, timeout_s = math.ceil(timeout_s), PATIENCE * timeout_s
+    processor_s = math.ceil(timeout_s) if of_processor else None
+    clock_s = PATIENCE * timeout_s if of_processor else timeout_s
     start = time.perf_counter()
-    process = subprocess.Popen(
-        _limited(argv, folder, memory_bytes, cpu_s),
-        cwd=folder,
-        env={**variables, **(environment or {})},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
-    try:
-        out, err = process.communicate(stdin.encode(), timeout=timeout_s)
-        ended_late = of_processor and process.returncode == -signal.SIGXCPU
-        returncode = None if ended_late else process.returncode
-    except subprocess.TimeoutExpired:
-        _kill_group(process)
-        out, err = process.communicate()
-        returncode = None
-    except BaseException:
-        _kill_group(process)
-        process.wait()
-        raise
+    with os.fdopen(os.memfd_create("input"), "w+b") as given:
+        given.write(stdin.encode())
+        given.seek(0)
+        process = subprocess.Popen(
+            _limited(argv, folder, memory_bytes, processor_s),
+            cwd=folder,
+            env={**variables, **(environment or {})},
+            stdin=given,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+    out, err = output_streams(process, OUTPUT_LIMIT_BYTES)
+    with process:
+        try:
+            limit = _follow(process, (out, err), start + clock_s)
+        except BaseException:
+            _kill_group(process)
+            raise
+        if limit is not None:
+            _kill_group(process)
+        used_s = reap(process)
+    returncode = process.returncode
+    if (
+        limit is None
+        and processor_s is not None
+        and ended_by_processor_limit(returncode, used_s, processor_s)
+    ):
+        limit = PROCESSOR
     return ToolRun(
-        returncode=returncode,
-        stdout=out[:OUTPUT_LIMIT_BYTES].decode(errors="replace"),
-        stderr=err[:OUTPUT_LIMIT_BYTES].decode(errors="replace"),
+        returncode=None if limit in (PROCESSOR, CLOCK) else returncode,
+        stdout=out.text(),
+        stderr=err.text(),
         wall_s=time.perf_counter() - start,
+        limit=limit,
+        machine_fault=machine_fault(limit, returncode, err.text(), clock_s if of_processor else None),
     )
+
+
+def output_streams(process: subprocess.Popen[bytes], most_bytes: int) -> tuple[OutputStream, OutputStream]:
+    """Standard output and standard error of a process that was started with pipes for both."""
+    if process.stdout is None or process.stderr is None:
+        raise ValueError("a process needs pipes for standard output and standard error")
+    return (
+        OutputStream(file=process.stdout, most_bytes=most_bytes),
+        OutputStream(file=process.stderr, most_bytes=most_bytes),
+    )
+
+
+def reap(process: subprocess.Popen[bytes]) -> float:
+    """Wait for the end of a process.
+
+    Returns: processor time of it and of those of its children that it waited for, in seconds.
+    """
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return usage.ru_utime + usage.ru_stime
+
+
+def ended_by_processor_limit(returncode: int | None, used_s: float, limit_s: int) -> bool:
+    """Whether a process, or a child of it, was ended at its limit of processor time.
+
+    The kernel counts in ticks against the limit, so what it reports in the end can be a little below it.
+    """
+    return returncode == -signal.SIGXCPU or (returncode != 0 and used_s >= 0.9 * limit_s)
+
+
+def machine_fault(
+    limit: str | None, returncode: int | None, stderr: str, last_resort_s: float | None
+) -> str | None:
+    """The reason when the machine and not the input ended a run.
+
+    Args: last_resort_s: limit by the clock of a run that is bounded in processor time, None for other runs.
+    """
+    if limit == CLOCK and last_resort_s is not None:
+        return f"the machine was too busy: no end within {last_resort_s:g} s by the clock"
+    if limit is None and returncode == -signal.SIGKILL:
+        return "SIGKILL from outside, as when memory runs out"
+    if limit is None and returncode != 0:
+        return next((words for words in _MACHINE_WORDS if words in stderr), None)
+    return None
+
+
+def _follow(
+    process: subprocess.Popen[bytes], streams: Sequence[OutputStream], deadline_s: float
+) -> str | None:
+    """Read what a tool says until it has ended, and give the limit that it passed, if any."""
+    handle = os.pidfd_open(process.pid)
+    try:
+        waiting = {handle: None, **{s.file.fileno(): s for s in streams}}
+        while waiting:
+            remaining_s = deadline_s - time.perf_counter()
+            if remaining_s <= 0:
+                return CLOCK
+            for descriptor in readable(waiting, remaining_s):
+                stream = waiting[descriptor]
+                if stream is not None:
+                    stream.take()
+                    if stream.exceeded:
+                        return OUTPUT
+                if stream is None or stream.ended:
+                    del waiting[descriptor]
+        return None
+    finally:
+        os.close(handle)
 
 
 def _path() -> str:

@@ -18,7 +18,7 @@ import numpy as np
 
 from pipelines.bambu.report import BambuReport, failure_reason, parse_report
 from pipelines.interface import DataSet, Interface
-from pipelines.tools import find_tool, run_tool
+from pipelines.tools import OUTPUT, find_tool, run_tool
 
 EXECUTABLE = "bambu"
 TOOL = "bambu"
@@ -159,7 +159,8 @@ def run_bambu(
     if run.timed_out:
         status, reason = "timeout", f"bambu ran past its time limit of {timeout_s:g} s"
     elif run.returncode != 0:
-        status, reason = "tool_error", failure_reason(text) or f"bambu: {run.last_words(200)}"
+        named = None if run.limit == OUTPUT else failure_reason(text)
+        status, reason = "tool_error", named or f"bambu: {run.last_words(200)}"
     elif options.simulate and report.latency_cycles is None:
         status, reason = "tool_error", "bambu's simulation must print its cycles, got none"
     else:

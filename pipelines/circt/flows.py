@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.circt import calyx_text, handshake_text
-from pipelines.tools import ToolRun, run_tool
+from pipelines.tools import OUTPUT, ToolRun, run_tool
 
 _WORKER = Path(__file__).with_name("worker.py")
 _STACK_FRAME = re.compile(r"^\s*#\d+ ")
@@ -82,7 +82,9 @@ class Session:
 
 
 def ending(run: ToolRun) -> str:
-    """How a worker ended: MLIR's own error, or the signal, in one line."""
+    """How a worker ended: MLIR's own error, the signal, or the limit of output, in one line."""
+    if run.limit == OUTPUT:
+        return run.last_words()
     errors = [s.partition("error: ")[2] for s in run.stderr.splitlines() if "error: " in s]
     said = errors[0] if errors else ""
     if run.returncode is not None and run.returncode < 0:

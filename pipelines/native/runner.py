@@ -251,7 +251,7 @@ class _Session:
             files={"inputs.bin": inputs},
             limits=limits,
         )
-        if run.timed_out or run.returncode == -signal.SIGXCPU:
+        if run.timed_out:
             raise _Ended(TIMEOUT, f"native C must end within {self.timeout_s:g} s, got no end")
         if run.stopped_by == MEMORY:
             raise _Ended(REJECTED, f"native C must use at most {MEMORY_BYTES >> 30} GiB of memory, got more")
@@ -309,7 +309,7 @@ class _Session:
 
 def _ending(run: ConfinedRun) -> str:
     if run.returncode is not None and run.returncode < 0:
-        return f"{_signal_name(run.returncode)}: {run.last_words()}"
+        return run.last_words()
     return f"exit status {run.returncode}: {run.last_words()}"
 
 

@@ -200,7 +200,8 @@ def _run(commands: list[str], verilog: str, liberty: Path, folder: Path, timeout
     text = f"{run.stdout}\n{run.stderr}"
     errors = [line.strip() for line in text.splitlines() if "rror" in line]
     if run.returncode != 0 or errors:
-        raise PowerError(f"sta must end without errors, got: {errors[0] if errors else run.last_words()}")
+        named = errors[0] if errors and run.limit is None else run.last_words()
+        raise PowerError(f"sta must end without errors, got: {named}")
     return text
 
 

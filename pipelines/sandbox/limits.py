@@ -8,12 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 from pipelines.sandbox.errors import SandboxError
-from pipelines.tools import ToolRun
+from pipelines.tools import OUTPUT, ToolRun
+
+__all__ = ["FILES", "MEMORY", "OUTPUT", "TIME", "ConfinedRun", "Limits"]
 
 TIME = "time"
 MEMORY = "memory"
 FILES = "files"
-OUTPUT = "output"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +59,8 @@ class ConfinedRun(ToolRun):
     """What one confined run gave; a `ToolRun` whose texts are cut at the limit of output.
 
     A program that a signal ended and one that exits with 128 and that signal's number look the same,
-    as in a shell: the return code is negative.
+    as in a shell: the return code is negative. `limit` may also be `memory` or `files`. Every run is bounded
+    in processor time, so that of its limit by the clock is a fault of the machine.
 
     Attributes:
         stopped_by: None when the program ended by itself or by a limit of its own process;

@@ -8,21 +8,28 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import select
 import signal
 import subprocess
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
 from pipelines.sandbox.errors import SandboxError
 from pipelines.sandbox.limits import FILES, MEMORY, OUTPUT, TIME, ConfinedRun, Limits
 from pipelines.sandbox.watch import folder_exceeds, resident_bytes
-from pipelines.tools import stopwatch
+from pipelines.tools import (
+    CLOCK,
+    PROCESSOR,
+    OutputStream,
+    ended_by_processor_limit,
+    machine_fault,
+    output_streams,
+    readable,
+    reap,
+    stopwatch,
+)
 
 WATCH_S = 0.02
 _LOOKS_PER_WALK = 10
-_CHUNK_BYTES = 1 << 16
 _STATUS_LIMIT_BYTES = 1 << 14
 _LAST_WORDS = 400
 _SIGNAL_BASE, _LAST_SIGNAL = 128, 64  # bubblewrap exits with 128 + signal when a signal ended the program
@@ -30,29 +37,6 @@ _NEEDS = (
     "run as root of a machine (a plain container is none), or permit unprivileged user namespaces "
     "(sysctl kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0; Linux 5.14)"
 )
-
-
-@dataclass(slots=True, kw_only=True)
-class _Stream:
-    """What one pipe has given so far, and how much of it is kept."""
-
-    file: IO[bytes]
-    most_bytes: int
-    content: bytearray = field(default_factory=bytearray)
-    ended: bool = False
-
-    def take(self) -> None:
-        """Read once; waits if there is nothing."""
-        chunk = os.read(self.file.fileno(), _CHUNK_BYTES)
-        self.ended = not chunk
-        self.content += chunk[: self.most_bytes + 1 - len(self.content)]
-
-    @property
-    def exceeded(self) -> bool:
-        return len(self.content) > self.most_bytes
-
-    def text(self) -> str:
-        return self.content[: self.most_bytes].decode(errors="replace")
 
 
 class Supervision:
@@ -75,19 +59,17 @@ class Supervision:
             folder: the writable one.
             limits: those that are watched from outside.
         """
-        if process.stdout is None or process.stderr is None:
-            raise SandboxError("bubblewrap must have pipes on its output, got none")
         self._process = process
         self._start = start
         self._folder = folder
         self._limits = limits
-        self._out = _Stream(file=process.stdout, most_bytes=limits.output_bytes)
-        self._err = _Stream(file=process.stderr, most_bytes=limits.output_bytes)
-        self._status = _Stream(file=status, most_bytes=_STATUS_LIMIT_BYTES)
+        self._out, self._err = output_streams(process, limits.output_bytes)
+        self._status = OutputStream(file=status, most_bytes=_STATUS_LIMIT_BYTES)
         self._first: int | None = None
         self._handles = contextlib.ExitStack()
         self._first_handle: int | None = None
         self._stopped_by: str | None = None
+        self._used_s = 0.0
 
     def wait(self) -> None:
         """Return when the program has ended or has passed a limit."""
@@ -96,7 +78,7 @@ class Supervision:
         looks = 0
         while self._stopped_by is None:
             remaining = deadline - stopwatch()
-            ready = _readable([handle, *(s.file.fileno() for s in self._open())], min(WATCH_S, remaining))
+            ready = readable([handle, *(s.file.fileno() for s in self._open())], min(WATCH_S, remaining))
             if handle in ready:
                 return
             for stream in [s for s in self._open() if s.file.fileno() in ready]:
@@ -112,10 +94,10 @@ class Supervision:
                 self._status.take()  # without it, the first process could outlive bubblewrap
             if self._first_handle is not None:
                 _kill(self._first_handle)
-            self._process.kill()
-            self._process.wait()
+            os.kill(self._process.pid, signal.SIGKILL)  # not `kill`, which would reap it
+            self._used_s = reap(self._process)
             if self._first_handle is not None:
-                _readable([self._first_handle], None)
+                readable([self._first_handle], None)
             self._drain()
 
     def _drain(self) -> None:
@@ -134,11 +116,17 @@ class Supervision:
         if stopped_by is None and exit_code is None:
             said = self._err.text().strip() or f"no word from bubblewrap ({self._process.returncode})"
             raise SandboxError(f"confinement must be possible, got {said[-_LAST_WORDS:]}; {_NEEDS}")
+        returncode = _returncode(stopped_by, exit_code)
+        limit = CLOCK if stopped_by == TIME else stopped_by
+        if limit is None and ended_by_processor_limit(returncode, self._used_s, self._limits.cpu_s):
+            limit, returncode = PROCESSOR, None
         return ConfinedRun(
-            returncode=_returncode(stopped_by, exit_code),
+            returncode=returncode,
             stdout=self._out.text(),
             stderr=self._err.text(),
             wall_s=wall_s,
+            limit=limit,
+            machine_fault=machine_fault(limit, returncode, self._err.text(), self._limits.wall_s),
             stopped_by=stopped_by,
         )
 
@@ -146,7 +134,7 @@ class Supervision:
         self._handles.callback(os.close, descriptor)
         return descriptor
 
-    def _open(self) -> list[_Stream]:
+    def _open(self) -> list[OutputStream]:
         return [s for s in (self._out, self._err, self._status) if not s.ended]
 
     def _begin_program(self) -> None:
@@ -187,14 +175,6 @@ class Supervision:
         return folder_exceeds(
             self._folder, most_bytes=limits.folder_bytes, most_entries=limits.folder_entries
         )
-
-
-def _readable(descriptors: list[int], timeout_s: float | None) -> set[int]:
-    poll = select.poll()
-    for descriptor in descriptors:
-        poll.register(descriptor, select.POLLIN)
-    wait_ms = None if timeout_s is None else max(0, timeout_s * 1000)
-    return {descriptor for descriptor, _ in poll.poll(wait_ms)}
 
 
 def _kill(handle: int) -> None:

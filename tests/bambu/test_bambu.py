@@ -148,6 +148,12 @@ def test_runner_turns_a_failure_into_a_reason(tmp_path: Path, monkeypatch: pytes
     assert (result.status, result.reason) == ("tool_error", "Function kernel not found")
 
 
+def test_runner_rejects_output_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever errors are named in it: it is not all that the tool said."""
+    result = run(tmp_path, monkeypatch, "yes 'error -> Function kernel not found'")
+    assert (result.status, result.reason) == ("tool_error", "bambu: wrote more than 4 MiB")
+
+
 def test_runner_rejects_a_simulation_without_cycles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     result = run(tmp_path, monkeypatch, "exit 0")
     assert result.reason == "bambu's simulation must print its cycles, got none"

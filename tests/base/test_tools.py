@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable
@@ -98,15 +99,23 @@ def test_the_memory_limit_holds(run_python: RunPython) -> None:
     assert "MemoryError" in result.last_words()
 
 
-def test_the_processor_limit_holds(run_python: RunPython) -> None:
-    result = run_python("while True: pass", cpu_s=1)
-    assert result.returncode is not None
-    assert result.returncode < 0
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_the_output_limit_ends_a_tool(run_python: RunPython, stream: str) -> None:
+    """Without the limit the tool would go on writing until its time limit."""
+    result = run_python(f"import sys\nwhile True: sys.{stream}.write('x' * 65536)", timeout_s=600.0)
+    assert (result.returncode, result.limit, result.timed_out) == (-signal.SIGKILL, "output", False)
+    assert len(result.stdout) + len(result.stderr) == OUTPUT_LIMIT_BYTES
+    assert (result.last_words(), result.machine_fault) == ("wrote more than 4 MiB", None)
 
 
-def test_output_is_cut_at_its_limit(run_python: RunPython) -> None:
-    result = run_python(f"print('x' * {OUTPUT_LIMIT_BYTES + 100})")
-    assert len(result.stdout) == OUTPUT_LIMIT_BYTES
+def test_output_of_the_limit_is_whole(run_python: RunPython) -> None:
+    result = run_python(f"import sys; sys.stdout.write('x' * {OUTPUT_LIMIT_BYTES})")
+    assert (result.returncode, result.limit, len(result.stdout)) == (0, None, OUTPUT_LIMIT_BYTES)
+
+
+def test_a_tool_that_writes_before_it_reads_gets_all_its_input(run_python: RunPython) -> None:
+    code = "import sys; print('x' * 1_000_000); print(len(sys.stdin.read()))"
+    assert run_python(code, stdin="y" * 1_000_000).stdout.endswith("x\n1000000\n")
 
 
 def test_output_that_is_not_utf8_is_no_error(run_python: RunPython) -> None:
@@ -128,11 +137,53 @@ def test_last_words_prefers_the_error_stream(stdout: str, stderr: str, words: st
     assert run.last_words(limit=2 if words == "bc" else 400) == words
 
 
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (signal.SIGSEGV, "ended by SIGSEGV (segmentation fault): before"),
+        (signal.SIGABRT, "ended by SIGABRT (aborted): before"),
+        (50, "ended by signal 50: before"),
+    ],
+)
+def test_last_words_name_the_signal_that_ended_a_tool(run_python: RunPython, number: int, words: str) -> None:
+    code = f"import os; print('before', flush=True); os.kill(os.getpid(), {int(number)})"
+    assert run_python(code).last_words() == words
+
+
+_WORKS, _WAITS = "while True: pass", "import time; time.sleep(99)"
+_IGNORES = "import signal; signal.signal(signal.SIGXCPU, signal.SIG_IGN)\n" + _WORKS
+_IN_A_CHILD = f"import subprocess, sys; sys.exit(-subprocess.call([sys.executable, '-c', {_WORKS!r}]))"
+
+
 def test_a_limit_of_processor_time_counts_work_and_not_waiting(run_python: RunPython) -> None:
-    waits, works = "import time; time.sleep(1.2)", "while True: pass"
-    assert run_python(waits, timeout_s=1.0, of_processor=True).returncode == 0
-    assert run_python(works, timeout_s=1.0, of_processor=True).timed_out
-    assert run_python("import time; time.sleep(99)", timeout_s=0.1, of_processor=True).timed_out
+    result = run_python("import time; time.sleep(1.2)", timeout_s=1.0, of_processor=True)
+    assert (result.returncode, result.limit, result.machine_fault) == (0, None, None)
+
+
+@pytest.mark.parametrize("code", [_WORKS, _IGNORES, _IN_A_CHILD])
+def test_the_processor_limit_ends_a_tool(run_python: RunPython, code: str) -> None:
+    result = run_python(code, timeout_s=1.0, of_processor=True)
+    assert (result.returncode, result.timed_out) == (None, True)
+    assert (result.limit, result.machine_fault) == ("processor", None)
+
+
+def test_the_clock_is_a_fault_of_the_machine_only_behind_a_limit_of_processor_time(
+    run_python: RunPython,
+) -> None:
+    plain, last_resort = (
+        run_python(_WAITS, timeout_s=0.1, of_processor=bounded) for bounded in (False, True)
+    )
+    assert (plain.limit, plain.timed_out, plain.machine_fault) == ("clock", True, None)
+    assert (last_resort.limit, last_resort.timed_out) == ("clock", True)
+    assert last_resort.machine_fault == "the machine was too busy: no end within 1 s by the clock"
+
+
+def test_a_kill_from_outside_and_a_full_disk_are_faults_of_the_machine(run_python: RunPython) -> None:
+    killed = run_python("import os; os.kill(os.getpid(), 9)")
+    assert (killed.limit, killed.machine_fault) == (None, "SIGKILL from outside, as when memory runs out")
+    full = "import errno, os; raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))"
+    assert run_python(full).machine_fault == "No space left on device"
+    assert run_python("import sys; sys.exit('an error in the input')").machine_fault is None
 
 
 def test_run_tool_rejects_a_program_that_is_not_there(tmp_path: Path) -> None:

@@ -99,6 +99,8 @@ def test_run_confined_survives_a_fork_bomb(attacks: Path, tmp_path: Path) -> Non
 def test_run_confined_stops_an_endless_loop(attacks: Path, tmp_path: Path) -> None:
     run = attack(attacks, tmp_path, "spin", wall_s=0.3)
     assert (run.returncode, run.stopped_by, left_running(attacks)) == (None, TIME, [])
+    fault = "the machine was too busy: no end within 0.3 s by the clock"
+    assert (run.limit, run.machine_fault) == ("clock", fault)
 
 
 @pytest.mark.parametrize("wall_s", [1e-9, 0.001, 0.003, 0.006])
@@ -111,7 +113,7 @@ def test_run_confined_can_be_stopped_before_the_program_runs(
 
 def test_run_confined_limits_processor_time(attacks: Path, tmp_path: Path) -> None:
     run = attack(attacks, tmp_path, "spin", cpu_s=1, wall_s=600)
-    assert (run.returncode, run.stopped_by) == (-signal.SIGXCPU, None)
+    assert (run.returncode, run.stopped_by, run.limit, run.machine_fault) == (None, None, "processor", None)
 
 
 def test_run_confined_limits_the_address_space(attacks: Path, tmp_path: Path) -> None:
@@ -126,6 +128,7 @@ def test_run_confined_stops_an_allocation_of_100_gb(
     path: Path = request.getfixturevalue(program)
     run = attack(path, tmp_path, "allocate", str(100 << 30), memory_bytes=128 * MIB, wall_s=600)
     assert (run.returncode, run.stdout, run.stopped_by) == (-signal.SIGKILL, "", MEMORY)
+    assert (run.limit, run.machine_fault) == ("memory", None)
     assert left_running(path) == []
 
 

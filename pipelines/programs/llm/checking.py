@@ -177,7 +177,7 @@ def _preprocessed(source: str) -> Verdict | None:
         )
     if run.stopped_by == "time":
         return Verdict(status=TIMEOUT, reason="the preprocessor must end, got no end of it")
-    if run.stopped_by is not None or (run.returncode or 0) < 0:
+    if run.stopped_by is not None or run.timed_out or (run.returncode or 0) < 0:
         rule = f"a preprocessed program must be at most {_PREPROCESSED_BYTES} bytes"
         raise ReplyRejected(f"{rule}, got more")
     if run.returncode != 0:
