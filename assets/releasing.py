@@ -56,7 +56,16 @@ from pipelines.releases import (
     released_tables,
     write_release,
 )
-from pipelines.schemas import OK, read_arrow, read_table, table_path, table_spec, write_arrow, write_table
+from pipelines.schemas import (
+    OK,
+    is_lasting,
+    read_arrow,
+    read_table,
+    table_path,
+    table_spec,
+    write_arrow,
+    write_table,
+)
 from pipelines.synthesis import liberty_hash
 from pipelines.vendor import VendorReport, merge_rows
 
@@ -194,11 +203,11 @@ def _is_stale(settings: Settings, group: RunGroup) -> bool:
         return False  # an error when the release is written
     rows = read_arrow(path)
     asked = {run.configuration() for run in runs_of(group)}
-    return _has_no_failure(rows) or set(rows.column("configuration").to_pylist()) != asked
+    return _is_lasting(rows) or set(rows.column("configuration").to_pylist()) != asked
 
 
-def _has_no_failure(runs: pa.Table) -> bool:
-    return set(runs.column("status").to_pylist()) <= {OK}
+def _is_lasting(runs: pa.Table) -> bool:
+    return all(map(is_lasting, set(runs.column("status").to_pylist())))
 
 
 _COMPARED = ("programs", "designs", "labels", "runs")
@@ -404,7 +413,7 @@ def _remember_networks(settings: Settings, release: Release, found: ImportedRele
         return
     for name, group in settings.network_groups.items():
         is_whole = all(name in release.partitions(table) for table in tables)
-        if is_whole and _has_no_failure(release.arrow("network_runs", name)):
+        if is_whole and _is_lasting(release.arrow("network_runs", name)):
             keep_written(settings, networks_key(settings, group), tables, name)
             found.remembered.stored["networks"] += 1
 

@@ -45,7 +45,6 @@ from pipelines.programs import LLM, remembered_programs, stage_reports
 from pipelines.records import LabelledRows, make_records, remembered_records, runtime_data
 from pipelines.schemas import (
     OK,
-    REJECTED,
     SchemaError,
     read_arrow,
     read_table,
@@ -134,8 +133,7 @@ def make_designs(settings: Settings, suite: str, listen: Listener) -> StepSummar
     )
     rows = {"designs": made.designs, "directive_outcomes": made.directive_outcomes}
     summary = _write(settings, "designs", suite, rows)
-    if all(design.status in (OK, REJECTED) for design in made.designs):  # a failure is tried again
-        keep_written(settings, key, tuple(rows), suite)
+    keep_written(settings, key, tuple(rows), suite, (design.status for design in made.designs))
     return summary
 
 
@@ -255,8 +253,7 @@ def make_networks(settings: Settings, name: str, listen: Listener) -> StepSummar
     )
     rows = {"network_runs": made.runs, "network_flows": made.flows, "network_hops": made.hops}
     summary = _write(settings, "network", name, rows)
-    if all(run.status == OK for run in made.runs):  # a failure is tried again
-        keep_written(settings, key, tuple(rows), name)
+    keep_written(settings, key, tuple(rows), name, (run.status for run in made.runs))
     return summary
 
 

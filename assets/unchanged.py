@@ -10,7 +10,7 @@ second.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -51,14 +51,17 @@ def unchanged_rows(settings: Settings, key: str | None, partition: str) -> Mappi
     return {table: pq.read_metadata(path).num_rows for table, path in paths.items()}
 
 
-def keep_written(settings: Settings, key: str | None, tables: Sequence[str], partition: str) -> None:
-    """Remember the files that a step has just written of some inputs.
+def keep_written(
+    settings: Settings, key: str | None, tables: Sequence[str], partition: str, statuses: Iterable[str] = ()
+) -> None:
+    """Remember the files that a step has just written of some inputs, when it would write the same again.
 
+    Args:   statuses: of the rows; see `ContentCache.keep`.
     Raises: OSError: the disk is full or not writable.
     """
     if key is not None:
         written = {table: _file_hash(_path(settings, table, partition)) for table in tables}
-        settings.cache.put(KIND, key, written)
+        settings.cache.keep(KIND, key, written, *set(statuses))
 
 
 def _path(settings: Settings, table: str, partition: str, *, measured: bool = False) -> Path:

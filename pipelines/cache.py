@@ -1,14 +1,13 @@
 """The content-addressed store of finished work: a key hashes everything the result depends on.
 
-Belongs here: put and get of JSON values and of columns under a key, whole or not at all. Does not: what
-goes into a key; each engine decides that from its inputs and tool versions.
+Belongs here: put and get of JSON values and of columns under a key, whole or not at all, and which outcomes
+are kept. Does not: what goes into a key; each engine decides that from its inputs and tool versions.
 """
 
 from __future__ import annotations
 
 import gzip
 import json
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,44 +15,55 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import ipc
 
-from pipelines.schemas import write_bytes_atomically
+from pipelines.schemas import is_lasting
+from pipelines.sealing import read_sealed, write_sealed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContentCache:
-    """Finished results under a folder, one compressed file a key: JSON, or Arrow for many rows."""
+    """Finished results under a folder, one compressed file per key: JSON, or Arrow for many rows.
+
+    Every file carries the hash of its content. A damaged one is logged, counts as absent and is made again.
+    """
 
     folder: Path
 
-    def _path(self, kind: str, key: str, ending: str = "json.gz") -> Path:
+    def _path(self, kind: str, key: str, ending: str = "json") -> Path:
         if not key.isalnum():
             raise ValueError(f"a key must be letters and digits, got {key[:80]!r}")
-        return self.folder / kind / key[:2] / f"{key}.{ending}"
+        return self.folder / kind / key[:2] / f"{kind}-{key}.{ending}"
 
     def get(self, kind: str, key: str) -> Any | None:
-        """The value stored under a key, or None; a damaged entry counts as absent."""
-        try:
-            return json.loads(gzip.decompress(self._path(kind, key).read_bytes()))
-        except FileNotFoundError:
-            return None
-        except (OSError, EOFError, ValueError, zlib.error):
-            return None
+        """The value stored under a key, or None."""
+        content = read_sealed(self._path(kind, key))
+        return None if content is None else json.loads(gzip.decompress(content))
 
     def put(self, kind: str, key: str, value: Any) -> None:
-        """Store a JSON value; a reader never sees half of it.
+        """Store a JSON value that follows from its key alone; a reader never sees half of it.
+
+        What a tool gave is stored by `keep`.
 
         Raises: OSError: the disk is full or not writable.
         """
-        text = json.dumps(value, separators=(",", ":"))
-        write_bytes_atomically(self._path(kind, key), gzip.compress(text.encode(), 5, mtime=0))
+        text = json.dumps(value, separators=(",", ":"), allow_nan=False)
+        write_sealed(self._path(kind, key), gzip.compress(text.encode(), 5, mtime=0))
+
+    def keep(self, kind: str, key: str, value: Any, *statuses: str | None) -> bool:
+        """Store what became of an attempt when it will be the same next time; all others are tried again.
+
+        Args:    statuses: of all parts of the value; None for a part that was not attempted.
+        Returns: whether it was stored; see `is_lasting`.
+        Raises:  OSError: the disk is full or not writable.
+        """
+        lasting = all(status is None or is_lasting(status) for status in statuses)
+        if lasting:
+            self.put(kind, key, value)
+        return lasting
 
     def get_table(self, kind: str, key: str) -> pa.Table | None:
-        """The columns stored under a key, or None; a damaged entry counts as absent."""
-        try:
-            content = self._path(kind, key, "arrow").read_bytes()
-            return ipc.open_stream(content).read_all()
-        except (OSError, pa.ArrowException):
-            return None
+        """The columns stored under a key, or None."""
+        content = read_sealed(self._path(kind, key, "arrow"))
+        return None if content is None else ipc.open_stream(content).read_all()
 
     def put_table(self, kind: str, key: str, value: pa.Table) -> None:
         """Store columns; a reader never sees half of them.
@@ -63,4 +73,4 @@ class ContentCache:
         sink = pa.BufferOutputStream()
         with ipc.new_stream(sink, value.schema, options=ipc.IpcWriteOptions(compression="zstd")) as stream:
             stream.write_table(value)
-        write_bytes_atomically(self._path(kind, key, "arrow"), sink.getvalue().to_pybytes())
+        write_sealed(self._path(kind, key, "arrow"), sink.getvalue().to_pybytes())

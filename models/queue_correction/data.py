@@ -15,14 +15,13 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from models.base import PredictorError
 from models.queue_correction.features import StreamSamples, samples_of
 from pipelines.network.queueing import NetworkModel
 from pipelines.network.runs import NetworkRun, model_of, run_of, stream_numbers
-from pipelines.schemas import OK, NetworkRunRow, table_spec
+from pipelines.schemas import OK, NetworkRunRow, read_arrow, table_spec
 
 _NS = 1e9
 DATA, ACKS = 0, 1
@@ -112,7 +111,7 @@ def _read(tables: Path, table: str, group: str) -> pa.Table:
             f"simulated runs must be three tables a group, got no {whole}; "
             "`simfoundry run network=release` simulates them"
         )
-    return pa.concat_tables([pq.read_table(path) for path in paths])
+    return pa.concat_tables([read_arrow(path) for path in paths])
 
 
 _TABLES = ("network_runs", "network_flows", "network_hops")

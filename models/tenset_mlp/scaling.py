@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from models.base import PredictorError
 from models.labelled import TARGETS
 from models.tenset_mlp.features import FEATURE_SET
+from pipelines.identity import content_hash
 
 Matrix = NDArray[np.float64]
 OUTPUT_LIMIT = 8.0  # standard deviations of a log target; keeps exp finite far from the data
@@ -108,21 +109,42 @@ def make_card(
     )
 
 
+class _CardFile(BaseModel):
+    """The content of `model.json`: a card, and the hash that it must have."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    card: ModelCard
+    content_hash: str
+
+
+def card_bytes(card: ModelCard) -> bytes:
+    """The content of a card's file."""
+    return _CardFile(card=card, content_hash=_hash(card)).model_dump_json(indent=1).encode()
+
+
+def _hash(card: ModelCard) -> str:
+    return content_hash(card.model_dump(mode="json"))
+
+
 def read_card(path: Path) -> ModelCard:
     """A card from its file.
 
-    Raises: PredictorError: the file is not a card, or of features this code no longer computes.
+    Raises: PredictorError: not a card, a damaged one, or of features this code no longer computes.
     """
     try:
-        card = ModelCard.model_validate_json(path.read_bytes())
+        stored = _CardFile.model_validate_json(path.read_bytes())
     except ValidationError as error:
         first = error.errors()[0]
         place = "/".join(str(part) for part in first["loc"])
         raise PredictorError(
             f"{path} must be a tenset-mlp model card, got {first['msg']} at {place or 'the top'}"
         ) from error
+    card = stored.card
     if card.feature_set != FEATURE_SET:
         raise PredictorError(
             f"feature set of {path} must be {FEATURE_SET}, got {card.feature_set}; train again"
         )
+    if stored.content_hash != _hash(card):
+        raise PredictorError(f"damaged model card: {path} does not have the hash it names; train again")
     return card

@@ -30,6 +30,7 @@ from models.leaderboard import Prediction, leaderboard_rows
 from models.tenset_mlp.features import FEATURE_CHOICES
 from pipelines.identity import canonical_json, content_hash, text_sha256
 from pipelines.schemas import LeaderboardRow
+from pipelines.sealing import read_sealed, write_sealed
 
 if TYPE_CHECKING:
     from models.tenset_mlp.data import DesignMatrices
@@ -236,9 +237,10 @@ def _write_outcome(
     """Write every file beside the final folder, then move the folder into place."""
     from models.tenset_mlp.network import weights_bytes
     from models.tenset_mlp.predictor import CARD_FILE, WEIGHTS_FILE
+    from models.tenset_mlp.scaling import card_bytes
 
     files = {
-        CARD_FILE: card.model_dump_json(indent=1).encode(),
+        CARD_FILE: card_bytes(card),
         WEIGHTS_FILE: weights_bytes(fit.network),
         PREDICTIONS_FILE: canonical_json([asdict(p) for p in predictions]).encode(),
     }
@@ -254,8 +256,9 @@ def _write_outcome(
     outcome.folder.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(dir=outcome.folder.parent, prefix=".unfinished-"))
     try:
-        for name, content in {**files, OUTCOME_FILE: canonical_json(record).encode()}.items():
+        for name, content in files.items():
             (scratch / name).write_bytes(content)
+        write_sealed(scratch / OUTCOME_FILE, canonical_json(record).encode())
         scratch.chmod(0o755)
         shutil.rmtree(outcome.folder, ignore_errors=True)  # a damaged earlier one
         scratch.replace(outcome.folder)
@@ -266,7 +269,10 @@ def _write_outcome(
 def _read_outcome(folder: Path, data_dir: Path, options: TrainOptions) -> TrainOutcome | None:
     """The outcome in a folder, or None when it is absent, unfinished or damaged."""
     try:
-        record = json.loads((folder / OUTCOME_FILE).read_text())
+        content = read_sealed(folder / OUTCOME_FILE)
+        if content is None:
+            return None
+        record = json.loads(content)
         for name, digest in record["files"].items():
             if _sha256((folder / name).read_bytes()) != digest:
                 return None

@@ -23,6 +23,7 @@ from pipelines.hls import CompiledDesign
 from pipelines.interface import DataSet
 from pipelines.rtlsim import decode_arrays, encode_input, value_of_bits
 from pipelines.schemas import OK, TIMEOUT, TOOL_ERROR
+from pipelines.sealing import build_once
 from pipelines.tools import ToolRun, find_tool, run_tool
 
 ENGINE = "cycle_model"
@@ -108,32 +109,42 @@ def build_model(compiled: CompiledDesign, *, folder: Path, timeout_s: float = 12
     program = write_program(compiled.scheduled, compiled.interface)
     loops = {k: compiled.scheduled.graph.blocks[k].loop or "" for k in program.pipelined}
     key = hashlib.sha256(f"{engine_version()}\0{COMPILER_FLAGS}\0{program.text}".encode()).hexdigest()[:24]
-    executable = folder.resolve() / f"model-{key}"
-    wall_s = 0.0
-    if not executable.is_file():
-        run = _compile(program, executable, timeout_s)
-        wall_s = run.wall_s
-        if run.returncode != 0:
-            return run
+    compilation = _Compilation(program=program, timeout_s=timeout_s)
+    try:
+        executable = build_once(folder.resolve(), f"model-{key}", compilation.build)
+    except _NotCompiled as failure:
+        return failure.run
+    wall_s = compilation.wall_s
     return CycleModel(program=program, executable=executable, loops=loops, build_wall_s=wall_s)
 
 
-def _compile(program: CycleProgram, executable: Path, timeout_s: float) -> ToolRun:
-    folder = executable.parent
-    folder.mkdir(parents=True, exist_ok=True)
-    own = f"{executable.name}-{os.getpid()}"
-    source, built = folder / f"{own}.c", folder / f"{own}.tmp"
-    source.write_text(program.text, encoding="utf-8")
-    level = ("-O0",) if len(program.text) > LARGE_TEXT_BYTES else ()
-    argv = (find_tool("gcc", "gcc"), *COMPILER_FLAGS, *level, source.name, "-o", built.name)
-    try:
-        run = run_tool(argv, folder=folder, timeout_s=timeout_s, environment={"TMPDIR": "."})
-        if run.returncode == 0:
-            built.replace(executable)
-        return run
-    finally:
-        source.unlink(missing_ok=True)
-        built.unlink(missing_ok=True)
+class _NotCompiled(Exception):
+    """gcc did not compile a model."""
+
+    def __init__(self, run: ToolRun) -> None:
+        super().__init__(run.last_words())
+        self.run = run
+
+
+@dataclass(slots=True, kw_only=True)
+class _Compilation:
+    """gcc on the text of a model, and how long it took in seconds; 0 when it was not needed."""
+
+    program: CycleProgram
+    timeout_s: float
+    wall_s: float = 0.0
+
+    def build(self, folder: Path) -> Path:
+        """Compile the model in a folder; see `build_once`."""
+        text = self.program.text
+        (folder / "model.c").write_text(text, encoding="utf-8")
+        level = ("-O0",) if len(text) > LARGE_TEXT_BYTES else ()
+        argv = (find_tool("gcc", "gcc"), *COMPILER_FLAGS, *level, "model.c", "-o", "model")
+        run = run_tool(argv, folder=folder, timeout_s=self.timeout_s, environment={"TMPDIR": "."})
+        self.wall_s = run.wall_s
+        if run.returncode != 0:
+            raise _NotCompiled(run)
+        return folder / "model"
 
 
 def run_model(

@@ -88,8 +88,7 @@ def attempt_native(
     with tool_folder(cache, "native", options) as folder:
         run = run_native(program.source, interface, data, folder=folder, timeout_s=options.native_timeout_s)
     found = _native_record(run)
-    if run.status != TOOL_ERROR:
-        cache.put("native", key, found)
+    cache.keep("native", key, found, run.status)
     return found
 
 
@@ -243,10 +242,13 @@ def attempt_run(request: RunRequest, *, cache: ContentCache, options: LabelOptio
         fields |= counted
         if empty.audited and fields["status"] == OK:
             fields |= _audit(request, native, fields, found, cache=cache, options=options)
-    row = replace(empty, **fields)
-    if row.status != TOOL_ERROR or row.outputs_equal is not None:
-        cache.put("run", key, fields)
-    return row
+    cache.keep("run", key, fields, compared_status(fields))
+    return replace(empty, **fields)
+
+
+def compared_status(fields: Mapping[str, Any]) -> str:
+    """The status of a run for the cache: that outputs differ follows from the inputs too."""
+    return OK if fields.get("outputs_equal") is not None else fields["status"]
 
 
 class UnknownReference(RuntimeError):

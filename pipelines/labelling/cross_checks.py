@@ -83,13 +83,9 @@ def cross_check(
     if there is not None:
         return there
     found = _Comparison(counted=counted, label=label, cache=cache, options=options).fields()
-    if all(fields["status"] in LASTING for fields in found):
-        cache.put("cross_check", cross_check_key(design, row, counted.target, options), found)
+    key = cross_check_key(design, row, counted.target, options)
+    cache.keep("cross_check", key, found, *(fields["status"] for fields in found))
     return _rows(row, found)
-
-
-LASTING = (OK, INFEASIBLE)
-"""Outcomes that follow from the inputs; others are tried again."""
 
 
 def cross_check_key(design: DesignRow, row: RunRow, target: Target, options: LabelOptions) -> str:

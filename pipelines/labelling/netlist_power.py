@@ -87,8 +87,7 @@ def attempt_power(counted: CountedRun, *, cache: ContentCache, options: LabelOpt
         unknown = dict.fromkeys((*_POWERS, "latency_cycles", "bytes_read", "bytes_written"))
         fields |= {"status": TOOL_ERROR, "reason": reason, **unknown}
         fields |= {"power_status": TOOL_ERROR, "power_reason": reason}
-    if result.status != TOOL_ERROR:
-        cache.put("power", key, fields)
+    cache.keep("power", key, fields, result.status)
     return replace(row, **fields)
 
 

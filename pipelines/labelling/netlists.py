@@ -19,7 +19,7 @@ from pipelines.cache import ContentCache
 from pipelines.identity import canonical_json, content_hash
 from pipelines.labelling.options import LabelOptions
 from pipelines.labelling.scratch import tool_folder
-from pipelines.schemas import OK, TOOL_ERROR, DesignRow
+from pipelines.schemas import OK, DesignRow
 from pipelines.synthesis import (
     Netlist,
     SynthesisError,
@@ -133,8 +133,8 @@ def _synthesise(
     if record is not None:
         cache.put("netlist", netlist_key(design, target), record)
     there = cache.get("synthesis", key)
-    if result.status != TOOL_ERROR and (there is None or there["status"] != OK):
-        cache.put("synthesis", key, fields)
+    if there is None or there["status"] != OK:
+        cache.keep("synthesis", key, fields, result.status)
     return fields, record
 
 

@@ -27,7 +27,7 @@ from pipelines.hls import (
 from pipelines.identity import canonical_json, content_hash, text_sha256
 from pipelines.interface import DataSet, Interface
 from pipelines.labelling.backends import Making, Rtl, Trial, backend_of
-from pipelines.labelling.counting import attempt_native, empty_run, native_failure
+from pipelines.labelling.counting import attempt_native, compared_status, empty_run, native_failure
 from pipelines.labelling.options import LabelOptions
 from pipelines.labelling.own_designs import HlsAttempt
 from pipelines.labelling.scratch import tool_folder
@@ -35,7 +35,6 @@ from pipelines.native import native_version
 from pipelines.schemas import (
     OK,
     REJECTED,
-    TOOL_ERROR,
     DesignRow,
     DirectiveOutcomeRow,
     ProgramRow,
@@ -91,8 +90,7 @@ def _making(
             making = backend_of(tool).make(program, configuration, folder=folder, options=options)
         except HlsError as error:  # not remembered: the front end may learn to read it
             return Making(status=REJECTED, reason=str(error), rtl=None, wall_s=0.0)
-    if making.status != TOOL_ERROR:
-        cache.put("other", key, asdict(making))
+    cache.keep("other", key, asdict(making), making.status)
     return making
 
 
@@ -198,10 +196,8 @@ class OtherDesign:
         if stored is not None:
             return replace(empty, **stored)
         fields = self._run(data)
-        row = replace(empty, **fields)
-        if row.status != TOOL_ERROR or row.outputs_equal is not None:
-            self.cache.put("run", key, fields)
-        return row
+        self.cache.keep("run", key, fields, compared_status(fields))
+        return replace(empty, **fields)
 
     def power(self, row: RunRow, data: DataSet, *, target: Target, builds: Path) -> RunRow:
         """The row as it is: netlists of other tools are not simulated."""

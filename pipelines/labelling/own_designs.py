@@ -79,7 +79,7 @@ def compile_design(
         "design": asdict(attempt.design),
         "outcomes": [asdict(o) for o in attempt.outcomes],
     }
-    cache.put("hls", attempt.design.design_id, stored)
+    cache.keep("hls", attempt.design.design_id, stored, attempt.design.status)
     return attempt, compiled
 
 

@@ -82,8 +82,7 @@ def _place(item: _Placed, *, cache: ContentCache, options: LabelOptions) -> Outc
         except (ToolMissing, SiliconCompilerError, HlsError, OSError) as error:
             result = SynthesisResult(status=TOOL_ERROR, reason=str(error))
         fields = _fields(result)
-        if result.status != TOOL_ERROR:
-            cache.put("placement", key, fields)
+        cache.keep("placement", key, fields, result.status)
     row = replace(
         item.label,
         tool=siliconcompiler.TOOL,

@@ -17,7 +17,7 @@ from pipelines.cache import ContentCache
 from pipelines.identity import content_hash
 from pipelines.labelling.options import LabelOptions
 from pipelines.labelling.versions import labels_version
-from pipelines.schemas import OK, TOOL_ERROR, DesignRow, LabelRow, ProgramRow, RunRow
+from pipelines.schemas import OK, DesignRow, LabelRow, ProgramRow, RunRow
 from pipelines.synthesis import Target, liberty_hash
 from pipelines.tools import ToolMissing
 
@@ -32,10 +32,10 @@ class ProgramLabels:
     runs: tuple[RunRow, ...]
 
     @property
-    def is_lasting(self) -> bool:
-        """Whether they follow from the inputs: no tool failed, so trying again gives the same."""
-        statuses = [*(label.status for label in self.labels), *(run.status for run in self.runs)]
-        return TOOL_ERROR not in statuses and all(run.power_status != TOOL_ERROR for run in self.runs)
+    def statuses(self) -> list[str | None]:
+        """Outcomes of all steps."""
+        own = (status for run in self.runs for status in (run.status, run.power_status))
+        return [*(label.status for label in self.labels), *own]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,14 +67,13 @@ class Recollection:
 
     def keep(self, program: ProgramRow, designs: Sequence[DesignRow], found: ProgramLabels) -> bool:
         """Store the labels of all designs of a program, unless a tool failed; whether they were stored."""
-        if self.context is None or not found.is_lasting:
+        if self.context is None:
             return False
         value: dict[str, Any] = {
             "labels": [asdict(row) for row in found.labels],
             "runs": [asdict(row) for row in found.runs],
         }
-        self.cache.put(KIND, self.key(program, designs), value)
-        return True
+        return self.cache.keep(KIND, self.key(program, designs), value, *found.statuses)
 
 
 def recollection(

@@ -24,7 +24,6 @@ from pipelines.labelling.configurations import ConfigurationSpace, planned_ids
 from pipelines.labelling.counting import is_audited, run_key
 from pipelines.labelling.cross_checks import (
     CROSS_CHECK_LIMITS,
-    LASTING,
     check_versions,
     cross_check_key,
 )
@@ -41,6 +40,7 @@ from pipelines.schemas import (
     LabelRow,
     ProgramRow,
     RunRow,
+    is_lasting,
 )
 from pipelines.synthesis import Target
 from pipelines.synthesis import tool_version as synthesis_version
@@ -205,7 +205,7 @@ def _remember_labels(
             _remember_synthesis(design, label, own, target=target, cache=cache, options=options, into=into)
     _remember_cross_checks(rows, target=target, cache=cache, options=options, into=into)
     found = ProgramLabels(labels=tuple(synthesised), runs=tuple(rows.runs))
-    if whole and found.is_lasting:
+    if whole:
         entries = recollection(rows.designs, target=target, cache=cache, options=options)
         _keep(entries, rows, found, into)
 
@@ -309,7 +309,7 @@ def _remember_cross_checks(
         if (
             run is None
             or place[0] not in designs
-            or any(row.status not in LASTING for row in found)
+            or not all(is_lasting(row.status) for row in found)
             or len(found) < len(CROSS_CHECK_LIMITS)
         ):
             into.other["cross-checks that a tool did not finish"] += 1

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -16,6 +15,7 @@ from pathlib import Path
 
 from pipelines.power.encoding import EncodedNetlist
 from pipelines.power.errors import PowerError
+from pipelines.sealing import build_once
 from pipelines.tools import ToolRun, find_tool, run_tool
 
 ENGINE = "netlist-simulator"
@@ -46,18 +46,15 @@ def build_engine(engine_folder: Path) -> Path:
     Args:   engine_folder: where programs are kept between calls, one a version.
     Raises: ToolMissing: gcc is not installed. PowerError: it does not compile the program.
     """
-    target = engine_folder.absolute() / f"{ENGINE}-{_build_id()}"
-    if target.is_file():
-        return target
-    compiler = find_tool("gcc", "gcc")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=target.parent) as name:
-        argv = [compiler, *_FLAGS, str(_SOURCE), "-o", "program"]
-        run = run_tool(argv, folder=Path(name), timeout_s=120)
-        if run.returncode != 0:
-            raise PowerError(f"gcc must compile the netlist simulator, got: {run.last_words()}")
-        (Path(name) / "program").replace(target)
-    return target
+    return build_once(engine_folder.absolute(), f"{ENGINE}-{_build_id()}", _build)
+
+
+def _build(folder: Path) -> Path:
+    argv = [find_tool("gcc", "gcc"), *_FLAGS, str(_SOURCE), "-o", "program"]
+    run = run_tool(argv, folder=folder, timeout_s=120)
+    if run.returncode != 0:
+        raise PowerError(f"gcc must compile the netlist simulator, got: {run.last_words()}")
+    return folder / "program"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -140,7 +140,13 @@ def _read_shards(table: str, paths: Sequence[Path], problems: list[str]) -> pa.T
     for path in paths:
         try:
             wanted, repeated = _wanted(table, path), list(REPEATED_TEXTS.get(table, ()))
-            part = pq.read_table(path, columns=wanted, read_dictionary=repeated, partitioning=None)
+            part = pq.read_table(
+                path,
+                columns=wanted,
+                read_dictionary=repeated,
+                partitioning=None,
+                page_checksum_verification=True,
+            )
             schema = pa.unify_schemas([schema, part.schema.remove_metadata()])
             parts.append(part)
         except (pa.ArrowException, OSError) as error:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -21,6 +20,7 @@ from pipelines.rtlsim.exchange import banks_of, decode_output, encode_input
 from pipelines.rtlsim.harness import EXIT_CYCLE_LIMIT, MemoryTiming, harness_text
 from pipelines.rtlsim.ports import missing_control, module_ports
 from pipelines.rtlsim.result import SimulationResult, failed_simulation, observed_simulation
+from pipelines.sealing import build_once
 from pipelines.tools import ToolRun, find_tool, run_tool
 
 ENGINE = "verilator"
@@ -75,29 +75,22 @@ def prepare_runtime(runtime_folder: Path) -> Path:
     Returns: path of one relocatable object.
     Raises:  SimulatorError: the C++ compiler failed.
     """
-    root = _verilator_root()
-    compiler = find_tool("g++", "g++")
     flags = " ".join(COMPILER_FLAGS)
     key = hashlib.sha256(f"{engine_version()} {flags}".encode()).hexdigest()[:16]
-    target = runtime_folder / f"verilated-{key}.o"
-    if target.is_file():
-        return target
-    runtime_folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=runtime_folder) as name:
-        folder = Path(name)
-        objects: list[str] = []
-        for source in RUNTIME_SOURCES:
-            output = f"{Path(source).stem}.o"
-            path = root / "include" / source
-            argv = [compiler, *COMPILER_FLAGS, *_include_flags(), "-c", str(path), "-o", output]
-            _expect(run_tool(argv, folder=folder, timeout_s=300), "compile Verilator's runtime")
-            objects.append(output)
-        _expect(
-            run_tool([compiler, "-r", "-nostdlib", *objects, "-o", "all.o"], folder=folder, timeout_s=60),
-            "join Verilator's runtime",
-        )
-        (folder / "all.o").replace(target)
-    return target
+    return build_once(runtime_folder, f"verilated-{key}", _build_runtime)
+
+
+def _build_runtime(folder: Path) -> Path:
+    include, compiler = _verilator_root() / "include", find_tool("g++", "g++")
+    objects: list[str] = []
+    for source in RUNTIME_SOURCES:
+        output = f"{Path(source).stem}.o"
+        argv = [compiler, *COMPILER_FLAGS, *_include_flags(), "-c", str(include / source), "-o", output]
+        _expect(run_tool(argv, folder=folder, timeout_s=300), "compile Verilator's runtime")
+        objects.append(output)
+    joined = run_tool([compiler, "-r", "-nostdlib", *objects, "-o", "all.o"], folder=folder, timeout_s=60)
+    _expect(joined, "join Verilator's runtime")
+    return folder / "all.o"
 
 
 def _expect(run: ToolRun, what: str) -> None:

@@ -14,7 +14,7 @@ from pipelines.schemas.pragmas import PragmaDesignRow
 from pipelines.schemas.programs import ProgramRow, SplitRow
 from pipelines.schemas.records import FORMATS, RecordRow
 from pipelines.schemas.reports import ProgramFactsRow, StageReportRow
-from pipelines.schemas.status import INFEASIBLE, OK, REJECTED, STATUSES, TIMEOUT, TOOL_ERROR
+from pipelines.schemas.status import INFEASIBLE, OK, REJECTED, STATUSES, TIMEOUT, TOOL_ERROR, is_lasting
 from pipelines.schemas.storage import (
     read_arrow,
     read_table,
@@ -57,6 +57,7 @@ __all__ = [
     "TableSpec",
     "VendorDesignRow",
     "VendorLoopRow",
+    "is_lasting",
     "read_arrow",
     "read_table",
     "table_path",

@@ -44,7 +44,7 @@ def write_bytes_atomically(path: Path, content: bytes) -> None:
 
 def _parquet_bytes(content: pa.Table) -> bytes:
     sink = pa.BufferOutputStream()
-    pq.write_table(content, sink, compression="zstd", write_statistics=True)
+    pq.write_table(content, sink, compression="zstd", write_statistics=True, write_page_checksum=True)
     return sink.getvalue().to_pybytes()
 
 
@@ -83,12 +83,12 @@ def write_arrow(
 
 
 def read_arrow(path: Path) -> pa.Table:
-    """Read one Parquet file.
+    """Read one Parquet file, its pages against their checksums where it has them.
 
     Raises: SchemaError: the file is not readable Parquet; the message names it and the way out.
     """
     try:
-        return pq.read_table(path, partitioning=None)
+        return pq.read_table(path, partitioning=None, page_checksum_verification=True)
     except (pa.ArrowException, OSError) as error:
         if isinstance(error, FileNotFoundError):
             raise

@@ -120,7 +120,7 @@ def test_a_lost_netlist_is_made_again(
     assert replace(label(row, target, fresh).runs[0], power_wall_s=None) == replace(
         first.runs[0], power_wall_s=None
     )
-    assert list((fresh.folder / "netlist").rglob("*.json.gz"))
+    assert list((fresh.folder / "netlist").rglob("*.json"))
 
 
 @pytest.mark.parametrize(

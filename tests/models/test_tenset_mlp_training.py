@@ -313,6 +313,11 @@ def test_loading_rejects_what_is_not_a_predictor(data_dir: Path, tmp_path: Path)
     (folder / "model.json").write_text(re.sub(r'"feature_set": \d+', '"feature_set": 0', card))
     with pytest.raises(PredictorError, match=r"feature set of .* must be 2, got 0; train again"):
         TensetMlpPredictor.load(folder)
+    (folder / "model.json").write_text(re.sub(r'"dropout": [0-9.]+', '"dropout": 0.25', card))
+    with pytest.raises(
+        PredictorError, match=r"^damaged model card: .* does not have the hash it names; train again"
+    ):
+        TensetMlpPredictor.load(folder)
     (folder / "model.json").write_text("[]")
     with pytest.raises(PredictorError, match="must be a tenset-mlp model card"):
         TensetMlpPredictor.load(folder)

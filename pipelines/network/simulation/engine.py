@@ -18,6 +18,7 @@ from pipelines.network.simulation.scenario import (
     read_result,
     scenario_bytes,
 )
+from pipelines.sealing import build_once
 from pipelines.tools import ToolRun, find_tool, run_tool
 
 ENGINE = "network-simulator"
@@ -48,18 +49,15 @@ def build_simulator(engine_folder: Path) -> Path:
     Args:   engine_folder: where programs are kept between calls, one a version.
     Raises: ToolMissing: g++ is not installed. NetworkError: it does not compile the program.
     """
-    target = engine_folder.absolute() / f"{ENGINE}-{_build_id()}"
-    if target.is_file():
-        return target
-    compiler = find_tool("g++", "g++")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=target.parent) as name:
-        argv = [compiler, *_FLAGS, str(_SOURCE), "-o", "program"]
-        run = run_tool(argv, folder=Path(name), timeout_s=_BUILD_LIMIT_S)
-        if run.returncode != 0:
-            raise NetworkError(f"g++ must compile the network simulator, got: {run.last_words()}")
-        (Path(name) / "program").replace(target)
-    return target
+    return build_once(engine_folder.absolute(), f"{ENGINE}-{_build_id()}", _build)
+
+
+def _build(folder: Path) -> Path:
+    argv = [find_tool("g++", "g++"), *_FLAGS, str(_SOURCE), "-o", "program"]
+    run = run_tool(argv, folder=folder, timeout_s=_BUILD_LIMIT_S)
+    if run.returncode != 0:
+        raise NetworkError(f"g++ must compile the network simulator, got: {run.last_words()}")
+    return folder / "program"
 
 
 class SimulationFailed(NetworkError):

@@ -9,16 +9,16 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib import metadata
 from pathlib import Path
 
 from pipelines.network.errors import NetworkError
 from pipelines.network.simulation.engine import run_program
 from pipelines.network.simulation.scenario import Scenario, SimulationResult
+from pipelines.sealing import build_once
 from pipelines.tools import find_tool, run_tool
 
 ENGINE = "ns3-simulator"
@@ -139,18 +139,15 @@ def build_ns3(engine_folder: Path) -> Path:
     """
     install = _installed()
     place = hashlib.sha256(os.fsencode(install.library_folder)).hexdigest()[:6]
-    target = engine_folder.absolute() / f"{ENGINE}-{_build_id()}-{place}"
-    if target.is_file():
-        return target
-    compiler = find_tool("g++", "g++")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=target.parent) as name:
-        argv = [compiler, *_FLAGS, str(_SOURCE), "-o", "program", *_places(install)]
-        run = run_tool(argv, folder=Path(name), timeout_s=_BUILD_LIMIT_S)
-        if run.returncode != 0:
-            raise NetworkError(f"g++ must compile the program over ns-3, got: {run.last_words()}")
-        (Path(name) / "program").replace(target)
-    return target
+    return build_once(engine_folder.absolute(), f"{ENGINE}-{_build_id()}-{place}", partial(_build, install))
+
+
+def _build(install: Ns3Install, folder: Path) -> Path:
+    argv = [find_tool("g++", "g++"), *_FLAGS, str(_SOURCE), "-o", "program", *_places(install)]
+    run = run_tool(argv, folder=folder, timeout_s=_BUILD_LIMIT_S)
+    if run.returncode != 0:
+        raise NetworkError(f"g++ must compile the program over ns-3, got: {run.last_words()}")
+    return folder / "program"
 
 
 def _places(install: Ns3Install) -> list[str]:
