@@ -1,6 +1,9 @@
-"""SQL over the tables: DuckDB in memory, one view a table, and nothing else within reach.
+"""SQL over the tables: DuckDB in memory, one view per table, and nothing else within reach.
 
 Belongs here: the views and the lock-down. Does not: how results are shown (cli).
+
+The connection has no access to files at all: the views read the tables through pyarrow, which DuckDB can only
+scan. What a statement says is checked besides, for an early and clear refusal.
 """
 
 from __future__ import annotations
@@ -14,21 +17,25 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
+import pyarrow.dataset as pads
 import pyarrow.parquet as pq
 
 from assets.errors import FoundryError
 from pipelines.schemas import TableSpec
 
-READ_ONLY_STATEMENTS = ("SELECT", "EXPLAIN")
-_SQL_TYPES = {
-    pa.string(): "VARCHAR",
-    pa.int64(): "BIGINT",
-    pa.float64(): "DOUBLE",
-    pa.bool_(): "BOOLEAN",
-    pa.list_(pa.string()): "VARCHAR[]",
-    pa.list_(pa.int64()): "BIGINT[]",
-    pa.list_(pa.float64()): "DOUBLE[]",
+_LOCKED = {
+    "enable_external_access": False,  # no files, no extensions, no other databases
+    "python_enable_replacements": False,  # a name in a query is never a variable of this program
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "temp_directory": "",
+    "lock_configuration": True,
 }
+_READ_FAILED = "reading the Arrow source failed"  # DuckDB's words for what pyarrow refuses to read
+_PARQUET = pads.ParquetFileFormat(page_checksum_verification=True)
+_READING_NODES = {"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"}
+_EXPLAIN = re.compile(r"\s*EXPLAIN\s*(ANALYZE\b|\(\s*(ANALYZE|FORMAT)\b[\w\s,]*\))?", re.IGNORECASE)
+"""Words alone: no comment or string can begin in it, so DuckDB reads what follows as a statement too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,18 +52,21 @@ def run_query(data_dir: Path, query: str) -> QueryResult:
     A table that has no file yet is an empty view with its declared columns. Wall-clock columns are
     joined from the files beside the tables.
 
-    Args:   query: one SELECT, WITH, FROM, DESCRIBE, SHOW, SUMMARIZE or EXPLAIN statement.
+    Args:   query: one SELECT, WITH, FROM, VALUES, DESCRIBE, SHOW or SUMMARIZE, or EXPLAIN of one.
     Raises: FoundryError: not one read-only statement, not valid SQL, or it reads a damaged file.
     """
     with _connection(data_dir) as (connection, damaged):
         try:
-            _require_read_only(connection.extract_statements(query))
-            answer = connection.execute(query)
+            answer = connection.execute(_reading_statement(connection, query))
             columns = tuple(d[0] for d in answer.description or [])
             return QueryResult(columns=columns, rows=tuple(answer.fetchall()))
         except duckdb.Error as error:
-            for table, problem in damaged.items():
-                if re.search(rf"\b{table}\b", query):
+            named = [spec for spec in TableSpec.registry.values() if re.search(rf"\b{spec.name}\b", query)]
+            for spec in named:
+                problem = damaged.get(spec.name)
+                if problem is None and _READ_FAILED in str(error):
+                    problem = _damage(data_dir, spec, whole=True)
+                if problem is not None:
                     raise FoundryError(problem) from error
             raise FoundryError(
                 f"a query must be valid SQL over the tables, got: {error}; "
@@ -67,50 +77,83 @@ def run_query(data_dir: Path, query: str) -> QueryResult:
 @contextmanager
 def _connection(data_dir: Path) -> Iterator[tuple[duckdb.DuckDBPyConnection, dict[str, str]]]:
     """A connection with every view and no other reach, and what is wrong with damaged tables."""
-    settings = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
-    connection = duckdb.connect(":memory:", config={**settings, "temp_directory": ""})
+    connection = duckdb.connect(":memory:", config=_LOCKED)
     try:
-        rooms = [_literal(str(data_dir / room)) for room in ("tables", "measured")]
-        connection.execute(f"SET allowed_directories = [{', '.join(rooms)}]")
-        connection.execute("SET enable_external_access = false")
         damaged: dict[str, str] = {}
         for spec in TableSpec.registry.values():
             problem = _damage(data_dir, spec)
             if problem is None:
-                connection.execute(_view(data_dir, spec))
+                _create_view(connection, data_dir, spec)
             else:
                 damaged[spec.name] = problem
-        connection.execute("SET lock_configuration = true")
         yield connection, damaged
     finally:
         connection.close()
 
 
-def _require_read_only(statements: list[Any]) -> None:
-    kinds = [statement.type.name for statement in statements]
-    if len(kinds) != 1 or kinds[0] not in READ_ONLY_STATEMENTS:
-        raise FoundryError(
-            "a query must be one read-only statement (SELECT, WITH, DESCRIBE, SHOW, SUMMARIZE or "
-            f"EXPLAIN), got {', '.join(kinds) or 'nothing'}"
-        )
+def _reading_statement(connection: duckdb.DuckDBPyConnection, query: str) -> duckdb.Statement:
+    """The one statement of a query, which only reads.
+
+    DuckDB's parser names the kind of a statement. Of an EXPLAIN it does not name what is explained, and a
+    common table expression may write: the rest of the text, and the nodes of the parsed statement, tell.
+    """
+    statements = connection.extract_statements(query)
+    kinds = _kinds(statements)
+    prefix, body = "", query
+    if kinds == ["EXPLAIN"]:
+        match = _EXPLAIN.match(query)
+        prefix, body = "EXPLAIN ", query[match.end() :] if match else ""
+        kinds = _kinds(connection.extract_statements(body))
+    if kinds != ["SELECT"]:
+        raise _not_reading(prefix + (", ".join(kinds) or "no statement"))
+    [(parsed,)] = connection.execute("SELECT json_serialize_sql(?)", [body]).fetchall()
+    # quotes inside texts are escaped there: what a query says cannot look like a key
+    nodes = set(re.findall(r'"type":"(\w+_NODE)"', parsed))
+    if not nodes or nodes - _READING_NODES:
+        writing = sorted(node.removesuffix("_QUERY_NODE") for node in nodes - _READING_NODES)
+        raise _not_reading(f"{prefix}SELECT with {', '.join(writing)}")
+    return statements[0]
 
 
-def _damage(data_dir: Path, spec: TableSpec) -> str | None:
-    """What is wrong with the first file of a table that cannot be read, if any."""
+def _kinds(statements: list[duckdb.Statement]) -> list[str]:
+    """Kinds of statements; UNKNOWN for those that DuckDB's Python names lack, UPDATE EXTENSIONS for one."""
+    names: list[str] = []
+    for statement in statements:
+        try:
+            names.append(statement.type.name)
+        except ValueError:
+            names.append("UNKNOWN")
+    return names
+
+
+def _not_reading(kind: str) -> FoundryError:
+    return FoundryError(
+        f"not one read-only statement: {kind}; "
+        "accepted: SELECT, WITH, FROM, VALUES, DESCRIBE, SHOW, SUMMARIZE, and EXPLAIN of these"
+    )
+
+
+def _damage(data_dir: Path, spec: TableSpec, *, whole: bool = False) -> str | None:
+    """What is wrong with the first file of a table that cannot be read, if any.
+
+    Args: whole: also read every page, in place of the schema alone.
+    """
     for measured in (False, True):
         expected = spec.schema(measured=measured)
         for path in _files(data_dir, spec, measured=measured):
             try:
-                found = pq.read_schema(path)
+                schema = pq.read_schema(path)
+                if whole:
+                    pq.read_table(path, partitioning=None, page_checksum_verification=True)
             except (pa.ArrowException, OSError) as error:
                 return (
                     f"{path} must be a Parquet file, got a damaged one "
                     f"({str(error).splitlines()[0]}); {_remedy(spec)}"
                 )
-            if not found.equals(expected, check_metadata=False):
+            if not schema.equals(expected, check_metadata=False):
                 return (
                     f"{path} must have the columns {', '.join(expected.names)}, got "
-                    f"{', '.join(found.names)}; {_remedy(spec)}"
+                    f"{', '.join(schema.names)}; {_remedy(spec)}"
                 )
     return None
 
@@ -121,42 +164,28 @@ def _remedy(spec: TableSpec) -> str:
     return f"`simfoundry stage {spec.stage}` rebuilds it"
 
 
-def _view(data_dir: Path, spec: TableSpec) -> str:
-    """The statement that makes the view of a table."""
-    if not _files(data_dir, spec, measured=False):
-        columns = (f"NULL::{_SQL_TYPES[c.arrow_type]} AS {_name(c.name)}" for c in spec.columns)
-        return f"CREATE VIEW {spec.name} AS SELECT {', '.join(columns)} WHERE false"
-    source = f"{_scan(data_dir, spec, measured=False)} AS t"
-    beside = spec.has_measured and bool(_files(data_dir, spec, measured=True))
-    if beside:
-        keys = ", ".join(_name(k) for k in spec.key)
-        source += f" LEFT JOIN {_scan(data_dir, spec, measured=True)} AS m USING ({keys})"
-    columns = (_column(c.name, _SQL_TYPES[c.arrow_type], c.measured, beside) for c in spec.columns)
-    return f"CREATE VIEW {spec.name} AS SELECT {', '.join(columns)} FROM {source}"  # noqa: S608
+def _create_view(connection: duckdb.DuckDBPyConnection, data_dir: Path, spec: TableSpec) -> None:
+    """The view of a table; its columns are read when a query needs them."""
+    rows = _source(connection, data_dir, spec, measured=False).set_alias("t")
+    if spec.has_measured:
+        beside = _source(connection, data_dir, spec, measured=True).set_alias("m")
+        same_key = " AND ".join(f't."{key}" = m."{key}"' for key in spec.key)
+        columns = (f'{"m" if c.measured else "t"}."{c.name}"' for c in spec.columns)
+        rows = rows.join(beside, same_key, how="left").select(", ".join(columns))
+    rows.create_view(spec.name)
 
 
-def _column(name: str, sql_type: str, measured: bool, beside: bool) -> str:
-    if not measured:
-        return f"t.{_name(name)}"
-    return f"m.{_name(name)}" if beside else f"NULL::{sql_type} AS {_name(name)}"
-
-
-def _scan(data_dir: Path, spec: TableSpec, *, measured: bool) -> str:
-    paths = ", ".join(_literal(str(p)) for p in _files(data_dir, spec, measured=measured))
-    return f"read_parquet([{paths}], hive_partitioning = false)"
+def _source(
+    connection: duckdb.DuckDBPyConnection, data_dir: Path, spec: TableSpec, *, measured: bool
+) -> duckdb.DuckDBPyRelation:
+    files = [str(path) for path in _files(data_dir, spec, measured=measured)]
+    schema = spec.schema(measured=measured)
+    return connection.from_arrow(pads.dataset(files, schema, _PARQUET) if files else schema.empty_table())
 
 
 def _files(data_dir: Path, spec: TableSpec, *, measured: bool) -> list[Path]:
     room = "measured" if measured else "tables"
     return sorted((data_dir / room / spec.name).glob("*.parquet"))
-
-
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
-
-
-def _name(identifier: str) -> str:
-    return '"' + identifier.replace('"', '""') + '"'
 
 
 def as_records(result: QueryResult) -> list[Mapping[str, Any]]:
