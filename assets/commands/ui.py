@@ -24,6 +24,8 @@ from assets.instance import open_instance
 from assets.partitions import declare_partitions
 
 HOST = "127.0.0.1"
+MLFLOW_HOSTS = "localhost,127.0.0.1,[::1],localhost:*,127.0.0.1:*,[[]::1]:*"
+"""Accepted Host headers; MLflow's own list has 10.*, which foreign names fit too."""
 STOP_TIMEOUT_S = 10.0
 POLL_S = 0.5
 
@@ -59,15 +61,12 @@ def _commands(deployment: Deployment, port: int, mlflow_port: int) -> dict[str, 
     tools = Path(sys.executable).parent
     store = deployment.tracking_uri
     return {
-        "Dagster UI": [
-            str(tools / "dagster-webserver"),
-            *("-w", workspace, "-h", HOST, "-p", str(port)),
-        ],
+        "Dagster UI": [sys.executable, "-m", "assets.commands.dagster_ui", workspace, HOST, str(port)],
         "Dagster daemon": [str(tools / "dagster-daemon"), "run", "-w", workspace],
         "MLflow UI": [
             str(tools / "mlflow"),
             *("ui", "--backend-store-uri", store, "--host", HOST, "--port", str(mlflow_port)),
-            *("--workers", "1"),
+            *("--workers", "1", "--allowed-hosts", MLFLOW_HOSTS),
         ],
     }
 
