@@ -14,6 +14,7 @@ Pins of a cell are taken as independent in those probabilities.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -21,6 +22,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from pipelines.power.errors import PowerError
 from pipelines.power.functions import (
     parse_function,
     sensitivity_table,
@@ -64,6 +66,13 @@ class PowerParts:
     switching_mw: float
     leakage_mw: float | None
     input_net_mw: float
+
+    def __post_init__(self) -> None:
+        parts = (self.internal_mw, self.switching_mw, self.leakage_mw, self.input_net_mw)
+        if not all(part is None or math.isfinite(part) for part in parts):
+            raise PowerError(
+                "energies of the library grow beyond what a double holds; accepted: tables of smaller slopes"
+            )
 
     @property
     def total_mw(self) -> float | None:
@@ -258,6 +267,7 @@ def driven_nets(netlist: Netlist, liberty: Liberty) -> NDArray[np.bool_]:
     return driven
 
 
+@np.errstate(over="ignore", invalid="ignore")  # what overflows is refused in `PowerParts`
 def power_parts(
     netlist: Netlist,
     liberty: Liberty,
@@ -270,6 +280,7 @@ def power_parts(
 
     Args:    timing: of this netlist, for loads and transitions.
     Returns: mW; see the module for what each transition costs.
+    Raises:  PowerError: it is beyond what a double holds.
     """
     time_ns = activity.cycles * clock_period_ns  # pJ / ns = mW
     net_pj = 0.5 * timing.load_pf.mean(axis=1) * liberty.nominal_voltage_v**2 * activity.toggles

@@ -6,6 +6,7 @@ Belongs here: library names, units, table templates. Does not: syntax (`liberty_
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from functools import lru_cache
 from pathlib import Path
@@ -13,6 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from pipelines.files import read_bounded
 from pipelines.synthesis.errors import SynthesisError
 from pipelines.synthesis.liberty import (
     Cell,
@@ -32,6 +34,13 @@ SEARCH_ROOTS = (Path("/usr/share/qflow/tech"), Path("/usr/local/share/qflow/tech
 DEFAULT_LIBRARY = "osu018"
 _SUFFIX = "_stdcells.lib"
 
+_WHAT = "liberty file"
+FILE_LIMIT_BYTES = 64 << 20
+NUMBER_LIMIT = 1e30  # sums and products of such numbers stay finite, those in single precision too
+ABOVE_ZERO = 1.0 / NUMBER_LIMIT
+POINT_LIMIT = 100  # of an axis of a table; libraries have 7 to 20
+_TEXTS = {"function", "three_state", "when", "related_pin", "next_state", "clocked_on", "clear", "preset"}
+
 _SI = {"f": 1e-15, "p": 1e-12, "n": 1e-9, "u": 1e-6, "m": 1e-3, "": 1.0}
 
 
@@ -47,44 +56,60 @@ class _Reader:
         }
 
     def fail(self, rule: str, got: object, group: Group) -> SynthesisError:
-        return SynthesisError(f"{rule}, got {got!r} ({self.path}:{group.line})")
+        return SynthesisError(f"{rule}, got {repr(got)[:80]} ({self.path}:{group.line})")
 
-    def number(self, text: str, group: Group) -> float:
+    def number(self, text: str, group: Group, name: str, least: float = -NUMBER_LIMIT) -> float:
         try:
-            return float(text)
+            value = math.nan if "_" in text else float(text)  # Python takes 1_0 for 10
         except ValueError:
-            raise self.fail(f"a value in liberty group {group.name} must be a number", text, group) from None
+            value = math.nan
+        if not least <= value <= NUMBER_LIMIT:
+            raise SynthesisError(
+                f"liberty group {group.name[:40]} has {name[:40]} {text[:40]!r} ({self.path}:{group.line}); "
+                f"accepted: numbers from {least:g} to {NUMBER_LIMIT:g}"
+            )
+        return value
 
-    def attribute(self, group: Group, name: str, default: float) -> float:
+    def attribute(self, group: Group, name: str, default: float, least: float = 0.0) -> float:
         text = group.attributes.get(name)
-        return default if text is None else self.number(text, group)
+        return default if text is None else self.number(text, group, name, least)
 
-    def _scaled(self, text: str, unit: str) -> float:
+    def _scaled(self, name: str, text: str, unit: str) -> float:
         """`1ns`, `10ps`, `100uW` as a number of the SI unit."""
         match = re.fullmatch(rf"\s*([0-9.]+)\s*([fpnum]?){unit}\s*", text, re.IGNORECASE)
         if match is None:
             raise self.fail(f"a liberty unit must be a number and a unit of {unit}", text, self.library)
-        return float(match[1]) * _SI[match[2].lower()]
+        return self.number(match[1], self.library, name, ABOVE_ZERO) * _SI[match[2].lower()]
 
     def _units(self) -> Units:
         simple = self.library.attributes
-        load = self.library.lists.get("capacitive_load_unit", ("1", "pf"))
+        load = "".join(self.library.lists.get("capacitive_load_unit", ("1", "pf")))
+
+        def scaled(name: str, default: str, unit: str) -> float:
+            return self._scaled(name, simple.get(name, default), unit)
+
         return Units(
-            time_ns=self._scaled(simple.get("time_unit", "1ns"), "s") * 1e9,
-            capacitance_pf=self._scaled("".join(load), "f") * 1e12,
-            voltage_v=self._scaled(simple.get("voltage_unit", "1V"), "v"),
-            leakage_mw=self._scaled(simple.get("leakage_power_unit", "1nW"), "w") * 1e3,
+            time_ns=scaled("time_unit", "1ns", "s") * 1e9,
+            capacitance_pf=self._scaled("capacitive_load_unit", load, "f") * 1e12,
+            voltage_v=scaled("voltage_unit", "1V", "v"),
+            leakage_mw=scaled("leakage_power_unit", "1nW", "w") * 1e3,
         )
 
-    def numbers(self, values: tuple[str, ...], group: Group) -> NDArray[np.float64]:
-        words = " ".join(values).replace(",", " ").replace("\\", " ").split()
-        return np.array([self.number(w, group) for w in words])
+    def numbers(
+        self, values: tuple[str, ...], group: Group, name: str, least: float, most_count: int
+    ) -> NDArray[np.float64]:
+        words = " ".join(values).replace(",", " ").replace("\\", " ").split(maxsplit=most_count)
+        if len(words) > most_count:
+            rule = f"{name} in liberty group {group.name} must have at most {most_count} numbers"
+            raise self.fail(rule, "more", group)
+        return np.array([self.number(w, group, name, least) for w in words])
 
-    def table(self, group: Group | None, scale: float) -> Table | None:
+    def table(self, group: Group | None, scale: float, least: float = -NUMBER_LIMIT) -> Table | None:
         """A table with its axes in the order of `Table`, whichever order the template has."""
         if group is None:
             return None
-        values = self.numbers(group.lists.get("values", ()), group) * scale
+        lines = group.lists.get("values", ())
+        values = self.numbers(lines, group, "values", least, POINT_LIMIT**2) * scale
         template = self.templates.get(group.arguments[0] if group.arguments else "")
         axes: dict[str, NDArray[np.float64]] = {}
         order: list[str] = []
@@ -94,7 +119,7 @@ class _Reader:
                 continue
             points = group.lists.get(f"index_{index}") or template.lists.get(f"index_{index}", ())
             place, unit = self._axis(variable, group)
-            axes[place] = self.numbers(points, group) * unit
+            axes[place] = self.numbers(points, group, f"index_{index}", 0.0, POINT_LIMIT) * unit
             order.append(place)
         first, second = axes.get("first", np.zeros(1)), axes.get("second", np.zeros(1))
         if values.size != first.size * second.size:
@@ -129,8 +154,8 @@ class _Reader:
                 when=g.attributes.get("when"),
                 delay_rise=self.table(g.first("cell_rise"), time),
                 delay_fall=self.table(g.first("cell_fall"), time),
-                transition_rise=self.table(g.first("rise_transition"), time),
-                transition_fall=self.table(g.first("fall_transition"), time),
+                transition_rise=self.table(g.first("rise_transition"), time, least=0.0),
+                transition_fall=self.table(g.first("fall_transition"), time, least=0.0),
             )
             for g in pin.named("timing")
             if g.first("cell_rise", "cell_fall") is not None
@@ -173,7 +198,9 @@ class _Reader:
             capacitance_pf=capacitance * unit,
             rise_capacitance_pf=self.attribute(group, "rise_capacitance", capacitance) * unit,
             fall_capacitance_pf=self.attribute(group, "fall_capacitance", capacitance) * unit,
-            max_capacitance_pf=None if limit is None else self.number(limit, group) * unit,
+            max_capacitance_pf=(
+                None if limit is None else self.number(limit, group, "max_capacitance", 0.0) * unit
+            ),
             function=group.attributes.get("function"),
             three_state=group.attributes.get("three_state"),
             is_clock=group.attributes.get("clock") == "true",
@@ -196,16 +223,18 @@ class _Reader:
         )
 
     def cell(self, group: Group) -> Cell:
+        unit = self.units.leakage_mw
         states = tuple(
             StateLeakage(
                 when=g.attributes.get("when"),
-                leakage_mw=self.attribute(g, "value", 0.0) * self.units.leakage_mw,
+                leakage_mw=self.attribute(g, "value", 0.0) * unit,
             )
             for g in group.named("leakage_power")
         )
-        whole = group.attributes.get("cell_leakage_power")
-        if whole is None and not states:
-            whole = self.library.attributes.get("default_cell_leakage_power")
+        name, holder = "cell_leakage_power", group
+        if name not in group.attributes and not states:
+            name, holder = "default_cell_leakage_power", self.library
+        whole = holder.attributes.get(name)
         mean = sum(s.leakage_mw for s in states) / len(states) if states else None
         return Cell(
             name=group.arguments[0] if group.arguments else "",
@@ -213,20 +242,37 @@ class _Reader:
             pins={name: self.pin(g, name) for g in group.named("pin") for name in g.arguments},
             flip_flops=tuple(self.flip_flop(g) for g in group.named("ff")),
             is_latch=group.first("latch") is not None,
-            leakage_mw=mean if whole is None else self.number(whole, group) * self.units.leakage_mw,
+            leakage_mw=mean if whole is None else self.number(whole, holder, name, 0.0) * unit,
             leakage_by_state=states,
         )
+
+    def check_finite(self, group: Group) -> None:
+        """Refuse what is infinite or not a number in attributes that only the tools read."""
+        for name, text in group.attributes.items():
+            if name not in _TEXTS and _is_infinite(text):
+                self.number(text, group, name)
+        for inner in group.groups:
+            self.check_finite(inner)
 
     def read(self) -> Liberty:
         cells = {c.name: c for c in map(self.cell, self.library.named("cell"))}
         if not cells:
             raise self.fail("a liberty file must contain cells", "none", self.library)
+        voltage = self.attribute(self.library, "nom_voltage", 0.0, ABOVE_ZERO)
+        self.check_finite(self.library)
         return Liberty(
             name=self.library.arguments[0] if self.library.arguments else self.path.stem,
             units=self.units,
-            nominal_voltage_v=self.attribute(self.library, "nom_voltage", 0.0) * self.units.voltage_v,
+            nominal_voltage_v=voltage * self.units.voltage_v,
             cells=cells,
         )
+
+
+def _is_infinite(text: str) -> bool:
+    try:
+        return not math.isfinite(float(text))
+    except ValueError:
+        return False
 
 
 def _installed() -> dict[str, Path]:
@@ -271,15 +317,15 @@ def load_liberty(path: Path) -> Liberty:
     Raises:  SynthesisError: not readable or not liberty; the message has file, line and rule.
     """
     try:
-        stat = path.stat()
-        return _load(path, stat.st_mtime_ns, stat.st_size)
+        status = path.stat()
     except OSError as error:
-        raise SynthesisError(f"liberty must be a readable file, got {error.strerror} ({path})") from error
+        raise SynthesisError(f"cannot read the {_WHAT} {path}: {error.strerror}") from error
+    return _load(path, status.st_mtime_ns, status.st_size)
 
 
 @lru_cache(maxsize=8)
 def _load(path: Path, mtime_ns: int, size: int) -> Liberty:  # noqa: ARG001 (part of the key)
-    text = path.read_text(encoding="utf-8", errors="replace")
+    text = _content(path).decode("utf-8", errors="replace")
     return _Reader(parse_groups(text, path), path).read()
 
 
@@ -288,7 +334,8 @@ def liberty_hash(path: Path) -> str:
 
     Raises: SynthesisError: the file cannot be read.
     """
-    try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()[:32]
-    except OSError as error:
-        raise SynthesisError(f"liberty must be a readable file, got {error.strerror} ({path})") from error
+    return hashlib.sha256(_content(path)).hexdigest()[:32]
+
+
+def _content(path: Path) -> bytes:
+    return read_bounded(path, what=_WHAT, most_bytes=FILE_LIMIT_BYTES, error=SynthesisError)

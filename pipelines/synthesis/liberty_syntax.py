@@ -14,9 +14,18 @@ from pathlib import Path
 from pipelines.synthesis.errors import SynthesisError
 
 MAX_DEPTH = 32  # liberty nests six deep (library, cell, bundle, pin, timing, table)
+TOKEN_LIMIT = 4_000_000  # sky130's library of 428 cells, 12.8 MB, has 562,387
 
-_COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|/\*.*?\*/|//[^\n]*|\\(?=\r?\n)', re.DOTALL)
-_TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|([{}():;,])|([^\s{}():;,"]+)', re.DOTALL)
+# A string or comment without an end takes the rest of the text, so that none is searched for twice.
+_TOKEN = re.compile(
+    r"""
+    "((?:[^"\\]++|\\.)*+)("?)                            # a string, and whether it ends
+    | (/\*.*?(?:\*/|\Z) | //[^\n]* | \\(?=\r?\n))        # a comment, or the line goes on
+    | ([{}():;,])
+    | ((?:[^\s{}():;,"/\\]++ | /(?![/*]) | \\(?!\r?\n))++)
+    """,
+    re.DOTALL | re.VERBOSE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,19 +63,21 @@ class Group:
         return next(self.named(*names), None)
 
 
-def _blank(match: re.Match[str]) -> str:
-    return match[1] or "\n" * match[0].count("\n") or " "
-
-
-def _tokens(text: str) -> list[Token]:
-    found: list[Token] = []
+def _tokens(text: str, path: Path) -> list[Token]:
+    tokens: list[Token] = []
     line, at = 1, 0
     for match in _TOKEN.finditer(text):
         line += text.count("\n", at, match.start())
         at = match.start()
-        string, mark, word = match.groups()
-        found.append(Token(string if string is not None else mark or word, mark is not None, line))
-    return found
+        string, quote, comment, mark, word = match.groups()
+        if comment is not None:
+            continue
+        if quote == "":
+            raise SynthesisError(f"a liberty string must end with a quote ({path}:{line})")
+        if len(tokens) == TOKEN_LIMIT:
+            raise SynthesisError(f"liberty must have at most {TOKEN_LIMIT} words and marks ({path}:{line})")
+        tokens.append(Token(string if string is not None else mark or word, mark is not None, line))
+    return tokens
 
 
 class _Parser:
@@ -74,7 +85,7 @@ class _Parser:
 
     def __init__(self, text: str, path: Path) -> None:
         self.path = path
-        self.tokens = _tokens(_COMMENT.sub(_blank, text))
+        self.tokens = _tokens(text, path)
         self.at = 0
 
     def fail(self, rule: str, line: int) -> SynthesisError:
@@ -121,7 +132,7 @@ class _Parser:
     def statement(self, parent: Group, depth: int) -> None:
         name = self.take("a name")
         if name.is_mark:
-            raise self.fail(f"a liberty statement must begin with a name, got {name.text!r}", name.line)
+            raise self.fail(f"a liberty statement must begin with a name, got {name.text[:40]!r}", name.line)
         if self.peek(":"):
             parent.attributes[name.text] = self.value()
         elif self.peek("("):
@@ -131,7 +142,8 @@ class _Parser:
             else:
                 parent.lists[name.text] = values
         else:
-            raise self.fail(f"a liberty name must be followed by ':' or '(', got {name.text!r}", name.line)
+            rule = "a liberty name must be followed by ':' or '('"
+            raise self.fail(f"{rule}, got {name.text[:40]!r}", name.line)
 
     def body(self, name: Token, arguments: tuple[str, ...], depth: int) -> Group:
         if depth > MAX_DEPTH:
@@ -144,7 +156,7 @@ class _Parser:
             else:
                 if self.at >= len(self.tokens):
                     raise self.fail(
-                        f"liberty group {name.text} must end with '}}', got the end of the file",
+                        f"liberty group {name.text[:40]} must end with '}}', got the end of the file",
                         name.line,
                     )
                 self.statement(group, depth)

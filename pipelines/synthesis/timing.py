@@ -254,6 +254,15 @@ def _port_ends(wave: _Wave, netlist: Netlist) -> Iterator[Floats]:
         yield np.maximum(wave.arrival[_nodes(live, RISE)], wave.arrival[_nodes(live, FALL)])
 
 
+def _check_finite(wave: _Wave, ends: list[Floats]) -> None:
+    """Refuse times that overflowed; an arrival of -inf says that nothing arrives."""
+    times = [wave.arrival, np.abs(wave.transition), *ends]
+    if not all((t < np.inf).all() for t in times):
+        raise SynthesisError(
+            "delays of the library grow beyond what a double holds; accepted: tables of smaller slopes"
+        )
+
+
 def _latest(ends: Iterator[Floats]) -> float:
     latest = max((float(e.max(initial=-np.inf)) for e in ends), default=-np.inf)
     return max(latest, 0.0)
@@ -265,7 +274,7 @@ def analyse_timing(netlist: Netlist, liberty: Liberty) -> Timing:
     Args:    netlist: every cell type must be in the library.
     Returns: delays in ns; see `Timing`. A path between registers of opposite clock edges counts
              with its own length, not doubled.
-    Raises:  SynthesisError: there is a combinational loop.
+    Raises:  SynthesisError: there is a combinational loop, or a time is beyond what a double holds.
     Source:  the non-linear delay model of liberty, evaluated as OpenSTA does (`GateTableModel`:
              delay and transition from input transition and load, negative transitions taken as
              zero).
@@ -277,9 +286,11 @@ def analyse_timing(netlist: Netlist, liberty: Liberty) -> Timing:
     wave.arrival[_CLOCK] = 0.0
     for nets in netlist.inputs.values():
         wave.arrival[_nodes(nets, RISE)] = wave.arrival[_nodes(nets, FALL)] = 0.0
-    _propagate(wave, edges)
+    with np.errstate(over="ignore", invalid="ignore"):
+        _propagate(wave, edges)
+        ends = [*_setup_ends(wave, netlist, liberty), *_port_ends(wave, netlist)]
+    _check_finite(wave, ends)
     started = edges.target[edges.source == _CLOCK]
-    ends = [*_setup_ends(wave, netlist, liberty), *_port_ends(wave, netlist)]
     wave.arrival[_CLOCK] = -np.inf
     return Timing(
         delay_ns=_latest(iter(ends)),

@@ -241,3 +241,16 @@ def test_ports_only_design_agrees_with_opensta(osu018: Path, tmp_path: Path) -> 
     assert found.delay_ns == pytest.approx(found.tool_delay_ns, rel=1e-4)
     assert found.parts.switching_mw == pytest.approx(found.tool.switching_mw, rel=0.03)
     assert found.expected_internal_mw == pytest.approx(found.tool.internal_mw, rel=1e-4)
+
+
+def test_power_parts_rejects_energies_that_overflow(tmp_path: Path) -> None:
+    path = tmp_path / "steep.lib"
+    steep = SMALL_LIBERTY.replace('index_2 ("0, 1")', 'index_2 ("0, 1e-30")')
+    path.write_text(steep.replace('"1, 2", "2, 3"', '"0, 1e30", "0, 1e30"'))
+    netlist = netlist_of({"a": ("input", [2]), "y": ("output", [3])}, ("INV", "A=2 Y=3"))
+    liberty = load_liberty(path)
+    timing = replace(analyse_timing(netlist, liberty), load_pf=np.full((netlist.net_count, 2), 1e250))
+    activity = activity_of(netlist, 4, {2: (4, 2), 3: (4, 2)})
+    message = "^energies of the library grow beyond what a double holds; accepted: tables of smaller slopes$"
+    with pytest.raises(PowerError, match=message):
+        power_parts(netlist, liberty, timing, activity, clock_period_ns=10.0)

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
 import pytest
 
-from pipelines.synthesis import SynthesisError, Target, find_liberty, liberty_hash, load_liberty
+from pipelines.synthesis import (
+    SynthesisError,
+    Target,
+    find_liberty,
+    liberty_hash,
+    liberty_syntax,
+    load_liberty,
+)
 
 
 def test_every_cell_of_osu018_is_read_with_its_flip_flops(osu018: Target) -> None:
@@ -94,8 +102,16 @@ def test_find_liberty_rejects_what_is_not_there(name: str) -> None:
         ("library (x) {\n cell (A {\n} }", "a liberty list must end with ')', got '{' ({path}:2)"),
         ("library (x) { cell }", "must be followed by ':' or '(', got 'cell' ({path}:1)"),
         ("library (x) {\n : 3; }", "must begin with a name, got ':' ({path}:2)"),
-        ("library (x) {\n cell (A) { area : wide; } }", "must be a number, got 'wide' ({path}:2)"),
+        (
+            "library (x) {\n cell (A) { area : wide; } }",
+            "liberty group cell has area 'wide' ({path}:2); accepted: numbers from 0 to 1e+30",
+        ),
         ('library (x) { time_unit : "1h"; cell (A) { } }', "a number and a unit of s, got '1h'"),
+        (
+            "library (x) {\n/* cell (A) { area : 1; } }",
+            "liberty group library must end with '}', got the end",
+        ),
+        ('library (x) {\n cell (A) {\n area : "3; } }', "a liberty string must end with a quote ({path}:3)"),
         ("library (x) {" + "a () {" * 40 + "}" * 41, "must nest at most 32 deep"),
         ("library (x) { cell (A) { ff (Q) { } } }", "a liberty ff group must have a state"),
     ],
@@ -116,6 +132,134 @@ def test_load_liberty_rejects_a_table_of_the_wrong_size(small_liberty: Path) -> 
 
 
 def test_load_liberty_rejects_a_missing_file(tmp_path: Path) -> None:
+    absent = tmp_path / "none.lib"
     for call in (load_liberty, liberty_hash):
-        with pytest.raises(SynthesisError, match="liberty must be a readable file, got No such"):
-            call(tmp_path / "none.lib")
+        with pytest.raises(
+            SynthesisError, match=f"^cannot read the liberty file {absent}: No such file or directory$"
+        ):
+            call(absent)
+
+
+def test_load_liberty_rejects_what_is_not_a_regular_file_and_a_large_one(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.lib")
+    with (tmp_path / "large.lib").open("wb") as file:
+        file.truncate(1 << 40)
+    accepted = "; accepted: a regular file of at most 64 MiB"
+    for call in (load_liberty, liberty_hash):
+        for path, kind in {
+            Path("/dev/zero"): "a character device",
+            tmp_path / "pipe.lib": "a pipe",
+            tmp_path: "a folder",
+            tmp_path / "large.lib": f"{1 << 40} bytes",
+        }.items():
+            with pytest.raises(
+                SynthesisError, match=f"^cannot read the liberty file {path}: {kind}{accepted}$"
+            ):
+                call(path)
+
+
+NOT_ACCEPTED = ("nan", "-nan", "inf", "-inf", "Infinity", "1e999", "-1e999", "1e31", "1_0")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "group", "name", "line", "least"),
+    [
+        ("area : 3", "area : {}", "cell", "area", 19, "0"),
+        ("cell_leakage_power : 2", "cell_leakage_power : {}", "cell", "cell_leakage_power", 19, "0"),
+        ('"A"; value : 1', '"A"; value : {}', "leakage_power", "value", 35, "0"),
+        ("; capacitance : 4; rise", "; capacitance : {}; rise", "pin", "capacitance", 21, "0"),
+        ("rise_capacitance : 5", "rise_capacitance : {}", "pin", "rise_capacitance", 21, "0"),
+        ("fall_capacitance : 3", "fall_capacitance : {}", "pin", "fall_capacitance", 21, "0"),
+        ('"(!A)";', '"(!A)"; max_capacitance : {};', "pin", "max_capacitance", 22, "0"),
+        ('"160, 210', '"160, {}', "cell_rise", "values", 26, "-1e+30"),
+        ('"245, 270', '"245, {}', "rise_transition", "values", 28, "0"),
+        ('"30, 40"', '"30, {}"', "rise_constraint", "values", 57, "-1e+30"),
+        ('values ("7")', 'values ("{}")', "rise_power", "values", 40, "-1e+30"),
+        ('index_1 ("10,', 'index_1 ("{},', "cell_rise", "index_1", 26, "0"),
+        ('index_2 ("100,', 'index_2 ("{},', "cell_rise", "index_2", 26, "0"),
+        ("nom_voltage : 1.5", "nom_voltage : {}", "library", "nom_voltage", 3, "1e-30"),
+        (
+            "nom_voltage : 1.5",
+            "default_cell_leakage_power : {}",
+            "library",
+            "default_cell_leakage_power",
+            3,
+            "0",
+        ),
+    ],
+)
+def test_load_liberty_rejects_numbers_that_cannot_be(
+    old: str, new: str, group: str, name: str, line: int, least: str, small_liberty: Path
+) -> None:
+    text = small_liberty.read_text()
+    assert old in text
+    for number in (*NOT_ACCEPTED, *(["-1e-9"] if least != "-1e+30" else [])):
+        small_liberty.write_text(text.replace(old, new.format(number), 1))
+        message = (
+            f"liberty group {group} has {name} {number!r} ({small_liberty}:{line}); "
+            f"accepted: numbers from {least} to 1e+30"
+        )
+        with pytest.raises(SynthesisError, match=f"^{re.escape(message)}$"):
+            load_liberty(small_liberty)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            'time_unit : "1ps"',
+            'time_unit : "0ps"',
+            "has time_unit '0' ({path}:3); accepted: numbers from 1e-30",
+        ),
+        ("(1, ff)", "(0.0, ff)", "has capacitive_load_unit '0.0' ({path}:3); accepted: numbers from 1e-30"),
+        ('voltage_unit : "1V"', 'voltage_unit : "1.2.3V"', "has voltage_unit '1.2.3' ({path}:3); accepted"),
+        ('"1uW"', f'"{"9" * 400}uW"', f"has leakage_power_unit '{'9' * 40}' ({{path}}:3); accepted"),
+        ('"1uW"', '"-1uW"', "a liberty unit must be a number and a unit of w, got '-1uW' ({path}:3)"),
+        (
+            "nom_voltage : 1.5",
+            "nom_voltage : 0",
+            "has nom_voltage '0' ({path}:3); accepted: numbers from 1e-30",
+        ),
+        (
+            "clock : true;",
+            "max_transition : inf;",
+            "group pin has max_transition 'inf' ({path}:52); accepted",
+        ),
+        ("nom_voltage : 1.5", "default_max_transition : nan", "has default_max_transition 'nan' ({path}:3)"),
+        (
+            'values ("7")',
+            f'values ("{"7 " * 10_001}")',
+            "values in liberty group rise_power must have at most 10000",
+        ),
+        (
+            'index_2 ("100, 200, 400")',
+            f'index_2 ("{"1 " * 101}")',
+            "index_2 in liberty group cell_rise must have",
+        ),
+    ],
+)
+def test_load_liberty_rejects_units_and_tables_that_cannot_be(
+    old: str, new: str, message: str, small_liberty: Path
+) -> None:
+    text = small_liberty.read_text()
+    assert old in text
+    small_liberty.write_text(text.replace(old, new, 1))
+    with pytest.raises(SynthesisError, match=re.escape(message.replace("{path}", str(small_liberty)))):
+        load_liberty(small_liberty)
+
+
+def test_a_pin_may_have_the_name_of_a_number(small_liberty: Path) -> None:
+    text = small_liberty.read_text().replace("(A)", "(INF)").replace('"A"', '"INF"').replace("(!A)", "(!INF)")
+    small_liberty.write_text(text)
+    library = load_liberty(small_liberty)
+    assert library.cells["BUF"].pins["Y"].function == "INF"
+    assert library.smallest_buffer == "BUF"
+
+
+def test_load_liberty_rejects_more_words_than_any_library_has(
+    small_liberty: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(liberty_syntax, "TOKEN_LIMIT", 100)
+    message = rf"^liberty must have at most 100 words and marks \({small_liberty}:21\)$"
+    with pytest.raises(SynthesisError, match=message):
+        load_liberty(small_liberty)

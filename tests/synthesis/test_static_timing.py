@@ -195,3 +195,15 @@ def test_area_and_counts_equal_a_recount_by_yosys(name: str, osu018: Target, tmp
     assert result.cells_by_type == counted["num_cells_by_type"]
     netlist = parse_netlist((tmp_path / "netlist.json").read_bytes(), name)
     assert cell_area_um2(netlist, load_liberty(osu018.liberty)) == result.area_um2
+
+
+def test_analyse_timing_rejects_delays_that_overflow(small_liberty: Path) -> None:
+    # each gate's transition is some 1e60 times the one before
+    steep = small_liberty.read_text().replace('index_2 ("100, 200, 400")', 'index_2 ("0, 1e-30, 2e-30")')
+    steep = steep.replace("245, 270, 320", "1, 1, 1e30").replace("265, 290, 340", "1, 1, 1e30")
+    small_liberty.write_text(steep)
+    gates = [("INV", f"A={net} Y={net + 1}") for net in range(2, 12)]
+    netlist = netlist_of({"a": ("input", [2]), "y": ("output", [12])}, *gates)
+    message = "^delays of the library grow beyond what a double holds; accepted: tables of smaller slopes$"
+    with pytest.raises(SynthesisError, match=message):
+        analyse_timing(netlist, load_liberty(small_liberty))

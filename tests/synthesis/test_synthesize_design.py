@@ -240,7 +240,7 @@ def test_synthesize_design_rejects_a_top_that_is_no_identifier(
 
 def test_synthesize_design_rejects_a_library_that_is_gone(tmp_path: Path) -> None:
     target = Target(liberty=tmp_path / "gone.lib", clock_period_ns=5.0)
-    with pytest.raises(SynthesisError, match="liberty must be a readable file"):
+    with pytest.raises(SynthesisError, match=r"^cannot read the liberty file .*gone.lib: No such file"):
         label(COUNTER, "counter", target, tmp_path / "work")
 
 
