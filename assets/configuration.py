@@ -261,9 +261,9 @@ class Pragmas(_Group):
     data_type: str = "float"
     methods: tuple[str, ...] = ("nlp_dse",)
     most_evaluations: Annotated[int, Field(ge=1)] | None = 12
-    budget_s: Positive | None = None
-    solver_timeout_s: Positive = 30.0
-    hls_timeout_s: Positive = 60.0
+    solver_nodes: Annotated[int, Field(ge=1)] = 2000
+    most_operations: Annotated[int, Field(ge=1)] = 15_000
+    hls_timeout_s: Positive = 600.0
     most_area_um2: Positive | None = None
     ordered_sums: bool = False
     together: Annotated[int, Field(ge=1)] = 2

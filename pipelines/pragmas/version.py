@@ -6,7 +6,7 @@ from pipelines.cyclemodel import engine_version
 from pipelines.hls import tool_version
 from pipelines.identity import content_hash
 
-_VERSION = "1"
+_VERSION = "2"
 """Raise it when a search, a bound or what measures gives other rows."""
 
 

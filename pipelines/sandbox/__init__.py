@@ -8,6 +8,7 @@ from pipelines.sandbox.errors import SandboxError
 from pipelines.sandbox.limits import FILES, MEMORY, OUTPUT, TIME, ConfinedRun, Limits
 from pipelines.sandbox.outputs import read_output
 from pipelines.sandbox.runner import run_confined
+from pipelines.sandbox.watch import processor_s
 
 __all__ = [
     "FILES",
@@ -17,6 +18,7 @@ __all__ = [
     "ConfinedRun",
     "Limits",
     "SandboxError",
+    "processor_s",
     "read_output",
     "run_confined",
 ]

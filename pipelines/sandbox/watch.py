@@ -1,4 +1,4 @@
-"""What a confined program uses, seen from outside: memory of its processes, size of its folder.
+"""What a program uses, seen from outside: memory and processor time of its processes, size of its folder.
 
 Belongs here: reading /proc and walking the folder. Does not: deciding when to look, or ending anything.
 """
@@ -6,12 +6,14 @@ Belongs here: reading /proc and walking the folder. Does not: deciding when to l
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from pipelines.sandbox.errors import SandboxError
 
 _OWN_CHILDREN = Path("/proc/thread-self/children")
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _BLOCK_BYTES = 512  # unit of st_blocks, whatever the file system
 
 
@@ -29,13 +31,30 @@ def resident_bytes(process: int) -> int:
 
     A process that ends while it is looked at counts as nothing.
     """
-    total = 0
+    return sum(map(_own_bytes, _processes(process)))
+
+
+def processor_s(process: int) -> float:
+    """Processor time of a process and of all its descendants, those that have ended included, in seconds."""
+    return sum(map(_own_ticks, _processes(process))) / _TICKS_PER_S
+
+
+def _processes(process: int) -> Iterator[Path]:
+    """Folders in /proc of a process and of all its descendants."""
     waiting = [process]
     while waiting:
         folder = Path("/proc") / str(waiting.pop())
-        total += _own_bytes(folder)
+        yield folder
         waiting += _children(folder)
-    return total
+
+
+def _own_ticks(folder: Path) -> int:
+    """Processor time of a process and of the children that it waited for, user and system."""
+    try:
+        fields = (folder / "stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
+        return sum(map(int, fields[11:15]))
+    except (OSError, ValueError):
+        return 0
 
 
 def _own_bytes(folder: Path) -> int:

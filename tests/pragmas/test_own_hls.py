@@ -21,9 +21,9 @@ from pipelines.pragmas import Configuration, LoopChoice
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import bound, read_target
 from pipelines.pragmas.configuration import FINE
-from pipelines.pragmas.explore import OwnHls, RivalOptions, explore_randomly, own_hls
+from pipelines.pragmas.explore import Evaluation, OwnHls, RivalOptions, explore_randomly, own_hls
 from pipelines.programs import program_from_file
-from pipelines.schemas import INFEASIBLE, OK, TIMEOUT
+from pipelines.schemas import INFEASIBLE, OK, TIMEOUT, TOOL_ERROR, ProgramRow
 from pipelines.tools import find_tool, run_tool
 
 TARGET = read_target("simfoundry")
@@ -120,11 +120,54 @@ def test_no_design_is_faster_than_its_bound_with_a_longer_interval(name: str, tm
             assert least <= answer.latency_cycles, (loop, asked, copies)
 
 
-def test_a_design_that_takes_too_long_is_a_timeout_and_is_not_tried_again(tmp_path: Path) -> None:
+def test_a_design_that_takes_too_long_is_a_timeout_and_is_not_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(own_hls, "PATIENCE", 1_000_000)
     own = evaluator("gemv", tmp_path, timeout_s=0.001)
     first = own.evaluate(Configuration())
-    assert (first.status, first.reason) == (TIMEOUT, "high-level synthesis ran past 0.001 s")
+    reason = "high-level synthesis took more than 0.001 s of processor time"
+    assert (first.status, first.reason) == (TIMEOUT, reason)
     assert own.evaluate(Configuration()) == first
+
+
+def test_the_clock_decides_nothing_about_a_design(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that has no processor time for a design is a fault of the machine, and is not remembered."""
+    own = evaluator("gemv", tmp_path, timeout_s=0.001)
+    monkeypatch.setattr(own_hls, "processor_s", lambda _: 0.0)
+    late = own.evaluate(Configuration())
+    reason = "the machine was too busy: no end within 0.01 s by the clock"
+    assert (late.status, late.reason) == (TOOL_ERROR, reason)
+    monkeypatch.setattr(own_hls, "PATIENCE", 1_000_000)
+    assert own.evaluate(Configuration()).status == OK
+
+
+def test_a_design_that_is_too_large_is_not_begun(tmp_path: Path) -> None:
+    own = evaluator("gemv", tmp_path, most_operations=20)
+    loops = {"L1": LoopChoice(pipeline=FINE, unroll=6)}
+    assert own.most_copies == 20
+    assert own.evaluate(Configuration()).status == OK
+    assert own.evaluate(Configuration(loops=loops)) == Evaluation(
+        status=TIMEOUT, reason="62 operations and accesses; at most 20 are synthesised"
+    )
+
+
+def test_a_fault_of_the_machine_is_not_hidden_by_strips(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The program by directives, or its text with strips, might have been the faster design."""
+    own = evaluator("blur", tmp_path)
+    asked = Configuration(loops={"L1": LoopChoice(unroll=2)})
+    assert own.written(asked) is not None
+    measure = OwnHls._measure  # pyright: ignore[reportPrivateUsage]
+
+    def fails_at_first(own: OwnHls, program: ProgramRow, options: HlsOptions) -> tuple[Evaluation, bool]:
+        monkeypatch.setattr(OwnHls, "_measure", measure)
+        raise own_hls.MachineFault("OSError: No space left on device")
+
+    monkeypatch.setattr(OwnHls, "_measure", fails_at_first)
+    found = own.evaluate(asked)
+    assert (found.status, found.reason) == (TOOL_ERROR, "OSError: No space left on device")
 
 
 def waits(sending: Connection, folder: Path) -> None:

@@ -48,7 +48,8 @@ def _of(factor: int) -> Configuration:
 
 def test_a_design_begins_when_another_one_ends() -> None:
     with ThreadPoolExecutor(max_workers=2) as pool:
-        beside = SideBySide[int](pool=pool, evaluator=Taking({1: 5.0, 2: 1.0, 4: 1.5}), together=2)
+        taking = Taking({1: 5.0, 2: 1.0, 4: 1.5})
+        beside = SideBySide[int](pool=pool, evaluator=taking, together=2, in_steps=False)
         beside.begin(1, _of(1))
         beside.begin(2, _of(2))
         assert beside.full
@@ -58,6 +59,18 @@ def test_a_design_begins_when_another_one_ends() -> None:
         assert (beside.next()[0], beside.elapsed_s) == (4, pytest.approx(2.5))
         assert (beside.next()[0], beside.elapsed_s) == (1, pytest.approx(5.0))
         assert beside.running == 0
+
+
+def test_results_in_steps_come_in_the_order_of_their_beginning() -> None:
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        taking = Taking({1: 5.0, 2: 1.0, 4: 1.5})
+        beside = SideBySide[int](pool=pool, evaluator=taking, together=2, in_steps=True)
+        beside.begin(1, _of(1))
+        beside.begin(2, _of(2))
+        assert (beside.next()[0], beside.elapsed_s) == (1, pytest.approx(5.0))
+        beside.begin(4, _of(4))
+        assert (beside.next()[0], beside.elapsed_s) == (2, pytest.approx(5.0))
+        assert (beside.next()[0], beside.elapsed_s) == (4, pytest.approx(6.5))
 
 
 def test_the_time_of_a_search_is_that_of_two_at_a_time() -> None:

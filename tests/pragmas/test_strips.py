@@ -151,7 +151,7 @@ def test_a_pipeline_that_waits_for_its_array_is_made_again_in_strips(tmp_path: P
     assert (found.status, found.strips, found.not_applied) == (OK, True, ())
     assert found.latency_cycles is not None
     assert least <= found.latency_cycles < 3 * least
-    plain = own._measure(own.program, own.options_for(asked), own.timeout_s)[0]  # pyright: ignore[reportPrivateUsage]
+    plain = own._measure(own.program, own.options_for(asked))[0]  # pyright: ignore[reportPrivateUsage]
     assert plain.latency_cycles is not None
     assert plain.latency_cycles > 3 * found.latency_cycles
     assert own.evaluate(asked) == found
@@ -190,7 +190,7 @@ def test_strips_that_give_something_else_do_not_count(
     found = own.evaluate(asked)
     assert (found.status, found.strips) == (OK, False)
     program, options = own.written(asked) or written
-    refused = own._measure(program, options, own.timeout_s)[0]  # pyright: ignore[reportPrivateUsage]
+    refused = own._measure(program, options)[0]  # pyright: ignore[reportPrivateUsage]
     assert refused.status == TOOL_ERROR
     assert (
         refused.reason == "the text with strips must give what the program gives natively, got other results"

@@ -46,6 +46,11 @@ class RivalOptions:
     budget_s: float | None = None
     seed: int = 0
 
+    @property
+    def in_steps(self) -> bool:
+        """Whether no seconds decide anything, so that every machine goes the same way."""
+        return self.budget_s is None
+
 
 def loop_values(summary: Summary, target: Target, loop: str) -> Iterator[tuple[str, tuple[LoopChoice, ...]]]:
     """The directives of a loop in the order they are tried, each with its values.
@@ -138,7 +143,9 @@ def explore_bottlenecks(
             method=AUTODSE,
             summary=summary,
             target=target,
-            beside=SideBySide(pool=pool, evaluator=evaluator, together=limits.together),
+            beside=SideBySide(
+                pool=pool, evaluator=evaluator, together=limits.together, in_steps=limits.in_steps
+            ),
             options=limits,
             listen=listen,
         )

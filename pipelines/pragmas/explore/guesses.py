@@ -100,10 +100,10 @@ def solved(
     """
     start, limit_s = stopwatch(), walk.options.solver_timeout_s
     usual_s = None if walk.options.design_s is None else GUESS_SHARE * walk.options.design_s
-    solution = solve(
-        summary, target, replace(asked, time_limit_s=(guess_s or usual_s) if asked.gap else limit_s)
-    )
-    if asked.gap and guess_s is None and solution.status == UNKNOWN:
+    first_s = (guess_s or usual_s) if asked.gap else limit_s
+    asked = replace(asked, most_nodes=walk.options.solver_nodes)
+    solution = solve(summary, target, replace(asked, time_limit_s=first_s))
+    if first_s != limit_s and guess_s is None and solution.status == UNKNOWN:
         solution = solve(summary, target, replace(asked, time_limit_s=limit_s))
     return SubProblem(
         most_partitions=asked.most_partitions,

@@ -59,7 +59,9 @@ def explore(
         walk = Walk(
             summary=summary,
             target=target,
-            beside=SideBySide(pool=pool, evaluator=evaluator, together=limits.together),
+            beside=SideBySide(
+                pool=pool, evaluator=evaluator, together=limits.together, in_steps=limits.in_steps
+            ),
             options=limits,
             listen=listen,
             sizes=first_sizes(

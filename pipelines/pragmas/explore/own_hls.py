@@ -3,13 +3,14 @@
 Belongs here: one killable process a design, its limits, and what its rows mean to a search. Does not: the
 engines, or the search.
 
-A process is forked from a server that has imported the engines, and is ended at the time limit, with the tool
-that it waits for: a design whose loops are unrolled too far takes minutes, as with any tool.
+A process is forked from a server that has imported the engines. It is ended at a limit of processor time,
+its own and its tools', with the tool that it waits for: a design whose loops are unrolled too far takes
+minutes, as with any tool. A limit by the clock, which is ten times that, is a fault of the machine.
 
 Factors are directives, or strips in the text (`strips.py`) where a pipeline would likely wait for what it
-stored in an array. Where one does wait, the design is made in the other way in the time that is left, and the
-faster one of those that fit counts. A text is believed when it gives natively, bit by bit, what the program
-gives.
+stored in an array. Where one does wait, the design is made in the other way too, within the same limit, and
+the faster one of those that fit counts. A text is believed when it gives natively, bit by bit, what the
+program gives.
 """
 
 from __future__ import annotations
@@ -36,12 +37,16 @@ from pipelines.pragmas.explore.directives import banked_size, hls_directives, li
 from pipelines.pragmas.explore.evaluation import Evaluation
 from pipelines.pragmas.summary import Summary
 from pipelines.programs import ProgramError, draw_data
+from pipelines.sandbox import processor_s
 from pipelines.schemas import INFEASIBLE, OK, TIMEOUT, TOOL_ERROR, ProgramRow
-from pipelines.tools import ToolMissing, stopwatch
+from pipelines.tools import PATIENCE, ToolMissing, stopwatch
 
 COPIES_A_SECOND = 250
 """Operations and accesses of an unrolled program that are synthesised and counted in a second, likely: plain
 loops do 400 to 800, arrays in many banks 100 to 200. Searches begin with it and double what was done."""
+
+LOOK_S = 0.05
+"""Seconds between looks at the processor time of a process."""
 
 ENDING_S = 2.0
 """Seconds in which a process that is asked to end does so; in one long step of the engine it cannot."""
@@ -50,6 +55,11 @@ PRELOADED = ("pipelines.pragmas.explore.own_hls",)
 
 COUNTING = LabelOptions(power=False, audit_fraction=0.0, cycle_limit=1 << 40)
 """Cycles alone. The time limit ends what runs too long, which 70 million cycles of a plain loop do not."""
+
+
+class MachineFault(Exception):
+    """The machine and not the design ended an attempt, or may have: the next one may succeed."""
+
 
 _WAITS = re.compile(r"II (\d+): ResMII (\d+) \([^)]*\), RecMII (\d+) \(array")
 """A pipeline's outcome whose recurrence goes through an array."""
@@ -62,7 +72,10 @@ class OwnHls:
     Attributes:
         program: as a row; summary: of the same text.
         base: clock, delays and transformations of every design; its directives are replaced.
-        options: of counting; timeout_s: of high-level synthesis and counting together, wall-clock.
+        options: of counting; timeout_s: processor time of high-level synthesis and counting together, for
+            directives and for strips each.
+        most_operations: operations and accesses (`size`) of a design; larger ones count as late and are not
+            begun, so that no time decides. None for no limit.
         most_area_um2: estimated area above which a design does not fit; None for no limit.
     """
 
@@ -72,6 +85,7 @@ class OwnHls:
     base: HlsOptions = field(default_factory=HlsOptions)
     options: LabelOptions = field(default_factory=lambda: COUNTING)
     timeout_s: float = 120.0
+    most_operations: int | None = None
     most_area_um2: float | None = None
 
     @property
@@ -82,7 +96,7 @@ class OwnHls:
     @property
     def most_copies(self) -> int:
         """Of operations and accesses in a design that is likely done in time; see `unrolled_size`."""
-        return max(1, int(COPIES_A_SECOND * self.timeout_s))
+        return self.most_operations or max(1, int(COPIES_A_SECOND * self.timeout_s))
 
     def size(self, configuration: Configuration) -> int:
         """What the engine has to work through; see `banked_size`."""
@@ -108,39 +122,54 @@ class OwnHls:
 
     def evaluate(self, configuration: Configuration) -> Evaluation:
         """Measure one configuration in a process of its own; one that timed out before is not tried again."""
+        size, start = self.size(configuration), stopwatch()
+        if self.most_operations is not None and size > self.most_operations:
+            reason = f"{size} operations and accesses; at most {self.most_operations} are synthesised"
+            return Evaluation(status=TIMEOUT, reason=reason)
+        try:
+            return self._best_way(configuration)
+        except MachineFault as fault:
+            return Evaluation(status=TOOL_ERROR, reason=str(fault), wall_s=stopwatch() - start)
+
+    def _best_way(self, configuration: Configuration) -> Evaluation:
+        """The design by directives or in strips."""
         ways = [(self.program, self.options_for(configuration), False)]
         if (written := self.written(configuration)) is not None:
             ways.append((*written, True))
             if likely_waits(self.summary, configuration):
                 ways.reverse()
         program, asked, strips = ways[0]
-        first, waits = self._measure(program, asked, self.timeout_s)
-        first, left_s = replace(first, strips=strips), self.timeout_s - first.wall_s
+        first, waits = self._measure(program, asked)
+        first = replace(first, strips=strips)
         good = first.status in (OK, INFEASIBLE) and not waits
-        if good or len(ways) == 1 or left_s <= 0.0:
+        if good or len(ways) == 1 or first.status == TIMEOUT:
             return first
         program, asked, strips = ways[1]
-        second, _ = self._measure(program, asked, left_s)
+        second, _ = self._measure(program, asked)
         both_s = first.wall_s + second.wall_s
         return replace(min(first, replace(second, strips=strips), key=_worth), wall_s=both_s)
 
-    def _measure(self, program: ProgramRow, asked: HlsOptions, limit_s: float) -> tuple[Evaluation, bool]:
-        """Make and count a design; and whether a pipeline of it waits for an array."""
-        key = content_hash(design_id(program, asked), limit_s)
-        if self.cache.get("pragma_timeout", key) is not None:
-            return self._late(limit_s), False
-        start = stopwatch()
-        answered, found = self._ask(program, asked, limit_s)
-        if not answered:
-            self.cache.put("pragma_timeout", key, {"timeout_s": limit_s})
-            return self._late(limit_s), False
-        waits = isinstance(found, CountedDesign) and _waits_for_arrays(found)
-        return self._judged(found, stopwatch() - start), waits
+    def _measure(self, program: ProgramRow, asked: HlsOptions) -> tuple[Evaluation, bool]:
+        """Make and count a design; and whether a pipeline of it waits for an array.
 
-    def _ask(
-        self, program: ProgramRow, asked: HlsOptions, limit_s: float
-    ) -> tuple[bool, CountedDesign | str | None]:
-        """Whether the process answered in time, and its answer; None when it ended without one."""
+        Raises: MachineFault.
+        """
+        key = content_hash(design_id(program, asked), self.timeout_s)
+        if self.cache.get("pragma_timeout", key) is not None:
+            return self._late(), False
+        start = stopwatch()
+        answer = self._ask(program, asked)
+        if answer is None:
+            self.cache.put("pragma_timeout", key, {"timeout_s": self.timeout_s})
+            return self._late(), False
+        waits = isinstance(answer, CountedDesign) and _waits_for_arrays(answer)
+        return self._judged(answer, stopwatch() - start), waits
+
+    def _ask(self, program: ProgramRow, asked: HlsOptions) -> CountedDesign | str | None:
+        """The answer of a process, None when its processor time ended before.
+
+        Raises: MachineFault.
+        """
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(list(PRELOADED))
         receiving, sending = context.Pipe(duplex=False)
@@ -150,8 +179,7 @@ class OwnHls:
         process.start()
         sending.close()
         try:
-            answered = receiving.poll(limit_s)
-            return answered, _received(receiving) if answered else None
+            return _received(receiving) if self._answers(receiving, process.pid or 0) else None
         finally:
             process.terminate()  # it ends its tools and removes its folders
             process.join(ENDING_S)
@@ -159,19 +187,32 @@ class OwnHls:
             process.join()
             receiving.close()
 
-    def _late(self, limit_s: float) -> Evaluation:
-        reason = f"high-level synthesis ran past {limit_s:g} s"
-        return Evaluation(status=TIMEOUT, reason=reason, wall_s=limit_s)
+    def _answers(self, receiving: Connection, process: int) -> bool:
+        """Wait for an answer; whether there is one before the processor time ends.
 
-    def _judged(self, found: CountedDesign | str | None, wall_s: float) -> Evaluation:
-        if found is None:
-            return Evaluation(status=TOOL_ERROR, reason="the process ended without an answer", wall_s=wall_s)
+        Raises: MachineFault.
+        """
+        clock_s, start = PATIENCE * self.timeout_s, stopwatch()
+        while not receiving.poll(LOOK_S):
+            if processor_s(process) > self.timeout_s:
+                return False
+            if stopwatch() - start > clock_s:
+                raise MachineFault(f"the machine was too busy: no end within {clock_s:g} s by the clock")
+        return True
+
+    def _late(self) -> Evaluation:
+        reason = f"high-level synthesis took more than {self.timeout_s:g} s of processor time"
+        return Evaluation(status=TIMEOUT, reason=reason, wall_s=self.timeout_s)
+
+    def _judged(self, found: CountedDesign | str, wall_s: float) -> Evaluation:
         if isinstance(found, str):
             return Evaluation(status=TOOL_ERROR, reason=found, wall_s=wall_s)
         design, run = found.design, found.run
         failed = design if run is None else run
         area = design.estimated_area_um2
         status, reason = failed.status, failed.reason
+        if status == TOOL_ERROR and (run is None or run.outputs_equal is None):
+            raise MachineFault(reason)
         if status == OK and area is not None and self.most_area_um2 is not None and area > self.most_area_um2:
             status = INFEASIBLE
             reason = f"the estimated area must be at most {self.most_area_um2:g} um2, got {area:g}"
@@ -208,11 +249,14 @@ def _worth(found: Evaluation) -> tuple[bool, float]:
     return not found.valid, math.inf if found.latency_cycles is None else found.latency_cycles
 
 
-def _received(connection: Connection) -> CountedDesign | str | None:
+def _received(connection: Connection) -> CountedDesign | str:
     try:
-        return connection.recv()
+        answer = connection.recv()
     except EOFError:
-        return None
+        raise MachineFault("the process ended without an answer") from None
+    if isinstance(answer, MachineFault):
+        raise answer
+    return answer
 
 
 def _work(
@@ -228,13 +272,17 @@ def _work(
     Args: original: the program that another text of it must equal natively.
     """
     signal.signal(signal.SIGTERM, end_process)
-    answer: CountedDesign | str
+    answer: CountedDesign | str | MachineFault
     try:
         answer = count_design(program, asked, cache=cache, options=options)
         if original is not None and not same_results(original, program, cache, options):
             answer = "the text with strips must give what the program gives natively, got other results"
-    except (HlsError, ProgramError, ToolMissing, OSError, MemoryError) as error:
+    except (HlsError, ProgramError) as error:
         answer = f"{type(error).__name__}: {error}"
+    except (ToolMissing, OSError, MemoryError) as error:
+        answer = MachineFault(f"{type(error).__name__}: {error}")
+    except MachineFault as fault:
+        answer = fault
     connection.send(answer)
     connection.close()
 
@@ -245,7 +293,10 @@ def end_process(number: int, _: FrameType | None) -> NoReturn:
 
 
 def same_results(first: ProgramRow, second: ProgramRow, cache: ContentCache, options: LabelOptions) -> bool:
-    """Whether two programs of one interface are fine natively and give the same results, bit by bit."""
+    """Whether two programs of one interface are fine natively and give the same results, bit by bit.
+
+    Raises: MachineFault.
+    """
     digests = [_native_digest(program, cache, options) for program in (first, second)]
     return digests[0] is not None and digests[0] == digests[1]
 
@@ -263,6 +314,8 @@ def _native_digest(program: ProgramRow, cache: ContentCache, options: LabelOptio
         run = run_native(
             program.source, interface, data, folder=Path(folder), timeout_s=options.native_timeout_s
         )
+    if run.status == TOOL_ERROR:
+        raise MachineFault(f"native C: {run.reason}")
     if run.status != OK:
         return None
     digest = hashlib.sha256(repr(run.returned).encode())

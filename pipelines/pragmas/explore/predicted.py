@@ -72,7 +72,9 @@ def explore_predicted(
             method=PREDICTED,
             summary=summary,
             target=target,
-            beside=SideBySide(pool=pool, evaluator=evaluator, together=limits.together),
+            beside=SideBySide(
+                pool=pool, evaluator=evaluator, together=limits.together, in_steps=limits.in_steps
+            ),
             options=limits,
             listen=listen,
         )

@@ -137,7 +137,11 @@ def _is_left(summary: Summary, target: Target, walk: Walk, without: Parts) -> bo
     start, free = stopwatch(), without_limit(target)
     guess_s = None if walk.options.design_s is None else GUESS_SHARE * walk.options.design_s
     asked = SearchOptions(
-        gap=GUESS_GAP, time_limit_s=guess_s, excluded=tuple(walk.seen.values()), excluded_parts=without
+        gap=GUESS_GAP,
+        time_limit_s=guess_s,
+        most_nodes=walk.options.solver_nodes,
+        excluded=tuple(walk.seen.values()),
+        excluded_parts=without,
     )
     solution = solve(summary, free, asked)
     walk.beside.elapsed_s += stopwatch() - start

@@ -138,7 +138,9 @@ def _measuring(
         method=method,
         summary=summary,
         target=target,
-        beside=SideBySide(pool=pool, evaluator=evaluator, together=options.together),
+        beside=SideBySide(
+            pool=pool, evaluator=evaluator, together=options.together, in_steps=options.in_steps
+        ),
         options=options,
         listen=listen,
     )

@@ -1,9 +1,10 @@
 """Several designs measured at a time, each begun as soon as another one ends.
 
-Belongs here: which of them ends next, and the time of the search. Does not: which design to begin.
+Belongs here: whose result is next, and the time of the search. Does not: which design to begin.
 
 Time is that of the search, not of the clock: seconds of the solver, and those that each design took by its
 own account. So a search of designs that are remembered takes the same seconds and the same way as the first.
+A search in steps takes results in the order in which designs were begun, so that no seconds decide anything.
 """
 
 from __future__ import annotations
@@ -28,11 +29,13 @@ class SideBySide(Generic[Asked]):
 
     Attributes:
         together: most at a time; elapsed_s: time of the search.
+        in_steps: results come in the order in which designs were begun, else in that in which they end.
     """
 
     pool: ThreadPoolExecutor
     evaluator: Evaluator
     together: int
+    in_steps: bool
     elapsed_s: float = 0.0
     _running: list[tuple[Asked, float, Future[Evaluation]]] = field(
         default_factory=list[tuple[Asked, float, Future[Evaluation]]]
@@ -54,14 +57,18 @@ class SideBySide(Generic[Asked]):
         self._running.append((asked, self.elapsed_s, future))
 
     def next(self) -> tuple[Asked, Evaluation]:
-        """Wait for the design that ends first; the time of the search is then not before its end."""
+        """Wait for the result that is next; the time of the search is then not before that design's end."""
+        entry = self._running[0] if self.in_steps else self._first_to_end()
+        asked, begun_s, future = entry
+        answer = future.result()
+        self._running.remove(entry)
+        self.elapsed_s = max(self.elapsed_s, begun_s + answer.wall_s)
+        return asked, answer
+
+    def _first_to_end(self) -> tuple[Asked, float, Future[Evaluation]]:
         futures = [future for _, _, future in self._running]
         wait(futures, return_when=FIRST_COMPLETED)
         if any(not future.done() for future in futures):
             wait(futures, timeout=GRACE_S)
         ended = [entry for entry in self._running if entry[2].done()]
-        first = min(ended, key=lambda entry: entry[1] + entry[2].result().wall_s)
-        self._running.remove(first)
-        asked, begun_s, future = first
-        self.elapsed_s = max(self.elapsed_s, begun_s + future.result().wall_s)
-        return asked, future.result()
+        return min(ended, key=lambda entry: entry[1] + entry[2].result().wall_s)

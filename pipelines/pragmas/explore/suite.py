@@ -38,8 +38,10 @@ class SuiteExploration:
     Attributes:
         kernels: of PolyBench; size, data_type: as `polybench_program` takes them.
         methods: of METHODS, each an exploration of each kernel.
-        most_evaluations: designs an exploration measures; budget_s: seconds of each; None for no limit.
-        solver_timeout_s: of each sub-problem; hls_timeout_s: of each design.
+        most_evaluations: designs an exploration measures; None for no limit.
+        solver_nodes: of each sub-problem.
+        most_operations: operations and accesses of a design; larger ones count as late.
+        hls_timeout_s: processor time of each design, far above what one of that size takes.
         most_area_um2: estimated area that a design may have; None for any.
         ordered_sums: floating sums keep their order, for programs whose results are roundings.
         together: designs measured at a time; seed: of random searches.
@@ -50,9 +52,9 @@ class SuiteExploration:
     data_type: str = "float"
     methods: tuple[str, ...] = (NLP_DSE,)
     most_evaluations: int | None = 20
-    budget_s: float | None = None
-    solver_timeout_s: float = 30.0
-    hls_timeout_s: float = 60.0
+    solver_nodes: int = 2000
+    most_operations: int = 15_000
+    hls_timeout_s: float = 600.0
     most_area_um2: float | None = None
     ordered_sums: bool = False
     together: int = 2
@@ -96,7 +98,7 @@ def _remembered(
     stored = cache.get("exploration", key)
     if stored is None:
         rows = explore_program(program, method, options, cache=cache)
-        cache.put("exploration", key, {"rows": [asdict(row) for row in rows]})
+        cache.keep("exploration", key, {"rows": [asdict(row) for row in rows]}, *(row.status for row in rows))
         return rows
     return [PragmaDesignRow(**row) for row in stored["rows"]]
 
@@ -112,6 +114,7 @@ def explore_program(
         cache=cache,
         base=HlsOptions(transforms=TransformOptions(unsafe_math=not options.ordered_sums)),
         timeout_s=options.hls_timeout_s,
+        most_operations=options.most_operations,
         most_area_um2=options.most_area_um2,
     )
     found = _searches(options)[method](summary, target, evaluator)
@@ -137,20 +140,15 @@ def _searches(options: SuiteExploration) -> dict[str, _Search]:
     ladder = LadderOptions(
         rungs=LADDER,
         together=options.together,
-        solver_timeout_s=options.solver_timeout_s,
+        solver_timeout_s=None,
+        solver_nodes=options.solver_nodes,
         most_evaluations=options.most_evaluations,
-        budget_s=options.budget_s,
     )
     rival = RivalOptions(
-        together=options.together,
-        most_evaluations=options.most_evaluations,
-        budget_s=options.budget_s,
-        seed=options.seed,
+        together=options.together, most_evaluations=options.most_evaluations, seed=options.seed
     )
     return {
-        NLP_DSE: lambda s, t, e: explore(
-            s, t, e, replace(ladder, most_copies=e.most_copies, design_s=e.timeout_s, size=e.size)
-        ),
+        NLP_DSE: lambda s, t, e: explore(s, t, e, replace(ladder, most_copies=e.most_copies, size=e.size)),
         AUTODSE: lambda s, t, e: explore_bottlenecks(s, t, e, rival),
         RANDOM: lambda s, t, e: explore_randomly(s, t, e, rival),
         EXHAUSTIVE: lambda s, t, e: explore_all(s, t, e, rival),

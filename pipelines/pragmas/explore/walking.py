@@ -40,7 +40,7 @@ class LadderOptions:
 
     Attributes:
         rungs: most partitions, falling; together: designs measured at a time.
-        solver_timeout_s: of each sub-problem; None for none.
+        solver_timeout_s, solver_nodes: of each sub-problem; None for no limit.
         most_evaluations: designs after which the search ends; None for no limit.
         proof_evaluations: designs that are measured after the ladder to prove the best one.
         budget_s: seconds of solving and measuring after which nothing new is begun; None for no limit.
@@ -54,12 +54,18 @@ class LadderOptions:
     rungs: tuple[int | None, ...] = LADDER
     together: int = 2
     solver_timeout_s: float | None = 30.0
+    solver_nodes: int | None = None
     most_evaluations: int | None = None
     proof_evaluations: int = 0
     budget_s: float | None = None
     most_copies: int | None = None
     design_s: float | None = None
     size: Callable[[Configuration], int] | None = None
+
+    @property
+    def in_steps(self) -> bool:
+        """Whether no seconds decide anything, so that every machine goes the same way."""
+        return self.budget_s is None and self.solver_timeout_s is None and self.design_s is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

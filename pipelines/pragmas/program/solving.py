@@ -199,7 +199,7 @@ def _run(scip: Any, options: SearchOptions) -> None:
     if options.time_limit_s is not None:
         scip.setParam("limits/time", options.time_limit_s)
     if options.most_nodes is not None:
-        scip.setParam("limits/nodes", options.most_nodes)
+        scip.setParam("limits/totalnodes", options.most_nodes)
     scip.optimize()
 
 
