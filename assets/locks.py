@@ -7,10 +7,9 @@ Dagster's run storage (instance.py).
 from __future__ import annotations
 
 import fcntl
-import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from assets.errors import FoundryError
@@ -26,21 +25,27 @@ def writing_to(data_dir: Path) -> Iterator[None]:
     """
     data_dir.mkdir(parents=True, exist_ok=True)
     path = data_dir / ".lock"
-    with path.open("a+") as stream:
+    with path.open("a") as stream:
         try:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            stream.seek(0)
-            holder = stream.read().strip() or "unknown"
+            holders = ", ".join(_holders(path)) or "of another user or computer"
             raise FoundryError(
-                f"one process at a time may write to {data_dir}, got one already "
-                f"(process {holder}); wait for it or end it"
+                f"process {holders} is writing to {data_dir}; wait for it or end it"
             ) from error
-        stream.seek(0)
-        stream.truncate()
-        stream.write(str(os.getpid()))
-        stream.flush()
         yield
+
+
+def _holders(path: Path) -> list[str]:
+    """Processes with a lock on a file, from /proc: children that a killed writer left too."""
+    holders: list[str] = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # ended meanwhile, or of another user
+            for info in (process / "fdinfo").iterdir():
+                is_locked = "FLOCK" in info.read_text()
+                if is_locked and (process / "fd" / info.name).samefile(path):
+                    holders.append(process.name)
+    return holders
 
 
 def sweep_leftovers(data_dir: Path) -> None:
