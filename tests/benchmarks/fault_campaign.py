@@ -1,0 +1,108 @@
+"""The campaign of faults in full: kills, flipped bits, full disks and mutated inputs.
+
+    python tests/benchmarks/fault_campaign.py [--kills 50] [--flips 1000] [--disks 20] [--inputs 1000]
+
+Prints the tables of `docs/results.md`. Exit status 1 when a fault was found; each is printed. Full disks
+need a user who may mount a file system in memory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+FAULTS = Path(__file__).resolve().parents[1] / "faults"
+PARSERS = ("c", "liberty", "topology_json", "topology_graphml", "trace", "csynth", "release", "sql")
+
+
+def campaign(script: str, *arguments: str) -> list[dict[str, Any]]:
+    """Answers of one part, each a line of JSON."""
+    argv = [sys.executable, str(FAULTS / script), *arguments]
+    done = subprocess.run(argv, stdout=subprocess.PIPE, text=True, check=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def show(header: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
+    print(f"\n| {' | '.join(header)} |\n|{' --- |' * len(header)}")
+    for row in rows:
+        print(f"| {' | '.join(map(str, row))} |", flush=True)
+
+
+def interruptions(options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Kills and full disks of `simfoundry run`."""
+    asked = {"kills": options.kills, "full-disk": options.disks}
+    answers = [
+        answer
+        for kind, count in asked.items()
+        if count
+        for answer in campaign(
+            "interrupted_runs.py", kind, "--count", str(count), "--seed", str(options.seed), "--whole"
+        )
+    ]
+    if answers:
+        rows = [(a["campaign"], a["interruptions"], a.get("failed", "-"), len(a["faults"])) for a in answers]
+        show(("interruption", "runs", "failed", "faults"), rows)
+    return answers
+
+
+def flips(options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Single flipped bits in every kind of file."""
+    answers = campaign("flipped_bits.py", "--count", str(options.flips), "--seed", str(options.seed))
+    rows = [(a["kind"], a["flips"], a["detected"], a["harmless"], len(a["faults"])) for a in answers]
+    total = ("all", *(sum(row[k] for row in rows) for k in range(1, 5)))
+    show(("file", "flips", "detected", "same result", "faults"), [*rows, total])
+    return answers
+
+
+def inputs(options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Mutated inputs of every parser."""
+    answers: list[dict[str, Any]] = []
+    for parser in PARSERS:
+        answers += campaign(
+            "mutated_inputs.py", parser, "--count", str(options.inputs), "--seed", str(options.seed)
+        )
+    rows = [
+        (
+            a["parser"],
+            a["inputs"],
+            a["outcomes"].get("accepted", 0),
+            a["peak_mb"],
+            a["slowest_s"],
+            len(a["faults"]),
+        )
+        for a in answers
+    ]
+    show(("parser", "inputs", "accepted", "peak MB", "slowest s of processor", "faults"), rows)
+    return answers
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--kills", type=int, default=50)
+    parser.add_argument("--flips", type=int, default=1000)
+    parser.add_argument("--disks", type=int, default=20)
+    parser.add_argument("--inputs", type=int, default=1000, help="of each parser")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    print(f"Machine: {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}.")
+    answers = [
+        *(inputs(options) if options.inputs else []),
+        *(flips(options) if options.flips else []),
+        *interruptions(options),
+    ]
+    faults = [fault for answer in answers for fault in answer["faults"]]
+    for fault in faults:
+        print(f"\nfault: {fault}")
+    return int(bool(faults))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

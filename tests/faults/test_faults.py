@@ -1,0 +1,46 @@
+"""A short form of the campaign of faults; its long form is `tests/benchmarks/fault_campaign.py`."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mutated_inputs import PARSERS
+
+HERE = Path(__file__).parent
+MEMORY_LIMIT_MB = 1000
+
+
+def campaign(script: str, *arguments: str) -> list[dict[str, Any]]:
+    """Answers of a campaign in a process of its own; skipped where this user may not mount a file system."""
+    argv = [sys.executable, str(HERE / script), *arguments]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    if "PermissionError" in done.stderr:
+        pytest.skip(f"a file system cannot be mounted: {done.stderr.strip().splitlines()[-1]}")
+    assert done.returncode == 0, done.stderr[-2000:]
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize("parser", sorted(PARSERS))
+def test_mutated_inputs_are_accepted_or_refused_in_bounds(parser: str) -> None:
+    (answer,) = campaign("mutated_inputs.py", parser, "--count", "40")
+    assert answer["faults"] == []
+    assert answer["peak_mb"] < MEMORY_LIMIT_MB
+    assert sum(answer["outcomes"].values()) == 40
+
+
+def test_flipped_bits_are_never_read_as_another_result() -> None:
+    answers = campaign("flipped_bits.py", "--count", "150")
+    assert [fault for answer in answers for fault in answer["faults"]] == []
+    assert sum(answer["flips"] for answer in answers) == 150
+
+
+@pytest.mark.parametrize("kind", ["kills", "full-disk"])
+def test_an_interrupted_run_leaves_whole_tables_and_is_finished(kind: str) -> None:
+    (answer,) = campaign("interrupted_runs.py", kind, "--count", "2")
+    assert answer["faults"] == []
+    assert answer["interruptions"] == 2
