@@ -30,6 +30,7 @@ CLOCK = "clock"
 OUTPUT = "output"
 
 _CHUNK_BYTES = 1 << 16
+_PROCESSOR_WORDS = "CPU time limit exceeded"  # gcc and shells, of a program that SIGXCPU ended
 _MACHINE_WORDS = (
     "No space left on device",
     "Disk quota exceeded",
@@ -203,12 +204,9 @@ def run_tool(
             _kill_group(process)
         used_s = reap(process)
     returncode = process.returncode
-    if (
-        limit is None
-        and processor_s is not None
-        and ended_by_processor_limit(returncode, used_s, processor_s)
-    ):
-        limit = PROCESSOR
+    if limit is None and processor_s is not None:
+        late = ended_by_processor_limit(returncode, err.text(), used_s, processor_s)
+        limit = PROCESSOR if late else None
     return ToolRun(
         returncode=None if limit in (PROCESSOR, CLOCK) else returncode,
         stdout=out.text(),
@@ -239,12 +237,17 @@ def reap(process: subprocess.Popen[bytes]) -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def ended_by_processor_limit(returncode: int | None, used_s: float, limit_s: int) -> bool:
+def ended_by_processor_limit(
+    returncode: int | None, stderr: str, used_s: float = 0.0, limit_s: float = math.inf
+) -> bool:
     """Whether a process, or a child of it, was ended at its limit of processor time.
 
-    The kernel counts in ticks against the limit, so what it reports in the end can be a little below it.
+    Args: used_s: processor time of both; the kernel counts against the limit in ticks, so that it can be a
+          little below.
     """
-    return returncode == -signal.SIGXCPU or (returncode != 0 and used_s >= 0.9 * limit_s)
+    if returncode == 0:
+        return False
+    return returncode == -signal.SIGXCPU or _PROCESSOR_WORDS in stderr or used_s >= 0.9 * limit_s
 
 
 def machine_fault(

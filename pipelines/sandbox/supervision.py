@@ -24,7 +24,6 @@ from pipelines.tools import (
     machine_fault,
     output_streams,
     readable,
-    reap,
     stopwatch,
 )
 
@@ -69,7 +68,6 @@ class Supervision:
         self._handles = contextlib.ExitStack()
         self._first_handle: int | None = None
         self._stopped_by: str | None = None
-        self._used_s = 0.0
 
     def wait(self) -> None:
         """Return when the program has ended or has passed a limit."""
@@ -94,8 +92,8 @@ class Supervision:
                 self._status.take()  # without it, the first process could outlive bubblewrap
             if self._first_handle is not None:
                 _kill(self._first_handle)
-            os.kill(self._process.pid, signal.SIGKILL)  # not `kill`, which would reap it
-            self._used_s = reap(self._process)
+            self._process.kill()
+            self._process.wait()
             if self._first_handle is not None:
                 readable([self._first_handle], None)
             self._drain()
@@ -118,7 +116,7 @@ class Supervision:
             raise SandboxError(f"confinement must be possible, got {said[-_LAST_WORDS:]}; {_NEEDS}")
         returncode = _returncode(stopped_by, exit_code)
         limit = CLOCK if stopped_by == TIME else stopped_by
-        if limit is None and ended_by_processor_limit(returncode, self._used_s, self._limits.cpu_s):
+        if limit is None and ended_by_processor_limit(returncode, self._err.text()):
             limit, returncode = PROCESSOR, None
         return ConfinedRun(
             returncode=returncode,

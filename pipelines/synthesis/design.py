@@ -6,11 +6,10 @@ Belongs here: the result, and turning what the tool did into a status. Does not:
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pipelines.schemas.status import OK, TIMEOUT, TOOL_ERROR
+from pipelines.schemas.status import OK, TOOL_ERROR
 from pipelines.synthesis import recipe
 from pipelines.synthesis.errors import SynthesisError
 from pipelines.synthesis.liberty import Liberty
@@ -24,10 +23,10 @@ from pipelines.synthesis.netlist import (
     unmapped_cells,
 )
 from pipelines.synthesis.timing import analyse_timing
-from pipelines.tools import ToolRun, run_tool, stopwatch
+from pipelines.synthesis.yosys import YosysFailed, run_yosys
+from pipelines.tools import stopwatch
 
 TOOL = "pyosys"
-_WORKER = Path(__file__).with_name("worker.py")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,34 +75,14 @@ class SynthesisResult:
     wall_s: float = 0.0
 
 
-def _prepare(verilog: str, commands: tuple[str, ...], target: Target, folder: Path) -> None:
-    """Everything the worker reads, under fixed names in its folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for stale in (recipe.LOG_FILE, recipe.NETLIST_FILE, recipe.LIBERTY_FILE):
-        (folder / stale).unlink(missing_ok=True)
-    (folder / recipe.LIBERTY_FILE).symlink_to(target.liberty.absolute())
-    (folder / recipe.VERILOG_FILE).write_text(verilog, encoding="utf-8")
-    (folder / recipe.COMMAND_FILE).write_text("\n".join(commands), encoding="utf-8")
-    constraints = recipe.constraints(load_liberty(target.liberty).smallest_buffer)
-    (folder / recipe.CONSTRAINT_FILE).write_text(constraints, encoding="utf-8")
-    (folder / recipe.CONSTANT_MULTIPLY_FILE).write_text(recipe.constant_multiply_map(), "utf-8")
-
-
-def tool_error(run: ToolRun, folder: Path) -> str:
-    """The tool's own error line, or how it ended."""
-    log = folder / recipe.LOG_FILE
-    text = log.read_text("utf-8", errors="replace") if log.is_file() else ""
-    errors = [line.strip() for line in text.splitlines() if "ERROR:" in line]
-    if errors:
-        return errors[-1][:400]
-    return f"pyosys must end with status 0, got {run.returncode}: {run.last_words()}"
-
-
-def _run_tool(folder: Path, timeout_s: float) -> ToolRun:
-    # Run by path and isolated, not as a module: the package's imports would cost four times the
-    # start-up of pyosys. Temporary files of abc go into the folder, named relative to it.
-    argv = [sys.executable, "-I", str(_WORKER), recipe.COMMAND_FILE, recipe.LOG_FILE]
-    return run_tool(argv, folder=folder, timeout_s=timeout_s, environment={"TMPDIR": "."})
+def _files(verilog: str, target: Target) -> dict[str, bytes]:
+    """Everything that yosys reads, under fixed names."""
+    return {
+        recipe.LIBERTY_FILE: target.liberty.read_bytes(),
+        recipe.VERILOG_FILE: verilog.encode(),
+        recipe.CONSTRAINT_FILE: recipe.constraints(load_liberty(target.liberty).smallest_buffer).encode(),
+        recipe.CONSTANT_MULTIPLY_FILE: recipe.constant_multiply_map().encode(),
+    }
 
 
 def _check_mapped(netlist: Netlist, liberty: Liberty) -> None:
@@ -124,8 +103,8 @@ def _check_mapped(netlist: Netlist, liberty: Liberty) -> None:
         raise SynthesisError(f"every cell must be in library {liberty.name}, got {got}")
 
 
-def _measure(folder: Path, top: str, liberty: Liberty, start: float) -> SynthesisResult:
-    netlist = parse_netlist((folder / recipe.NETLIST_FILE).read_bytes(), top)
+def _measure(content: bytes, top: str, liberty: Liberty, start: float) -> SynthesisResult:
+    netlist = parse_netlist(content, top)
     _check_mapped(netlist, liberty)
     timing = analyse_timing(netlist, liberty)
     by_type = netlist.cells_by_type
@@ -151,24 +130,23 @@ def synthesize_design(
         verilog: complete (System)Verilog text.
         top: name of the top module, a plain identifier.
         target: library and clock period.
-        folder: working folder of the tool; it keeps the log and the mapped netlist.
-        timeout_s: wall-clock limit of the tool in seconds.
+        folder: working folder of the tool, emptied first; it keeps the log and the mapped netlist.
+        timeout_s: limit of the tool's processor time in seconds.
     Returns: the figures, or status timeout or tool_error with the reason.
     Raises:  SynthesisError: the top is not an identifier, or the library cannot be read.
     """
     start = stopwatch()
     commands = recipe.commands(top)
     liberty = load_liberty(target.liberty)
-    folder = folder.absolute()
-    _prepare(verilog, commands, target, folder)
-    run = _run_tool(folder, timeout_s)
-    if run.timed_out:
-        reason = f"synthesis must end within {timeout_s:g} s, got more"
-        return SynthesisResult(status=TIMEOUT, reason=reason, wall_s=stopwatch() - start)
-    if run.returncode != 0:
-        reason = tool_error(run, folder)
-        return SynthesisResult(status=TOOL_ERROR, reason=reason, wall_s=stopwatch() - start)
     try:
-        return _measure(folder, top, liberty, start)
+        (content,) = run_yosys(
+            commands,
+            files=_files(verilog, target),
+            outputs=[recipe.NETLIST_FILE],
+            folder=folder,
+            timeout_s=timeout_s,
+        )
+        return _measure(content, top, liberty, start)
     except SynthesisError as error:
-        return SynthesisResult(status=TOOL_ERROR, reason=str(error), wall_s=stopwatch() - start)
+        status = error.status if isinstance(error, YosysFailed) else TOOL_ERROR
+        return SynthesisResult(status=status, reason=str(error), wall_s=stopwatch() - start)

@@ -8,19 +8,16 @@ yosys' for the state and its inverse of each `ff` group.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from pipelines.synthesis.design import tool_error
 from pipelines.synthesis.errors import SynthesisError
-from pipelines.synthesis.recipe import COMMAND_FILE, LIBERTY_FILE, LOG_FILE, VERILOG_FILE
-from pipelines.tools import run_tool
+from pipelines.synthesis.recipe import LIBERTY_FILE, VERILOG_FILE
+from pipelines.synthesis.yosys import YosysFailed, run_yosys
 
-_WORKER = Path(__file__).with_name("worker.py")
 _LIBRARY_REPORT, _DESIGN_REPORT = "library.json", "design.json"
 _COMMANDS = (
     f"read_liberty -ignore_miss_func -ignore_miss_dir {LIBERTY_FILE}",
@@ -64,23 +61,21 @@ class Recount:
 def recount_cells(verilog: str, *, liberty: Path, folder: Path, timeout_s: float = 120.0) -> Recount:
     """Count a structural netlist's cells with yosys, in one fresh process.
 
-    Args:    verilog: module `top` of cells of the library; folder: of the tool's files, made if absent.
-    Raises:  SynthesisError: the tool fails, takes longer than timeout_s seconds, or reports something else.
+    Args:    verilog: module `top` of cells of the library; folder: of the tool's files, emptied first;
+             timeout_s: limit of processor time in seconds.
+    Raises:  SynthesisError: the tool fails, passes its limit, or reports something else.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    for stale in (LIBERTY_FILE, LOG_FILE):
-        (folder / stale).unlink(missing_ok=True)
-    (folder / LIBERTY_FILE).symlink_to(liberty.absolute())
-    (folder / VERILOG_FILE).write_text(verilog, encoding="utf-8")
-    (folder / COMMAND_FILE).write_text("\n".join(_COMMANDS), encoding="utf-8")
-    argv = [sys.executable, "-I", str(_WORKER), COMMAND_FILE, LOG_FILE]
-    run = run_tool(argv, folder=folder, timeout_s=timeout_s)
-    if run.returncode != 0:
-        raise SynthesisError(f"yosys must count a netlist's cells, got: {tool_error(run, folder)}")
-    return parse_recount(
-        (folder / _LIBRARY_REPORT).read_bytes(),
-        (folder / _DESIGN_REPORT).read_bytes(),
-    )
+    try:
+        library, design = run_yosys(
+            _COMMANDS,
+            files={LIBERTY_FILE: liberty.read_bytes(), VERILOG_FILE: verilog.encode()},
+            outputs=[_LIBRARY_REPORT, _DESIGN_REPORT],
+            folder=folder,
+            timeout_s=timeout_s,
+        )
+    except YosysFailed as failure:
+        raise SynthesisError(f"yosys did not count a netlist's cells: {failure}") from failure
+    return parse_recount(library, design)
 
 
 def parse_recount(library: bytes, design: bytes) -> Recount:

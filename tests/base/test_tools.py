@@ -153,6 +153,7 @@ def test_last_words_name_the_signal_that_ended_a_tool(run_python: RunPython, num
 _WORKS, _WAITS = "while True: pass", "import time; time.sleep(99)"
 _IGNORES = "import signal; signal.signal(signal.SIGXCPU, signal.SIG_IGN)\n" + _WORKS
 _IN_A_CHILD = f"import subprocess, sys; sys.exit(-subprocess.call([sys.executable, '-c', {_WORKS!r}]))"
+_SAID = "import sys; sys.exit('gcc: fatal error: CPU time limit exceeded signal terminated program cc1')"
 
 
 def test_a_limit_of_processor_time_counts_work_and_not_waiting(run_python: RunPython) -> None:
@@ -160,7 +161,7 @@ def test_a_limit_of_processor_time_counts_work_and_not_waiting(run_python: RunPy
     assert (result.returncode, result.limit, result.machine_fault) == (0, None, None)
 
 
-@pytest.mark.parametrize("code", [_WORKS, _IGNORES, _IN_A_CHILD])
+@pytest.mark.parametrize("code", [_WORKS, _IGNORES, _IN_A_CHILD, _SAID])
 def test_the_processor_limit_ends_a_tool(run_python: RunPython, code: str) -> None:
     result = run_python(code, timeout_s=1.0, of_processor=True)
     assert (result.returncode, result.timed_out) == (None, True)
