@@ -72,6 +72,8 @@ class ToolRun:
         """How the tool ended, if not by itself, and the end of what it said, for a reason in a row."""
         if self.limit == OUTPUT:
             return f"wrote more than {OUTPUT_LIMIT_BYTES >> 20} MiB"
+        if self.limit == CLOCK and self.machine_fault is not None:
+            return self.machine_fault
         text = (self.stderr.strip() or self.stdout.strip() or "no output").strip()[-limit:]
         if self.returncode is not None and self.returncode < 0:
             return f"ended by {signal_name(-self.returncode)}: {text}"

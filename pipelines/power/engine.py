@@ -105,7 +105,7 @@ def run_engine(
 
 
 def _failed(run: ToolRun) -> EngineRun:
-    if run.timed_out or run.returncode == _CYCLE_LIMIT:
+    if run.machine_fault is None and (run.timed_out or run.returncode == _CYCLE_LIMIT):
         limit = "time" if run.timed_out else "cycle"
         reason = f"the netlist simulation ran past its {limit} limit"
         return EngineRun(

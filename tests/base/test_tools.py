@@ -177,6 +177,7 @@ def test_the_clock_is_a_fault_of_the_machine_only_behind_a_limit_of_processor_ti
     assert (plain.limit, plain.timed_out, plain.machine_fault) == ("clock", True, None)
     assert (last_resort.limit, last_resort.timed_out) == ("clock", True)
     assert last_resort.machine_fault == "the machine was too busy: no end within 1 s by the clock"
+    assert last_resort.last_words() == last_resort.machine_fault
 
 
 def test_a_kill_from_outside_and_a_full_disk_are_faults_of_the_machine(run_python: RunPython) -> None:

@@ -300,6 +300,33 @@ def test_run_that_is_too_long_is_a_timeout(
 
 
 @pytest.mark.parametrize(
+    ("program", "outcome"),
+    [
+        ("while :; do :; done", ("timeout", "the netlist simulation ran past its time limit")),
+        (
+            "exec sleep 60",
+            (
+                "tool_error",
+                "the netlist simulation: the machine was too busy: no end within 1 s by the clock",
+            ),
+        ),
+    ],
+)
+def test_only_processor_time_makes_a_timeout(
+    program: str, outcome: tuple[str, str], small: Liberty, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    simulator = tmp_path / "simulator"
+    simulator.write_text(f"#!/bin/sh\n{program}\n")
+    simulator.chmod(0o755)
+    monkeypatch.setattr("pipelines.power.engine.build_engine", lambda folder: simulator)
+    netlist = netlist_of({"a": ("input", [3]), "y": ("output", [5])}, ("INV", "A=3 Y=5"))
+    encoded = encode_netlist(netlist, small, analyse_timing(netlist, small))
+    limit_s = 1.0 if outcome[0] == "timeout" else 0.1
+    run = run_engine(encoded, bytes, folder=tmp_path / "run", engine_folder=tmp_path, timeout_s=limit_s)
+    assert (run.status, run.reason) == outcome
+
+
+@pytest.mark.parametrize(
     ("cells", "message"),
     [
         ([("LATCH", "D=3 G=4 Q=5")], "no latches or three-state drivers, got LATCH"),
