@@ -15,6 +15,7 @@ import dagster as dg
 from dagster._core.instance.ref import InstanceRef
 from sqlalchemy import Engine, event
 
+from assets.databases import require_whole_history
 from assets.deployments import QUIET_ENVIRONMENT, Deployment
 
 INSTANCE_SETTINGS = Path(__file__).resolve().parents[1] / "dagster.yaml"
@@ -49,11 +50,15 @@ def prepare_home(deployment: Deployment) -> Path:
 
 
 def open_instance(deployment: Deployment) -> dg.DagsterInstance:
-    """The instance the Dagster UI shows. Log lines of steps go to its storage, not to the screen."""
+    """The instance the Dagster UI shows. Log lines of steps go to its storage, not to the screen.
+
+    Raises: FoundryError: one of its databases is damaged.
+    """
     os.environ.update({k: os.environ.get(k, v) for k, v in QUIET_ENVIRONMENT.items()})
     os.environ["DAGSTER_HOME"] = str(prepare_home(deployment))
     if not event.contains(Engine, "do_connect", _open_without_waiting):
         event.listen(Engine, "do_connect", _open_without_waiting)
+    require_whole_history(deployment.dagster_home)
     reference = InstanceRef.from_dir(os.environ["DAGSTER_HOME"], overrides=_NO_CAPTURE)
     return dg.DagsterInstance.from_ref(reference)
 
@@ -84,8 +89,10 @@ def release_dead_runs(instance: dg.DagsterInstance) -> int:
     """End runs whose process is gone, and give back the pool slots they still hold.
 
     Returns: how many there were.
+    Raises:  FoundryError: the events of one are damaged.
     """
     dead = [run for run in _unfinished(instance) if not _is_alive(run.tags[PROCESS_TAG])]
+    require_whole_history(Path(instance.root_directory), *(run.run_id for run in dead))
     for run in dead:
         instance.report_run_canceled(run, "the process was killed; the next run resumes its work")
         instance.event_log_storage.free_concurrency_slots_for_run(run.run_id)

@@ -14,6 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from assets.databases import require_whole_registry
 from assets.errors import FoundryError
 from assets.language_models import make_variants, usage_notes
 from assets.partitions import (
@@ -298,18 +299,23 @@ def make_models(
     del listen  # the trainer has none; the key makes a second training free
     options = settings.configuration.models.tenset_mlp.model_dump()
     seed = options.pop("seed")
+    store = registry_store(settings)
     outcome = train_tenset_mlp(
         settings.deployment.data_dir,
         TrainOptions(split=settings.configuration.features.split, **options),
         seed=seed,
     )
-    placed = register_candidate(outcome, registry_store(settings), tags or {})
+    placed = register_candidate(outcome, store, tags or {})
     rows = {"leaderboard": outcome.leaderboard}
     return _write(settings, "models", predictor, rows, notes=_registration_notes(placed))
 
 
 def registry_store(settings: Settings) -> RegistryStore:
-    """The model registry of the deployment."""
+    """The model registry of the deployment.
+
+    Raises: FoundryError: it is damaged.
+    """
+    require_whole_registry(settings.deployment)
     return RegistryStore(
         tracking_uri=settings.deployment.tracking_uri,
         artifact_folder=settings.deployment.artifact_folder,

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from assets.commands.programs import read_directives, read_user_program
+from assets.databases import require_whole_registry
 from assets.deployments import QUIET_ENVIRONMENT, find_deployment
 from assets.errors import FoundryError, explain
 from models.labelled import Query
@@ -26,7 +27,8 @@ def predict_file(
 
     Args:    model: NAME@ALIAS. memory_delay: cycles. clock: period in ns.
     Returns: a value a target, with the confidence and the features outside of training.
-    Raises:  FoundryError: no such model. ProgramError, HlsError: an input is not acceptable.
+    Raises:  FoundryError: no such model, or a damaged registry. ProgramError, HlsError: an input is not
+             acceptable.
     """
     name, _, alias = model.partition("@")
     if not name or not alias:
@@ -43,6 +45,8 @@ def predict_file(
 
 
 def _ask(uri: str, query: Query, file: Path) -> dict[str, Any]:
+    deployment = find_deployment()
+    require_whole_registry(deployment)
     os.environ.update({k: os.environ.get(k, v) for k, v in QUIET_ENVIRONMENT.items()})
     for logger in ("mlflow", "alembic"):
         logging.getLogger(logger).setLevel(logging.ERROR)
@@ -52,7 +56,7 @@ def _ask(uri: str, query: Query, file: Path) -> dict[str, Any]:
         import pandas as pd
         from mlflow.exceptions import MlflowException
 
-        store = find_deployment().tracking_uri
+        store = deployment.tracking_uri
         mlflow.set_tracking_uri(store)
         try:
             predictor = mlflow.pyfunc.load_model(uri)

@@ -18,6 +18,7 @@ from pathlib import Path
 import click
 
 from assets.configuration import read_parameters
+from assets.databases import require_whole_registry
 from assets.deployments import QUIET_ENVIRONMENT, Deployment, find_deployment
 from assets.errors import FoundryError
 from assets.instance import open_instance
@@ -34,11 +35,12 @@ def serve(*, port: int, mlflow_port: int, as_json: bool) -> bool:
     """Serve until Ctrl-C, or until a server ends by itself.
 
     Returns: whether it was Ctrl-C.
-    Raises:  FoundryError: a port is taken.
+    Raises:  FoundryError: a port is taken, or a database is damaged.
     """
     deployment = find_deployment()
     for number in (port, mlflow_port):
         _require_free(number)
+    require_whole_registry(deployment)
     with open_instance(deployment) as instance:  # the UI offers what the last run was configured for
         declare_partitions(instance, read_parameters(deployment.project))
     addresses = {"dagster": f"http://{HOST}:{port}", "mlflow": f"http://{HOST}:{mlflow_port}"}
