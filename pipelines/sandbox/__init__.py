@@ -4,11 +4,11 @@ Belongs here: confinement by bubblewrap, limits, and reading what such a program
 is run, or what its results mean.
 """
 
-from pipelines.sandbox.errors import SandboxError
+from pipelines.sandbox.answers import answers_in_time
+from pipelines.sandbox.errors import MachineFault, SandboxError
 from pipelines.sandbox.limits import FILES, MEMORY, OUTPUT, TIME, ConfinedRun, Limits
 from pipelines.sandbox.outputs import read_output
 from pipelines.sandbox.runner import run_confined
-from pipelines.sandbox.watch import processor_s
 
 __all__ = [
     "FILES",
@@ -17,8 +17,9 @@ __all__ = [
     "TIME",
     "ConfinedRun",
     "Limits",
+    "MachineFault",
     "SandboxError",
-    "processor_s",
+    "answers_in_time",
     "read_output",
     "run_confined",
 ]

@@ -1,6 +1,6 @@
-"""What is raised when a program cannot be confined.
+"""What is raised when a program cannot be confined, or the machine ended an attempt.
 
-Belongs here: the exception of this package. Does not: what a confined program did, which is a status.
+Belongs here: the exceptions of this package. Does not: what a confined program did, which is a status.
 """
 
 from __future__ import annotations
@@ -8,3 +8,7 @@ from __future__ import annotations
 
 class SandboxError(RuntimeError):
     """A request that makes no sense, a machine that forbids confinement, or an output that is no file."""
+
+
+class MachineFault(RuntimeError):
+    """The machine and not the input ended an attempt, or may have: the next one may succeed."""

@@ -23,6 +23,7 @@ from pipelines.pragmas.bound import bound, read_target
 from pipelines.pragmas.configuration import FINE
 from pipelines.pragmas.explore import Evaluation, OwnHls, RivalOptions, explore_randomly, own_hls
 from pipelines.programs import program_from_file
+from pipelines.sandbox import MachineFault, answers
 from pipelines.schemas import INFEASIBLE, OK, TIMEOUT, TOOL_ERROR, ProgramRow
 from pipelines.tools import find_tool, run_tool
 
@@ -123,7 +124,7 @@ def test_no_design_is_faster_than_its_bound_with_a_longer_interval(name: str, tm
 def test_a_design_that_takes_too_long_is_a_timeout_and_is_not_tried_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(own_hls, "PATIENCE", 1_000_000)
+    monkeypatch.setattr(answers, "PATIENCE", 1_000_000)
     own = evaluator("gemv", tmp_path, timeout_s=0.001)
     first = own.evaluate(Configuration())
     reason = "high-level synthesis took more than 0.001 s of processor time"
@@ -134,11 +135,11 @@ def test_a_design_that_takes_too_long_is_a_timeout_and_is_not_tried_again(
 def test_the_clock_decides_nothing_about_a_design(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine that has no processor time for a design is a fault of the machine, and is not remembered."""
     own = evaluator("gemv", tmp_path, timeout_s=0.001)
-    monkeypatch.setattr(own_hls, "processor_s", lambda _: 0.0)
+    monkeypatch.setattr(answers, "processor_s", lambda _: 0.0)
     late = own.evaluate(Configuration())
     reason = "the machine was too busy: no end within 0.01 s by the clock"
     assert (late.status, late.reason) == (TOOL_ERROR, reason)
-    monkeypatch.setattr(own_hls, "PATIENCE", 1_000_000)
+    monkeypatch.setattr(answers, "PATIENCE", 1_000_000)
     assert own.evaluate(Configuration()).status == OK
 
 
@@ -163,7 +164,7 @@ def test_a_fault_of_the_machine_is_not_hidden_by_strips(
 
     def fails_at_first(own: OwnHls, program: ProgramRow, options: HlsOptions) -> tuple[Evaluation, bool]:
         monkeypatch.setattr(OwnHls, "_measure", measure)
-        raise own_hls.MachineFault("OSError: No space left on device")
+        raise MachineFault("OSError: No space left on device")
 
     monkeypatch.setattr(OwnHls, "_measure", fails_at_first)
     found = own.evaluate(asked)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from pipelines.identity import text_sha256
 from pipelines.programs import ProgramError
 from pipelines.programs.llm import CheckLimits, ParentPool, Prices, ProviderError, checking, reason_kind
 from pipelines.programs.llm.bounded import BoundedReader
+from pipelines.sandbox import answers
 
 
 def test_good_variant_is_a_row_that_says_where_it_comes_from(tmp_path: Path) -> None:
@@ -163,8 +165,9 @@ def test_odd_expressions_cost_one_variant(expression: str, tmp_path: Path) -> No
 
 @pytest.fixture
 def hurried(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Variants are read at once or not at all."""
-    reader = BoundedReader(checking._read, wall_s=0.001)
+    """Variants are read without end."""
+    monkeypatch.setattr(answers, "PATIENCE", 1_000_000)
+    reader = BoundedReader(_never_ends, processor_s=0.001)
     monkeypatch.setattr(checking, "_READER", reader)
     yield
     reader.end()
@@ -172,7 +175,7 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def test_a_variant_that_takes_too_long_is_a_row(tmp_path: Path, hurried: None) -> None:
     (row,) = variants(Says(fenced(GOOD)), tmp_path).rows
-    reason = "a variant must be read and scheduled in bounds, got more than 0.001 s"
+    reason = "a variant must be read and scheduled in bounds, got more than 0.001 s of processor time"
     assert (row.status, row.reason) == ("timeout", reason)
 
 
@@ -181,6 +184,12 @@ def _never_ends(source: str, top: str) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # as a process started by one that ignores it
     while True:
         pass
+
+
+def _waits(source: str, top: str) -> None:
+    """As on a machine that has no processor time for it."""
+    del source, top
+    time.sleep(60.0)
 
 
 def _takes_memory(source: str, top: str) -> None:
@@ -196,17 +205,38 @@ def _ends_its_process(source: str, top: str) -> None:
 @pytest.mark.parametrize(
     ("read", "excess"),
     [
-        (_never_ends, "more than 0.2 s"),
-        (_ends_its_process, "the end of the process that read it"),
+        (_never_ends, "more than 0.2 s of processor time"),
         (_takes_memory, "more than 3 GiB"),
     ],
 )
-def test_a_reading_ends_whatever_it_does(read: Callable[[str, str], None], excess: str) -> None:
-    reader = BoundedReader(read, wall_s=0.2 if read is _never_ends else 60.0)
+def test_a_reading_ends_whatever_it_does(
+    read: Callable[[str, str], None], excess: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(answers, "PATIENCE", 1_000_000)
+    reader = BoundedReader(read, processor_s=0.2 if read is _never_ends else 60.0)
     try:
         assert [reader.excess("", ""), reader.excess("", "")] == [excess, excess]
     finally:
         reader.end()
+
+
+@pytest.mark.parametrize(
+    ("read", "fault"),
+    [
+        (_ends_its_process, "the process that read a program was ended from outside"),
+        (_waits, "the machine was too busy: no end within 0.2 s by the clock"),
+    ],
+)
+def test_what_the_machine_does_to_a_reading_is_no_verdict(
+    read: Callable[[str, str], None], fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader = BoundedReader(read, processor_s=0.02)
+    monkeypatch.setattr(checking, "_READER", reader)
+    try:
+        (row,) = variants(Says(fenced(GOOD)), tmp_path).rows
+    finally:
+        reader.end()
+    assert (row.status, row.reason) == ("tool_error", f"an engine failed: MachineFault: {fault}")
 
 
 def test_macros_that_grow_are_refused(tmp_path: Path) -> None:

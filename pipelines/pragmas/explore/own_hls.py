@@ -37,16 +37,13 @@ from pipelines.pragmas.explore.directives import banked_size, hls_directives, li
 from pipelines.pragmas.explore.evaluation import Evaluation
 from pipelines.pragmas.summary import Summary
 from pipelines.programs import ProgramError, draw_data
-from pipelines.sandbox import processor_s
+from pipelines.sandbox import MachineFault, answers_in_time
 from pipelines.schemas import INFEASIBLE, OK, TIMEOUT, TOOL_ERROR, ProgramRow
-from pipelines.tools import PATIENCE, ToolMissing, stopwatch
+from pipelines.tools import ToolMissing, stopwatch
 
 COPIES_A_SECOND = 250
 """Operations and accesses of an unrolled program that are synthesised and counted in a second, likely: plain
 loops do 400 to 800, arrays in many banks 100 to 200. Searches begin with it and double what was done."""
-
-LOOK_S = 0.05
-"""Seconds between looks at the processor time of a process."""
 
 ENDING_S = 2.0
 """Seconds in which a process that is asked to end does so; in one long step of the engine it cannot."""
@@ -55,10 +52,6 @@ PRELOADED = ("pipelines.pragmas.explore.own_hls",)
 
 COUNTING = LabelOptions(power=False, audit_fraction=0.0, cycle_limit=1 << 40)
 """Cycles alone. The time limit ends what runs too long, which 70 million cycles of a plain loop do not."""
-
-
-class MachineFault(Exception):
-    """The machine and not the design ended an attempt, or may have: the next one may succeed."""
 
 
 _WAITS = re.compile(r"II (\d+): ResMII (\d+) \([^)]*\), RecMII (\d+) \(array")
@@ -179,26 +172,14 @@ class OwnHls:
         process.start()
         sending.close()
         try:
-            return _received(receiving) if self._answers(receiving, process.pid or 0) else None
+            in_time = answers_in_time(receiving, process.pid, timeout_s=self.timeout_s)
+            return _received(receiving) if in_time else None
         finally:
             process.terminate()  # it ends its tools and removes its folders
             process.join(ENDING_S)
             process.kill()
             process.join()
             receiving.close()
-
-    def _answers(self, receiving: Connection, process: int) -> bool:
-        """Wait for an answer; whether there is one before the processor time ends.
-
-        Raises: MachineFault.
-        """
-        clock_s, start = PATIENCE * self.timeout_s, stopwatch()
-        while not receiving.poll(LOOK_S):
-            if processor_s(process) > self.timeout_s:
-                return False
-            if stopwatch() - start > clock_s:
-                raise MachineFault(f"the machine was too busy: no end within {clock_s:g} s by the clock")
-        return True
 
     def _late(self) -> Evaluation:
         reason = f"high-level synthesis took more than {self.timeout_s:g} s of processor time"

@@ -17,9 +17,11 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from threading import Lock
 
+from pipelines.sandbox import MachineFault, answers_in_time
+
 MEMORY_BYTES = 3 << 30
-WALL_S = 60.0
-"""Programs of the suite take some 0.2 s; a busy machine and a slow one are within this."""
+PROCESSOR_S = 60.0
+"""Programs of the suite take some 0.2 s; a slow machine is within this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,31 +35,32 @@ class _Reading:
 class BoundedReader:
     """One process that reads programs, started when it is first needed and again when it had to be ended."""
 
-    def __init__(self, read: Callable[[str, str], None], *, wall_s: float = WALL_S) -> None:
+    def __init__(self, read: Callable[[str, str], None], *, processor_s: float = PROCESSOR_S) -> None:
         self._read = read
-        self._wall_s = wall_s
+        self._processor_s = processor_s
         self._lock = Lock()
         self._reading: _Reading | None = None
 
     def excess(self, source: str, top: str) -> str | None:
         """What the reading had too much of, None when it came to its end, whatever the end was.
 
-        Args: source: a program; top: its function.
+        Args:   source: a program; top: its function.
+        Raises: MachineFault: the machine ended the process, or had no time for it.
         """
         with self._lock:
             reading = self._reading or self._started()
             try:
                 reading.connection.send((source, top))
-                if reading.connection.poll(self._wall_s):
+                if answers_in_time(reading.connection, reading.process.pid, timeout_s=self._processor_s):
                     return reading.connection.recv()
-            except (EOFError, OSError):  # the process was ended from outside, as for want of memory
+            except (EOFError, OSError) as error:
                 self.end()
-                return "the end of the process that read it"
+                raise MachineFault("the process that read a program was ended from outside") from error
             except BaseException:
                 self.end()
                 raise
             self.end()
-            return f"more than {self._wall_s:g} s"
+            return f"more than {self._processor_s:g} s of processor time"
 
     def end(self) -> None:
         """End the process, if there is one, whichever signals it ignores."""
