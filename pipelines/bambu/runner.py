@@ -18,7 +18,7 @@ import numpy as np
 
 from pipelines.bambu.report import BambuReport, failure_reason, parse_report
 from pipelines.interface import DataSet, Interface
-from pipelines.tools import OUTPUT, find_tool, run_tool
+from pipelines.tools import find_tool, run_tool
 
 EXECUTABLE = "bambu"
 TOOL = "bambu"
@@ -153,13 +153,13 @@ def run_bambu(
     if options.simulate:
         (folder / "testbench.xml").write_text(bench_text(interface, data or {}))
     argv = [executable, *command_line(interface.top, options)]
-    run = run_tool(argv, folder=folder, timeout_s=timeout_s)
+    run = run_tool(argv, folder=folder, timeout_s=timeout_s, of_processor=True)
     text = f"{run.stdout}\n{run.stderr}"
     report = parse_report(text)
-    if run.timed_out:
-        status, reason = "timeout", f"bambu ran past its time limit of {timeout_s:g} s"
+    if run.timed_out and run.machine_fault is None:
+        status, reason = "timeout", f"bambu took more than {timeout_s:g} s of processor time"
     elif run.returncode != 0:
-        named = None if run.limit == OUTPUT else failure_reason(text)
+        named = failure_reason(text) if run.limit is None else None
         status, reason = "tool_error", named or f"bambu: {run.last_words(200)}"
     elif options.simulate and report.latency_cycles is None:
         status, reason = "tool_error", "bambu's simulation must print its cycles, got none"

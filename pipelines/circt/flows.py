@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.circt import calyx_text, handshake_text
-from pipelines.tools import OUTPUT, ToolRun, run_tool
+from pipelines.tools import ToolRun, run_tool
 
 _WORKER = Path(__file__).with_name("worker.py")
 _STACK_FRAME = re.compile(r"^\s*#\d+ ")
@@ -55,7 +55,7 @@ class Session:
 
     Attributes:
         folder: where the requests and the answers of all stages stay.
-        timeout_s: limit of each stage in seconds.
+        timeout_s: processor time of each stage.
     """
 
     folder: Path
@@ -72,10 +72,12 @@ class Session:
         (self.folder / request).write_text(json.dumps(content), "utf-8")
         (self.folder / result).unlink(missing_ok=True)
         argv = [sys.executable, "-I", str(_WORKER), request, result]
-        run = run_tool(argv, folder=self.folder, timeout_s=self.timeout_s)
+        run = run_tool(argv, folder=self.folder, timeout_s=self.timeout_s, of_processor=True)
         self.wall_s += run.wall_s
-        if run.timed_out:
-            raise FlowFailed("timeout", f"CIRCT must end {name} within {self.timeout_s:g} s, got more")
+        if run.timed_out and run.machine_fault is None:
+            raise FlowFailed(
+                "timeout", f"CIRCT took more than {self.timeout_s:g} s of processor time in {name}"
+            )
         if run.returncode != 0:
             raise FlowFailed("tool_error", f"CIRCT must succeed in {name}, got {ending(run)}")
         return (self.folder / result).read_text("utf-8")
@@ -83,7 +85,7 @@ class Session:
 
 def ending(run: ToolRun) -> str:
     """How a worker ended: MLIR's own error, the signal, or the limit of output, in one line."""
-    if run.limit == OUTPUT:
+    if run.limit is not None:
         return run.last_words()
     errors = [s.partition("error: ")[2] for s in run.stderr.splitlines() if "error: " in s]
     said = errors[0] if errors else ""

@@ -21,7 +21,7 @@ from pipelines.cyclemodel.errors import CycleModelError
 from pipelines.cyclemodel.program import CycleProgram, write_program
 from pipelines.hls import CompiledDesign
 from pipelines.interface import DataSet
-from pipelines.rtlsim import decode_arrays, encode_input, value_of_bits
+from pipelines.rtlsim import decode_arrays, encode_input, failed_run, value_of_bits
 from pipelines.schemas import OK, TIMEOUT, TOOL_ERROR
 from pipelines.sealing import build_once
 from pipelines.tools import ToolRun, find_tool, run_tool
@@ -51,7 +51,7 @@ class CycleResult:
     """What a design does on one data set.
 
     Attributes:
-        status: ok, timeout (cycle or time limit) or tool_error.
+        status: ok, timeout (limit of cycles or of processor time) or tool_error.
         latency_cycles: from the cycle of start to the cycle of done.
         returned: value of the function: a number, or the bits of a floating one as an unsigned number.
         outputs: every written array, in its own type.
@@ -95,7 +95,9 @@ class CycleModel:
 @cache
 def engine_version() -> str:
     """Version of gcc and of this package."""
-    run = run_tool([find_tool("gcc", "gcc"), "-dumpfullversion"], folder=Path("/"), timeout_s=20)
+    run = run_tool(
+        [find_tool("gcc", "gcc"), "-dumpfullversion"], folder=Path("/"), timeout_s=20, of_processor=True
+    )
     return f"{run.stdout.strip() or 'unknown'}+{_VERSION}"
 
 
@@ -140,7 +142,13 @@ class _Compilation:
         (folder / "model.c").write_text(text, encoding="utf-8")
         level = ("-O0",) if len(text) > LARGE_TEXT_BYTES else ()
         argv = (find_tool("gcc", "gcc"), *COMPILER_FLAGS, *level, "model.c", "-o", "model")
-        run = run_tool(argv, folder=folder, timeout_s=self.timeout_s, environment={"TMPDIR": "."})
+        run = run_tool(
+            argv,
+            folder=folder,
+            timeout_s=self.timeout_s,
+            of_processor=True,
+            environment={"TMPDIR": "."},
+        )
         self.wall_s = run.wall_s
         if run.returncode != 0:
             raise _NotCompiled(run)
@@ -165,7 +173,7 @@ def run_model(
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "input.bin").write_bytes(b"".join(encode_input(interface, d) for d in data_sets))
     argv = [os.fspath(model.executable), str(cycle_limit), str(len(data_sets))]
-    run = run_tool(argv, folder=folder, timeout_s=timeout_s)
+    run = run_tool(argv, folder=folder, timeout_s=timeout_s, of_processor=True)
     if run.returncode != 0:
         return [failed_count("the cycle model", run, model.build_wall_s, run.wall_s) for _ in data_sets]
     content = (folder / "output.bin").read_bytes()
@@ -177,14 +185,9 @@ def run_model(
 
 
 def failed_count(what: str, run: ToolRun, build_wall_s: float, run_wall_s: float = 0.0) -> CycleResult:
-    """The result when a tool failed or ran past its time."""
-    reason = f"{what} ran past its time limit" if run.timed_out else f"{what}: {run.last_words()}"
-    return CycleResult(
-        status=TIMEOUT if run.timed_out else TOOL_ERROR,
-        reason=" ".join(reason.split()),
-        build_wall_s=build_wall_s,
-        run_wall_s=run_wall_s,
-    )
+    """The result when a tool failed or ran past its limit."""
+    status, reason = failed_run(what, run)
+    return CycleResult(status=status, reason=reason, build_wall_s=build_wall_s, run_wall_s=run_wall_s)
 
 
 def decode_result(model: CycleModel, content: bytes, run_wall_s: float) -> CycleResult:
@@ -246,7 +249,7 @@ def count_cycles_of(
     """Count the cycles of a design on data sets.
 
     Args:    folder: private to this call; build_folder: where models are kept between calls, else in folder;
-             timeout_s: limit of the build and of the run, in seconds each; cycle_limit: of each data set.
+             timeout_s: processor time of the build and of the run, each; cycle_limit: of each data set.
     Returns: one result a data set, failures as a status.
     Raises:  ToolMissing: gcc is not installed. KeyError: a data set lacks an argument.
     """

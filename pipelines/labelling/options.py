@@ -26,12 +26,12 @@ class LabelOptions:
         audit_fraction: of the designs, those whose Verilog is simulated too and must agree; 0 to 1.
         cross_check_fraction: of the designs, those whose figures are compared with other tools; they are
             audited too.
-        model_timeout_s, verilator_timeout_s, native_timeout_s: wall-clock limit of each tool run; the model is
+        model_timeout_s, verilator_timeout_s, native_timeout_s: processor time of each tool run; the model is
             the cycle model.
         synthesis_timeout_s: limit of processor time of logic synthesis.
-        tool_timeout_s: wall-clock limit of each process of another high-level synthesis tool.
+        tool_timeout_s: processor time of each process of another high-level synthesis tool.
         synthesis_tools: of `SYNTHESIS_TOOLS`; the first one is always used.
-        placement_timeout_s: wall-clock limit of SiliconCompiler, each design.
+        placement_timeout_s: processor time of each process of SiliconCompiler, each design.
         power: whether the mapped netlist of each design is simulated too, for power and as a check.
         glitches: whether its gates have delays then.
         power_timeout_s: limit of processor time of the simulation of a netlist.

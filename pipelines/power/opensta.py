@@ -196,7 +196,7 @@ def _run(commands: list[str], verilog: str, liberty: Path, folder: Path, timeout
     (folder / "netlist.v").write_text(verilog, encoding="utf-8")
     (folder / "commands.tcl").write_text("\n".join([*commands, ""]), encoding="utf-8")
     argv = [find_tool("sta", OPENSTA), "-no_splash", "-exit", "commands.tcl"]
-    run = run_tool(argv, folder=folder, timeout_s=timeout_s, memory_bytes=None)
+    run = run_tool(argv, folder=folder, timeout_s=timeout_s, of_processor=True, memory_bytes=None)
     text = f"{run.stdout}\n{run.stderr}"
     errors = [line.strip() for line in text.splitlines() if "rror" in line]
     if run.returncode != 0 or errors:

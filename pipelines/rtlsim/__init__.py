@@ -13,7 +13,7 @@ from pipelines.rtlsim.exchange import (
 from pipelines.rtlsim.harness import MemoryTiming, element_lines
 from pipelines.rtlsim.icarus import icarus_version, simulate_with_icarus
 from pipelines.rtlsim.ports import Port, module_ports
-from pipelines.rtlsim.result import SimulationResult
+from pipelines.rtlsim.result import SimulationResult, failed_run
 from pipelines.rtlsim.verilator import (
     ENGINE,
     SimulatorError,
@@ -32,6 +32,7 @@ __all__ = [
     "element_lines",
     "encode_input",
     "engine_version",
+    "failed_run",
     "icarus_version",
     "module_ports",
     "simulate_design",

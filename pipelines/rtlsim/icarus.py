@@ -36,7 +36,9 @@ def icarus_version() -> str:
 
     Raises: ToolMissing: not installed.
     """
-    run = run_tool([find_tool("iverilog", "iverilog"), "-V"], folder=Path("/"), timeout_s=20)
+    run = run_tool(
+        [find_tool("iverilog", "iverilog"), "-V"], folder=Path("/"), timeout_s=20, of_processor=True
+    )
     found = re.search(r"version (\S+)", run.stdout)
     return found.group(1) if found else "unknown"
 
@@ -110,11 +112,11 @@ def simulate_with_icarus(
     (folder / "bench.v").write_text(bench_text(interface, module, timing, banks=all_banks, ports=ports))
     _write_inputs(interface, data, folder)
     argv = [find_tool("iverilog", "iverilog"), "-g2005", "-s", "bench", "-o", "bench.vvp"]
-    built = run_tool([*argv, "design.v", "bench.v"], folder=folder, timeout_s=timeout_s)
+    built = run_tool([*argv, "design.v", "bench.v"], folder=folder, timeout_s=timeout_s, of_processor=True)
     if built.returncode != 0:
         return failed_simulation("iverilog", built, built.wall_s)
     argv = [find_tool("vvp", "iverilog"), "-n", "bench.vvp", f"+limit={min(cycle_limit, 2**31 - 1)}"]
-    run = run_tool(argv, folder=folder, timeout_s=timeout_s)
+    run = run_tool(argv, folder=folder, timeout_s=timeout_s, of_processor=True)
     output = folder / "output.txt"
     if LIMIT_MESSAGE in run.stdout:
         run = ToolRun(returncode=None, stdout="", stderr="", wall_s=run.wall_s)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from pipelines.interface import DataSet
 from pipelines.rtlsim.exchange import Observed
-from pipelines.tools import ToolRun
+from pipelines.tools import PROCESSOR, ToolRun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,7 +17,7 @@ class SimulationResult:
     """What a simulation gave.
 
     Attributes:
-        status: ok, timeout (cycle or time limit) or tool_error.
+        status: ok, timeout (limit of cycles or of processor time) or tool_error.
         latency_cycles: from the cycle of start to the cycle of done.
         returned: value of the function: a number, or the bits of a floating one as an unsigned number.
         outputs: every written array, in its own type.
@@ -36,15 +36,22 @@ class SimulationResult:
     stores: dict[str, int] = field(default_factory=dict[str, int])
 
 
+def failed_run(what: str, run: ToolRun) -> tuple[str, str]:
+    """Status and reason of a tool that failed or ran past its limit of processor time or of cycles."""
+    if run.timed_out and run.machine_fault is None:
+        limit = "limit of processor time" if run.limit == PROCESSOR else "time limit"
+        return "timeout", f"{what} ran past its {limit}"
+    return "tool_error", " ".join(f"{what}: {run.last_words()}".split())
+
+
 def failed_simulation(
     what: str, run: ToolRun, build_wall_s: float, simulate_wall_s: float = 0.0
 ) -> SimulationResult:
-    """The result of a simulation in which a tool failed or ran past its time."""
-    status = "timeout" if run.timed_out else "tool_error"
-    reason = f"{what} ran past its time limit" if run.timed_out else f"{what}: {run.last_words()}"
+    """The result of a simulation in which a tool failed or ran past its limit."""
+    status, reason = failed_run(what, run)
     return SimulationResult(
         status=status,
-        reason=" ".join(reason.split()),
+        reason=reason,
         latency_cycles=None,
         returned=None,
         outputs={},

@@ -59,7 +59,12 @@ def _verilator_root() -> Path:
 @cache
 def engine_version() -> str:
     """Version of Verilator, and of this test bench by its files' hash."""
-    run = run_tool([find_tool("verilator_bin", "verilator"), "--version"], folder=Path("/"), timeout_s=20)
+    run = run_tool(
+        [find_tool("verilator_bin", "verilator"), "--version"],
+        folder=Path("/"),
+        timeout_s=20,
+        of_processor=True,
+    )
     words = run.stdout.split()
     return f"{words[1] if len(words) > 1 else 'unknown'}+{_VERSION}"
 
@@ -86,7 +91,8 @@ def _build_runtime(folder: Path) -> Path:
     for source in RUNTIME_SOURCES:
         output = f"{Path(source).stem}.o"
         argv = [compiler, *COMPILER_FLAGS, *_include_flags(), "-c", str(include / source), "-o", output]
-        _expect(run_tool(argv, folder=folder, timeout_s=300), "compile Verilator's runtime")
+        run = run_tool(argv, folder=folder, timeout_s=300, of_processor=True)
+        _expect(run, "compile Verilator's runtime")
         objects.append(output)
     joined = run_tool([compiler, "-r", "-nostdlib", *objects, "-o", "all.o"], folder=folder, timeout_s=60)
     _expect(joined, "join Verilator's runtime")
@@ -106,6 +112,7 @@ def _translate(module: str, folder: Path, timeout_s: float) -> ToolRun:
         argv,
         folder=folder,
         timeout_s=timeout_s,
+        of_processor=True,
         environment={"VERILATOR_ROOT": str(_verilator_root())},
     )
 
@@ -147,7 +154,7 @@ def build_simulator(
     (folder / "unit.cpp").write_text(_unit_text(folder, bench))
     argv = [find_tool("g++", "g++"), *COMPILER_FLAGS, *_include_flags(), "-I", "model", "unit.cpp"]
     argv += [str(runtime), "-o", "simulator", "-pthread"]
-    return translated, run_tool(argv, folder=folder, timeout_s=timeout_s)
+    return translated, run_tool(argv, folder=folder, timeout_s=timeout_s, of_processor=True)
 
 
 def simulate_design(
@@ -167,7 +174,8 @@ def simulate_design(
 
     Args:    verilog: text; module: its top; folder: empty, private to this call;
              runtime_folder: where the compiled Verilator runtime is kept between calls;
-             banks: of the partitioned array arguments; the others have one bank each.
+             banks: of the partitioned array arguments; the others have one bank each;
+             timeout_s: processor time of each tool.
     Returns: latency and outputs, or the status and reason of the step that failed.
     Raises:  ToolMissing: Verilator or g++ is not installed. SimulatorError: the runtime does not compile.
     """
@@ -186,7 +194,8 @@ def simulate_design(
     if runs[-1].returncode != 0:
         return failed_simulation("verilator" if len(runs) == 1 else "g++", runs[-1], build_wall_s)
     (folder / "input.bin").write_bytes(encode_input(interface, data))
-    run = run_tool([os.fspath(folder / "simulator"), str(cycle_limit)], folder=folder, timeout_s=timeout_s)
+    argv = [os.fspath(folder / "simulator"), str(cycle_limit)]
+    run = run_tool(argv, folder=folder, timeout_s=timeout_s, of_processor=True)
     if run.returncode == EXIT_CYCLE_LIMIT:
         run = ToolRun(returncode=None, stdout="", stderr="", wall_s=run.wall_s)
     if run.returncode != 0:

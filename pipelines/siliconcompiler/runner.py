@@ -87,7 +87,7 @@ def run_flow(
         verilog: complete Verilog text; top: name of the top module, a plain identifier, with a port `clk`.
         clock_period_ns: clock period in ns.
         folder: of this call alone; cache_folder: where SiliconCompiler keeps the PDK between calls.
-        timeout_s: wall-clock limit in seconds.
+        timeout_s: processor time of each of its processes.
     Returns: area, flip-flops, cells, delay and leakage; or status timeout or tool_error with the reason.
     Raises:  ToolMissing: a tool is not on the PATH. SiliconCompilerError: top is no identifier.
     """
@@ -102,14 +102,14 @@ def run_flow(
     shutil.copyfile(_FLOW, folder / "flow.py")
     argv = ["smake", "--file", "flow.py", "build", "--top", top, "--last_step", LAST_STEP]
     argv += ["--cache", str(cache_folder.absolute())]
-    run = run_tool(argv, folder=folder, timeout_s=timeout_s, memory_bytes=None)
+    run = run_tool(argv, folder=folder, timeout_s=timeout_s, of_processor=True, memory_bytes=None)
     status, reason, metrics = _outcome(run, folder / "manifest.json", timeout_s)
     return _result(status, reason, metrics, clock_period_ns, version, stopwatch() - start)
 
 
 def _outcome(run: ToolRun, manifest: Path, timeout_s: float) -> tuple[str, str | None, FlowMetrics | None]:
-    if run.timed_out:
-        return TIMEOUT, f"SiliconCompiler must end within {timeout_s:g} s, got more", None
+    if run.timed_out and run.machine_fault is None:
+        return TIMEOUT, f"SiliconCompiler took more than {timeout_s:g} s of processor time", None
     if run.returncode != 0 or not manifest.is_file():
         return TOOL_ERROR, f"SiliconCompiler: {run.last_words().splitlines()[-1].strip()}", None
     try:

@@ -118,7 +118,7 @@ def stand_in(folder: Path, script: str) -> None:
     path.chmod(0o755)
 
 
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str):
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, *, timeout_s: float = 20):
     tools, work = tmp_path / "tools", tmp_path / "work"
     tools.mkdir()
     work.mkdir()
@@ -130,7 +130,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str):
         data=DATA,
         options=BambuOptions(),
         folder=work,
-        timeout_s=20,
+        timeout_s=timeout_s,
     )
 
 
@@ -146,6 +146,30 @@ def test_runner_reads_report_and_verilog(tmp_path: Path, monkeypatch: pytest.Mon
 def test_runner_turns_a_failure_into_a_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     result = run(tmp_path, monkeypatch, "echo 'error -> Function kernel not found' >&2; exit 1")
     assert (result.status, result.reason) == ("tool_error", "Function kernel not found")
+
+
+@pytest.mark.parametrize(
+    ("script", "timeout_s", "status", "reason"),
+    [
+        ("while :; do :; done", 1, "timeout", "bambu took more than 1 s of processor time"),
+        (
+            "sleep 60",
+            0.01,
+            "tool_error",
+            "bambu: the machine was too busy: no end within 0.1 s by the clock",
+        ),
+    ],
+)
+def test_runner_is_limited_in_processor_time(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    script: str,
+    timeout_s: float,
+    status: str,
+    reason: str,
+) -> None:
+    result = run(tmp_path, monkeypatch, script, timeout_s=timeout_s)
+    assert (result.status, result.reason) == (status, reason)
 
 
 def test_runner_rejects_output_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

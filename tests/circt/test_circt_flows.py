@@ -123,6 +123,14 @@ def test_stage_makes_a_crash_a_status(tmp_path: Path) -> None:
     assert failed.value.status == "tool_error"
 
 
+def test_stage_without_time_of_the_machine_is_a_tool_error(tmp_path: Path) -> None:
+    session = Session(folder=tmp_path, timeout_s=1e-5)
+    reason = "CIRCT must succeed in lower, got the machine was too busy: no end within 0.0001 s by the clock"
+    with pytest.raises(FlowFailed, match=f"^{reason}$") as failed:
+        session.stage("lower", BARE_CONDITION, [])
+    assert failed.value.status == "tool_error"
+
+
 def test_stage_gives_the_error_of_a_pass(tmp_path: Path) -> None:
     session = Session(folder=tmp_path, timeout_s=120)
     text = "func.func @f(%a: f32) -> f32 {\n%r = arith.addf %a, %a : f32\nreturn %r : f32\n}"

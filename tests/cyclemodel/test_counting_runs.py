@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipelines.cyclemodel import build_model, count_cycles, count_cycles_of, runner
+from pipelines.cyclemodel import CycleModel, build_model, count_cycles, count_cycles_of, run_model, runner
 from pipelines.hls import CompiledDesign, Directive, HlsOptions, compile_program
 from pipelines.interface import DataSet
 from pipelines.rtlsim import MemoryTiming, simulate_design
@@ -89,6 +89,32 @@ def test_an_endless_design_is_a_timeout(tmp_path: Path) -> None:
     endless = compile_program(source, top="f", options=HlsOptions())
     result = count_cycles(endless, {"x": np.array(2, np.int32)}, folder=tmp_path, cycle_limit=10_000)
     assert (result.status, result.reason) == ("timeout", "the cycle model ran past its cycle limit")
+
+
+def test_a_model_is_limited_in_processor_time(tmp_path: Path) -> None:
+    source = "int f(int x) { while (x != 7) x = x | 1; return x; }"
+    endless = compile_program(source, top="f", options=HlsOptions())
+    data = {"x": np.array(2, np.int32)}
+    built = build_model(endless, folder=tmp_path)
+    assert isinstance(built, CycleModel)
+    (result,) = run_model(built, [data], folder=tmp_path, timeout_s=1.0, cycle_limit=1 << 40)
+    assert (result.status, result.reason) == (
+        "timeout",
+        "the cycle model ran past its limit of processor time",
+    )
+    (result,) = run_model(built, [data], folder=tmp_path, timeout_s=1e-5, cycle_limit=1 << 40)
+    assert (result.status, result.reason) == (
+        "tool_error",
+        "the cycle model: the machine was too busy: no end within 0.0001 s by the clock",
+    )
+
+
+def test_a_machine_without_time_for_gcc_is_a_tool_error(compiled: CompiledDesign, tmp_path: Path) -> None:
+    result = count_cycles(compiled, data(8), folder=tmp_path, timeout_s=1e-5)
+    assert (result.status, result.reason) == (
+        "tool_error",
+        "gcc: the machine was too busy: no end within 0.0001 s by the clock",
+    )
 
 
 def test_counting_rejects_data_that_lack_an_argument(compiled: CompiledDesign, tmp_path: Path) -> None:

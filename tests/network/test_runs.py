@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,9 +14,11 @@ from pipelines.labelling import Progress
 from pipelines.network.errors import NetworkError
 from pipelines.network.queueing import flow_latency, stream_waits
 from pipelines.network.runs import NetworkTables, RunGroup, model_of, run_of, runs_of, simulate_runs
-from pipelines.network.simulation import make_scenario, simulate
+from pipelines.network.simulation import engine, make_scenario, simulate
+from pipelines.network.simulation.engine import build_simulator
 from pipelines.network.traffic import draw_schedule
 from pipelines.schemas import table_spec
+from pipelines.tools import CLOCK, PROCESSOR, ToolRun
 
 SMALL = RunGroup(
     name="small",
@@ -120,16 +123,32 @@ def test_a_second_call_simulates_nothing(folder: Path, made: NetworkTables) -> N
     assert [progress.done for progress in seen] == [1, 2, 3, 4, 5, 6, 7, 8]
 
 
-def test_a_run_that_fails_is_a_row_with_its_reason(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("limit", "status", "reason"),
+    [
+        (PROCESSOR, "timeout", "a network simulation took more than 60 s of processor time"),
+        (CLOCK, "tool_error", "a network simulation must end well, got: busy"),
+    ],
+)
+def test_a_run_that_fails_is_a_row_with_its_reason(
+    limit: str, status: str, reason: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(argv: list[str], *, of_processor: bool, **options: Any) -> ToolRun:
+        assert of_processor
+        fault = "busy" if limit == CLOCK else None
+        return ToolRun(returncode=None, stdout="", stderr="", wall_s=1.0, limit=limit, machine_fault=fault)
+
+    build_simulator(folder / "engines")
+    monkeypatch.setattr(engine, "run_tool", stopped)
     made = simulate_runs(
         RunGroup(name="slow", loads=(0.5,), patterns=("incast",), sizes=("fixed",), arrivals=("poisson",)),
-        cache=ContentCache(folder=tmp_path),
+        cache=ContentCache(folder=folder),
         workers=1,
-        timeout_s=1e-3,
+        timeout_s=60.0,
         on_progress=lambda _: None,
     )
-    assert [(row.status, row.packet_count) for row in made.runs] == [("timeout", None)]
-    assert made.runs[0].reason == "a network simulation must end within 0.001 s, got none"
+    assert [(row.status, row.packet_count) for row in made.runs] == [(status, None)]
+    assert made.runs[0].reason == reason
     assert made.flows.num_rows == made.hops.num_rows == 0
 
 

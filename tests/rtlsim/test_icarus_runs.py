@@ -20,7 +20,9 @@ from hls_support import options_for
 from random_programs import random_program
 
 
-def simulate(folder: Path, text: str = PROBE, **changes: int) -> SimulationResult:
+def simulate(
+    folder: Path, text: str = PROBE, *, timeout_s: float = 120.0, **changes: int
+) -> SimulationResult:
     fields = {"bits": 1, "address": 1, "read": 4, "sample": 7, "step": 1} | changes
     return simulate_with_icarus(
         text.format(**fields),
@@ -29,6 +31,7 @@ def simulate(folder: Path, text: str = PROBE, **changes: int) -> SimulationResul
         data={"A": np.array([5, 6, 7, 8], np.int32), "n": np.array(99, np.int32)},
         timing=MemoryTiming(read_delay_cycles=3, write_delay_cycles=3),
         folder=folder,
+        timeout_s=timeout_s,
         cycle_limit=1000,
     )
 
@@ -52,6 +55,12 @@ def test_icarus_rejects_an_element_outside_the_array(tmp_path: Path) -> None:
 def test_icarus_rejects_a_design_that_never_ends(tmp_path: Path) -> None:
     result = simulate(tmp_path, step=0)
     assert (result.status, result.reason) == ("timeout", "the simulation ran past its time limit")
+
+
+def test_a_machine_without_time_for_icarus_is_a_tool_error(tmp_path: Path) -> None:
+    result = simulate(tmp_path, timeout_s=1e-5)
+    reason = "iverilog: the machine was too busy: no end within 0.0001 s by the clock"
+    assert (result.status, result.reason) == ("tool_error", reason)
 
 
 def test_icarus_rejects_a_result_that_nobody_sets(tmp_path: Path) -> None:

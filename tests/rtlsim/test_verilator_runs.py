@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from pipelines.interface import INT32, Argument, Interface
-from pipelines.rtlsim import MemoryTiming, SimulationResult, simulate_design
-from pipelines.tools import ToolMissing
+from pipelines.rtlsim import MemoryTiming, SimulationResult, failed_run, simulate_design
+from pipelines.tools import CLOCK, PROCESSOR, ToolMissing, ToolRun
 
 INTERFACE = Interface(
     top="probe",
@@ -41,7 +41,9 @@ endmodule
 """
 
 
-def simulate(tmp_path: Path, runtime_folder: Path, **changes: int) -> SimulationResult:
+def simulate(
+    tmp_path: Path, runtime_folder: Path, *, timeout_s: float = 120.0, **changes: int
+) -> SimulationResult:
     fields = {"bits": 1, "address": 1, "read": 4, "sample": 7, "step": 1} | changes
     folder = tmp_path / "run"
     folder.mkdir()
@@ -53,6 +55,7 @@ def simulate(tmp_path: Path, runtime_folder: Path, **changes: int) -> Simulation
         timing=MemoryTiming(read_delay_cycles=3, write_delay_cycles=3),
         folder=folder,
         runtime_folder=runtime_folder,
+        timeout_s=timeout_s,
         cycle_limit=1000,
     )
 
@@ -81,6 +84,33 @@ def test_an_element_outside_the_array_is_a_tool_error(tmp_path: Path, runtime_fo
 def test_a_design_that_never_ends_is_a_timeout(tmp_path: Path, runtime_folder: Path) -> None:
     result = simulate(tmp_path, runtime_folder, step=0)
     assert (result.status, result.reason) == ("timeout", "the simulation ran past its time limit")
+
+
+def test_a_machine_without_time_is_a_tool_error(tmp_path: Path, runtime_folder: Path) -> None:
+    result = simulate(tmp_path, runtime_folder, timeout_s=1e-5)
+    reason = "verilator: the machine was too busy: no end within 0.0001 s by the clock"
+    assert (result.status, result.reason) == ("tool_error", reason)
+
+
+@pytest.mark.parametrize(
+    ("run", "status", "reason"),
+    [
+        (
+            ToolRun(returncode=None, stdout="", stderr="", wall_s=9.0, limit=PROCESSOR),
+            "timeout",
+            "g++ ran past its limit of processor time",
+        ),
+        (
+            ToolRun(returncode=None, stdout="", stderr="", wall_s=9.0, limit=CLOCK, machine_fault="busy"),
+            "tool_error",
+            "g++: busy",
+        ),
+        (ToolRun(returncode=1, stdout="", stderr="no\nway", wall_s=9.0), "tool_error", "g++: no way"),
+    ],
+    ids=["processor", "clock", "failure"],
+)
+def test_a_tool_that_fails_is_a_status_and_a_reason(run: ToolRun, status: str, reason: str) -> None:
+    assert failed_run("g++", run) == (status, reason)
 
 
 def test_a_register_without_reset_is_noticed(tmp_path: Path, runtime_folder: Path) -> None:

@@ -185,7 +185,7 @@ _LISTS = (
 def runs_of(group: RunGroup, *, timeout_s: float = 3600.0) -> tuple[NetworkRun, ...]:
     """The runs of a group, without repeats, in order.
 
-    Args:   timeout_s: elapsed time of each.
+    Args:   timeout_s: processor time of each.
     Raises: NetworkError: a value is out of range.
     """
     points = _grid(group) if group.samples is None else _draws(group, group.samples)

@@ -72,7 +72,7 @@ def simulate_runs(
 ) -> NetworkTables:
     """Simulate the runs of a group; a run that fails is a row with its reason.
 
-    Args:   workers: runs at a time. timeout_s: elapsed time of each.
+    Args:   workers: runs at a time. timeout_s: processor time of each.
     Raises: NetworkError: a value of the group is out of range.
     """
     runs = runs_of(group, timeout_s=timeout_s)

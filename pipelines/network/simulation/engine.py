@@ -63,7 +63,7 @@ def _build(folder: Path) -> Path:
 class SimulationFailed(NetworkError):
     """A simulator did not end with a result.
 
-    Attributes: timed_out: whether its time limit ended it.
+    Attributes: timed_out: whether its limit of processor time ended it.
     """
 
     def __init__(self, message: str, *, timed_out: bool) -> None:
@@ -88,13 +88,16 @@ def run_program(program: list[str], scenario: Scenario) -> SimulationResult:
     with tempfile.TemporaryDirectory(prefix="network-") as name:
         folder = Path(name)
         (folder / _SCENARIO).write_bytes(scenario_bytes(scenario))
-        run = run_tool([*program, _SCENARIO, _RESULT], folder=folder, timeout_s=scenario.options.timeout_s)
+        argv = [*program, _SCENARIO, _RESULT]
+        run = run_tool(argv, folder=folder, timeout_s=scenario.options.timeout_s, of_processor=True)
         if run.returncode != 0:
-            raise SimulationFailed(_why(run, scenario), timed_out=run.timed_out)
+            raise _failure(run, scenario)
         return read_result((folder / _RESULT).read_bytes(), scenario)
 
 
-def _why(run: ToolRun, scenario: Scenario) -> str:
-    if run.timed_out:
-        return f"a network simulation must end within {scenario.options.timeout_s:g} s, got none"
-    return f"a network simulation must end well, got: {run.last_words()}"
+def _failure(run: ToolRun, scenario: Scenario) -> SimulationFailed:
+    if run.timed_out and run.machine_fault is None:
+        limit_s = scenario.options.timeout_s
+        reason = f"a network simulation took more than {limit_s:g} s of processor time"
+        return SimulationFailed(reason, timed_out=True)
+    return SimulationFailed(f"a network simulation must end well, got: {run.last_words()}", timed_out=False)

@@ -30,7 +30,7 @@ class SimulationOptions:
         queue_capacity: packets that may wait in a queue beside the one that is sent.
         warm_up_s: packets sent before are not counted.
         has_acks: whether receivers acknowledge every packet.
-        timeout_s: elapsed time after which a run is given up.
+        timeout_s: processor time after which a run is given up.
 
     Source: chapter 5.4.1: FIFO queues of 128 packets, warm-up excluded.
     """
