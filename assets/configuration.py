@@ -247,7 +247,7 @@ class NetworkGroup(_Group):
 
 
 class Network(_Group):
-    """Simulated networks; the time limit is in seconds a run."""
+    """Simulated networks; the limit of each run is of processor time."""
 
     groups: dict[GroupName, NetworkGroup] = {}
     timeout_s: Positive = 600.0
