@@ -5,7 +5,8 @@
 
 Two designs of suite stencil, from programs to labels and, with --whole, to a trained predictor. Prints one
 JSON object: interruptions, faults. After every interruption each table is absent or whole, no process is
-left, and there is no traceback; after the last one a run to the end gives the tables of a run that nobody interrupted.
+left, and there is no traceback; after the last one a run to the end gives the tables of a run
+that nobody interrupted.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ TOKENS = {
     "trace": ', \n " nan inf -1 1e999 99999999999999999999 time_s é 0x10',
     "csynth": "< > </ /> & &amp; <!DOCTYPE <!ENTITY undef ~ -1 nan 1e999 99999999999999999999 range min max",
     "sql": "COPY EXPLAIN ANALYZE TO '/etc/passwd' read_text( glob( ATTACH PRAGMA INSTALL LOAD SET ; -- /* */ "
-    "( ) , * SELECT FROM WHERE UNION getenv('HOME') $$ ' \" 1e999 DROP CREATE INSERT UPDATE DELETE export call",
+    "( ) , * SELECT FROM WHERE UNION getenv('HOME') $$ ' \" 1e999 DROP CREATE INSERT UPDATE DELETE export",
 }
 
 
