@@ -15,6 +15,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from assets.errors import FoundryError
 from models.program_lm import EditOptions, TrainingOptions
+from pipelines.files import read_bounded
 from pipelines.hls.operators import LIMITED_CLASSES
 from pipelines.labelling import SLOTTED, SYNTHESIS_TOOLS, TOOLS
 from pipelines.programs import ALL_SUITES, POLYBENCH_DATA_TYPES, POLYBENCH_SIZES, SIZES
@@ -25,6 +26,9 @@ from pipelines.schemas import write_bytes_atomically
 
 CONFIGURATION_FOLDER = Path(__file__).resolve().parents[1] / "conf"
 PARAMETERS_FILE = "params.yaml"
+MOST_BYTES = 1 << 20
+_YAML_ERRORS = (yaml.YAMLError, ValueError, AttributeError, KeyError, RecursionError)
+"""What PyYAML raises for broken text; all but the first by oversight."""
 
 
 def _of(choices: Sequence[str]) -> Any:
@@ -394,7 +398,12 @@ def read_parameters(project: Path) -> Configuration:
     Raises: FoundryError: params.yaml is not what `simfoundry run` writes.
     """
     path = project / PARAMETERS_FILE
-    return read_parameters_file(path) if path.is_file() else compose_configuration([])
+    if not path.is_file():
+        return compose_configuration([])
+    try:
+        return read_parameters_file(path)
+    except FoundryError as error:
+        raise FoundryError(f"{error}; `simfoundry run` writes it anew") from error
 
 
 def read_parameters_file(path: Path) -> Configuration:
@@ -402,17 +411,21 @@ def read_parameters_file(path: Path) -> Configuration:
 
     Raises: FoundryError: it cannot be read, or is not what `simfoundry run` writes.
     """
+    text = read_bounded(path, what="configuration", most_bytes=MOST_BYTES, error=FoundryError)
     try:
-        content = yaml.safe_load(path.read_text())
-    except OSError as error:
-        raise FoundryError(f"parameters must be a readable file, got {error.strerror} ({path})") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        problem = " ".join(str(error).split())
-        raise FoundryError(f"{path} must be YAML, got {problem}; {_REWRITE}") from error
+        content = yaml.load(text.decode(), _PlainLoader)  # noqa: S506  it is a safe loader
+    except _YAML_ERRORS as error:
+        raise FoundryError(f"not YAML: {path}: {' '.join(str(error).split())}") from error
     return _validated(content, where=str(path))
 
 
-_REWRITE = "`simfoundry run` writes it anew"
+class _PlainLoader(yaml.SafeLoader):
+    """YAML without aliases, by which a short text says an endless value."""
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError("an alias; accepted: values written out")
+        return super().compose_node(parent, index)
 
 
 def _validated(content: Any, *, where: str) -> Configuration:
@@ -427,9 +440,9 @@ def _validated(content: Any, *, where: str) -> Configuration:
 def _problem(error: Any) -> str:
     key = ".".join(str(part) for part in error["loc"]) or "the configuration"
     if error["type"] == "extra_forbidden":
-        return f"a key must be accepted, got {key}"
+        return f"unknown key: {key}"
     if error["type"] == "missing":
-        return f"{key} must be given, got nothing"
+        return f"missing key: {key}"
     return f"{key}: {error['msg'].removeprefix('Value error, ')}, got {error['input']!r}"
 
 

@@ -39,6 +39,7 @@ from pipelines.labelling import (
     present_versions,
     remember,
 )
+from pipelines.network import NetworkError
 from pipelines.network.runs import RunGroup, runs_of, runs_version
 from pipelines.programs import LLM, ProgramError
 from pipelines.releases import (
@@ -48,6 +49,7 @@ from pipelines.releases import (
     SIZE_LIMIT_BYTES,
     Manifest,
     Release,
+    ReleaseError,
     ReleaseOptions,
     Reproduction,
     Toolset,
@@ -66,7 +68,7 @@ from pipelines.schemas import (
     write_arrow,
     write_table,
 )
-from pipelines.synthesis import liberty_hash
+from pipelines.synthesis import SynthesisError, liberty_hash
 from pipelines.vendor import VendorReport, merge_rows
 
 VERSION_COLUMNS = {
@@ -282,17 +284,16 @@ def import_release(deployment: Deployment, folder: Path) -> ImportedRelease:
     Tables of the same partitions are replaced. Entries of the cache are added where there are none. What
     other versions of the engines made is in the tables and not in the cache, and the notes say so.
 
-    Raises: ReleaseError: a file is not what the manifest says, or has other columns. FoundryError: another
-            process writes to the data folder.
+    Raises: ReleaseError: a file is not what the manifest says, or has other columns; the configuration is not
+            acceptable. FoundryError: another process writes to the data folder.
     """
     release = open_release(folder)
+    settings, networks = _settings(deployment, release)
     found = ImportedRelease(name=release.manifest.name)
     with writing_to(deployment.data_dir):
         _write_tables(deployment, release, found)
-        settings = _settings(deployment, release, found)
-        if settings is not None:
-            _remember_networks(settings, release, found)
-        if settings is not None and _same_liberties(settings, release.manifest, found):
+        _remember_networks(settings, networks, release, found)
+        if _same_liberties(settings, release.manifest, found):
             found.notes += _other_versions(settings, release.manifest)
             _fill_cache(settings, release, found)
             _remember_variants(settings, release, found)
@@ -321,17 +322,25 @@ def _write_tables(deployment: Deployment, release: Release, found: ImportedRelea
     ]
 
 
-def _settings(deployment: Deployment, release: Release, found: ImportedRelease) -> Settings | None:
+def _settings(deployment: Deployment, release: Release) -> tuple[Settings, Mapping[str, RunGroup]]:
+    """The configuration of a release in a deployment, and its groups of networks."""
     path = release.folder / PARAMETERS_FILE
     try:
-        return Settings(configuration=read_parameters_file(path), deployment=deployment)
-    except FoundryError as error:
-        found.notes.append(f"the cache was not filled, for the configuration is of another version: {error}")
-        return None
+        settings = Settings(configuration=read_parameters_file(path), deployment=deployment)
+        return settings, settings.network_groups
+    except (FoundryError, NetworkError) as error:
+        raise ReleaseError(
+            f"release {release.manifest.name} cannot be imported: {error}; "
+            "import it with the version that wrote it"
+        ) from error
 
 
 def _same_liberties(settings: Settings, manifest: Manifest, found: ImportedRelease) -> bool:
-    target = settings.target
+    try:
+        target = settings.target
+    except SynthesisError as error:
+        found.notes.append(f"the cache was not filled, for the library is not here: {error}")
+        return False
     own = {liberty_name(target): liberty_hash(target.liberty)}
     if own == dict(manifest.toolset.liberties):
         return True
@@ -406,12 +415,14 @@ def _remember_variants(settings: Settings, release: Release, found: ImportedRele
         found.notes.append(f"the programs of the suite {LLM} are not in the cache: {error}")
 
 
-def _remember_networks(settings: Settings, release: Release, found: ImportedRelease) -> None:
+def _remember_networks(
+    settings: Settings, groups: Mapping[str, RunGroup], release: Release, found: ImportedRelease
+) -> None:
     """The files of each group of networks, so that the next run leaves them; failures are tried again."""
     tables = step_named("network").tables
     if release.manifest.toolset.tools.get(NETWORKS) != runs_version():
         return
-    for name, group in settings.network_groups.items():
+    for name, group in groups.items():
         is_whole = all(name in release.partitions(table) for table in tables)
         if is_whole and _is_lasting(release.arrow("network_runs", name)):
             keep_written(settings, networks_key(settings, group), tables, name)

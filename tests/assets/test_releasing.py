@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import yaml
 from click.testing import CliRunner
 
 from assets.cli import simfoundry
@@ -128,17 +130,85 @@ def test_import_says_that_rows_of_other_versions_are_not_in_the_cache(
     assert {row.tool_version for row in rows} == {"1"}
 
 
-def test_import_of_another_library_or_configuration_fills_no_cache(
+def test_import_of_another_library_fills_no_cache(
     filled: Settings, releases: Path, other: Deployment
 ) -> None:
     folder = write(filled, releases).folder
     _change_manifest(folder, lambda m: m["toolset"].update(liberties={"osu018": "0" * 32}))
     notes = import_release(other, folder).notes
     assert any(note.startswith("the cache was not filled, for the library is another one") for note in notes)
-    _replace(folder, "params.yaml", b"programs: {suites: [stencil]}\n")
+    _change_parameters(folder, lambda p: p["synthesis"].update(liberty="/nowhere.lib"))
     notes = import_release(other, folder).notes
-    assert any("for the configuration is of another version" in note for note in notes)
+    assert any(
+        note.startswith("the cache was not filled, for the library is not here: ") and "/nowhere.lib" in note
+        for note in notes
+    )
     assert read_table(other.data_dir, table_spec("labels"))
+
+
+def test_import_rejects_a_broken_configuration_and_changes_nothing(
+    filled: Settings, releases: Path, other: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("dvc.yaml", "workspace.yaml"):
+        (other.project / name).touch()
+    monkeypatch.setenv("SIMFOUNDRY_PROJECT", str(other.project))
+    whole = write(filled, releases).folder
+    for damage, message in BROKEN_CONFIGURATIONS:
+        folder = shutil.copytree(whole, releases / "copy" / "v1")
+        damage(folder)
+        result = invoke("import", str(folder))
+        reason = (
+            f"simfoundry: release v1 cannot be imported: {message}; import it with the version that wrote it"
+        )
+        assert re.fullmatch(reason, result.stderr.removesuffix("\n")), result.stderr
+        assert (result.exit_code, result.stdout) == (1, "")
+        assert not other.data_dir.exists()
+        shutil.rmtree(folder)
+
+
+def _change_parameters(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    content = yaml.safe_load((folder / "params.yaml").read_text())
+    change(content)
+    _replace(folder, "params.yaml", yaml.safe_dump(content).encode())
+
+
+def _replaced(content: bytes) -> Callable[[Path], object]:
+    return lambda folder: _replace(folder, "params.yaml", content)
+
+
+def _changed(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], object]:
+    return lambda folder: _change_parameters(folder, change)
+
+
+FILE = r".*/params\.yaml"
+BROKEN_CONFIGURATIONS: list[tuple[Callable[[Path], object], str]] = [
+    (_replaced(b"programs: ["), f"not YAML: {FILE}: while parsing .*"),
+    (_replaced(b"\xff\xfe\xfa"), f"not YAML: {FILE}: .* codec can't .*"),
+    (_replaced(b"a: !!bool x"), f"not YAML: {FILE}: 'x'"),
+    (_replaced(b"[" * 5000), f"not YAML: {FILE}: maximum recursion .*"),
+    (_replaced(b"a: &a [1]\nb: [*a, *a]"), f"not YAML: {FILE}: an alias; accepted: values written out"),
+    (
+        _replaced(b" " * (1 << 20) + b"#"),
+        f"cannot read the configuration {FILE}: 1048577 bytes; accepted: a regular file of at most 1 MiB",
+    ),
+    (_replaced(b""), rf"the configuration: .*, got None \({FILE}\)"),
+    (
+        _changed(lambda p: p.update(colour="red")),
+        rf"unknown key: colour \({FILE}\); accepted keys: programs\.suites, .*; scales: .*",
+    ),
+    (
+        _changed(lambda p: p["hls"].pop("memory_delay")),
+        rf"missing key: hls\.memory_delay \({FILE}\); accepted keys: .*",
+    ),
+    (
+        _changed(lambda p: p["hls"].update(memory_delay=3)),
+        rf"hls\.memory_delay: Input should be a valid tuple, got 3 \({FILE}\)",
+    ),
+    (
+        _changed(lambda p: p["network"]["groups"].update(x={"network": "ring"})),
+        "a group's network must be one of fat_tree, two_tier, got 'ring'",
+    ),
+]
 
 
 def _change_manifest(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
@@ -362,7 +432,7 @@ def test_reports_are_rows_that_sql_sees(settings: Settings, tmp_path: Path) -> N
         ),
         (
             ("run", "--parameters", "x"),
-            "parameters must be a readable file, got No such file or directory (x)",
+            "cannot read the configuration x: No such file or directory",
         ),
     ],
 )
