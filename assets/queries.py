@@ -97,6 +97,10 @@ def _reading_statement(connection: duckdb.DuckDBPyConnection, query: str) -> duc
     DuckDB's parser names the kind of a statement. Of an EXPLAIN it does not name what is explained, and a
     common table expression may write: the rest of the text, and the nodes of the parsed statement, tell.
     """
+    try:
+        query.encode()
+    except UnicodeEncodeError as error:  # the shell's bytes are another encoding
+        raise FoundryError(f"not UTF-8: character {error.start + 1} of the query") from error
     statements = connection.extract_statements(query)
     kinds = _kinds(statements)
     prefix, body = "", query

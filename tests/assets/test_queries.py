@@ -101,6 +101,11 @@ def test_query_rejects_wrong_sql_and_names_the_tables(data_dir: Path) -> None:
         run_query(data_dir, "SELECT * FROM nothing_such")
 
 
+def test_query_rejects_bytes_that_are_not_utf8(tmp_path: Path) -> None:
+    with pytest.raises(FoundryError, match=r"^not UTF-8: character 9 of the query$"):
+        run_query(tmp_path, b"SELECT '\xff'".decode(errors="surrogateescape"))
+
+
 def test_query_rejects_a_damaged_file_by_name_and_answers_the_others(data_dir: Path) -> None:
     path = table_path(data_dir, table_spec("runs"), "stencil")
     path.write_bytes(path.read_bytes()[:50])
