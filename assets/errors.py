@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 
+from pipelines.sandbox import SandboxError
 from pipelines.synthesis import SynthesisError
 from pipelines.tools import ToolMissing
 
@@ -36,7 +37,7 @@ def is_permanent(error: BaseException) -> bool:
     """Whether trying again cannot help: bad input, a missing tool or file, no room on the disk."""
     if isinstance(error, OSError):
         return error.errno in PERMANENT_OS_ERRORS or isinstance(error, FileNotFoundError)
-    known = isinstance(error, ValueError | FoundryError | SynthesisError | ToolMissing)
+    known = isinstance(error, ValueError | FoundryError | SandboxError | SynthesisError | ToolMissing)
     return known or _lacks_room(error)
 
 

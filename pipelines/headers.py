@@ -9,3 +9,12 @@ from pathlib import Path
 
 INCLUDE_FOLDER = Path(__file__).parent / "hls" / "include"
 """Searched for `#include <...>`, instead of the system's folders."""
+
+HEADER_OPTIONS = (
+    "-nostdinc",
+    "-isystem",
+    str(INCLUDE_FOLDER),
+    "-U__has_include",  # what else lies on a machine must not change a program
+    "-U__has_include_next",
+)
+"""Arguments of gcc for a program: these headers and no others."""

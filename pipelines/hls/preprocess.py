@@ -7,18 +7,33 @@ the tree means.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from pathlib import Path
-from tempfile import gettempdir
+from tempfile import TemporaryDirectory
 
 from pycparser import c_ast, c_parser
 
+from pipelines.headers import HEADER_OPTIONS, INCLUDE_FOLDER
 from pipelines.hls.errors import HlsError
-from pipelines.tools import ToolRun, find_tool, run_tool
+from pipelines.sandbox import MEMORY, OUTPUT, ConfinedRun, Limits, MachineFault, run_confined
+from pipelines.tools import PATIENCE, PROCESSOR, find_tool
 
-INCLUDE_FOLDER = Path(__file__).parent / "include"
 SOURCE_LIMIT_BYTES = 1 << 20
 PREPROCESSED_LIMIT_BYTES = 4 << 20
-PREPROCESS_TIMEOUT_S = 20.0
+PREPROCESS_LIMITS = Limits(
+    cpu_s=10,
+    wall_s=PATIENCE * 10.0,
+    memory_bytes=512 << 20,
+    output_bytes=PREPROCESSED_LIMIT_BYTES,
+    processes=4,  # gcc and cc1
+)
+
+_EXCESSES = {
+    OUTPUT: "more",
+    MEMORY: f"macros that take more than {PREPROCESS_LIMITS.memory_bytes >> 20} MiB to expand",
+    PROCESSOR: f"macros that take more than {PREPROCESS_LIMITS.cpu_s} s to expand",
+}
+_MAIN_FILE = "<stdin>"
 
 _MARKER = re.compile(r'^# (\d+) "((?:[^"\\]|\\.)*)"')
 _ENTERED = re.compile(r'^# \d+ "((?:[^"\\]|\\.)*)" 1\b', re.MULTILINE)
@@ -37,6 +52,7 @@ _MACROS = (
     "__signed__=signed",
 )
 _GCC_ERROR = re.compile(r"^([^:\n]+):(\d+):\d+: (?:fatal )?error: (.*)$", re.MULTILINE)
+_ABSENT = re.compile(r"^(.*): No such file or directory$")
 _PARSE_ERROR = re.compile(r"^(.*?):(\d+)(?::\d+)?: (.*)$", re.DOTALL)
 _NOT_C11 = {
     "asm": "inline assembly (write C)",
@@ -60,7 +76,8 @@ def preprocess(source: str, *, file: str) -> str:
     Args:    source: C text; file: name for messages.
     Returns: preprocessed text whose line markers name the source `<stdin>`.
     Raises:  HlsError: the text is empty or too large, the preprocessor refuses it, or it includes a file
-             other than this engine's own headers. ToolMissing: gcc is not installed.
+             other than this engine's own headers. ToolMissing: gcc or bubblewrap is not installed.
+             SandboxError: the machine forbids confinement. MachineFault: it was too busy.
     """
     if not source.strip():
         raise HlsError("a program must have a function", "an empty file", file=file)
@@ -72,42 +89,60 @@ def preprocess(source: str, *, file: str) -> str:
         raise HlsError(
             f"a program must be at most {SOURCE_LIMIT_BYTES} bytes", f"{size_bytes} bytes", file=file
         )
-    run = _run_gcc(source)
-    if run.timed_out or run.returncode != 0:
-        found = _GCC_ERROR.search(run.stderr)
-        rule = "a program must pass the C preprocessor"
-        if found is None:
-            raise HlsError(rule, run.last_words(200), file=file)
-        raise HlsError(rule, found[3], file=shown_file(found[1], file), line=int(found[2]))
-    _check_includes(run.stdout, file)
+    run = _run_gcc(source, "-E")
+    if run.limit is not None:
+        rule = f"a preprocessed program must be at most {PREPROCESSED_LIMIT_BYTES} bytes"
+        raise HlsError(rule, _EXCESSES[run.limit], file=file)
+    for name in _ENTERED.findall(run.stdout):
+        if not is_own_header(name):
+            raise _foreign_header(name, file)
+    if run.returncode != 0:
+        raise _refused(run, file)
     return run.stdout
 
 
 def is_own_header(name: str) -> bool:
     """Whether a file of the preprocessed text is one of this engine's headers."""
-    return name.startswith(str(INCLUDE_FOLDER))
+    return name.startswith(f"{INCLUDE_FOLDER}/") and "/../" not in name
 
 
-def _run_gcc(source: str, mode: str = "-E") -> ToolRun:
-    argv = [find_tool("gcc", "gcc"), mode, "-x", "c", "-std=c11", "-nostdinc"]
-    argv += [f"-D{macro}" for macro in _MACROS]
-    argv += ["-isystem", str(INCLUDE_FOLDER), "-"]
-    return run_tool(argv, folder=Path(gettempdir()), timeout_s=PREPROCESS_TIMEOUT_S, stdin=source)
-
-
-def _check_includes(text: str, file: str) -> None:
-    own = str(INCLUDE_FOLDER)
-    for name in _ENTERED.findall(text):
-        if not name.startswith(own):
-            headers = sorted(p.relative_to(INCLUDE_FOLDER).as_posix() for p in INCLUDE_FOLDER.rglob("*.h"))
-            accepted = ", ".join(f"<{name}>" for name in headers)
-            raise HlsError(f"#include must be one of {accepted}", f'"{name}"', file=file)
-    if len(text) > PREPROCESSED_LIMIT_BYTES:
-        raise HlsError(
-            f"a preprocessed program must be at most {PREPROCESSED_LIMIT_BYTES} bytes",
-            "more",
-            file=file,
+@lru_cache(maxsize=16)
+def _run_gcc(source: str, mode: str) -> ConfinedRun:
+    """What gcc says of a program; one program is often read several times in a row."""
+    argv = [find_tool("gcc", "gcc"), mode, "-w", "-fmax-errors=1", "-x", "c", "-std=c11", *HEADER_OPTIONS]
+    argv += [*(f"-D{macro}" for macro in _MACROS), _MAIN_FILE]
+    with TemporaryDirectory() as scratch:
+        run = run_confined(
+            argv,
+            folder=Path(scratch) / "box",
+            readable=(INCLUDE_FOLDER,),
+            files={_MAIN_FILE: source.encode()},
+            limits=PREPROCESS_LIMITS,
         )
+    if run.machine_fault is not None:
+        raise MachineFault(f"the C preprocessor: {run.machine_fault}")
+    return run
+
+
+def _refused(run: ConfinedRun, file: str) -> HlsError:
+    """The error for what the preprocessor refused."""
+    rule = "a program must pass the C preprocessor"
+    error = _GCC_ERROR.search(run.stderr)
+    if error is None:
+        return HlsError(rule, " ".join(run.last_words(200).split()), file=file)
+    shown, line = shown_file(error[1], file), int(error[2])
+    absent = _ABSENT.match(error[3])
+    if absent is not None:
+        return _foreign_header(absent[1], shown, line)
+    quoted = run.stderr[error.end() :].split("\n", 2)[1:2]
+    said = "__has_include, which is not C11" if "__has_include" in "".join(quoted) else error[3]
+    return HlsError(rule, said, file=shown, line=line)
+
+
+def _foreign_header(name: str, file: str, line: int | None = None) -> HlsError:
+    headers = sorted(p.relative_to(INCLUDE_FOLDER).as_posix() for p in INCLUDE_FOLDER.rglob("*.h"))
+    accepted = ", ".join(f"<{header}>" for header in headers)
+    return HlsError(f"#include must be one of {accepted}", f'"{name}"', file=file, line=line)
 
 
 def parse(source: str, *, file: str) -> c_ast.FileAST:
@@ -128,7 +163,7 @@ def parse(source: str, *, file: str) -> c_ast.FileAST:
 
 def shown_file(name: str, file: str) -> str:
     """How messages name a file of the preprocessed text: the program itself, one of its headers, or ours."""
-    if name in ("", "<stdin>", Path(file).name):
+    if name in ("", _MAIN_FILE, Path(file).name):
         return file
     return f"<{Path(name).name}>" if is_own_header(name) else name
 
@@ -156,7 +191,7 @@ def _line_of(text: str, name: str, line: int) -> str:
         if marker is not None:
             at_line, at_file = int(marker[1]), marker[2]
             continue
-        if at_line == line and at_file in (name, "<stdin>"):
+        if at_line == line and at_file in (name, _MAIN_FILE):
             return content
         at_line += 1
     return ""

@@ -17,7 +17,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from pipelines.headers import INCLUDE_FOLDER
+from pipelines.headers import HEADER_OPTIONS, INCLUDE_FOLDER
 from pipelines.interface import DataSet, Interface
 from pipelines.native.harness import (
     MAIN_SYMBOL,
@@ -31,12 +31,12 @@ from pipelines.native.harness import (
 from pipelines.native.verdict import compile_rejection, undefined_behaviour
 from pipelines.sandbox import MEMORY, ConfinedRun, Limits, SandboxError, read_output, run_confined
 from pipelines.schemas import OK, REJECTED, TIMEOUT, TOOL_ERROR
-from pipelines.tools import find_tool, run_tool
+from pipelines.tools import PATIENCE, find_tool, run_tool
 from pipelines.values import same_values
 
 COMPILE_TIMEOUT_S = 60.0
 COMPILE_LIMITS = Limits(
-    wall_s=COMPILE_TIMEOUT_S,
+    wall_s=PATIENCE * COMPILE_TIMEOUT_S,
     cpu_s=math.ceil(COMPILE_TIMEOUT_S),
     memory_bytes=8 << 30,
     address_bytes=8 << 30,
@@ -57,9 +57,7 @@ _PROGRAM = (
     "-fexcess-precision=standard",
     "-fno-builtin",
     "-fno-math-errno",
-    "-nostdinc",
-    "-isystem",
-    str(INCLUDE_FOLDER),
+    *HEADER_OPTIONS,
 )
 _CHECKED = (
     "-g",
@@ -127,7 +125,7 @@ def run_native(
         interface: of the source's top function.
         data: a value for every argument; not changed.
         folder: where the program is built, made if absent; ours alone.
-        timeout_s: limit of each of the two runs in seconds, wall clock.
+        timeout_s: limit of each of the two runs in seconds of processor time.
 
     Returns: outputs and result, or the status and reason for which there are none.
     Raises:  ToolMissing: gcc or bubblewrap is not installed. KeyError: data lacks an argument.
@@ -214,6 +212,8 @@ class _Session:
             environment={"ASAN_OPTIONS": _SANITIZER_OPTIONS, "TMPDIR": "."},
         )
         self.wall_s += run.wall_s
+        if run.machine_fault is not None:
+            raise _Ended(TOOL_ERROR, f"{Path(argv[0]).name} did not end by itself: {run.machine_fault}")
         return run
 
     def _compile(
@@ -229,14 +229,14 @@ class _Session:
             raise _Ended(REJECTED, f"C must compile within the limits of gcc, got too much {run.stopped_by}")
         if run.returncode != 0:
             rejection = compile_rejection(run.stderr, self.interface.top)
-            if rejection:
+            if rejection and name != "harness":
                 raise _Ended(REJECTED, rejection)
             raise _Ended(TOOL_ERROR, f"gcc must succeed, got {run.last_words()}")
 
     def _run(self, name: str, inputs: bytes, *, address_bytes: int | None) -> ConfinedRun:
         file_bytes = max(len(inputs), output_bytes(self.interface)) + _FILE_SLACK_BYTES
         limits = Limits(
-            wall_s=self.timeout_s,
+            wall_s=PATIENCE * self.timeout_s,
             cpu_s=math.ceil(self.timeout_s),
             memory_bytes=MEMORY_BYTES,
             address_bytes=address_bytes,

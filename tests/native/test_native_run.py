@@ -10,8 +10,8 @@ import pytest
 
 from pipelines.interface import INT32, Argument, DataSet, Interface, ScalarType
 from pipelines.native import NativeRun, native_version, run_native
-from pipelines.native.verdict import compile_rejection, undefined_behaviour
-from pipelines.sandbox import SandboxError
+from pipelines.native.verdict import undefined_behaviour
+from pipelines.sandbox import ConfinedRun, SandboxError
 from pipelines.tools import ToolMissing
 
 
@@ -263,7 +263,7 @@ def test_run_native_reports_a_machine_that_forbids_confinement(
 
 
 def test_undefined_behaviour_takes_no_place_that_a_program_made_up() -> None:
-    text = "ERROR: AddressSanitizer: SEGV on unknown address 0x10\n#0 0x1 in f kernel.c:3\n"
+    text = "ERROR: AddressSanitizer: SEGV on unknown address 0x10\n#0 0x1 in f /box/kernel.c:3\n"
     places = "9 0 ff\nx y z\n0 1\n99999999 0 ff\n0 zz ff\n"
     assert undefined_behaviour(text, places, AB_N) == "SEGV accessing memory (kernel.c:3)"
 
@@ -283,9 +283,68 @@ def test_run_native_rejects_an_absent_gcc(tmp_path: Path, monkeypatch: pytest.Mo
         run_body("return 0;", tmp_path)
 
 
-def test_compile_rejection_does_not_blame_the_program_for_a_full_disk() -> None:
-    text = "kernel.c:9:1: fatal error: error writing to ./cc1.s: No space left on device\n"
-    assert compile_rejection(text, "f") is None
+def test_run_native_does_not_blame_the_program_for_the_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = ConfinedRun(
+        returncode=1,
+        stdout="",
+        stderr="kernel.c:9:1: fatal error: error writing to ./cc1.s: No space left on device\n",
+        wall_s=0.1,
+        machine_fault="No space left on device",
+    )
+    monkeypatch.setattr("pipelines.native.runner.run_confined", lambda *_, **__: full)
+    run = run_body("return 0;", tmp_path)
+    assert (run.status, run.reason) == (
+        "tool_error",
+        "gcc did not end by itself: No space left on device",
+    )
+
+
+def test_run_native_does_not_blame_the_program_for_the_harness(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    harness = tmp_path / "harness.c"
+    harness.write_text("#error no libc\n")
+    harness.chmod(0o644)
+    monkeypatch.setattr("pipelines.native.runner._HARNESS", harness)
+    run = run_body("return 0;", tmp_path / "run")
+    assert run.status == "tool_error"
+    assert re.match(r"gcc must succeed, got .*harness\.c:1:2: error: #error no libc", run.reason)
+
+
+F_OF_A = "\nint f(int a[2]) { return g(a, a[0]); }\n"
+INDEXED = "int g(int *a, int n) { return a[n + 7]; }"
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        (f"int g(int *a, int n) {{ return n; }}{F_OF_A}float h(void) {{ return y; }}",
+         "C must compile with gcc -std=c11, got 'y' undeclared (first use in this function) (kernel.c:3)"),
+        (f"int g(int *a, int n) {{ return n; }}{F_OF_A}int z = 1;\nint z = 2;",
+         "C must compile with gcc -std=c11, got redefinition of 'z' (kernel.c:4)"),
+        (f'# 1 "my/a b.h"\nint g(int *a, int n) {{ return y; }}\n# 2 "gemm.c"{F_OF_A}',
+         "C must compile with gcc -std=c11, got 'y' undeclared (first use in this function) (my/a b.h:1)"),
+        (f'# 1 "my/a b.h"\nint g(int *a, int n) {{ return n / (n - 3); }}\n# 2 "gemm.c"{F_OF_A}',
+         "C must have defined behaviour, got division by zero (my/a b.h:1)"),
+        (f'# 1 "my/a b.h"\n{INDEXED}\n# 2 "gemm.c"{F_OF_A}',
+         "C must have defined behaviour, got index out of bounds reading a (my/a b.h:1)"),
+        (f'# 1 "a.h"\n\n# 2 "gemm.c"\n{INDEXED}{F_OF_A}',
+         "C must have defined behaviour, got index out of bounds reading a (gemm.c:2)"),
+        (f"int g(int *a, int n) {{ return n; }}{F_OF_A}void simfoundry_call(int a) {{ }}",
+         "C must compile with gcc -std=c11, got conflicting types for 'simfoundry_call'; "
+         "have 'void(void **, void *)' (kernel.c)"),
+        (f'int g(int *a, int n) {{ __asm__("nonsense"); return n; }}{F_OF_A}',
+         "C must compile with gcc -std=c11, got no such instruction: `nonsense' (kernel.c:1)"),
+    ],
+)  # fmt: skip
+def test_run_native_rejects_a_fault_outside_the_top_function(
+    tmp_path: Path, source: str, reason: str
+) -> None:
+    interface = Interface(top="f", arguments=(array("a", 2),), returns=INT32)
+    run = run_native(source, interface, data_of(interface), folder=tmp_path)
+    assert (run.status, run.reason) == ("rejected", reason)
 
 
 def test_undefined_behaviour_does_not_blame_the_program_for_the_sanitizer() -> None:

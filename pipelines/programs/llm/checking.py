@@ -15,8 +15,14 @@ from pathlib import Path
 
 from pipelines.cache import ContentCache
 from pipelines.cyclemodel import count_cycles, engine_version
-from pipelines.headers import INCLUDE_FOLDER
-from pipelines.hls import CompiledDesign, HlsError, HlsOptions, compile_program, read_interface
+from pipelines.hls import (
+    CompiledDesign,
+    HlsError,
+    HlsOptions,
+    compile_program,
+    preprocess_source,
+    read_interface,
+)
 from pipelines.identity import content_hash
 from pipelines.interface import DataSet, Interface
 from pipelines.native import native_version, run_native
@@ -26,9 +32,9 @@ from pipelines.programs.llm.bounded import BoundedReader
 from pipelines.programs.llm.replies import ReplyRejected
 from pipelines.programs.normalised import ast_hash
 from pipelines.programs.remembered import code_version
-from pipelines.sandbox import Limits, SandboxError, run_confined
+from pipelines.sandbox import SandboxError
 from pipelines.schemas import OK, REJECTED, TIMEOUT, TOOL_ERROR, ProgramRow
-from pipelines.tools import ToolMissing, find_tool
+from pipelines.tools import ToolMissing
 from pipelines.values import same_values
 
 _CACHE_KIND = "llm_verdict"
@@ -44,7 +50,7 @@ class CheckLimits:
     Attributes:
         most_cycles: with memory delays of 2 and no directives.
         most_area_um2: estimated for osu018, without directives; some 34 um2 a cell.
-        timeout_s: of each native run, wall clock in seconds.
+        timeout_s: of each native run, in seconds of processor time.
         data_seeds: of the inputs it is run on.
     """
 
@@ -122,7 +128,8 @@ _READER = BoundedReader(_read)
 def _judged(source: str, parent: ProgramRow, limits: CheckLimits) -> Verdict:
     found: str | None = None
     try:
-        unknown = _preprocessed(source) or _readable(source, parent.top)
+        _require_bounded(source)
+        unknown = _readable(source, parent.top)
         if unknown is not None:
             return unknown
         found = ast_hash(source, parent.top)
@@ -156,38 +163,14 @@ def _readable(source: str, top: str) -> Verdict | None:
     return Verdict(status=TIMEOUT, reason=f"a variant must be read and scheduled in bounds, got {excess}")
 
 
-def _preprocessed(source: str) -> Verdict | None:
-    """Expand macros confined first: a few of them can become gigabytes of text.
+def _require_bounded(source: str) -> None:
+    """Expand macros first: a few of them can become megabytes of text.
 
-    Returns: None, or a verdict on a machine that was too busy.
-    Raises:  ReplyRejected: it does not expand, or not to a program of bounded length.
+    Raises: ReplyRejected: more than a program of bounded length. HlsError: it does not expand.
     """
-    gcc = find_tool("gcc", "gcc")
-    argv = (gcc, "-E", "-x", "c", "-std=c11", "-nostdinc", "-isystem", str(INCLUDE_FOLDER), "program.c")
-    limits = Limits(
-        wall_s=20.0, cpu_s=10, memory_bytes=1 << 30, output_bytes=_PREPROCESSED_BYTES, processes=4
-    )
-    with tempfile.TemporaryDirectory() as scratch:
-        run = run_confined(
-            argv,
-            folder=Path(scratch) / "box",
-            readable=(INCLUDE_FOLDER,),
-            files={"program.c": source.encode()},
-            limits=limits,
-        )
-    if run.stopped_by == "time":
-        return Verdict(status=TIMEOUT, reason="the preprocessor must end, got no end of it")
-    if run.stopped_by is not None or run.timed_out or (run.returncode or 0) < 0:
+    if len(preprocess_source(source, file="program.c").encode()) > _PREPROCESSED_BYTES:
         rule = f"a preprocessed program must be at most {_PREPROCESSED_BYTES} bytes"
         raise ReplyRejected(f"{rule}, got more")
-    if run.returncode != 0:
-        raise ReplyRejected(f"a program must pass the C preprocessor, got {_first_error(run.stderr)}")
-    return None
-
-
-def _first_error(messages: str) -> str:
-    lines = [line for line in messages.splitlines() if "error:" in line]
-    return " ".join((lines or ["no reason"])[0].split())[:200]
 
 
 def _require_interface(found: Interface, wanted: Interface) -> None:
