@@ -23,7 +23,9 @@ import pyarrow.parquet as pq
 from assets.errors import FoundryError
 from pipelines.schemas import TableSpec
 
+ROW_LIMIT = 1_000_000
 _LOCKED = {
+    "memory_limit": "2GB",  # above the 0.5 GB that joins of the releases' largest tables take
     "enable_external_access": False,  # no files, no extensions, no other databases
     "python_enable_replacements": False,  # a name in a query is never a variable of this program
     "autoinstall_known_extensions": False,
@@ -53,13 +55,17 @@ def run_query(data_dir: Path, query: str) -> QueryResult:
     joined from the files beside the tables.
 
     Args:   query: one SELECT, WITH, FROM, VALUES, DESCRIBE, SHOW or SUMMARIZE, or EXPLAIN of one.
-    Raises: FoundryError: not one read-only statement, not valid SQL, or it reads a damaged file.
+    Raises: FoundryError: not one read-only statement, not valid SQL, more than `ROW_LIMIT` rows, or a damaged
+            file is read.
     """
     with _connection(data_dir) as (connection, damaged):
         try:
             answer = connection.execute(_reading_statement(connection, query))
             columns = tuple(d[0] for d in answer.description or [])
-            return QueryResult(columns=columns, rows=tuple(answer.fetchall()))
+            rows = answer.fetchmany(ROW_LIMIT + 1)
+            if len(rows) > ROW_LIMIT:
+                raise FoundryError(f"an answer of more than {ROW_LIMIT} rows; use LIMIT or aggregates")
+            return QueryResult(columns=columns, rows=tuple(rows))
         except duckdb.Error as error:
             named = [spec for spec in TableSpec.registry.values() if re.search(rf"\b{spec.name}\b", query)]
             for spec in named:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any
+from typing import Any, cast
 
 from assets.commands.aligned import aligned_lines
 from assets.deployments import find_deployment
@@ -23,9 +23,18 @@ def answer_query(query: str, *, as_json: bool) -> str:
     """
     result = run_query(find_deployment().data_dir, query)
     if as_json:
-        return json.dumps(as_records(result), indent=2, default=str)
+        return json.dumps(_finite(as_records(result)), indent=2, default=str, allow_nan=False)
     lines = aligned_lines([list(result.columns), *[[_shown(v) for v in row] for row in result.rows]])
     return "\n".join([*lines, f"{len(result.rows)} rows"])
+
+
+def _finite(value: Any) -> Any:
+    """A value with null in place of NaN and infinities, which JSON has not."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in cast("dict[str, Any]", value).items()}
+    return [_finite(item) for item in cast("list[Any]", value)] if isinstance(value, list) else value
 
 
 def _shown(value: Any) -> str:

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 
+from assets.commands import sql
 from assets.errors import FoundryError
 from assets.queries import as_records, run_query
 from assets.settings import Settings, ignore_progress
@@ -99,6 +102,19 @@ def test_query_rejects_wrong_sql_and_names_the_tables(data_dir: Path) -> None:
         FoundryError, match=r"(?s)got: .*nothing_such.*tables: cdfg_edges, .*splits, .*vendor_designs"
     ):
         run_query(data_dir, "SELECT * FROM nothing_such")
+
+
+def test_query_rejects_an_answer_without_end(tmp_path: Path) -> None:
+    with pytest.raises(FoundryError, match=r"^an answer of more than 1000000 rows; use LIMIT or aggregates$"):
+        run_query(tmp_path, "FROM range(1000000000000)")
+
+
+def test_json_has_null_for_numbers_that_are_not_finite(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sql, "find_deployment", lambda: SimpleNamespace(data_dir=tmp_path))
+    answer = sql.answer_query("SELECT 'nan'::DOUBLE AS a, ['inf'::DOUBLE, 1.0] AS b", as_json=True)
+    assert json.loads(answer) == [{"a": None, "b": [None, 1.0]}]
 
 
 def test_query_rejects_bytes_that_are_not_utf8(tmp_path: Path) -> None:
