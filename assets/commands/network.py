@@ -33,6 +33,7 @@ from pipelines.network.queueing import (
 )
 from pipelines.network.queueing.latency import MAXIMUM_ENTROPY, QUANTILES
 from pipelines.network.routing import Routing
+from pipelines.network.simulation.scenario import CAPACITY_LIMIT
 from pipelines.network.topology import FatTree, Topology, fat_tree, read_topology
 from pipelines.network.traffic import Arrivals, Pattern, Traffic, read_trace, traffic_of, traffic_of_trace
 from pipelines.network.traffic.arrivals import POISSON
@@ -73,6 +74,8 @@ def answer_network(question: NetworkQuestion) -> dict[str, Any]:
     """
     if question.flows is not None:
         _check_place(question.flows)
+    if question.queue_capacity > CAPACITY_LIMIT:
+        raise FoundryError(f"a queue must hold 0 to {CAPACITY_LIMIT} packets, got {question.queue_capacity}")
     topology = _topology(question)
     traffic = _traffic(question, topology)
     model = model_network(

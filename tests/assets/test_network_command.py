@@ -130,7 +130,16 @@ def test_a_note_says_that_a_queue_is_nearly_full() -> None:
         ((), "a network must be given by --pods or by --topology, got neither"),
         (("--pods", "4", "--topology", "x.json"), "got both"),
         (("--pods", "5"), "the pods of a fat-tree must be an even number from 2 to 48, got 5"),
-        (("--topology", "none.json"), "a topology file must be readable, got No such file"),
+        (("--topology", "none.json"), "cannot read the topology none.json: No such file or directory"),
+        (("--pods", "1000"), "the pods of a fat-tree must be an even number from 2 to 48, got 1000"),
+        (
+            ("--pods", "48"),
+            "traffic must have at most 4194304 flows, got 764384256 of all_to_all, 27648 hosts",
+        ),
+        (
+            ("--pods", "4", "--queue-capacity", "9" * 30),
+            f"a queue must hold 0 to 1048576 packets, got {'9' * 30}",
+        ),
         (("--pods", "4", "--load", "-1"), "a load must be above 0 to 4, got -1.0"),
         (("--pods", "4", "--pattern", "ring"), "a pattern must be one of all_to_all, incast, broadcast"),
         (("--pods", "4", "--arrivals", "ge", "--scv", "0.2"), "the scv of ge arrivals must be above 1"),
@@ -141,7 +150,7 @@ def test_a_note_says_that_a_queue_is_nearly_full() -> None:
         ),
         (
             ("--pods", "4", "--trace", "none.csv"),
-            "a trace must be readable, got No such file or directory (none.csv)",
+            "cannot read the trace none.csv: No such file or directory",
         ),
         (("--pods", "4", "--trace", "t.pcap"), "a file of a trace must end in .csv or .parquet, got t.pcap"),
         (("--pods", "4", "--pattern", ""), "a pattern must be one of all_to_all, incast, broadcast, got ''"),

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from pipelines.network.errors import NetworkError
-from pipelines.network.routing import Routing, route_flows
+from pipelines.network.routing import Routing, route_flows, shortest
 from pipelines.network.topology import (
     FatTree,
     Link,
@@ -131,3 +131,15 @@ def test_route_flows_rejects(ends: tuple[int, int], message: str) -> None:
     one, other = (np.array([end], np.int32) for end in ends)
     with pytest.raises(NetworkError, match=message):
         route_flows(TREE, one, other, Routing())
+
+
+def test_route_flows_rejects_more_hops_than_memory_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = fat_tree(FatTree(pods=4))
+    ends = np.array([0, 1], np.int32), np.array([8, 9], np.int32)
+    monkeypatch.setattr(shortest, "ROUTE_LIMIT", 11)
+    message = "^flows times links of the longest route must be at most 11, got 2 times 6$"
+    with pytest.raises(NetworkError, match=message):
+        route_flows(tree, *ends, Routing())
+    monkeypatch.setattr(shortest, "HOP_LIMIT", 71)
+    with pytest.raises(NetworkError, match=r"^destinations times nodes must be at most 71, got 2 times 36$"):
+        route_flows(tree, *ends, Routing())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
+from measured_children import read_in_child
 
 from pipelines.network.errors import NetworkError
 from pipelines.network.topology import (
@@ -21,6 +23,7 @@ from pipelines.network.topology import (
     topology_of_links,
     two_tier_tree,
 )
+from pipelines.network.traffic import Pattern, traffic_of
 
 KINDS = {"host_up", "edge_up", "aggregation_up", "core_down", "aggregation_down", "edge_down"}
 
@@ -142,9 +145,41 @@ def test_json_and_graphml_give_the_same_network_hosts_first(tmp_path: Path) -> N
             '{"nodes": [], "links": [{"source": "x", "target": "y", "rate_bps": 1}]}',
             r"must join nodes of the file, got 'x' \(.*n.json\)$",
         ),
-        ("n.json", '{"nodes": [], "links": []}', r"2 or more hosts among at most \d+ nodes, got 0 hosts"),
+        ("n.json", '{"nodes": [], "links": []}', r"2 or more hosts, got 0 hosts among 0 nodes"),
         ("n.graphml", "<html>", r"^a topology must be GraphML in UTF-8, got: "),
         ("n.graphml", "<graphml/>", r"got: "),
+        (
+            "n.graphml",
+            '<!DOCTYPE g [<!ENTITY a "aa"><!ENTITY b SYSTEM "/etc/passwd">]><graphml>&a;&b;</graphml>',
+            r"^a topology must have no document type, which is where entities are declared \(.*n.graphml\)$",
+        ),
+        (
+            "n.json",
+            '{"nodes": [' + "{}," * 196_610 + '{}], "links": []}',
+            r"^a topology must have at most 65536 nodes and 131072 links, so at most 196609 times '{', got 1",
+        ),
+        (
+            "n.json",
+            '{"nodes": [' + "1," * 800_000 + '1], "links": []}',
+            r"so at most 786432 times ',', got 800001",
+        ),
+        ("n.json", '{"nodes": [' + "1," * 700_000 + '1], "links": []}', r"got at nodes.0: Input should be"),
+        (
+            "n.graphml",
+            "<graphml>" + "<a/>" * 1_200_000 + "</graphml>",
+            r"so at most 1179748 times '<', got 1200002",
+        ),
+        ("n.graphml", "<graphml" + ' a=""' * 1_200_000 + "/>", r"so at most 1179748 times '=', got 1200000"),
+        (
+            "n.json",
+            '{"nodes": [], "links": [{"source": "x", "target": "y", "rate_bps": 1e999}]}',
+            r"links.0.rate_bps",
+        ),
+        (
+            "n.json",
+            '{"nodes": [], "links": [{"source": "x", "target": "y", "rate_bps": NaN}]}',
+            r"links.0.rate_bps",
+        ),
     ],
 )
 def test_read_topology_rejects(tmp_path: Path, name: str, content: str, message: str) -> None:
@@ -153,9 +188,67 @@ def test_read_topology_rejects(tmp_path: Path, name: str, content: str, message:
         read_topology(tmp_path / name)
 
 
+def test_read_topology_rejects_what_is_not_a_regular_file_and_a_large_one(tmp_path: Path) -> None:
+    (tmp_path / "zero.json").symlink_to("/dev/zero")
+    os.mkfifo(tmp_path / "pipe.json")
+    (tmp_path / "folder.json").mkdir()
+    with (tmp_path / "large.json").open("wb") as file:
+        file.truncate(1 << 40)
+    for name, kind in {
+        "zero": "a character device",
+        "pipe": "a pipe",
+        "folder": "a folder",
+        "large": f"{1 << 40} bytes",
+    }.items():
+        path = tmp_path / f"{name}.json"
+        message = f"cannot read the topology {path}: {kind}; accepted: a regular file of at most 64 MiB"
+        with pytest.raises(NetworkError, match=f"^{message}$"):
+            read_topology(path)
+
+
+def test_a_topology_of_21_million_nodes_is_refused_before_it_takes_memory(tmp_path: Path) -> None:
+    path = tmp_path / "n.json"
+    path.write_text('{"nodes": [' + "{}," * (21 << 20) + '{}], "links": []}')
+    said, peak_bytes = read_in_child("pipelines.network.topology", "read_topology", path)
+    assert said.startswith("NetworkError: a topology must have at most 65536 nodes and 131072 links, so ")
+    assert peak_bytes < 1 << 30
+
+
+@pytest.mark.parametrize("number", [-(10**30), -1, 0, 10**13 + 1, 10**400])
+def test_read_topology_rejects_rates_that_cannot_be(number: int, tmp_path: Path) -> None:
+    (tmp_path / "n.json").write_text(
+        json.dumps({"nodes": NODES, "links": [*LINKS[:1], LINKS[1] | {"rate_bps": number}]})
+    )
+    with pytest.raises(NetworkError, match=rf"^a link's rate must be 1 to {10**13} bit/s, got {number} \("):
+        read_topology(tmp_path / "n.json")
+
+
+def test_networks_are_counted_before_they_are_built() -> None:
+    shape = TwoTierTree(edges=1024, cores=1024, hosts_per_edge=1024, parallel_links=1024)
+    nodes, links = 1024 * 1024 + 2048, 1024 * 1024 * 1025
+    message = (
+        f"^a network must have at most 65536 nodes and 131072 links, got {nodes} nodes and {links} links$"
+    )
+    with pytest.raises(NetworkError, match=message):
+        two_tier_tree(shape)
+    star = [Link(ends=(host, 3000), rate_bps=RATE) for host in range(3000)]
+    message = (
+        "^ways through nodes, from link to link, must be at most 8388608, got 9003000; node 3000 alone "
+        "has 3000 links$"
+    )
+    with pytest.raises(NetworkError, match=message):
+        topology_of_links("star", host_count=3000, tiers=[0] * 3000 + [1], links=star)
+    largest = fat_tree(FatTree(pods=48))
+    for pattern, count in ((Pattern(), 27648 * 27647), (Pattern(density=0.1), 2765 * 2764)):
+        message = f"^traffic must have at most 4194304 flows, got {count} of all_to_all, "
+        with pytest.raises(NetworkError, match=message):
+            traffic_of(largest, pattern)
+
+
 def test_read_topology_rejects_no_file_and_a_directed_graph(tmp_path: Path) -> None:
-    with pytest.raises(NetworkError, match=r"^a topology file must be readable, got No such file"):
-        read_topology(tmp_path / "none.json")
+    absent = tmp_path / "none.json"
+    with pytest.raises(NetworkError, match=f"^cannot read the topology {absent}: No such file or directory$"):
+        read_topology(absent)
     nx.write_graphml(nx.DiGraph([("a", "b")]), tmp_path / "n.graphml")
     with pytest.raises(NetworkError, match=r"must be an undirected graph, got a directed one"):
         read_topology(tmp_path / "n.graphml")

@@ -23,6 +23,8 @@ from pipelines.network.topology import Topology
 ECMP, FIXED = "ecmp", "fixed"
 ROUTINGS = (ECMP, FIXED)
 SEED_LIMIT = 1 << 20
+HOP_LIMIT = 1 << 30  # of 2 bytes; one host to all in the largest fat-tree needs 844 million for the way back
+ROUTE_LIMIT = 1 << 26  # of 4 bytes; all to all in a fat-tree of 20 pods needs 24 million
 _FAR = 65535
 _NO_QUEUE = -1
 
@@ -53,7 +55,7 @@ def route_flows(
 
     Args:    sources, destinations: hosts. (flows,)
     Returns: numbers of queues, -1 after the last. (flows, longest path)
-    Raises:  NetworkError: an end is no host, or both are one.
+    Raises:  NetworkError: an end is no host, or both are one; or there are too many hops to keep.
     """
     ends = (np.ascontiguousarray(sources, np.int32), np.ascontiguousarray(destinations, np.int32))
     for values in ends:
@@ -65,11 +67,22 @@ def route_flows(
         raise NetworkError(f"a flow must join two hosts, got host {ends[0][same[0]]} twice")
     first, queues = _out_queues(topology)
     wanted = np.unique(ends[1])
+    if len(wanted) * topology.node_count > HOP_LIMIT:
+        raise NetworkError(
+            f"destinations times nodes must be at most {HOP_LIMIT}, got {len(wanted)} times "
+            f"{topology.node_count}"
+        )
     rows = np.full(topology.host_count, -1, np.int64)
     rows[wanted] = np.arange(len(wanted))
     hops = _hops_to(wanted, topology.targets, first, queues, topology.host_count)
     lengths = hops[rows[ends[1]], ends[0]] if len(ends[0]) else np.zeros(1, np.uint16)
-    found = np.empty((len(ends[0]), int(lengths.max())), np.int32)
+    longest = int(lengths.max())
+    if len(ends[0]) * longest > ROUTE_LIMIT:
+        raise NetworkError(
+            f"flows times links of the longest route must be at most {ROUTE_LIMIT}, got {len(ends[0])} times "
+            f"{longest}"
+        )
+    found = np.empty((len(ends[0]), longest), np.int32)
     graph = (topology.targets, first, queues, hops, rows)
     choice = (topology.host_count, routing.kind == ECMP, np.uint64(routing.seed))
     in_parts(len(found), lambda part: _walk(found[part], ends[0][part], ends[1][part], *graph, *choice))

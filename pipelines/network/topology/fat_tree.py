@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from pipelines.network.errors import NetworkError
-from pipelines.network.topology.graph import HOST_TIER, Link, Topology, topology_of_links
+from pipelines.network.topology.graph import HOST_TIER, Link, Topology, check_counts, topology_of_links
 
 EDGE_TIER, AGGREGATION_TIER, CORE_TIER = 1, 2, 3
 POD_LIMIT = 48
@@ -97,6 +97,8 @@ def two_tier_tree(shape: TwoTierTree) -> Topology:
         if not 1 <= getattr(shape, name) <= SIZE_LIMIT:
             raise NetworkError(f"{name} must be 1 to {SIZE_LIMIT}, got {getattr(shape, name)}")
     hosts = shape.edges * shape.hosts_per_edge
+    pairs = shape.edges * shape.cores
+    check_counts(hosts + shape.edges + shape.cores, hosts + pairs * shape.parallel_links)
     ends = [(host, hosts + host // shape.hosts_per_edge) for host in range(hosts)]
     ends += [
         (hosts + edge, hosts + shape.edges + core)

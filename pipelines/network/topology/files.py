@@ -14,14 +14,26 @@ from pathlib import Path
 from typing import Annotated, Any, cast
 
 import networkx as nx
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError
 
+from pipelines.files import read_bounded
 from pipelines.network.errors import NetworkError
-from pipelines.network.topology.graph import HOST_TIER, Link, Topology, topology_of_links
+from pipelines.network.topology.graph import (
+    HOST_TIER,
+    LINK_LIMIT,
+    NODE_LIMIT,
+    Link,
+    Topology,
+    topology_of_links,
+)
 
 FILE_LIMIT_BYTES = 64 << 20
 FORMATS = (".json", ".graphml")
 SWITCH_TIER = 1
+_PARTS = NODE_LIMIT + LINK_LIMIT
+
+_NOT_GRAPHML = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
+"""What networkx raises of XML that is no GraphML, beside its own error."""
 
 _Name = Annotated[str, Field(min_length=1, max_length=200)]
 
@@ -52,8 +64,8 @@ class _Graph(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    nodes: list[_Node]
-    links: list[_Edge]
+    nodes: Annotated[list[_Node], Field(max_length=NODE_LIMIT), FailFast()]
+    links: Annotated[list[_Edge], Field(max_length=LINK_LIMIT), FailFast()]
 
 
 def read_topology(path: Path) -> Topology:
@@ -62,15 +74,9 @@ def read_topology(path: Path) -> Topology:
     Raises: NetworkError: no such file, too large, not of either format, or no network; the message names
             the file and the node, link or field.
     """
-    try:
-        size = path.stat().st_size
-        if size > FILE_LIMIT_BYTES:
-            raise NetworkError(f"{path} must have at most {FILE_LIMIT_BYTES} bytes, got {size}")
-        content = path.read_bytes()
-    except OSError as error:
-        raise NetworkError(f"a topology file must be readable, got {error.strerror}: {path}") from error
     if path.suffix not in FORMATS:
         raise NetworkError(f"a topology file must end in {' or '.join(FORMATS)}, got {path.name}")
+    content = read_bounded(path, what="topology", most_bytes=FILE_LIMIT_BYTES, error=NetworkError)
     try:
         graph = _from_json(content) if path.suffix == ".json" else _from_graphml(content)
         return _topology(path.stem, graph)
@@ -78,7 +84,19 @@ def read_topology(path: Path) -> Topology:
         raise NetworkError(f"{error} ({path})") from error
 
 
+def _check_marks(content: bytes, most: dict[bytes, int]) -> None:
+    """Refuse what has more parts than any network, before parsing: parts take far more memory than text."""
+    for mark, limit in most.items():
+        count = content.count(mark)
+        if count > limit:
+            raise NetworkError(
+                f"a topology must have at most {NODE_LIMIT} nodes and {LINK_LIMIT} links, so at most {limit} "
+                f"times {mark.decode()!r}, got {count}"
+            )
+
+
 def _from_json(content: bytes) -> _Graph:
+    _check_marks(content, {b"{": _PARTS + 1, b",": 4 * _PARTS})
     try:
         return _Graph.model_validate_json(content)
     except ValidationError as error:
@@ -92,9 +110,12 @@ def _first_problem(error: ValidationError) -> str:
 
 
 def _from_graphml(content: bytes) -> _Graph:
+    _check_marks(content, {b"<": 6 * _PARTS + 100, b"=": 6 * _PARTS + 100})
+    if b"<!DOCTYPE" in content:
+        raise NetworkError("a topology must have no document type, which is where entities are declared")
     try:
         read = cast("Any", nx).parse_graphml(content.decode("utf-8"))
-    except (ElementTree.ParseError, nx.NetworkXError, ValueError, KeyError, TypeError) as error:
+    except (ElementTree.ParseError, nx.NetworkXError, *_NOT_GRAPHML) as error:
         raise NetworkError(f"a topology must be GraphML in UTF-8, got: {error}") from error
     if read.is_directed():
         raise NetworkError("a topology must be an undirected graph, got a directed one")

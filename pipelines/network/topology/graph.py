@@ -20,7 +20,10 @@ from pipelines.network.errors import NetworkError
 HOST_TIER = 0
 RATE_LIMIT_BPS = 10**13
 DELAY_LIMIT_NS = 10**9
-NODE_LIMIT = 1 << 20
+NODE_LIMIT = 1 << 16
+LINK_LIMIT = 1 << 17
+WAY_LIMIT = 1 << 23
+"""The largest fat-tree, of 48 pods, has 30,528 nodes, 82,944 links and 6.7 million ways through its nodes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,11 +88,13 @@ def topology_of_links(name: str, *, host_count: int, tiers: Sequence[int], links
     Raises: NetworkError: a node or link that cannot be, a host without exactly one link, or hosts that no
             path of switches joins.
     """
+    check_counts(len(tiers), len(links))
     _check_nodes(host_count, tiers)
     for link in links:
         _check_link(link, len(tiers))
     sources = np.array([end for link in links for end in link.ends], np.int32)
     targets = np.array([end for link in links for end in link.ends[::-1]], np.int32)
+    _check_ways(sources, len(tiers))
     tier_of = np.asarray(tiers, np.int32)
     names, kinds = _kinds(tier_of, sources, targets)
     found = Topology(
@@ -107,11 +112,34 @@ def topology_of_links(name: str, *, host_count: int, tiers: Sequence[int], links
     return found
 
 
-def _check_nodes(host_count: int, tiers: Sequence[int]) -> None:
-    if not 2 <= host_count <= len(tiers) <= NODE_LIMIT:
+def check_counts(nodes: int, links: int) -> None:
+    """Raise when a network would be too large to build.
+
+    Raises: NetworkError: there are more nodes or links than accepted.
+    """
+    if nodes > NODE_LIMIT or links > LINK_LIMIT:
         raise NetworkError(
-            f"a network must have 2 or more hosts among at most {NODE_LIMIT} nodes, got {host_count} hosts "
-            f"among {len(tiers)} nodes"
+            f"a network must have at most {NODE_LIMIT} nodes and {LINK_LIMIT} links, got {nodes} nodes and "
+            f"{links} links"
+        )
+
+
+def _check_ways(sources: NDArray[np.int32], node_count: int) -> None:
+    """Refuse nodes with so many links that their pairs, each of which the model keeps, take all memory."""
+    degrees = np.bincount(sources, minlength=node_count)
+    ways = int((degrees**2).sum())
+    if ways > WAY_LIMIT:
+        node = int(degrees.argmax())
+        raise NetworkError(
+            f"ways through nodes, from link to link, must be at most {WAY_LIMIT}, got {ways}; node {node} "
+            f"alone has {degrees[node]} links"
+        )
+
+
+def _check_nodes(host_count: int, tiers: Sequence[int]) -> None:
+    if not 2 <= host_count <= len(tiers):
+        raise NetworkError(
+            f"a network must have 2 or more hosts, got {host_count} hosts among {len(tiers)} nodes"
         )
     for node, tier in enumerate(tiers):
         if (tier == HOST_TIER) != (node < host_count) or tier < 0:

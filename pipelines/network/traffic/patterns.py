@@ -154,6 +154,11 @@ def traffic_of(
     """
     sizes = sizes or PacketSizes()
     hosts = _taking_part(topology, pattern)
+    count = len(hosts) * (len(hosts) - 1) if pattern.kind == ALL_TO_ALL else len(hosts) - 1
+    if count > FLOW_LIMIT:
+        raise NetworkError(
+            f"traffic must have at most {FLOW_LIMIT} flows, got {count} of {pattern.kind}, {len(hosts)} hosts"
+        )
     if pattern.kind == ALL_TO_ALL:
         one, other = np.meshgrid(hosts, hosts, indexing="ij")
         apart = one != other

@@ -6,10 +6,11 @@ Does not: how bursty a flow is (`dispersion.py`), traces that no one has seen (`
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -18,14 +19,21 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from pipelines.files import open_regular
 from pipelines.network.errors import NetworkError
 from pipelines.network.topology import Topology
 from pipelines.network.traffic.arrivals import PAYLOAD_LIMIT_BYTES
 from pipelines.network.traffic.dispersion import flow_moments
 from pipelines.network.traffic.patterns import HEADER_BYTES, PROTOCOLS, UDP, Traffic
 from pipelines.network.traffic.schedule import DURATION_LIMIT_S, PACKET_LIMIT, Schedule
+from pipelines.parquet_files import open_parquet
 
 ENDINGS = (".csv", ".parquet")
+FILE_LIMIT_BYTES = 1 << 30
+FILE_PACKET_LIMIT = 1 << 24
+"""A file of so many packets, and the estimate from it, take 1.8 GiB."""
+COLUMN_LIMIT = 1000
+_HEADER_BYTES = 1 << 16
 COLUMNS = ("time_s", "source", "destination", "bytes")
 TIME_LIMIT_S = 9e9
 """What whole nanoseconds of 64 bits hold."""
@@ -115,35 +123,38 @@ def read_trace(path: Path, *, host_count: int | None = None) -> Trace:
     """
     if path.suffix not in ENDINGS:
         raise NetworkError(f"a file of a trace must end in {' or '.join(ENDINGS)}, got {path.name}")
-    try:
-        with path.open("rb") as file:
-            columns = _columns(_csv_batches(file) if path.suffix == ".csv" else _parquet_batches(file))
-    except NetworkError as error:
-        raise NetworkError(f"{error} ({path})") from error
-    except UnicodeDecodeError as error:
-        raise NetworkError(
-            f"a trace's columns must be named in UTF-8, got {error.reason} ({path})"
-        ) from error
-    except pa.ArrowException as error:
-        kind = "CSV" if path.suffix == ".csv" else "Parquet"
-        raise NetworkError(f"a trace must be whole {kind}, got: {_first_line(error)} ({path})") from error
-    except OSError as error:
-        raise NetworkError(f"a trace must be readable, got {error.strerror or error} ({path})") from error
-    try:
-        trace = _trace_of(columns)
-        if host_count is not None:
-            _check_hosts(trace, host_count)
-        return trace
-    except NetworkError as error:
-        raise NetworkError(f"{error} ({path})") from error
+    with open_regular(path, what="trace", most_bytes=FILE_LIMIT_BYTES, error=NetworkError) as file:
+        try:
+            trace = _trace_of(
+                _columns(_csv_batches(file) if path.suffix == ".csv" else _parquet_batches(file))
+            )
+            if host_count is not None:
+                _check_hosts(trace, host_count)
+        except NetworkError as error:
+            raise NetworkError(f"{error} ({path})") from error
+        except UnicodeDecodeError as error:
+            raise NetworkError(
+                f"a trace's columns must be named in UTF-8, got {error.reason} ({path})"
+            ) from error
+        except pa.ArrowException as error:
+            kind = "CSV" if path.suffix == ".csv" else "Parquet"
+            raise NetworkError(f"a trace must be whole {kind}, got: {_first_line(error)} ({path})") from error
+        except OSError as error:
+            raise NetworkError(f"a trace must be readable, got {error.strerror or error} ({path})") from error
+    return trace
 
 
 def _first_line(error: Exception) -> str:
     return str(error).splitlines()[0]
 
 
-def _csv_batches(file: IO[bytes]) -> Iterator[Any]:
+def _csv_batches(file: BinaryIO) -> Iterator[Any]:
     """Parts of a CSV file as text: its numbers are parsed here, so that a message can name the row."""
+    header = file.read(_HEADER_BYTES).lstrip(b"\r\n")
+    count = re.split(rb"[\r\n]", header, maxsplit=1)[0].count(b",") + 1
+    if count > COLUMN_LIMIT:  # a thousand bytes of memory for each byte of a header
+        raise NetworkError(f"a trace must have at most {COLUMN_LIMIT} columns, got {count} or more")
+    file.seek(0)
     _check_columns(pa_csv.open_csv(file).schema.names)
     file.seek(0)
     options = pa_csv.ConvertOptions(
@@ -154,11 +165,10 @@ def _csv_batches(file: IO[bytes]) -> Iterator[Any]:
     return pa_csv.open_csv(file, convert_options=options)
 
 
-def _parquet_batches(file: IO[bytes]) -> Iterator[Any]:
-    content = pq.ParquetFile(file)
+def _parquet_batches(file: BinaryIO) -> Iterator[Any]:
+    content = open_parquet(file, columns=COLUMNS, most_rows=FILE_PACKET_LIMIT, error=_refused)
     schema = content.schema_arrow
     _check_columns(schema.names)
-    _check_count(content.metadata.num_rows)
     for name in COLUMNS:
         kind = schema.field(name).type
         is_time = name == COLUMNS[0]
@@ -168,16 +178,15 @@ def _parquet_batches(file: IO[bytes]) -> Iterator[Any]:
     return content.iter_batches(columns=list(COLUMNS))
 
 
+def _refused(problem: str) -> NetworkError:
+    return NetworkError(f"a trace has {problem}")
+
+
 def _check_columns(names: list[str]) -> None:
     if any(names.count(name) != 1 for name in COLUMNS):
         raise NetworkError(
-            f"a trace must have each of the columns {', '.join(COLUMNS)} once, got {', '.join(names)}"
+            f"a trace must have each of the columns {', '.join(COLUMNS)} once, got {', '.join(names)[:200]}"
         )
-
-
-def _check_count(count: int) -> None:
-    if not 1 <= count <= PACKET_LIMIT:
-        raise NetworkError(f"a trace must have 1 to {PACKET_LIMIT} packets, got {count}")
 
 
 def _columns(batches: Iterator[Any]) -> dict[str, NDArray[Any]]:
@@ -188,9 +197,10 @@ def _columns(batches: Iterator[Any]) -> dict[str, NDArray[Any]]:
         for name in COLUMNS:
             parts[name].append(_numbers(batch.column(name), name, count))
         count += batch.num_rows
-        if count > PACKET_LIMIT:
-            raise NetworkError(f"a trace must have at most {PACKET_LIMIT} packets, got more")
-    _check_count(count)
+        if count > FILE_PACKET_LIMIT:
+            raise NetworkError(f"a trace must have at most {FILE_PACKET_LIMIT} packets, got more")
+    if count == 0:
+        raise NetworkError("a trace must have packets, got none")
     return {name: np.concatenate(found) for name, found in parts.items()}
 
 
@@ -203,7 +213,8 @@ def _numbers(values: Any, name: str, rows_before: int) -> NDArray[Any]:
         row = _first_wrong(values, kind)
         wanted = "a number" if name == COLUMNS[0] else "a whole number of 32 bits"
         raise NetworkError(
-            f"a packet's {name} must be {wanted}, got {values[row].as_py()!r} in row {rows_before + row + 1}"
+            f"a packet's {name} must be {wanted}, got {repr(values[row].as_py())[:60]} in row "
+            f"{rows_before + row + 1}"
         )
     return pc.cast(values, kind).to_numpy(zero_copy_only=False)
 
