@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
@@ -17,15 +18,18 @@ from typing import Any, NoReturn
 import click
 
 from assets.deployments import QUIET_ENVIRONMENT
+from assets.signals import end_on_signals, received_signal
 
 EXIT_FAILED = 1
-EXIT_INTERRUPTED = 130
+EXIT_SIGNAL = 128
+"""Exit status of a command that a signal ended, less the signal's number."""
 _SOURCE = click.Path(path_type=Path)
 _as_json = click.option("--json", "as_json", is_flag=True, help="Answer as JSON.")
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run the command and exit: 0 for success, 1 for failure, 2 for wrong usage."""
+    """Run the command and exit: 0 for success, 1 for failure, 2 for wrong usage, 128 + N for signal N."""
+    end_on_signals()
     os.environ.update({k: os.environ.get(k, v) for k, v in QUIET_ENVIRONMENT.items()})
     simfoundry.main(args=None if arguments is None else list(arguments), prog_name="simfoundry")
     sys.exit(0)
@@ -41,7 +45,9 @@ def _explained(command: Callable[..., None]) -> Callable[..., None]:
         except click.ClickException:
             raise
         except KeyboardInterrupt:
-            _fail("interrupted; run again to resume", EXIT_INTERRUPTED)
+            number = received_signal()
+            how = "interrupted" if number == signal.SIGINT else f"ended by {signal.Signals(number).name}"
+            _fail(f"{how}; run again to resume", EXIT_SIGNAL + number)
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(EXIT_FAILED)

@@ -13,6 +13,7 @@ import select
 import shutil
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,6 +31,8 @@ CLOCK = "clock"
 OUTPUT = "output"
 
 _CHUNK_BYTES = 1 << 16
+_LOOK_S = 0.1
+_ENDING = threading.Event()
 _PROCESSOR_WORDS = "CPU time limit exceeded"  # gcc and shells, of a program that SIGXCPU ended
 _MACHINE_WORDS = (
     "No space left on device",
@@ -114,6 +117,20 @@ def signal_name(number: int) -> str:
     return f"{name} ({(signal.strsignal(number) or name).lower()})"
 
 
+def end_tools() -> None:
+    """End every tool of this process, in whichever thread, and let no other begin.
+
+    For a process that is about to end: whoever waits for a tool, or asks for one, gets KeyboardInterrupt.
+    """
+    _ENDING.set()
+
+
+def require_going_on() -> None:
+    """Raise KeyboardInterrupt when the process is about to end."""
+    if _ENDING.is_set():
+        raise KeyboardInterrupt
+
+
 def stopwatch() -> float:
     """Seconds on a monotonic clock; only differences mean something."""
     return time.perf_counter()
@@ -145,7 +162,10 @@ def find_tool(name: str, package: str) -> str:
 def _limited(
     argv: Sequence[str], folder: Path, memory_bytes: int | None, processor_s: int | None
 ) -> list[str]:
-    """The command behind `prlimit`: limits without running Python between fork and exec."""
+    """The command behind `prlimit`: limits without running Python between fork and exec.
+
+    Behind `setpriv`, the tool ends with the thread that waits for it, also when SIGKILL ends this process.
+    """
     program = folder / argv[0] if "/" in argv[0] else argv[0]
     if shutil.which(program) is None:
         raise FileNotFoundError(f"{argv[0]} must be an executable file, got nothing")
@@ -154,7 +174,8 @@ def _limited(
         limits.append(f"--as={memory_bytes}")
     if processor_s is not None:
         limits.append(f"--cpu={processor_s}:{processor_s + 1}")
-    return [find_tool("prlimit", "util-linux"), *limits, "--", *argv]
+    ending = [find_tool("setpriv", "util-linux"), "--pdeathsig", "KILL", "--"]
+    return [*ending, find_tool("prlimit", "util-linux"), *limits, "--", *argv]
 
 
 def run_tool(
@@ -167,7 +188,7 @@ def run_tool(
     of_processor: bool = False,
     stdin: str = "",
 ) -> ToolRun:
-    """Run a tool to its end or to a limit; its whole process group ends with it.
+    """Run a tool to its end, to a limit or to `end_tools`; its whole process group ends with it.
 
     Args:
         argv: program and arguments; no shell ever reads them.
@@ -279,7 +300,8 @@ def _follow(
             remaining_s = deadline_s - time.perf_counter()
             if remaining_s <= 0:
                 return CLOCK
-            for descriptor in readable(waiting, remaining_s):
+            require_going_on()
+            for descriptor in readable(waiting, min(remaining_s, _LOOK_S)):
                 stream = waiting[descriptor]
                 if stream is not None:
                     stream.take()

@@ -18,7 +18,7 @@ from pipelines.labelling.mapping import MappingSampling
 from pipelines.labelling.options import SLOTTED, LabelOptions, Progress, ProgressCallback, silent
 from pipelines.labelling.other_designs import rtl_of
 from pipelines.labelling.placed_labels import SYNTHESIS_TOOLS, place_designs
-from pipelines.labelling.pool import Outcome, run_all
+from pipelines.labelling.pool import Outcome, begin_worker, run_all
 from pipelines.labelling.remembering import ProgramRows, Remembered, remember
 from pipelines.labelling.samples import cross_check_designs
 from pipelines.labelling.tables import DesignTables, LabelTables, label_designs, plan_designs
@@ -47,6 +47,7 @@ __all__ = [
     "Progress",
     "ProgressCallback",
     "Remembered",
+    "begin_worker",
     "configurations",
     "count_design",
     "cross_check_designs",

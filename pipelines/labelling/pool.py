@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from functools import partial
 from multiprocessing.process import BaseProcess
 from threading import Thread
-from typing import Generic, TypeVar
+from types import FrameType
+from typing import Generic, NoReturn, TypeVar
 
 from pipelines.labelling.options import Progress, ProgressCallback, silent
 
@@ -63,7 +64,8 @@ def run_all(
     order = sorted(range(len(items)), key=lambda i: 0.0 if cost is None else -cost(items[i]))
     counts = {"done": 0, "failed": 0}
     with _pool(min(workers, len(items)), processes=len(items) >= PROCESSES_FROM) as pool:
-        futures = {i: pool.submit(work, items[i]) for i in order}
+        call = partial(_work_or_end, work) if isinstance(pool, ProcessPoolExecutor) else work
+        futures = {i: pool.submit(call, items[i]) for i in order}
         try:
             for future in as_completed(futures.values()):
                 outcome = future.result()
@@ -81,15 +83,32 @@ def _pool(workers: int, *, processes: bool) -> Executor:
         return ThreadPoolExecutor(max_workers=max(1, workers))
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(list(PRELOADED))
-    return ProcessPoolExecutor(max_workers=workers, mp_context=context, initializer=_begin)
+    return ProcessPoolExecutor(max_workers=workers, mp_context=context, initializer=begin_worker)
 
 
-def _begin() -> None:
-    """Leave Ctrl-C to the process that has the pool, and end when that has ended."""
+def begin_worker() -> None:
+    """Leave Ctrl-C to the process that started this one; end on SIGTERM, and when that has ended.
+
+    The tools of this process end with it.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _end_process)
     parent = multiprocessing.parent_process()
     if parent is not None:
         Thread(target=partial(_end_with, parent), daemon=True).start()
+
+
+def _end_process(number: int, _: FrameType | None) -> NoReturn:
+    """End this process as an exception does, so that a tool that it waits for ends with it."""
+    raise SystemExit(128 + number)
+
+
+def _work_or_end(work: Callable[[Item], Outcome[Result]], item: Item) -> Outcome[Result]:
+    """Work on an item; a pool would take the end of its process for a result, and go on."""
+    try:
+        return work(item)
+    except SystemExit:
+        os._exit(1)
 
 
 def _end_with(parent: BaseProcess) -> None:

@@ -9,7 +9,7 @@ from multiprocessing.connection import Connection
 
 from pipelines.sandbox.errors import MachineFault
 from pipelines.sandbox.watch import processor_s
-from pipelines.tools import PATIENCE, stopwatch
+from pipelines.tools import PATIENCE, require_going_on, stopwatch
 
 LOOK_S = 0.05
 
@@ -23,6 +23,7 @@ def answers_in_time(connection: Connection, process: int | None, *, timeout_s: f
     """
     start, before_s = stopwatch(), processor_s(process or 0)
     while not connection.poll(LOOK_S):
+        require_going_on()
         if processor_s(process or 0) - before_s > timeout_s:
             return False
         if stopwatch() - start > PATIENCE * timeout_s:

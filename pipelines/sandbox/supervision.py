@@ -24,6 +24,7 @@ from pipelines.tools import (
     machine_fault,
     output_streams,
     readable,
+    require_going_on,
     stopwatch,
 )
 
@@ -75,6 +76,7 @@ class Supervision:
         handle = self._own(os.pidfd_open(self._process.pid))
         looks = 0
         while self._stopped_by is None:
+            require_going_on()
             remaining = deadline - stopwatch()
             ready = readable([handle, *(s.file.fileno() for s in self._open())], min(WATCH_S, remaining))
             if handle in ready:

@@ -19,18 +19,15 @@ import hashlib
 import math
 import multiprocessing
 import re
-import signal
 import tempfile
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
-from types import FrameType
-from typing import NoReturn
 
 from pipelines.cache import ContentCache
 from pipelines.hls import HlsError, HlsOptions, design_id, read_interface, tool_version
 from pipelines.identity import content_hash
-from pipelines.labelling import CountedDesign, LabelOptions, count_design
+from pipelines.labelling import CountedDesign, LabelOptions, begin_worker, count_design
 from pipelines.native import native_version, run_native
 from pipelines.pragmas.configuration import Configuration
 from pipelines.pragmas.explore.directives import banked_size, hls_directives, likely_waits, strips_design
@@ -252,7 +249,7 @@ def _work(
 
     Args: original: the program that another text of it must equal natively.
     """
-    signal.signal(signal.SIGTERM, end_process)
+    begin_worker()
     answer: CountedDesign | str | MachineFault
     try:
         answer = count_design(program, asked, cache=cache, options=options)
@@ -266,11 +263,6 @@ def _work(
         answer = fault
     connection.send(answer)
     connection.close()
-
-
-def end_process(number: int, _: FrameType | None) -> NoReturn:
-    """End this process as an exception does, so that a tool that it waits for ends with it."""
-    raise SystemExit(128 + number)
 
 
 def same_results(first: ProgramRow, second: ProgramRow, cache: ContentCache, options: LabelOptions) -> bool:

@@ -1,0 +1,53 @@
+"""A command whose tools take long: a process of its own for the tests of signals.
+
+python long_tools.py KIND FOLDER SECONDS: KIND is where the tools run.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from pathlib import Path
+
+from assets import cli
+from pipelines.labelling.pool import PROCESSES_FROM, Outcome, run_all
+from pipelines.sandbox import Limits, run_confined
+from pipelines.tools import find_tool, run_tool
+
+COUNT = {"threads": 2, "processes": PROCESSES_FROM, "dagster": 2}
+"""Items of each kind; two are worked on at a time."""
+
+
+def wait(number: int, *, folder: Path, seconds: str) -> Outcome[None]:
+    """Run a tool that takes some seconds, every other one confined."""
+    command = (find_tool("sleep", "coreutils"), seconds)
+    if number % 2:
+        run_confined(command, folder=folder / str(number), limits=Limits(wall_s=float(seconds)))
+    else:
+        run_tool(command, folder=folder, timeout_s=float(seconds))
+    return Outcome(result=None, failed=False, name="")
+
+
+def work(kind: str, folder: str, seconds: str) -> None:
+    run_all("wait", range(COUNT[kind]), partial(wait, folder=Path(folder), seconds=seconds), workers=2)
+
+
+@cli.simfoundry.command("wait")
+@cli._explained  # pyright: ignore[reportPrivateUsage]
+def command() -> None:
+    kind, folder, seconds = sys.argv[1:]
+    if kind != "dagster":
+        work(kind, folder, seconds)
+        return
+    from dagster._core.errors import DagsterExecutionInterruptedError
+    from dagster._utils.interrupts import raise_interrupts_as
+
+    try:
+        with raise_interrupts_as(DagsterExecutionInterruptedError):  # as while a step runs
+            work(kind, folder, seconds)
+    except DagsterExecutionInterruptedError as error:
+        raise KeyboardInterrupt from error
+
+
+if __name__ == "__main__":
+    cli.main(["wait"])

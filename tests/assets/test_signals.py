@@ -1,0 +1,86 @@
+"""Signals end a command with all that it has started, and leave nothing running."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+COMMAND = Path(__file__).with_name("long_tools.py")
+SAID = {
+    signal.SIGINT: "simfoundry: interrupted; run again to resume\n",
+    signal.SIGTERM: "simfoundry: ended by SIGTERM; run again to resume\n",
+    signal.SIGHUP: "simfoundry: ended by SIGHUP; run again to resume\n",
+}
+
+
+def running(text: str) -> list[str]:
+    """Command lines that hold a text."""
+    lines: list[str] = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            line = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+        if text in line:
+            lines.append(line)
+    return lines
+
+
+def tools_running(seconds: str) -> int:
+    return sum(line.startswith(("/usr/bin/sleep", "sleep")) for line in running(seconds))
+
+
+def await_(condition: Callable[[], bool]) -> None:
+    """Wait for what takes a moment, on a crowded machine minutes."""
+    for _ in range(6000):
+        if condition():
+            return
+        time.sleep(0.1)
+    raise AssertionError("nothing happened for ten minutes")
+
+
+def started(kind: str, folder: Path) -> tuple[subprocess.Popen[str], str]:
+    """The command when its two tools run, and the seconds that they take, which no other test's tools do."""
+    seconds = f"3600.{os.getpid()}{time.monotonic_ns()}"
+    process = subprocess.Popen(
+        [sys.executable, str(COMMAND), kind, str(folder), seconds],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    await_(lambda: tools_running(seconds) == 2 or process.poll() is not None)
+    return process, seconds
+
+
+@pytest.mark.parametrize(
+    ("kind", "number", "send"),
+    [
+        ("threads", signal.SIGINT, os.kill),
+        ("dagster", signal.SIGTERM, os.kill),
+        ("processes", signal.SIGHUP, os.kill),
+        ("processes", signal.SIGTERM, os.killpg),  # as `timeout` does, to every process
+    ],
+)
+def test_a_signal_ends_a_command_and_its_tools(
+    kind: str, number: signal.Signals, send: Callable[[int, int], None], tmp_path: Path
+) -> None:
+    process, seconds = started(kind, tmp_path)
+    send(process.pid, number)
+    _, said = process.communicate()
+    assert (said, process.returncode) == (SAID[number], 128 + number)
+    await_(lambda: running(seconds) == [])  # workers of a pool end after the command
+
+
+@pytest.mark.parametrize("kind", ["threads", "processes"])
+def test_nothing_outlives_a_command_that_is_killed(kind: str, tmp_path: Path) -> None:
+    process, seconds = started(kind, tmp_path)
+    process.kill()
+    await_(lambda: running(seconds) == [])
+    process.communicate()
