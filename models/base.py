@@ -101,5 +101,5 @@ class TrainOutcome:
 
     @property
     def metrics(self) -> dict[str, float]:
-        """Leaderboard values by `<part>/<metric>/<target>`."""
-        return {f"{r.part}/{r.metric}/{r.target}": r.value for r in self.leaderboard}
+        """Leaderboard values by `<part>/<metric>/<target>`; undefined ones are left out."""
+        return {f"{r.part}/{r.metric}/{r.target}": r.value for r in self.leaderboard if r.value is not None}

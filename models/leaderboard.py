@@ -5,6 +5,7 @@ Belongs here: which metric is taken over which rows. Does not: the metrics' defi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -39,7 +40,7 @@ def leaderboard_rows(
     """Every metric of every target on every part that has predictions, intervals over groups.
 
     Args:    resamples: bootstrap draws a row. seed: of the draws.
-    Returns: rows by target, part and metric; an undefined metric is a row with NaN.
+    Returns: rows by target, part and metric; an undefined metric is a row without its figures.
     Raises:  MetricError: an actual value is zero, or a value is not finite.
     """
     rows: list[LeaderboardRow] = []
@@ -61,10 +62,14 @@ def leaderboard_rows(
                         split=split,
                         part=part,
                         metric=name,
-                        value=interval.value,
-                        interval_low=interval.low,
-                        interval_high=interval.high,
+                        value=_defined(interval.value),
+                        interval_low=_defined(interval.low),
+                        interval_high=_defined(interval.high),
                         row_count=len(chosen),
                     )
                 )
     return rows
+
+
+def _defined(figure: float) -> float | None:
+    return None if math.isnan(figure) else figure

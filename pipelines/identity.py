@@ -11,8 +11,11 @@ from typing import Any
 
 
 def canonical_json(value: Any) -> str:
-    """JSON text that is equal for equal values: sorted keys, no spaces, ASCII only."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    """JSON text that is equal for equal values: sorted keys, no spaces, ASCII only.
+
+    Raises: ValueError: a number is NaN or infinite, which JSON has not.
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 
 def content_hash(*parts: Any) -> str:

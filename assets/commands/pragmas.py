@@ -115,7 +115,8 @@ def pragma_text(answer: Mapping[str, Any], question: PragmaQuestion) -> str:
     lines = [] if question.out is not None else [answer["source"].rstrip("\n"), ""]
     if answer.get("strips"):
         lines += ["factors are strips in the text; its directives:", answer["directives"], ""]
-    kind = "proven least" if proof["status"] == "optimal" else f"gap {100 * (proof['gap'] or 0):.2f} %"
+    gap = "no gap is known" if proof["gap"] is None else f"gap {100 * proof['gap']:.2f} %"
+    kind = "proven least" if proof["status"] == "optimal" else gap
     lines.append(
         f"bound {found['latency_cycles']:,.0f} cycles on {answer['target']}: computation "
         f"{found['computation_cycles']:,.0f}, transfer {found['transfer_cycles']:,.0f}; the best bound is "
@@ -226,7 +227,7 @@ def _solution(solution: Solution, solver_s: float) -> dict[str, Any]:
         "status": solution.status,
         "latency_cycles": solution.latency_cycles,
         "lower_bound_cycles": solution.lower_bound,
-        "gap": solution.gap,
+        "gap": None if solution.gap is None or math.isinf(solution.gap) else solution.gap,
         "solver_s": round(solver_s, 3),
     }
 

@@ -12,7 +12,7 @@ import math
 import shutil
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -250,7 +250,7 @@ def _write_outcome(
         "seen_groups": outcome.seen_groups,
         "curves": outcome.curves,
         "summary": outcome.summary,
-        "leaderboard": [_row_json(row) for row in outcome.leaderboard],
+        "leaderboard": [asdict(row) for row in outcome.leaderboard],
         "files": {name: _sha256(content) for name, content in files.items()},
     }
     outcome.folder.parent.mkdir(parents=True, exist_ok=True)
@@ -288,7 +288,7 @@ def _read_outcome(folder: Path, data_dir: Path, options: TrainOptions) -> TrainO
             parameters=_parameters(options, record["seed"]),
             seen_groups=tuple(record["seen_groups"]),
             curves={name: tuple(curve) for name, curve in record["curves"].items()},
-            leaderboard=tuple(_row_of(row) for row in record["leaderboard"]),
+            leaderboard=tuple(LeaderboardRow(**row) for row in record["leaderboard"]),
             summary=record["summary"],
             cached=True,
         )
@@ -298,18 +298,3 @@ def _read_outcome(folder: Path, data_dir: Path, options: TrainOptions) -> TrainO
 
 def _sha256(content: bytes) -> str:
     return text_sha256(content.hex())
-
-
-_FIGURES = ("value", "interval_low", "interval_high")
-
-
-def _row_json(row: LeaderboardRow) -> dict[str, Any]:
-    """A row for JSON, which has no NaN: an undefined figure becomes null."""
-    values = asdict(row)
-    return values | {n: None if math.isnan(values[n]) else values[n] for n in _FIGURES}
-
-
-def _row_of(values: dict[str, Any]) -> LeaderboardRow:
-    row = LeaderboardRow(**{**values, **{n: values[n] or 0.0 for n in _FIGURES}})
-    undefined = {n: math.nan for n in _FIGURES if values[n] is None}
-    return replace(row, **undefined)

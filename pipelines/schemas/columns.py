@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,6 +16,8 @@ from typing import Any, ClassVar, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
+
+_FINITE = "finite numbers, and null where there is none"
 
 RowClass = TypeVar("RowClass", bound=type)
 
@@ -89,6 +92,21 @@ def _arrow_type(annotation: Any) -> tuple[pa.DataType, bool]:
     return _ARROW_TYPES[annotation], False
 
 
+def infinities(table: pa.Table) -> list[str]:
+    """Columns of an Arrow table with NaN or infinities, in lists too; null is neither."""
+    found: list[str] = []
+    for name in table.column_names:
+        values = table.column(name)
+        if pa.types.is_list(values.type):
+            values = pc.list_flatten(values)
+        if not pa.types.is_floating(values.type):
+            continue
+        count = pc.sum(pc.invert(pc.is_finite(values))).as_py() or 0
+        if count:
+            found.append(f"column {name} has {count} values that are NaN or infinite; accepted: {_FINITE}")
+    return found
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class TableSpec:
     """A table: its name, its row class and everything that derives from the row class."""
@@ -155,6 +173,9 @@ class TableSpec:
                 raise SchemaError(
                     f"{self.name}.{spec.name} must be one of {', '.join(spec.choices)}, got {value!r}"
                 )
+            if isinstance(value, float) and not math.isfinite(value):
+                named = ", ".join(f"{k}={record[k]!r}" for k in self.key)
+                raise SchemaError(f"{self.name}.{spec.name} is {value} in {named}; accepted: {_FINITE}")
 
     def violations(self, table: pa.Table) -> list[str]:
         """Every way in which an Arrow table breaks this schema; empty when it fits."""
@@ -177,6 +198,7 @@ class TableSpec:
                 alien = sorted(set(values.drop_null().unique().to_pylist()) - set(spec.choices))
                 if alien:
                     found.append(f"column {spec.name} must be one of {spec.choices}, got {alien}")
+        found += infinities(table)
         repeats = self.repeat_count(table)
         if repeats:
             found.append(f"key {self.key} must be unique, got {repeats} repeats")

@@ -20,7 +20,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipelines.schemas.columns import SchemaError, TableSpec
+from pipelines.schemas.columns import SchemaError, TableSpec, infinities
 
 
 def table_path(data_dir: Path, spec: TableSpec, partition: str, *, measured: bool = False) -> Path:
@@ -72,7 +72,7 @@ def write_arrow(
     Raises:  SchemaError: the columns break the schema. OSError: the disk is full or not writable.
     """
     expected = spec.schema(measured=measured)
-    problems = [] if measured else spec.violations(content)
+    problems = infinities(content) if measured else spec.violations(content)
     if problems or not content.schema.equals(expected, check_metadata=False):
         raise SchemaError(
             f"{spec.name} must fit its schema, got {'; '.join(problems) or content.schema.names}"

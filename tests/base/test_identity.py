@@ -53,3 +53,10 @@ def test_parts_are_kept_apart() -> None:
 def test_content_hash_rejects_what_json_cannot_hold() -> None:
     with pytest.raises(TypeError, match="not JSON serializable"):
         content_hash({1, 2})
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
+def test_canonical_json_rejects_what_json_has_not(number: float) -> None:
+    for call in (canonical_json, content_hash):
+        with pytest.raises(ValueError, match=r"^Out of range float values are not JSON compliant"):
+            call({"a": [number]})

@@ -11,6 +11,7 @@ from sklearn.metrics import mean_absolute_percentage_error, r2_score
 
 from models.leaderboard import Prediction, leaderboard_rows
 from models.metrics import METRICS, MetricError, bootstrap, mape, r_squared, spearman
+from pipelines.schemas import table_spec
 
 ACTUAL = np.array([1.0, 2.0, 4.0, 4.0, 10.0])
 PREDICTED = np.array([1.5, 2.0, 2.0, 5.0, 5.0])
@@ -111,3 +112,14 @@ def test_leaderboard_has_a_row_for_every_target_part_and_metric() -> None:
         for metric in ("mape", "r2", "spearman")
     ]
     assert {(r.value, r.row_count) for r in rows if r.metric == "mape"} == {(1.0, 5)}
+
+
+def test_leaderboard_of_an_undefined_metric_has_no_figures() -> None:
+    predictions = [
+        Prediction(design_id=i, group=i, part="test", target="area_um2", actual=3.0, predicted=3.0)
+        for i in ("a", "b")
+    ]
+    rows = leaderboard_rows(predictions, predictor="p", version="v", split="s", resamples=20, seed=1)
+    figures = {row.metric: (row.value, row.interval_low, row.interval_high) for row in rows}
+    assert figures == {"mape": (0.0, 0.0, 0.0), "r2": (None, None, None), "spearman": (None, None, None)}
+    assert table_spec("leaderboard").to_arrow(rows).num_rows == 3

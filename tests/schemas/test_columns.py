@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
@@ -87,6 +88,25 @@ def test_to_arrow_rejects_a_word_outside_the_vocabulary(readings: TableSpec) -> 
 def _changed(content: pa.Table, name: str, values: list[object], type_: pa.DataType) -> pa.Table:
     index = content.column_names.index(name)
     return content.set_column(index, name, pa.array(values, type=type_))
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+def test_to_arrow_rejects_numbers_that_are_not_finite(number: float, readings: TableSpec) -> None:
+    accepted = "accepted: finite numbers, and null where there is none"
+    for column_name, measured in (("power_mw", False), ("read_wall_s", True)):
+        message = rf"^readings\.{column_name} is {number} in meter='a', hour=1; {accepted}$"
+        with pytest.raises(SchemaError, match=message):
+            readings.to_arrow([replace(ROW, **{column_name: number})], measured=measured)
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+def test_violations_names_columns_that_are_not_finite(number: float, readings: TableSpec) -> None:
+    good = readings.to_arrow([ROW, replace(ROW, hour=2, power_mw=None)])
+    table = good.set_column(2, good.schema.field(2), pa.array([number, None]))
+    accepted = "accepted: finite numbers, and null where there is none"
+    assert readings.violations(table) == [
+        f"column power_mw has 1 values that are NaN or infinite; {accepted}"
+    ]
 
 
 def test_violations_of_a_good_table_are_none(readings: TableSpec) -> None:

@@ -18,6 +18,7 @@ from pipelines.schemas import (
     read_table,
     table_path,
     table_spec,
+    write_arrow,
     write_bytes_atomically,
     write_table,
 )
@@ -150,3 +151,15 @@ def test_rows_with_every_kind_of_value_survive_the_disk(tmp_path: Path) -> None:
     spec = table_spec("loops")
     write_table(tmp_path, spec, [loop, replace(loop, loop_index=1, trip_count=None)], "s")
     assert read_table(tmp_path, spec) == [loop, replace(loop, loop_index=1, trip_count=None)]
+
+
+def test_write_arrow_rejects_wall_clock_columns_that_are_not_finite(tmp_path: Path) -> None:
+    good = RUNS.to_arrow([RUN], measured=True)
+    at = good.column_names.index("build_wall_s")
+    bad = good.set_column(at, good.schema.field(at), pa.array([float("nan")]))
+    message = (
+        "^runs must fit its schema, got column build_wall_s has 1 values that are NaN or infinite; accepted"
+    )
+    with pytest.raises(SchemaError, match=message):
+        write_arrow(tmp_path, RUNS, bad, "linear_algebra", measured=True)
+    assert not table_path(tmp_path, RUNS, "linear_algebra", measured=True).exists()
