@@ -43,12 +43,8 @@ class Overview:
 
     @property
     def environment_problems(self) -> list[str]:
-        """Failures that blame the machine, one line each: they are not data."""
-        return [
-            f"{count} {table} failed: {reason}"
-            for (table, _, reason), count in self.failures.items()
-            if any(sign in reason for sign in ENVIRONMENT_SIGNS)
-        ]
+        """Failures that blame the machine; see `environment_problems`."""
+        return environment_problems(self.failures)
 
     def as_json(self) -> dict[str, Any]:
         """The same as JSON values."""
@@ -61,6 +57,18 @@ class Overview:
             for (predictor, target), value in self.errors.items()
         ]
         return {**asdict(self), "failures": failures, "errors": errors}
+
+
+def environment_problems(failures: Mapping[tuple[str, str, str], int]) -> list[str]:
+    """Failures that blame the machine, one line each: they are not data.
+
+    Args: failures: rows by table, status and reason.
+    """
+    return [
+        f"{count} {table} failed: {reason}"
+        for (table, _, reason), count in failures.items()
+        if any(sign in reason for sign in ENVIRONMENT_SIGNS)
+    ]
 
 
 def survey(deployment: Deployment) -> Overview:
@@ -105,7 +113,9 @@ def _errors(deployment: Deployment) -> dict[tuple[str, str], float]:
     except SchemaError:
         return {}
     return {
-        (row.predictor, row.target): row.value for row in rows if row.part == "test" and row.metric == "mape"
+        (row.predictor, row.target): row.value
+        for row in rows
+        if row.part == "test" and row.metric == "mape" and row.value is not None
     }
 
 

@@ -15,6 +15,7 @@ from assets.deployments import find_deployment
 from assets.errors import explain, is_permanent
 from assets.locks import sweep_leftovers, writing_to
 from assets.materialise import prune_partitions
+from assets.overview import environment_problems
 from assets.progress import shown_progress
 from assets.resources import ProgressResource
 from assets.settings import Settings
@@ -51,6 +52,8 @@ def run_stage(name: str, *, as_json: bool) -> bool:
                 made = _attempt(step, partition, settings, progress, problems)
                 summaries += [made] if made is not None else []
     _show(summaries, as_json=as_json)
+    for summary in summaries:
+        problems += environment_problems(summary.failures)
     for problem in problems:
         click.echo(f"simfoundry: {problem}", err=True)
     return not problems

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import signal
+from dataclasses import replace
 from typing import Any
 
 import dagster as dg
@@ -283,3 +284,21 @@ def test_the_nightly_job_does_what_the_command_does(
         "predictors",
         "report_page",
     }
+
+
+def test_a_stage_with_rows_that_blame_the_machine_fails(
+    settings: Settings, engines: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from assets.commands.stage import run_stage
+    from assets.stages import StepSummary
+
+    failures = {("labels", "tool_error", "[Errno 28] No space left on device"): 2}
+    step = replace(
+        stages.step_named("programs"),
+        run=lambda _, partition, listen: StepSummary(
+            step="programs", partition=partition, rows={}, failures=failures
+        ),
+    )
+    monkeypatch.setattr("assets.commands.stage.steps_of", lambda name: [step])
+    assert not run_stage("programs", as_json=False)
+    assert "2 labels failed: [Errno 28] No space left on device" in capsys.readouterr().err
