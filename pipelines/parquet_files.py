@@ -20,15 +20,24 @@ _HEADER_BYTES = 1 << 16
 
 
 def open_parquet(
-    file: BinaryIO, *, columns: Collection[str], most_rows: int, error: Callable[[str], Exception]
+    file: BinaryIO,
+    *,
+    columns: Collection[str],
+    most_rows: int,
+    error: Callable[[str], Exception],
+    encoded: Collection[str] = (),
 ) -> pq.ParquetFile:
     """Open a Parquet file whose rows and pages are within limits.
 
-    Args:   columns: the names of those that will be read. most_rows: of the file.
+    Args:   columns: the names of those that will be read. most_rows: of the file. encoded: columns of text
+            that stay dictionaries with an index a row, for a long text can stand in every row.
     Raises: error: more rows, a page of more than 64 MiB decoded, more than 200,000 pages, or damaged headers.
             ArrowException, OSError: it is not a Parquet file.
     """
     content = pq.ParquetFile(file)
+    if encoded:
+        paths = [content.schema.column(index).path for index in range(len(content.schema))]
+        content = pq.ParquetFile(file, read_dictionary=[name for name in encoded if name in paths])
     metadata = content.metadata
     if metadata.num_rows > most_rows:
         raise error(f"{metadata.num_rows} rows; accepted: at most {most_rows}")

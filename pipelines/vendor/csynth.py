@@ -13,6 +13,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from pipelines.files import read_bounded
 from pipelines.identity import canonical_json
 from pipelines.schemas import OK, VendorDesignRow, VendorLoopRow
 from pipelines.vendor.errors import VendorError
@@ -205,11 +206,10 @@ def _script(path: Path) -> str | None:
     if path.parent.name != "report" or path.parent.parent.name != "syn":
         return None
     script = path.parent.parent.parent / "directives.tcl"
-    try:
-        with script.open("rb") as stream:
-            text = stream.read(_SCRIPT_LIMIT_BYTES).decode("utf-8", errors="replace")
-    except OSError:
+    if not script.exists():
         return None
+    content = read_bounded(script, what="directives", most_bytes=_SCRIPT_LIMIT_BYTES, error=VendorError)
+    text = content.decode("utf-8", errors="replace")
     lines = [" ".join(line.split()) for line in text.splitlines()]
     return canonical_json([line for line in lines if line.startswith("set_directive_")])
 

@@ -12,21 +12,27 @@ from __future__ import annotations
 import ast
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
+import pyarrow.compute as pc
 from pydantic import BaseModel, ConfigDict, StrictInt, StrictStr, TypeAdapter, ValidationError
 
+from pipelines.files import open_regular, read_bounded
 from pipelines.identity import canonical_json
+from pipelines.parquet_files import open_parquet
 from pipelines.schemas import OK, REJECTED, TIMEOUT, TOOL_ERROR, VendorDesignRow, VendorLoopRow
 from pipelines.vendor.csynth import VendorReport
 from pipelines.vendor.errors import VendorError
 
 JSON_LIMIT_BYTES = 64 << 20
-ROW_LIMIT = 5_000_000
+FILE_LIMIT_BYTES = 256 << 20
+TEXT_LIMIT_BYTES = 128 << 20
+ROW_LIMIT = 200_000
+LOOP_LIMIT = 100_000
+"""The public database has 20,177 rows with 3.3 MiB of text, and 31 kernels with 146 loops."""
 STATUSES: Mapping[str, tuple[str, str | None]] = {
     "ok": (OK, None),
     "duplicate": (OK, "the tool found it to be a duplicate of another point"),
@@ -40,6 +46,8 @@ STATUSES: Mapping[str, tuple[str, str | None]] = {
 _TEXTS = ("suite", "kernel", "tool", "stage", "status", "directives")
 _COUNTS = ("latency_cycles", "dsp_count", "bram_count", "lut_count", "ff_count")
 _SHARES = ("dsp_utilization", "bram_utilization", "lut_utilization", "ff_utilization")
+_COLUMNS = (*_TEXTS, *_COUNTS, *_SHARES, "fits")
+_BATCH_ROWS = 256
 _STAGES = ("transform", "hls")
 _KINDS = {"pipeline": "pipeline", "tile": "tile", "parallel": "parallel"}
 _STEP = re.compile(r"\+\+|--|([+-])=\s*(\d{1,18})$|=\s*\w+\s*([+-])\s*(\d{1,18})$")
@@ -83,8 +91,7 @@ def read_merlin(path: Path, *, kernels: Path | None = None) -> VendorReport:
     Raises:  VendorError: a file is not readable or breaks the format; the message has the row.
     """
     known: Kernels = {} if kernels is None else read_kernels(kernels)
-    table = _read_table(path)
-    designs = [_design(record, f"{path}, row {n}", known) for n, record in enumerate(table.to_pylist())]
+    designs = [_design(record, f"{path}, row {n}", known) for n, record in enumerate(_records(path))]
     return VendorReport(designs=tuple(designs), loops=tuple(_loop_rows(known)))
 
 
@@ -93,13 +100,11 @@ def read_kernels(path: Path) -> Kernels:
 
     Raises: VendorError: not readable, larger than 64 MiB, not JSON, or not of this form.
     """
-    try:
-        with path.open("rb") as stream:
-            content = stream.read(JSON_LIMIT_BYTES + 1)
-    except OSError as error:
-        raise VendorError(f"kernels must be a readable file, got {error.strerror} ({path})") from error
-    if len(content) > JSON_LIMIT_BYTES:
-        raise VendorError(f"kernels must be at most {JSON_LIMIT_BYTES >> 20} MiB, got more ({path})")
+    content = read_bounded(path, what="kernels", most_bytes=JSON_LIMIT_BYTES, error=VendorError)
+    if content.count(b"{") > LOOP_LIMIT or content.count(b",") > 20 * LOOP_LIMIT:
+        raise VendorError(
+            f"kernels must have at most {LOOP_LIMIT} JSON objects of 20 fields, got more ({path})"
+        )
     try:
         found = _KERNELS.validate_json(content)
     except ValidationError as error:
@@ -116,28 +121,47 @@ def read_kernels(path: Path) -> Kernels:
     return found
 
 
-def _read_table(path: Path) -> pa.Table:
-    """The Parquet file with its required columns, their types checked."""
-    try:
-        rows = pq.ParquetFile(path).metadata.num_rows
-        if rows > ROW_LIMIT:
-            raise VendorError(f"a database must have at most {ROW_LIMIT} rows, got {rows} ({path})")
-        table = pq.read_table(path, partitioning=None)
-    except (pa.ArrowException, OSError) as error:
-        first = (str(error).splitlines() or ["nothing"])[0]
-        raise VendorError(f"a database must be a readable Parquet file, got {first} ({path})") from error
+def _records(path: Path) -> Iterator[dict[str, Any]]:
+    """The rows of the Parquet file, its columns and their types checked."""
+
+    def refused(problem: str) -> VendorError:
+        return VendorError(f"a database has {problem} ({path})")
+
+    with open_regular(path, what="database", most_bytes=FILE_LIMIT_BYTES, error=VendorError) as file:
+        try:
+            content = open_parquet(file, columns=_COLUMNS, most_rows=ROW_LIMIT, error=refused, encoded=_TEXTS)
+            names = _column_names(content.schema_arrow, path)
+            text_bytes = 0
+            for batch in content.iter_batches(batch_size=_BATCH_ROWS, columns=names):
+                text_bytes += sum(_text_bytes(batch.column(name)) for name in _TEXTS)
+                if text_bytes > TEXT_LIMIT_BYTES:
+                    raise refused(f"more than {TEXT_LIMIT_BYTES >> 20} MiB of text in all rows")
+                yield from batch.to_pylist()
+        except (pa.ArrowException, OSError) as error:
+            first = (str(error).splitlines() or ["nothing"])[0]
+            raise VendorError(f"a database must be a readable Parquet file, got {first} ({path})") from error
+
+
+def _column_names(schema: pa.Schema, path: Path) -> list[str]:
+    """Names of the columns that are read."""
     for name in (*_TEXTS, *_COUNTS):
-        if name not in table.column_names:
-            got = ", ".join(table.column_names[:20]) or "none"
+        if name not in schema.names:
+            got = ", ".join(schema.names[:20]) or "none"
             raise VendorError(f"a database must have the column {name}, got {got} ({path})")
-    for name in (n for n in (*_TEXTS, *_COUNTS, *_SHARES) if n in table.column_names):
-        kind = table.schema.field(name).type
+    for name in (n for n in (*_TEXTS, *_COUNTS, *_SHARES) if n in schema.names):
+        kind = schema.field(name).type
+        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
         is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
         is_number = pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_null(kind)
         if not (is_text if name in _TEXTS else is_number):
             wanted = "text" if name in _TEXTS else "a number"
             raise VendorError(f"column {name} must be {wanted}, got {kind} ({path})")
-    return table
+    return [name for name in _COLUMNS if name in schema.names]
+
+
+def _text_bytes(column: pa.DictionaryArray) -> int:
+    """Bytes of a column's texts when each row has its own."""
+    return pc.sum(pc.take(pc.binary_length(column.dictionary), column.indices)).as_py() or 0
 
 
 # ---- one attempt -----------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -191,10 +192,32 @@ def test_a_report_rejects_depth_and_size_and_absence(tmp_path: Path, monkeypatch
     with pytest.raises(VendorError, match=r"^a report must nest at most 100 deep, got more \(x:1\)$"):
         parse_xml(deep.encode(), where="x")
     monkeypatch.setattr("pipelines.vendor.xml_tree.SIZE_LIMIT_BYTES", 1 << 10)
-    with pytest.raises(VendorError, match=r"^a report must be at most 0 MiB, got more"):
+    size = len(VIVADO.encode())
+    accepted = "accepted: a regular file of at most 1024 bytes"
+    with pytest.raises(
+        VendorError, match=rf"^cannot read the report .*csynth\.xml: {size} bytes; {accepted}$"
+    ):
         read(tmp_path, VIVADO)
-    with pytest.raises(VendorError, match=r"^a report must be a readable file, got Is a directory"):
-        read_csynth(tmp_path)
+    os.mkfifo(tmp_path / "pipe.xml")
+    for path, kind in {
+        tmp_path: "a folder",
+        tmp_path / "pipe.xml": "a pipe",
+        Path("/dev/zero"): "a character device",
+    }.items():
+        with pytest.raises(VendorError, match=f"^cannot read the report {path}: {kind}; {accepted}$"):
+            read_csynth(path)
+
+
+@pytest.mark.parametrize("number", ["nan", "inf", "-inf", "1e999", "-1", "9" * 30, "1_0", "0x10"])
+def test_a_report_rejects_numbers_that_cannot_be(number: str, tmp_path: Path) -> None:
+    for tag, right in (("TargetClockPeriod", "10.00"), ("LUT", "4546")):
+        text = VIVADO.replace(f"<{tag}>{right}<", f"<{tag}>{number}<")
+        assert text != VIVADO
+        kind = "a number" if tag == "TargetClockPeriod" else "a whole number"
+        with pytest.raises(
+            VendorError, match=rf"^{tag} must be {kind}, got '{number}' \(.*csynth\.xml:\d+\)$"
+        ):
+            read(tmp_path, text)
 
 
 @pytest.mark.parametrize("content", [b"", b"\x00\x01", b"<a>", b"<?xml version='1.0' encoding='x-no'?><a/>"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from measured_children import read_in_child
 
 from pipelines.schemas import VendorDesignRow, table_spec
 from pipelines.vendor import VendorError, merge_rows, read_merlin
@@ -170,8 +172,50 @@ def test_a_database_rejects_files_that_are_not_one(tmp_path: Path) -> None:
     pq.write_table(pa.table({"kernel": ["a"]}), path)
     with pytest.raises(VendorError, match=r"^a database must have the column suite, got kernel \("):
         read_merlin(path)
-    with pytest.raises(VendorError, match=r"^a database must be a readable Parquet file"):
-        read_merlin(tmp_path / "absent.parquet")
+    absent = tmp_path / "absent.parquet"
+    with pytest.raises(VendorError, match=f"^cannot read the database {absent}: No such file or directory$"):
+        read_merlin(absent)
+
+
+def test_a_database_and_its_kernels_are_regular_files(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    right = database(tmp_path, {})
+    for path, kind in {Path("/dev/zero"): "a character device", tmp_path / "pipe": "a pipe"}.items():
+        accepted = "accepted: a regular file of at most"
+        with pytest.raises(
+            VendorError, match=f"^cannot read the database {path}: {kind}; {accepted} 256 MiB$"
+        ):
+            read_merlin(path)
+        with pytest.raises(VendorError, match=f"^cannot read the kernels {path}: {kind}; {accepted} 64 MiB$"):
+            read_merlin(right, kernels=path)
+
+
+def test_a_text_that_stands_in_every_row_is_refused_before_it_takes_memory(tmp_path: Path) -> None:
+    path = tmp_path / "x.parquet"
+    texts = pa.DictionaryArray.from_arrays(pa.array([0] * 20_000), [" " * (1 << 20)])
+    columns = {name: [value] * 20_000 for name, value in ROW.items()} | {"directives": texts}
+    pq.write_table(pa.table(columns), path)
+    assert path.stat().st_size < 1 << 20
+    said, peak_bytes = read_in_child("pipelines.vendor", "read_merlin", path)
+    assert said == f"VendorError: a database has more than 128 MiB of text in all rows ({path})"
+    assert peak_bytes < 1 << 30
+
+
+def test_a_database_rejects_rows_and_pages_beyond_its_limits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = database(tmp_path, {}, {}, {})
+    monkeypatch.setattr("pipelines.vendor.merlin.ROW_LIMIT", 2)
+    with pytest.raises(VendorError, match=rf"^a database has 3 rows; accepted: at most 2 \({path}\)$"):
+        read_merlin(path)
+
+
+def test_kernels_reject_more_loops_than_any_program_has(tmp_path: Path) -> None:
+    path = tmp_path / "k.json"
+    path.write_text("{" + '"a":{"loops":[' + "{}," * 100_000 + "{}]}}")
+    message = rf"^kernels must have at most 100000 JSON objects of 20 fields, got more \({path}\)$"
+    with pytest.raises(VendorError, match=message):
+        read_merlin(database(tmp_path, {}), kernels=path)
 
 
 @pytest.mark.parametrize(
