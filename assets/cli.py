@@ -7,6 +7,7 @@ so that `--help` is quick. What went wrong is one line on standard error: what, 
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import sys
@@ -66,7 +67,20 @@ def _fail(message: str, status: int = EXIT_FAILED) -> NoReturn:
 
 
 def _answer(value: Any) -> None:
-    click.echo(json.dumps(value, indent=2, default=str))
+    try:
+        click.echo(json.dumps(value, indent=2, default=str, allow_nan=False))
+    except ValueError:
+        _fail("the answer has a number that JSON has not: NaN or an infinity")
+
+
+class _Finite(click.FloatRange):
+    """A number within bounds that is neither NaN, which is within any, nor infinite."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a finite number.", param, ctx)
+        return number
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -171,7 +185,7 @@ def records(
 def _configuration_options(command: Callable[..., None]) -> Callable[..., None]:
     """Options of one configuration."""
     for option in (
-        click.option("--clock", default=10.0, show_default=True, help="Clock period in ns."),
+        click.option("--clock", default=10.0, show_default=True, type=_Finite(), help="Clock period in ns."),
         click.option("--memory-delay", default=2, show_default=True, help="Memory delay in cycles."),
         click.option("--directives", type=_SOURCE, help="JSON file with a list of directives."),
     ):
@@ -256,10 +270,10 @@ def predict(as_json: bool, **options: Any) -> None:
     "--trace", type=_SOURCE, help="CSV or Parquet file of packets: time_s, source, destination, bytes."
 )
 @click.option("--pattern", help="all_to_all, incast or broadcast.  [default: all_to_all]")
-@click.option("--load", type=float, help="Of the busiest host link by data.  [default: 0.5]")
-@click.option("--density", type=float, help="Share of hosts of all_to_all.  [default: 1.0]")
+@click.option("--load", type=_Finite(), help="Of the busiest host link by data.  [default: 0.5]")
+@click.option("--density", type=_Finite(), help="Share of hosts of all_to_all.  [default: 1.0]")
 @click.option("--arrivals", help="poisson, ge or on_off.  [default: poisson]")
-@click.option("--scv", type=float, help="Squared coefficient of variation of arrivals.  [default: 1, or 4]")
+@click.option("--scv", type=_Finite(), help="Squared variation coefficient of arrivals.  [default: 1, or 4]")
 @click.option("--routing", default="ecmp", show_default=True, help="ecmp or fixed.")
 @click.option("--seed", default=1, show_default=True, type=int, help="Of routes, and of hosts by density.")
 @click.option(
@@ -310,15 +324,15 @@ def network(as_json: bool, **options: Any) -> None:
     help="Measure at most N designs: simfoundry by its own synthesis, others by --reports.",
 )
 @click.option("--reports", type=_SOURCE, help="Folder of synthesis reports, a folder a configuration.")
-@click.option("--area", type=click.FloatRange(min=0.01), help="Most area of a design of simfoundry, in mm2.")
+@click.option("--area", type=_Finite(min=0.01), help="Most area of a design of simfoundry, in mm2.")
 @click.option("--partitions", type=click.IntRange(min=1), help="Most partitions of an array.")
 @click.option(
     "--ordered-sums", is_flag=True, help="Floating sums keep their order: results are equal bit by bit."
 )
 @click.option("--fine-only", is_flag=True, help="Copy only what is inside pipelined loops.")
 @click.option("--style", default="merlin", show_default=True, help="merlin or vitis pragmas.")
-@click.option("--solver-timeout", default=30.0, show_default=True, type=click.FloatRange(min=0.01), help="s")
-@click.option("--hls-timeout", default=120.0, show_default=True, type=click.FloatRange(min=1), help="s")
+@click.option("--solver-timeout", default=30.0, show_default=True, type=_Finite(min=0.01), help="s")
+@click.option("--hls-timeout", default=120.0, show_default=True, type=_Finite(min=1), help="s")
 @click.option(
     "--together", default=2, show_default=True, type=click.IntRange(min=1), help="Designs at a time."
 )
@@ -368,7 +382,7 @@ def report(out: Path | None, release: Path | None, as_json: bool) -> None:
     "--size-limit",
     default=30.0,
     show_default=True,
-    type=click.FloatRange(min=0),
+    type=_Finite(min=0),
     help="Most MiB of all files.",
 )
 @_as_json

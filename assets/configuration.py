@@ -79,7 +79,7 @@ Positive = Annotated[float, Field(gt=0)]
 
 
 class _Group(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Programs(_Group):
