@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 _KINDS = {
     stat.S_IFBLK: "a block device",
@@ -23,7 +23,9 @@ _KINDS = {
 """What is no regular file, but for links, which are followed."""
 
 
-def open_regular(path: Path, *, what: str, most_bytes: int, error: Callable[[str], Exception]) -> BinaryIO:
+def open_regular(
+    path: Path, *, what: str, most_bytes: int, error: Callable[[str], Exception]
+) -> BufferedReader:
     """Open a regular file, or a link to one, of at most `most_bytes`.
 
     Args:   what: what the file is, for the message.

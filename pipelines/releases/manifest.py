@@ -15,12 +15,14 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from pipelines.files import read_bounded
 from pipelines.releases.errors import ReleaseError
 
 FORMAT = 1
 MANIFEST_FILE = "manifest.json"
 MEASURED_FILE = "measured.json"
 MANIFEST_LIMIT_BYTES = 16 << 20
+FILE_LIMIT = 100_000
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Count = Annotated[int, Field(ge=0)]
@@ -111,15 +113,10 @@ def read_measured_manifest(folder: Path) -> MeasuredManifest:
 
 
 def _content(path: Path) -> bytes:
-    try:
-        with path.open("rb") as stream:
-            content = stream.read(MANIFEST_LIMIT_BYTES + 1)
-    except OSError as error:
-        raise ReleaseError(
-            f"a release must have a readable manifest, got {error.strerror} ({path})"
-        ) from error
-    if len(content) > MANIFEST_LIMIT_BYTES:
-        raise ReleaseError(f"a manifest must be at most {MANIFEST_LIMIT_BYTES >> 20} MiB, got more ({path})")
+    content = read_bounded(path, what="manifest", most_bytes=MANIFEST_LIMIT_BYTES, error=ReleaseError)
+    count = content.count(b"{")
+    if count > FILE_LIMIT:
+        raise ReleaseError(f"a manifest must have at most {FILE_LIMIT} JSON objects, got {count} ({path})")
     return content
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from pipelines.files import open_regular
 from pipelines.releases.errors import ReleaseError
 from pipelines.releases.manifest import (
     MANIFEST_FILE,
@@ -137,7 +138,9 @@ def _check(folder: Path, entry: FileEntry) -> None:
             raise ReleaseError(
                 f"a file must have {entry.bytes} bytes as the manifest says, got {size} ({path})"
             )
-        with path.open("rb") as stream:
+        with open_regular(
+            path, what="file of a release", most_bytes=FILE_LIMIT_BYTES, error=ReleaseError
+        ) as stream:
             found = hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
         raise ReleaseError(

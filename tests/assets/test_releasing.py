@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 from collections.abc import Callable
@@ -249,6 +250,12 @@ def _rename_column(folder: Path) -> None:
     _replace(folder, LABELS, sink.getvalue().to_pybytes())
 
 
+def _pipe(folder: Path) -> None:
+    (folder / LABELS).unlink()
+    os.mkfifo(folder / LABELS)
+    _change_manifest(folder, lambda m: _entry_of(m, LABELS).update(bytes=0))
+
+
 def _link(folder: Path) -> None:
     elsewhere = folder.parent / "elsewhere.parquet"
     (folder / LABELS).rename(elsewhere)
@@ -265,6 +272,14 @@ def _link(folder: Path) -> None:
         ),
         (lambda f: (f / LABELS).unlink(), r"a release must have the file tables/labels/.*, got No such file"),
         (_link, r"a file of a release must lie in its folder, got a link \("),
+        (
+            _pipe,
+            r"^cannot read the file of a release .*labels/.*: a pipe; accepted: a regular file of at most 1024 Mi",
+        ),
+        (
+            lambda f: (f / "manifest.json").write_text('{"files": [' + "{}," * 100_000 + "{}]}"),
+            r"^a manifest must have at most 100000 JSON objects, got 100002 \(.*manifest\.json\)$",
+        ),
         (
             lambda f: (f / "manifest.json").write_text("{}"),
             r"a manifest must have the form 1, got at format: ",
