@@ -332,7 +332,9 @@ def network(as_json: bool, **options: Any) -> None:
 @click.option("--fine-only", is_flag=True, help="Copy only what is inside pipelined loops.")
 @click.option("--style", default="merlin", show_default=True, help="merlin or vitis pragmas.")
 @click.option("--solver-timeout", default=30.0, show_default=True, type=_Finite(min=0.01), help="s")
-@click.option("--hls-timeout", default=120.0, show_default=True, type=_Finite(min=1), help="s")
+@click.option(
+    "--hls-timeout", default=120.0, show_default=True, type=_Finite(min=1), help="s of processor time"
+)
 @click.option(
     "--together", default=2, show_default=True, type=click.IntRange(min=1), help="Designs at a time."
 )
