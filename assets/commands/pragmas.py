@@ -36,6 +36,7 @@ from pipelines.pragmas.explore import (
     strips_design,
 )
 from pipelines.pragmas.program import INFEASIBLE, SearchOptions, Solution, solve
+from pipelines.programs import program_from_file
 from pipelines.schemas import ProgramRow
 from pipelines.tools import stopwatch
 
@@ -141,7 +142,8 @@ def _read(question: PragmaQuestion) -> tuple[ProgramRow, str]:
     if question.style not in STYLES:
         raise FoundryError(f"a style must be one of {', '.join(STYLES)}, got {question.style}")
     program = read_user_program(question.file, question.top, define=question.define)
-    return program, question.file.read_text(encoding="utf-8")
+    text = program_from_file(question.file, top=program.top).source
+    return program, text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _target(question: PragmaQuestion) -> Target:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from assets.errors import FoundryError
+from pipelines.files import read_bounded
 from pipelines.hls import Directive, bundle_source, default_top, parse_directives
 from pipelines.programs import program_from_file
 from pipelines.schemas import ProgramRow
@@ -51,13 +52,8 @@ def read_directives(file: Path | None) -> tuple[Directive, ...]:
     """
     if file is None:
         return ()
+    content = read_bounded(file, what="directives", most_bytes=DIRECTIVES_LIMIT_BYTES, error=FoundryError)
     try:
-        with file.open("rb") as stream:
-            content = stream.read(DIRECTIVES_LIMIT_BYTES + 1)
-        if len(content) > DIRECTIVES_LIMIT_BYTES:
-            raise FoundryError(f"directives must be at most 1 MiB, got more ({file})")
         return parse_directives(content.decode())
     except UnicodeDecodeError as error:
         raise FoundryError(f"directives must be UTF-8 text, got other bytes ({file})") from error
-    except OSError as error:
-        raise FoundryError(f"directives must be a readable file, got {error.strerror} ({file})") from error

@@ -21,6 +21,7 @@ from assets.releasing import (
     is_release,
     release_tables,
 )
+from pipelines.files import read_bounded
 from pipelines.identity import canonical_json
 from pipelines.vendor import VendorReport, read_csynth, read_merlin
 
@@ -124,16 +125,11 @@ def _kernels_beside(path: Path) -> Path | None:
 
 
 def _directives(path: Path) -> str:
+    content = read_bounded(path, what="directives", most_bytes=DIRECTIVES_LIMIT_BYTES, error=FoundryError)
     try:
-        with path.open("rb") as stream:
-            content = stream.read(DIRECTIVES_LIMIT_BYTES + 1)
-        if len(content) > DIRECTIVES_LIMIT_BYTES:
-            raise FoundryError(f"directives must be at most 1 MiB, got more ({path})")
         return canonical_json(json.loads(content))
     except (ValueError, RecursionError) as error:
         raise FoundryError(f"directives must be JSON, got {error} ({path})") from error
-    except OSError as error:
-        raise FoundryError(f"directives must be a readable file, got {error.strerror} ({path})") from error
 
 
 def _release_answer(found: ImportedRelease) -> dict[str, Any]:

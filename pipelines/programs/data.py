@@ -7,6 +7,7 @@ Belongs here: whole data sets and their identity. Does not: how one kind of valu
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,9 @@ from pipelines.programs.specification import (
     values_of,
 )
 
-DATA_LIMIT_BYTES = 64 << 20
+DATA_LIMIT_BYTES = 48 << 20
+LIST_LIMIT = 1 << 22
+_FEW = 100_000  # marks that are left to the messages of shapes
 
 
 def draw_data(interface: Interface, inputs: str, *, seed: int) -> DataSet:
@@ -61,13 +64,28 @@ def load_data(path: Path, interface: Interface) -> DataSet:
     Returns: arrays of each argument's shape and type, by name, in the interface's order.
     Raises:  ProgramError: the file cannot be read, or its values do not fit the interface.
     """
-    text = read_text(path, what="a data file", limit_bytes=DATA_LIMIT_BYTES)
+    text = read_text(path, what="data file", limit_bytes=DATA_LIMIT_BYTES)
     try:
+        _check_marks(text, interface)
         values = read_json_object(text)
         _require_known(interface, values.keys())
         return {a.name: _value_of(a, values) for a in interface.arguments}
     except ProgramError as error:
         raise ProgramError(f"{error} ({path})") from error
+
+
+def _check_marks(text: str, interface: Interface) -> None:
+    """Refuse more values and lists than the arguments have, before they take 30 times their text."""
+    shapes = [a.shape for a in interface.arguments]
+    lists = sum(math.prod(shape[:level]) for shape in shapes for level in range(len(shape)))
+    values = sum(a.element_count for a in interface.arguments)
+    for mark, most in (("{", 1), ("[", min(lists, LIST_LIMIT)), (",", values + lists + len(shapes))):
+        count = text.count(mark)
+        if count > max(most, _FEW):
+            raise ProgramError(
+                f"data of {interface.top} has {values} values in {lists} lists, so at most {most} times "
+                f"{mark!r}, got {count}"
+            )
 
 
 def data_id(data: DataSet) -> str:

@@ -63,7 +63,7 @@ def program_from_file(
     """
     if not _C_NAME.fullmatch(top):
         raise ProgramError(f"a top function must be a C name, got {top!r}")
-    text = read_text(path, what="a C source", limit_bytes=SOURCE_LIMIT_BYTES) if source is None else source
+    text = read_text(path, what="C source", limit_bytes=SOURCE_LIMIT_BYTES) if source is None else source
     specification = "{}" if inputs is None else inputs
     read_specification(specification)
     return program_row(

@@ -63,6 +63,10 @@ class Uniform(_Range):
         """Values of the argument's shape and type."""
         if argument.type.floating:
             _require_range(argument, self.low, self.high)
+            if math.isinf(float(self.high) - float(self.low)):
+                raise ProgramError(
+                    f"values of {argument.name} must span what a double holds, got {self.low} to {self.high}"
+                )
             return _uniform(argument, self, argument.shape, generator).astype(argument.type.dtype)
         low, high = _integer_range(argument, self)
         _require_range(argument, low, high - 1)
@@ -110,7 +114,7 @@ class CsrRows(_Kind):
     """Row pointers of a sparse matrix: ascending, first 0, last the count of nonzeros."""
 
     kind: Literal["csr_rows"]
-    nonzeros: Annotated[int, Field(ge=0)]
+    nonzeros: Annotated[int, Field(ge=0, lt=1 << 63)]
 
     def draw(self, argument: Argument, generator: np.random.Generator) -> Drawn:
         """Values of the argument's shape and type; the shape must be (rows + 1,)."""

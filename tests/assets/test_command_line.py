@@ -199,7 +199,10 @@ def test_label_takes_a_file_with_any_name(project: Path, source: Path, tmp_path:
         (["--top", "sub"], "sub"),
         (["--top", "a b"], "a top function must be a C name, got 'a b'"),
         (["--top", "add", "--liberty", "/nowhere.lib"], "liberty must be the path of a liberty file"),
-        (["--top", "add", "--directives", "/nowhere.json"], "directives must be a readable file"),
+        (
+            ["--top", "add", "--directives", "/nowhere.json"],
+            "cannot read the directives /nowhere.json: No such",
+        ),
         (["--top", "add", "--data", "/nowhere.json"], "/nowhere.json"),
         (["--top", "add", "--memory-delay", "0"], "memory_read_delay_cycles must be 1 to 1000, got 0"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import os
 from dataclasses import replace
 from functools import cache
 from math import ceil, log2
@@ -405,9 +406,32 @@ def test_targets_of_the_package() -> None:
 
 def test_read_target_rejects_an_unknown_name() -> None:
     with pytest.raises(
-        PragmaError, match=r"a target must be a name or a readable file, .*u200, u200-2021\.1"
+        PragmaError, match=r"^cannot read the target u2000: No such file .*; the names .* u200, u200-2021\.1$"
     ):
         read_target("u2000")
+
+
+def test_read_target_rejects_what_is_not_a_regular_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path, kind in {Path("/dev/zero"): "a character device", tmp_path / "pipe": "a pipe"}.items():
+        message = (
+            f"cannot read the target {path}: {kind}; accepted: a regular file of at most 1 MiB; the names "
+        )
+        with pytest.raises(PragmaError, match=f"^{message}"):
+            read_target(path)
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "-1", "1" + "0" * 400])
+def test_read_target_rejects_numbers_that_cannot_be(number: str, tmp_path: Path) -> None:
+    path = tmp_path / "target.json"
+    for name in ("clock_period_ns", "burst_bits", "dsp_available", "onchip_bits", "most_partitions", "ports"):
+        path.write_text(f'{{"extends": "u200", "name": "mine", "{name}": {number}}}')
+        with pytest.raises(PragmaError, match=rf"^a target must be .* got at {name}: .* \({path}:1\)$"):
+            read_target(path)
+    row = f'{{"kinds": ["add"], "type": "int32", "latency_cycles": {number}, "source": "s"}}'
+    path.write_text(f'{{"extends": "u200", "name": "mine", "operations": [{row}]}}')
+    with pytest.raises(PragmaError, match=r" got at operations\.0\.latency_cycles: "):
+        read_target(path)
 
 
 def test_read_target_rejects_an_unknown_field(tmp_path: Path) -> None:

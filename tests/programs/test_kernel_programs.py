@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -115,12 +116,15 @@ def test_program_from_file_has_one_id_for_one_meaning_of_the_inputs(tmp_path: Pa
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (None, r"a C source must be a regular file, got no such file \(.*a\.c\)"),
+        (None, r"cannot read the C source .*a\.c: No such file or directory"),
         (b"", r"a C source must have text in it, got an empty file \(.*a\.c\)"),
         (b" \n\n", r"a C source must have text in it, got an empty file \(.*a\.c\)"),
         (b"int x;\nint \xe9;", r"a C source must be UTF-8, got byte 0xe9 \(.*a\.c:2\)"),
         (b"int x;\n\0", r"a C source must be text, got a zero byte \(.*a\.c:2\)"),
-        (b"/" * ((1 << 20) + 1), r"a C source must be at most 1 MiB, got 1048577 bytes \(.*\)"),
+        (
+            b"/" * ((1 << 20) + 1),
+            r"cannot read the C source .*a\.c: 1048577 bytes; accepted: a regular file of at most 1 MiB",
+        ),
     ],
 )
 def test_program_from_file_rejects_what_is_not_c_text(
@@ -139,9 +143,16 @@ def test_program_from_file_accepts_exactly_the_limit(tmp_path: Path) -> None:
     assert program_from_file(path, top="top").source_bytes == 1 << 20
 
 
-def test_program_from_file_rejects_a_folder(tmp_path: Path) -> None:
-    with pytest.raises(ProgramError, match="must be a regular file, got something else"):
-        program_from_file(tmp_path, top="top")
+def test_program_from_file_rejects_what_is_not_a_regular_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.c")
+    for path, kind in {
+        tmp_path: "a folder",
+        tmp_path / "pipe.c": "a pipe",
+        Path("/dev/zero"): "a character device",
+    }.items():
+        message = f"cannot read the C source {path}: {kind}; accepted: a regular file of at most 1 MiB"
+        with pytest.raises(ProgramError, match=f"^{message}$"):
+            program_from_file(path, top="top")
 
 
 @pytest.mark.parametrize("top", ["", "2mm", "a b", "f;", "f\n", "é"])

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from pipelines.interface import INT32, Argument, DataSet, Interface, ScalarType
+from pipelines.interface import DOUBLE, FLOAT, INT32, UINT64, Argument, DataSet, Interface, ScalarType
 from pipelines.programs import ProgramError, data_id, draw_data, load_data
 
 UINT8 = ScalarType(width_bits=8, signed=False)
@@ -223,6 +224,68 @@ def test_load_data_fills_an_array_that_is_only_written(tmp_path: Path) -> None:
     ],
 )
 def test_load_data_rejects(tmp_path: Path, content: str, message: str) -> None:
+    with pytest.raises(ProgramError, match=message):
+        loaded(tmp_path / "d.json", content, argument("a", 2))
+
+
+@pytest.mark.parametrize(
+    "number", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999", "1" + "0" * 400, "1" + "0" * 5000]
+)
+def test_numbers_beyond_a_type_are_refused_in_data_and_in_specifications(number: str, tmp_path: Path) -> None:
+    kinds = [
+        f'"values", "values": {number}',
+        f'"constant", "value": {number}',
+        f'"csr_rows", "nonzeros": {number}',
+    ]
+    kinds += [
+        f'"{kind}", "low": {low}, "high": {high}'
+        for kind in ("uniform", "sorted", "dominant_lower", "positive_definite", "lu_product")
+        for low, high in ((number, 1), (-1, number))
+    ]
+    for kind in (INT32, UINT64, FLOAT, DOUBLE):
+        one = argument("a", 2, 2, kind=kind)
+        with pytest.raises(ProgramError):
+            loaded(tmp_path / "d.json", f'{{"a": [[1, 2], [3, {number}]]}}', one)
+        for text in kinds:
+            with pytest.raises(ProgramError):
+                draw_data(interface(one), f'{{"a": {{"kind": {text}}}}}', seed=1)
+
+
+def test_ranges_that_no_generator_draws_from_are_refused() -> None:
+    wide = {"kind": "uniform", "low": -1e308, "high": 1e308}
+    message = r"^values of a must span what a double holds, got -1e\+308 to 1e\+308$"
+    with pytest.raises(ProgramError, match=message):
+        draw_data(interface(argument("a", kind=DOUBLE)), json.dumps({"a": wide}), seed=1)
+    many = {"kind": "csr_rows", "nonzeros": 1 << 63}
+    with pytest.raises(ProgramError, match=r"got 9223372036854775808 at a\.csr_rows\.nonzeros"):
+        draw_data(interface(argument("a", 4, kind=UINT64)), json.dumps({"a": many}), seed=1)
+
+
+def test_load_data_rejects_what_is_not_a_regular_file_and_a_large_one(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with (tmp_path / "large").open("wb") as file:
+        file.truncate(1 << 40)
+    for path, kind in {
+        Path("/dev/zero"): "a character device",
+        tmp_path / "pipe": "a pipe",
+        tmp_path: "a folder",
+        tmp_path / "large": f"{1 << 40} bytes",
+    }.items():
+        message = f"cannot read the data file {path}: {kind}; accepted: a regular file of at most 48 MiB"
+        with pytest.raises(ProgramError, match=f"^{message}$"):
+            load_data(path, interface(argument("a", 2)))
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ('{"a": [' + "{}," * 100_000 + "{}]}", "'{', got 100002"),
+        ('{"a": [' + "[]," * 100_000 + "[]]}", "'[', got 100002"),
+        ('{"a": [' + "1," * 100_001 + "1]}", "',', got 100001"),
+    ],
+)
+def test_load_data_counts_values_before_they_take_memory(content: str, said: str, tmp_path: Path) -> None:
+    message = rf"^data of f has 2 values in 1 lists, so at most \d times {re.escape(said)} \(.*d\.json\)$"
     with pytest.raises(ProgramError, match=message):
         loaded(tmp_path / "d.json", content, argument("a", 2))
 

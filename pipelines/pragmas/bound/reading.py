@@ -11,11 +11,12 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from pipelines.files import read_bounded
 from pipelines.pragmas.bound.target import OperationCost, Target
 from pipelines.pragmas.errors import PragmaError
 
 LIMIT_BYTES = 1 << 20
-
+_LARGEST = 10**12
 
 _FIELDS: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[str, Any])
 
@@ -23,42 +24,42 @@ _FIELDS: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[str, Any])
 class _Operation(BaseModel):
     """A row of figures and where they come from."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     kinds: tuple[str, ...]
     type: str
-    latency_cycles: int = Field(ge=0)
-    dsp_count: int = Field(default=0, ge=0)
+    latency_cycles: int = Field(ge=0, le=_LARGEST)
+    dsp_count: int = Field(default=0, ge=0, le=_LARGEST)
     source: str
 
 
 class _File(BaseModel):
     """A target's file."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     name: str
     about: str
-    clock_period_ns: float = Field(gt=0)
-    burst_bits: int | None = Field(default=None, ge=1)
-    dsp_available: int | None = Field(default=None, ge=0)
-    onchip_bits: int | None = Field(default=None, ge=0)
-    most_partitions: int = Field(ge=1)
+    clock_period_ns: float = Field(gt=0, le=_LARGEST)
+    burst_bits: int | None = Field(default=None, ge=1, le=_LARGEST)
+    dsp_available: int | None = Field(default=None, ge=0, le=_LARGEST)
+    onchip_bits: int | None = Field(default=None, ge=0, le=_LARGEST)
+    most_partitions: int = Field(ge=1, le=_LARGEST)
     tree_reduction: bool = True
     chained_array_sums: bool = False
-    update_cycles: int = Field(default=0, ge=0)
+    update_cycles: int = Field(default=0, ge=0, le=_LARGEST)
     partial_sums: bool = False
     separate_rests: bool = False
-    unrolled_trips: int = Field(default=0, ge=0)
-    unrolled_copies: int = Field(default=0, ge=0)
-    access_cycles: int = Field(default=0, ge=0)
+    unrolled_trips: int = Field(default=0, ge=0, le=_LARGEST)
+    unrolled_copies: int = Field(default=0, ge=0, le=_LARGEST)
+    access_cycles: int = Field(default=0, ge=0, le=_LARGEST)
     outermost_copies: bool = False
     swapped_nests: bool = True
     varying_copies: bool = False
-    varying_factors: tuple[Annotated[int, Field(ge=2)], ...] = ()
-    intervals: tuple[Annotated[int, Field(ge=1)], ...] = (1,)
+    varying_factors: tuple[Annotated[int, Field(ge=2, le=_LARGEST)], ...] = ()
+    intervals: tuple[Annotated[int, Field(ge=1, le=_LARGEST)], ...] = (1,)
     banked_reads: bool = False
-    ports: int | None = Field(default=None, ge=1)
+    ports: int | None = Field(default=None, ge=1, le=_LARGEST)
     sources: dict[str, str]
     operations: tuple[_Operation, ...]
 
@@ -139,15 +140,10 @@ def _text(name_or_path: str | Path) -> str:
         return (
             resources.files("pipelines.pragmas.bound").joinpath("targets", f"{name_or_path}.json").read_text()
         )
-    try:
-        with Path(name_or_path).open("rb") as stream:
-            content = stream.read(LIMIT_BYTES + 1)
-    except OSError as error:
-        known = ", ".join(target_names())
-        raise PragmaError(
-            f"a target must be a name or a readable file, got {error.strerror} ({name_or_path}:1); "
-            f"the names are {known}"
-        ) from error
-    if len(content) > LIMIT_BYTES:
-        raise PragmaError(f"a target must have at most {LIMIT_BYTES >> 10} KiB, got more ({name_or_path}:1)")
+    known = ", ".join(target_names())
+
+    def refused(problem: str) -> PragmaError:
+        return PragmaError(f"{problem}; the names of targets are {known}")
+
+    content = read_bounded(Path(name_or_path), what="target", most_bytes=LIMIT_BYTES, error=refused)
     return content.decode("utf-8", errors="replace")
