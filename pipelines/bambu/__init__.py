@@ -4,11 +4,11 @@ A runner and a parser of its report. Bambu has no package in PyPI or Debian, so 
 by the rest. Outside this package only the names below are used.
 """
 
+from pipelines.bambu.errors import BambuError
 from pipelines.bambu.report import BambuReport, failure_reason, parse_report
 from pipelines.bambu.runner import (
     ENGINE,
     TOOL,
-    BambuError,
     BambuOptions,
     BambuResult,
     bench_text,

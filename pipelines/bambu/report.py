@@ -11,6 +11,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from pipelines.bambu.errors import BambuError
+
+LARGEST = 1e15
 _NUMBER = r"\s*[:=]?\s*([0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)"
 _VERSION = re.compile(r"^\s*Version:\s*(.+?)\s*$", re.MULTILINE)
 _ERROR = re.compile(r"^\s*(?:error\s*->|.*\berror:)\s*(.+?)\s*$", re.MULTILINE)
@@ -48,7 +51,15 @@ class BambuReport:
 
 
 def _numbers(text: str, label: str) -> list[float]:
-    return [float(n) for n in re.findall(r"^\s*" + label + _NUMBER, text, re.MULTILINE)]
+    return [_number(n) for n in re.findall(r"^\s*" + label + _NUMBER, text, re.MULTILINE)]
+
+
+def _number(text: str) -> float:
+    """The number; a row has no more than whole numbers of 64 bits, and no infinity."""
+    number = float(text)
+    if number > LARGEST:
+        raise BambuError(f"bambu printed the number {text[:40]}; accepted: at most {LARGEST:g}")
+    return number
 
 
 def _total(text: str, label: str) -> float | None:
@@ -70,6 +81,7 @@ def parse_report(text: str) -> BambuReport:
 
     Args:    text: the whole output, of any verbosity; lines it does not know are skipped.
     Returns: sums over the functions of the design.
+    Raises:  BambuError: a number is larger than a row can hold.
     Source:  the counts are those of LLMulator, Figure 8.
     """
     version = _VERSION.search(text)
@@ -86,7 +98,7 @@ def parse_report(text: str) -> BambuReport:
         dsp_count=_count(text, "Estimated number of DSPs"),
         minimum_slack_ns=_smallest(text, "Minimum slack"),
         frequency_mhz=_smallest(text, r"Estimated max frequency \(MHz\)"),
-        latency_cycles=int(cycles[1]) if cycles else None,
+        latency_cycles=round(_number(cycles[1])) if cycles else None,
     )
 
 

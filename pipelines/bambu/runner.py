@@ -16,6 +16,7 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
+from pipelines.bambu.errors import BambuError
 from pipelines.bambu.report import BambuReport, failure_reason, parse_report
 from pipelines.interface import DataSet, Interface
 from pipelines.tools import find_tool, run_tool
@@ -26,10 +27,6 @@ ENGINE = "bambu-verilator"
 _VERSION = "18cdb68e"
 """Raise it when this package gives Bambu other arguments or reads its results in another way."""
 PACKAGE = "bambu (https://github.com/ferrandi/PandA-bambu)"
-
-
-class BambuError(ValueError):
-    """An option or an input that Bambu cannot be given."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +152,12 @@ def run_bambu(
     argv = [executable, *command_line(interface.top, options)]
     run = run_tool(argv, folder=folder, timeout_s=timeout_s, of_processor=True)
     text = f"{run.stdout}\n{run.stderr}"
-    report = parse_report(text)
+    try:
+        report = parse_report(text)
+    except BambuError as error:
+        return BambuResult(
+            status="tool_error", reason=str(error), report=None, verilog=None, wall_s=run.wall_s
+        )
     if run.timed_out and run.machine_fault is None:
         status, reason = "timeout", f"bambu took more than {timeout_s:g} s of processor time"
     elif run.returncode != 0:

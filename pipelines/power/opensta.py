@@ -15,6 +15,7 @@ Two habits of that build decide how it can be compared. Both are in its `search/
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, replace
 from functools import cache
@@ -205,6 +206,20 @@ def _run(commands: list[str], verilog: str, liberty: Path, folder: Path, timeout
     return text
 
 
+def _finite(text: str) -> float:
+    """A number of a report.
+
+    Raises: PowerError: it is none, or NaN or infinite.
+    """
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise PowerError(f"sta reported the number {text[:40]!r}; accepted: finite numbers")
+    return number
+
+
 def _delay_ns(text: str) -> float:
     """Longest path of a report of many: from its launching edge, set-up time included."""
     longest = 0.0
@@ -213,8 +228,9 @@ def _delay_ns(text: str) -> float:
         if arrival is None or "recovery" in path:
             continue
         launch, setup = _LAUNCH.search(path), _SETUP.search(path)
-        start = float(launch.group(2)) if launch else 0.0
-        longest = max(longest, float(arrival.group(1)) - start - (float(setup.group(1)) if setup else 0.0))
+        start = _finite(launch.group(2)) if launch else 0.0
+        margin = _finite(setup.group(1)) if setup else 0.0
+        longest = max(longest, _finite(arrival.group(1)) - start - margin)
     return longest
 
 
@@ -309,7 +325,7 @@ def tool_power(
     found = _TOTAL.search(text)
     if found is None:
         raise PowerError(f"sta must report power, got: {text.strip()[-300:]}")
-    internal, switching, leakage = (float(found.group(i)) * 1e3 for i in (1, 2, 3))
+    internal, switching, leakage = (_finite(found.group(i)) * 1e3 for i in (1, 2, 3))
     return ToolPower(internal_mw=internal, switching_mw=switching, leakage_mw=leakage)
 
 

@@ -17,6 +17,10 @@ from pipelines.siliconcompiler.errors import SiliconCompilerError
 
 UNITS = {"cellarea": "um^2", "setupslack": "ns", "leakagepower": "mw"}
 """Units that the metrics are declared with."""
+LARGEST = 1e15
+_LEAST = {"setupslack": -LARGEST} | dict.fromkeys(
+    ("cellarea", "leakagepower", "cells", "registers", "errors"), 0.0
+)
 
 
 class _Value(BaseModel):
@@ -62,7 +66,8 @@ def parse_manifest(text: str | bytes, *, step: str) -> FlowMetrics:
     """The metrics of a step's first index.
 
     Args:    step: name of the step, such as `place.detailed`.
-    Raises:  SiliconCompilerError: not a manifest, another unit than expected, or no metric of the step.
+    Raises:  SiliconCompilerError: not a manifest, another unit than expected, no metric of the step, or one
+             that cannot be.
     """
     try:
         metrics = _MANIFEST.validate_json(text).metric
@@ -72,6 +77,12 @@ def parse_manifest(text: str | bytes, *, step: str) -> FlowMetrics:
             f"a manifest must be SiliconCompiler's JSON, got {first['msg']} at {first['loc']}"
         ) from error
     found = {name: _value(name, metric, step) for name, metric in metrics.items()}
+    for name, least in _LEAST.items():
+        value = found.get(name)
+        if value is not None and not least <= value <= LARGEST:
+            raise SiliconCompilerError(
+                f"metric {name} is {value:g}; accepted: numbers from {least:g} to {LARGEST:g}"
+            )
     if all(value is None for value in found.values()):
         steps = sorted({s for metric in metrics.values() for s in metric.node} - {"default", "global"})
         raise SiliconCompilerError(f"a manifest must have metrics of step {step}, got steps {steps}")

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from pipelines.synthesis.errors import SynthesisError
 from pipelines.synthesis.recipe import LIBERTY_FILE, VERILOG_FILE
@@ -32,7 +32,7 @@ _COMMANDS = (
 
 class _ModuleCounts(BaseModel):
     model_config = ConfigDict(extra="ignore")
-    area: float = 0.0
+    area: float = Field(default=0.0, ge=0.0, allow_inf_nan=False)
     num_cells_by_type: dict[str, int] = {}
 
 

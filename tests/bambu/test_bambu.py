@@ -82,6 +82,27 @@ def test_report_of_other_text_has_nothing() -> None:
     assert report.latency_cycles is None
 
 
+@pytest.mark.parametrize("number", ["1e999", "1e16", "9" * 5000])
+@pytest.mark.parametrize(
+    "line", ["Number of states: 5", "Minimum slack: 2.25", "Total cycles             : 1043"]
+)
+def test_report_rejects_numbers_that_no_row_holds(line: str, number: str) -> None:
+    label, _, _ = line.rpartition(" ")
+    if "cycles" in line and "e" in number:
+        number = "9" * 20
+    text = REPORT.replace(line, f"{label} {number}")
+    assert text != REPORT
+    message = f"^bambu printed the number {number[:40]}; accepted: at most 1e\\+15$"
+    with pytest.raises(BambuError, match=message):
+        parse_report(text)
+
+
+def test_a_run_that_prints_such_a_number_has_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    result = run(tmp_path, monkeypatch, "echo 'Number of states: 1e999'")
+    assert (result.status, result.report) == ("tool_error", None)
+    assert result.reason == "bambu printed the number 1e999; accepted: at most 1e+15"
+
+
 def test_failure_names_the_first_error() -> None:
     assert failure_reason("  error -> Function f not found\n error -> other") == "Function f not found"
     assert failure_reason("all is well") is None

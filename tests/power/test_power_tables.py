@@ -19,6 +19,7 @@ from pipelines.power import (
     compare_with_opensta,
     encode_netlist,
     estimate_power,
+    opensta,
     power_parts,
     run_engine,
 )
@@ -254,3 +255,22 @@ def test_power_parts_rejects_energies_that_overflow(tmp_path: Path) -> None:
     message = "^energies of the library grow beyond what a double holds; accepted: tables of smaller slopes$"
     with pytest.raises(PowerError, match=message):
         power_parts(netlist, liberty, timing, activity, clock_period_ns=10.0)
+
+
+@pytest.mark.parametrize("number", ["nan", "-inf", "1e999", "-"])
+def test_opensta_rejects_power_that_is_not_finite(
+    number: str, small: Liberty, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opensta, "_run", lambda *_: f"Total  1e-6  {number}  1e-9  1e-6 100.0%\n")
+    netlist = netlist_of({"a": ("input", [2]), "y": ("output", [3])}, ("INV", "A=2 Y=3"))
+    activity = activity_of(netlist, 4, {2: (4, 2), 3: (4, 2)})
+    message = rf"^sta reported the number '{number}'; accepted: finite numbers$"
+    with pytest.raises(PowerError, match=message):
+        opensta.tool_power(
+            netlist,
+            activity,
+            liberty_path=tmp_path / "small.lib",
+            clock=None,
+            clock_period_ns=10.0,
+            folder=tmp_path,
+        )

@@ -101,6 +101,25 @@ def test_manifest_rejects_what_is_no_manifest_of_the_step(text: str, reason: str
         parse_manifest(text, step=STEP)
 
 
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "1e16", "-1e16"])
+@pytest.mark.parametrize("name", ["cellarea", "setupslack", "leakagepower", "cells", "registers", "errors"])
+def test_manifest_rejects_numbers_that_cannot_be(name: str, number: str) -> None:
+    text = manifest(**{name: METRICS[name] | metric(12345.5, METRICS[name].get("unit"))}).replace(
+        "12345.5", number
+    )
+    least = "-1e\\+15" if name == "setupslack" else "0"
+    message = rf"^metric {name} is \S+; accepted: numbers from {least} to 1e\+15$"
+    with pytest.raises(SiliconCompilerError, match=message):
+        parse_manifest(text, step=STEP)
+
+
+def test_manifest_rejects_an_area_below_zero() -> None:
+    with pytest.raises(
+        SiliconCompilerError, match=r"^metric cellarea is -25532; accepted: numbers from 0 to "
+    ):
+        parse_manifest(manifest(cellarea=metric(-25532.0, "um^2")), step=STEP)
+
+
 @pytest.fixture
 def smake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder at the head of the PATH with a stand-in for each tool; `smake` runs its build.sh."""

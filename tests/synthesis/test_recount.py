@@ -40,7 +40,15 @@ def test_a_cell_of_two_flip_flops_counts_twice() -> None:
     assert (found.area_um2, found.cell_count, found.flip_flop_count) == (7.5, 4, 6)
 
 
-@pytest.mark.parametrize("report", [b"", b"[]", b'{"modules": {}}'])
+@pytest.mark.parametrize(
+    "report",
+    [
+        b"",
+        b"[]",
+        b'{"modules": {}}',
+        *(b'{"modules": {"\\top": {"area": %s}}}' % area for area in (b"NaN", b"1e999", b"-25532", b"nan")),
+    ],
+)
 def test_recount_rejects_another_report(report: bytes) -> None:
     with pytest.raises(SynthesisError, match="a report must be one of yosys' stat, got"):
         parse_recount(b'{"modules": {}}', report)
