@@ -10,7 +10,7 @@ from pathlib import Path
 # With 8 GiB of addresses a fault ends the child, not the machine.
 _CALL = """
 import importlib, json, pathlib, resource, sys
-resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
+resource.setrlimit(resource.RLIMIT_AS, (8 << 30, resource.getrlimit(resource.RLIMIT_AS)[1]))
 module, function, path = sys.argv[1:]
 try:
     getattr(importlib.import_module(module), function)(pathlib.Path(path))

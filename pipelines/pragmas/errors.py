@@ -3,5 +3,5 @@
 from __future__ import annotations
 
 
-class PragmaError(Exception):
+class PragmaError(ValueError):
     """A program outside the class that is supported, a wrong configuration or a wrong option."""

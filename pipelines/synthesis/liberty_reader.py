@@ -299,7 +299,7 @@ def find_liberty(name_or_path: str | None) -> Path:
     wanted = name_or_path or DEFAULT_LIBRARY
     installed = _installed()
     path = installed.get(wanted, Path(wanted))
-    if not path.is_file():
+    if not path.exists() or path.is_dir():
         names = ", ".join(sorted(installed)) or "none installed; install qflow-tech-osu018"
         raise SynthesisError(
             f"liberty must be the path of a liberty file or the name of an installed library, "

@@ -180,7 +180,14 @@ def test_sums_in_order_give_designs_of_programs_whose_results_are_roundings(proj
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--target", "moon"), "target"),
+        (
+            ("--target", "moon"),
+            "simfoundry: cannot read the target moon: No such file or directory; the names ",
+        ),
+        (
+            ("--target", "/dev/zero"),
+            "simfoundry: cannot read the target /dev/zero: a character device; accepted: ",
+        ),
         (("--style", "omp"), "a style must be one of merlin, vitis, got omp"),
         (("--evaluate", "3"), "--evaluate measures target simfoundry; for u200 give --reports"),
         (("--area", "3"), "--area is for target simfoundry, got target u200"),

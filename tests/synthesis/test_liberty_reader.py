@@ -156,6 +156,10 @@ def test_load_liberty_rejects_what_is_not_a_regular_file_and_a_large_one(tmp_pat
                 SynthesisError, match=f"^cannot read the liberty file {path}: {kind}{accepted}$"
             ):
                 call(path)
+    with pytest.raises(
+        SynthesisError, match=f"^cannot read the liberty file /dev/zero: a character device{accepted}$"
+    ):
+        find_liberty("/dev/zero")
 
 
 NOT_ACCEPTED = ("nan", "-nan", "inf", "-inf", "Infinity", "1e999", "-1e999", "1e31", "1_0")
