@@ -20,6 +20,18 @@ from pipelines.tools import PATIENCE, PROCESSOR, find_tool
 
 SOURCE_LIMIT_BYTES = 1 << 20
 PREPROCESSED_LIMIT_BYTES = 4 << 20
+MAXIMUM_TOKENS = 1 << 18
+"""The parser takes some 30 us a token; the largest program of the suites has 9000."""
+
+MAXIMUM_TOKEN_CHARACTERS = 4095
+"""What C11 promises for a string literal (5.2.4.1); the parser takes kilobytes of memory a character."""
+
+MAXIMUM_TEXT_CHARACTERS = 1 << 18
+"""Of strings in a row, which the parser joins one by one."""
+
+MAXIMUM_SUFFIXES = 256
+"""`[2]` and `(int)` in a row; for each of a declarator the parser walks over those before."""
+
 PREPROCESS_LIMITS = Limits(
     cpu_s=10,
     wall_s=PATIENCE * 10.0,
@@ -52,6 +64,10 @@ _MACROS = (
     "__signed__=signed",
 )
 _GCC_ERROR = re.compile(r"^([^:\n]+):(\d+):\d+: (?:fatal )?error: (.*)$", re.MULTILINE)
+_TOKEN = re.compile(
+    r"""^\#[^\n]*+|(?:L|u8?|U)?"(?:[^"\\\n]++|\\.)*+"?|'(?:[^'\\\n]++|\\.)*+'?|[\w.]++|[^\s\w]""",
+    re.MULTILINE,
+)
 _ABSENT = re.compile(r"^(.*): No such file or directory$")
 _PARSE_ERROR = re.compile(r"^(.*?):(\d+)(?::\d+)?: (.*)$", re.DOTALL)
 _NOT_C11 = {
@@ -75,9 +91,9 @@ def preprocess(source: str, *, file: str) -> str:
 
     Args:    source: C text; file: name for messages.
     Returns: preprocessed text whose line markers name the source `<stdin>`.
-    Raises:  HlsError: the text is empty or too large, the preprocessor refuses it, or it includes a file
-             other than this engine's own headers. ToolMissing: gcc or bubblewrap is not installed.
-             SandboxError: the machine forbids confinement. MachineFault: it was too busy.
+    Raises:  HlsError: the text is empty or too large, also for the parser, the preprocessor refuses it, or
+             it includes a file other than this engine's own headers. ToolMissing: gcc or bubblewrap is not
+             installed. SandboxError: the machine forbids confinement. MachineFault: it was too busy.
     """
     if not source.strip():
         raise HlsError("a program must have a function", "an empty file", file=file)
@@ -98,6 +114,9 @@ def preprocess(source: str, *, file: str) -> str:
             raise _foreign_header(name, file)
     if run.returncode != 0:
         raise _refused(run, file)
+    excess = _excess(run.stdout)
+    if excess is not None:
+        raise HlsError(*excess, file=file)
     return run.stdout
 
 
@@ -122,6 +141,36 @@ def _run_gcc(source: str, mode: str) -> ConfinedRun:
     if run.machine_fault is not None:
         raise MachineFault(f"the C preprocessor: {run.machine_fault}")
     return run
+
+
+@lru_cache(maxsize=16)
+def _excess(text: str) -> tuple[str, str] | None:
+    """What a preprocessed program has too much of for the parser: the rule, and what it has."""
+    suffixes = [0]  # in a row, at each depth of brackets
+    previous = ""
+    text_characters = 0
+    for number, found in enumerate(_TOKEN.finditer(text)):
+        token = found[0]
+        if number == MAXIMUM_TOKENS:
+            return f"a preprocessed program must have at most {MAXIMUM_TOKENS} tokens", "more"
+        if token[0] == "#":
+            continue
+        text_characters = len(token) + (text_characters if previous.endswith('"') else 0)
+        if token.endswith('"') and text_characters > MAXIMUM_TEXT_CHARACTERS:
+            rule = f"strings in a row must have at most {MAXIMUM_TEXT_CHARACTERS} characters"
+            return rule, "more"
+        if len(token) > MAXIMUM_TOKEN_CHARACTERS:
+            rule = f"a name, number or string must have at most {MAXIMUM_TOKEN_CHARACTERS} characters"
+            return rule, f"{len(token)} ({token[:20]}...)"
+        if token in ("(", "["):
+            suffixes[-1] = suffixes[-1] + 1 if previous in (")", "]") else 1
+            if suffixes[-1] > MAXIMUM_SUFFIXES:
+                return f"a declarator must have at most {MAXIMUM_SUFFIXES} suffixes in a row", "more"
+            suffixes.append(0)
+        elif token in (")", "]") and len(suffixes) > 1:
+            suffixes.pop()
+        previous = token
+    return None
 
 
 def _refused(run: ConfinedRun, file: str) -> HlsError:

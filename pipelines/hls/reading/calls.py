@@ -132,6 +132,7 @@ class Calls:
             raise self.session.refuse(node, rule, str(len(arguments)))
         readers = [lambda a=a: self.expressions.read(a) for a in arguments]
         values = self.expressions.sequence(*readers)
+        self.session.count(node)
         line = self.session.line_of(node)
         frame = self._frame(definition, line)
         with self.session.collect() as body:

@@ -6,7 +6,7 @@ Belongs here: operators that do not always evaluate their operands. Does not: th
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from pycparser import c_ast
 
@@ -25,6 +25,7 @@ class Choices:
 
     session: Session
     expressions: Expressions
+    _of_structures: set[int] = field(default_factory=set[int])  # known ones, so that none is read twice
 
     def connect(self, node: c_ast.BinaryOp) -> ir.Expression:
         """`&&` and `||`: the right operand is evaluated only when it matters."""
@@ -34,9 +35,10 @@ class Choices:
             if bool(left.value) != conjunction:
                 return ir.Constant(value=int(not conjunction))
             return self.expressions.condition(node.right)
-        needed = left if conjunction else negated(left)
         if not self.expressions.has_effects(node.right):
-            with self.expressions.under(needed):
+            left = self.expressions.held(left, node)
+            needed = left if conjunction else negated(left)
+            with self.expressions.under(needed, node):
                 right = self.expressions.condition(node.right)
             if conjunction:
                 return make_select(left, right, ir.Constant(value=0))
@@ -55,13 +57,16 @@ class Choices:
         condition = self.expressions.condition(node.cond)
         if isinstance(condition, ir.Constant):
             return self._chosen(node, bool(condition.value))
-        if self.expressions.has_effects(node.iftrue) or self.expressions.has_effects(node.iffalse):
+        sides = (node.iftrue, node.iffalse)
+        if id(node) in self._of_structures or any(self.expressions.has_effects(side) for side in sides):
             return self._branches(node, condition)
-        with self.expressions.under(condition):
+        condition = self.expressions.held(condition, node)
+        with self.expressions.under(condition, node):
             if_true = self.expressions.read(node.iftrue)
-        with self.expressions.under(negated(condition)):
+        with self.expressions.under(negated(condition), node):
             if_false = self.expressions.read(node.iffalse)
         if isinstance(if_true, Place) or isinstance(if_false, Place):
+            self._of_structures.add(id(node))
             return self._branches(node, condition)
         if isinstance(if_true, Address) and isinstance(if_false, Address):
             self._require_same(if_true, if_false, node)

@@ -1,12 +1,13 @@
 """The types of C on LP64: scalars, pointers, arrays and structures.
 
-Belongs here: what a type is, promotions, usual arithmetic conversions, sizes. Does not: how a declaration
-spells a type (`declarators`), or values.
+Belongs here: what a type is, promotions, usual arithmetic conversions, layout in memory. Does not: how a
+declaration spells a type (`declarators`), or values.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 
 from pipelines.interface import (
     DOUBLE,
@@ -56,15 +57,30 @@ class Struct:
     """A structure: each declaration makes another type.
 
     Attributes:
-        members: in order; None until the structure is defined.
+        members: by name, in order; empty until the structure is defined.
+        layout: None until the structure is defined.
     """
 
     tag: str
-    members: tuple[tuple[str, CType], ...] | None = None
+    members: dict[str, CType] = field(default_factory=dict[str, "CType"])
+    layout: Layout | None = None
 
-    def member(self, name: str) -> CType | None:
-        """Type of a member, None when there is none of that name."""
-        return dict(self.members or ()).get(name)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """How an object lies in memory as gcc has it on x86-64.
+
+    Attributes:
+        size, alignment: in bytes.
+        parts: numbers, pointers, and arrays of either that it is split into.
+        numbers: how many there are, those of arrays included; number_types: theirs.
+    """
+
+    size: int
+    alignment: int
+    parts: int
+    numbers: int
+    number_types: frozenset[ScalarType]
 
 
 CType = Scalar | Void | Pointer | ArrayOf | Struct
@@ -128,41 +144,43 @@ def common_type(left: ScalarType, right: ScalarType) -> ScalarType:
     return left if not left.signed else right
 
 
-def size_of(kind: CType) -> int | None:
-    """Bytes of a type as gcc lays it out on x86-64; None when it is not complete."""
+def layout_of(kind: CType) -> Layout | None:
+    """The layout of a type, None when it is not complete; a structure has its own since it was defined."""
     match kind:
         case Scalar():
-            return kind.type.width_bits // 8
+            size = kind.type.width_bits // 8
+            return Layout(size=size, alignment=size, parts=1, numbers=1, number_types=frozenset((kind.type,)))
         case Pointer():
-            return 8
+            return Layout(size=8, alignment=8, parts=1, numbers=0, number_types=frozenset())
         case ArrayOf():
-            element = size_of(kind.element)
-            return None if element is None or kind.size is None else element * kind.size
+            element = layout_of(kind.element)
+            if element is None or kind.size is None:
+                return None
+            size, numbers = element.size * kind.size, element.numbers * kind.size
+            return replace(element, size=size, numbers=numbers)
         case Struct():
-            return _struct_size(kind)
+            return kind.layout
         case Void():
             return None
 
 
-def _alignment(kind: CType) -> int:
-    match kind:
-        case ArrayOf():
-            return _alignment(kind.element)
-        case Struct():
-            return max((_alignment(t) for _, t in kind.members or ()), default=1)
-        case _:
-            return size_of(kind) or 1
-
-
-def _struct_size(kind: Struct) -> int | None:
-    offset = 0
-    for _, member in kind.members or ():
-        size, alignment = size_of(member), _alignment(member)
-        if size is None:
-            return None
-        offset = -(-offset // alignment) * alignment + size
-    alignment = _alignment(kind)
-    return None if kind.members is None else -(-offset // alignment) * alignment
+def structure_layout(members: Iterable[Layout]) -> Layout:
+    """The layout of a structure from those of its members."""
+    size, alignment, parts, numbers = 0, 1, 0, 0
+    number_types: frozenset[ScalarType] = frozenset()
+    for member in members:
+        size = -(-size // member.alignment) * member.alignment + member.size
+        alignment = max(alignment, member.alignment)
+        parts += member.parts
+        numbers += member.numbers
+        number_types |= member.number_types
+    return Layout(
+        size=-(-size // alignment) * alignment,
+        alignment=alignment,
+        parts=parts,
+        numbers=numbers,
+        number_types=number_types,
+    )
 
 
 def spelled(kind: CType) -> str:

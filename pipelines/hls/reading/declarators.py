@@ -13,9 +13,23 @@ from dataclasses import dataclass, field
 from pycparser import c_ast
 
 from pipelines.hls import ir
-from pipelines.hls.reading.ctypes import ArrayOf, CType, Pointer, Scalar, Struct, specified_type
+from pipelines.hls.reading.ctypes import (
+    ArrayOf,
+    CType,
+    Layout,
+    Pointer,
+    Scalar,
+    Struct,
+    layout_of,
+    specified_type,
+    spelled,
+    structure_layout,
+)
 from pipelines.hls.reading.session import Frame, Session, TypeName, Value
 from pipelines.interface import INT32, UINT32
+
+MAXIMUM_PARTS = 1 << 16
+"""Numbers and arrays that one structure is split into, those of its members included."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -110,6 +124,7 @@ class Declarators:
         Args:    owner: the declaration, for messages.
         Raises:  HlsError: a type this engine does not build.
         """
+        self.session.count(owner)
         match node:
             case c_ast.TypeDecl() | c_ast.Typename():
                 return self.read(node.type, owner)
@@ -174,7 +189,12 @@ class Declarators:
         self._structs[id(node)] = found
         if node.name and self.session.frames:
             self.session.frame.tags[-1][node.name] = found
-        found.members = tuple(self._members(node))
+        members = list(self._members(node))
+        layout = structure_layout(layout for _, _, layout in members)
+        if layout.parts > MAXIMUM_PARTS:
+            rule = f"a structure must have at most {MAXIMUM_PARTS} members, those of its members included"
+            raise self.session.refuse(owner, rule, str(layout.parts))
+        found.members, found.layout = {name: kind for name, kind, _ in members}, layout
         return found
 
     def _tagged_struct(self, node: c_ast.Struct, owner: c_ast.Node) -> Struct:
@@ -190,7 +210,7 @@ class Declarators:
         with self.at_file_scope():
             return self._struct(defined, owner)
 
-    def _members(self, node: c_ast.Struct) -> Iterator[tuple[str, CType]]:
+    def _members(self, node: c_ast.Struct) -> Iterator[tuple[str, CType, Layout]]:
         for decl in node.decls:
             if isinstance(decl, c_ast.Pragma):
                 continue
@@ -202,7 +222,10 @@ class Declarators:
             kind = self.read(decl.type, decl)
             if isinstance(kind, ArrayOf) and kind.size is None:
                 raise self.session.refuse(decl, "a member must have a constant size", f"{decl.name}[]")
-            yield decl.name, kind
+            layout = layout_of(kind)
+            if layout is None:
+                raise self.session.refuse(decl, "a member must have a complete type", spelled(kind))
+            yield decl.name, kind, layout
 
     def _enum(self, node: c_ast.Enum, owner: c_ast.Node) -> tuple[Scalar, list[ir.Constant]]:
         if node.values is None:

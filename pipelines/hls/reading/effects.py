@@ -151,7 +151,7 @@ class Effects:
         e = self.expressions
         match target.kind:
             case Struct():
-                for name, _ in target.kind.members or ():
+                for name in target.kind.members:
                     self.copy(e.places.member(target, name, node), e.places.member(source, name, node), node)
             case ArrayOf():
                 self._copy_elements(target, source, target.kind.size or 0, node)

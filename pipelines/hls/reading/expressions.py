@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from pycparser import c_ast
 
@@ -27,8 +28,8 @@ from pipelines.hls.reading.ctypes import (
     Struct,
     Void,
     common_type,
+    layout_of,
     promoted,
-    size_of,
     spelled,
 )
 from pipelines.hls.reading.declarators import Declarators
@@ -37,6 +38,9 @@ from pipelines.hls.reading.places import Address, Place, Places, PointerSlot
 from pipelines.hls.reading.pointers import Pointers
 from pipelines.hls.reading.session import Session, TypeName, Value, affected
 from pipelines.hls.reading.values import BINARY, UPDATES, Hooks, Result, convert
+
+MAXIMUM_REPEATED = 1024
+"""Parts of a condition that loads repeat; those of the suites have at most 263."""
 
 _INTEGER_ONLY = ("rem", "and", "or", "xor", "shl", "shr")
 
@@ -112,6 +116,7 @@ class Expressions:
 
         Raises: HlsError: the expression is outside the accepted subset.
         """
+        self.session.count(node)
         match node:
             case c_ast.Constant():
                 return self._literal(node)
@@ -249,6 +254,7 @@ class Expressions:
             value = read()
             emitted = self.session.buffer[mark:]
             if emitted:
+                self.session.count(None, len(values))
                 values = [self._kept(v, emitted, mark) for v in values]
             values.append(value)
         return values
@@ -278,11 +284,21 @@ class Expressions:
             self._effects[id(node)] = own or any(self.has_effects(child) for _, child in node.children())
         return self._effects[id(node)]
 
+    def held(self, value: ir.Expression, node: c_ast.Node) -> ir.Expression:
+        """A condition that all loads under it repeat: in a variable when it is large.
+
+        A load in the next condition repeats it again, so that each `&&` would double what there is.
+        """
+        if sum(1 for _ in islice(ir.walk_expressions(value), MAXIMUM_REPEATED + 1)) <= MAXIMUM_REPEATED:
+            return value
+        return self.session.saved(value, "condition", self.session.line_of(node))
+
     @contextmanager
-    def under(self, condition: ir.Expression) -> Generator[None]:
+    def under(self, condition: ir.Expression, node: c_ast.Node) -> Generator[None]:
         """What is read inside is evaluated only when a condition holds, too."""
         outer = self.guard
-        self.guard = condition if outer is None else make_binary("and", outer, condition)
+        both = condition if outer is None else make_binary("and", outer, condition)
+        self.guard = self.held(both, node)
         try:
             yield
         finally:
@@ -340,10 +356,10 @@ class Expressions:
 
     def _sizeof(self, node: c_ast.UnaryOp) -> ir.Expression:
         kind = self.types.read(node.expr, node) if _is_typename(node.expr) else self.kind_of(node.expr)
-        size = size_of(kind)
-        if size is None:
+        layout = layout_of(kind)
+        if layout is None:
             raise self.session.refuse(node, "sizeof must be of a complete type", spelled(kind))
-        return ir.Constant(value=size, type=SIZE)
+        return ir.Constant(value=layout.size, type=SIZE)
 
     def kind_of(self, node: c_ast.Node) -> CType:
         """The type of an expression, which is not evaluated."""

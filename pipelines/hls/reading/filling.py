@@ -6,7 +6,7 @@ Belongs here: stores, loops and tables that fill an object. Does not: which valu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -44,27 +44,28 @@ class Leaf:
             remaining = iter(indices)
             yield tuple(next(remaining) if step is None else step for step in self.template)
 
-    def position(self, path: Path) -> int | None:
-        """Which element a path is, None when it is of another variable or array."""
-        if len(path) != len(self.template):
-            return None
-        position = 0
-        sizes = iter(self.sizes)
-        for step, own in zip(path, self.template, strict=True):
-            if own is None and isinstance(step, int):
-                position = position * next(sizes) + step
-            elif own != step:
-                return None
-        return position
-
-    def values(self, constants: Mapping[Path, ir.Constant]) -> list[ir.Constant]:
-        """Every element: the constants given, else zero."""
+    def values(self, constants: ByTemplate) -> list[ir.Constant]:
+        """Every element: its constant, else zero."""
         found = [ir.Constant(value=0, type=self.kind.type)] * self.count
-        for path, value in constants.items():
-            position = self.position(path)
-            if position is not None:
-                found[position] = value
+        for path, value in constants.get(self.template, {}).items():
+            position = 0
+            for size, step in zip(self.sizes, (s for s in path if isinstance(s, int)), strict=True):
+                position = position * size + step
+            found[position] = value
         return found
+
+
+ByTemplate = Mapping[Template, Mapping[Path, ir.Constant]]
+"""Constants of an object by the variable or array that they belong to."""
+
+
+def by_template(constants: Mapping[Path, ir.Constant]) -> ByTemplate:
+    """Constants by the variable or array that they belong to."""
+    found: dict[Template, dict[Path, ir.Constant]] = {}
+    for path, value in constants.items():
+        template = tuple(None if isinstance(step, int) else step for step in path)
+        found.setdefault(template, {})[path] = value
+    return found
 
 
 def _leaves(kind: CType, template: Template, sizes: tuple[int, ...]) -> Iterator[Leaf]:
@@ -74,7 +75,7 @@ def _leaves(kind: CType, template: Template, sizes: tuple[int, ...]) -> Iterator
         case ArrayOf():
             yield from _leaves(kind.element, (*template, None), (*sizes, kind.size or 0))
         case Struct():
-            for name, member in kind.members or ():
+            for name, member in kind.members.items():
                 yield from _leaves(member, (*template, name), sizes)
         case _:
             return
@@ -116,8 +117,9 @@ class Filler:
                 computed[item.path] = item
             else:
                 constants[item.path] = value
+        templates = by_template(constants)
         for leaf in _leaves(place.kind, (), ()):
-            self._fill_leaf(place, leaf, constants, set(computed), node)
+            self._fill_leaf(place, leaf, templates, computed, node)
         for item in computed.values():
             part = self._part(place, item.path, node)
             self.effects.assign(part, self.expressions.read(item.node), item.node)
@@ -126,32 +128,34 @@ class Filler:
         self,
         place: Place,
         leaf: Leaf,
-        constants: dict[Path, ir.Constant],
-        computed: set[Path],
+        constants: ByTemplate,
+        computed: Collection[Path],
         node: c_ast.Node,
     ) -> None:
         session = self.expressions.session
+        session.count_values(node, leaf.count)
         values = leaf.values(constants)
+        content = tuple(value.value for value in values)
         with session.collect() as body:
             if leaf.count <= MAXIMUM_COPIED_STATEMENTS:
                 for path, value in zip(leaf.paths(), values, strict=True):
-                    if not any(path[: len(c)] == c for c in computed):
+                    if not any(path[:length] in computed for length in range(len(path) + 1)):
                         self.expressions.places.store(self._part(place, path, node), value, node)
-            elif all(value == values[0] for value in values):
+            elif all(value == content[0] for value in content):
                 self._loop(place, leaf, lambda _: values[0], node)
             else:
-                self._copy_table(place, leaf, values, node)
+                self._copy_table(place, leaf, content, node)
         for statement in body:
             session.emit(statement, node)
         if leaf.sizes and not computed:
-            storage = self._part(place, next(leaf.paths()), node).storage
+            first = tuple(0 if step is None else step for step in leaf.template)
+            storage = self._part(place, first, node).storage
             if isinstance(storage, Memory) and storage.packed is None:
-                session.fills[storage.array.name] = (tuple(v.value for v in values), body)
+                session.fills[storage.array.name] = (content, body)
 
-    def _copy_table(self, place: Place, leaf: Leaf, values: list[ir.Constant], node: c_ast.Node) -> None:
+    def _copy_table(self, place: Place, leaf: Leaf, content: tuple[int, ...], node: c_ast.Node) -> None:
         session = self.expressions.session
         line = session.line_of(node)
-        content = tuple(v.value for v in values)
         table = session.new_array("initial_values", leaf.kind.type, leaf.sizes, initial=content)
         self._loop(place, leaf, lambda indices: ir.Load(array=table, indices=indices, line=line), node)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
 from pycparser import c_ast
 
@@ -119,7 +120,7 @@ class Initialisers:
         if isinstance(designator, c_ast.ArrayDesignator):
             return self.constant(designator.expr)
         if isinstance(kind, Struct) and isinstance(designator, c_ast.ID):
-            names = [n for n, _ in kind.members or ()]
+            names = list(kind.members)
             if designator.name in names:
                 return names.index(designator.name)
         raise self.session.refuse(designator, f"a designator must name a part of {spelled(kind)}", "another")
@@ -170,6 +171,6 @@ def _step(kind: CType, position: int) -> tuple[Step, CType] | None:
     if isinstance(kind, ArrayOf):
         inside = position >= 0 and (kind.size is None or position < kind.size)
         return (position, kind.element) if inside else None
-    if isinstance(kind, Struct) and kind.members is not None and 0 <= position < len(kind.members):
-        return kind.members[position]
+    if isinstance(kind, Struct) and 0 <= position < len(kind.members):
+        return next(islice(kind.members.items(), position, None))
     return None

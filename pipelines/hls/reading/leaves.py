@@ -39,17 +39,21 @@ def ends_elsewhere(body: tuple[ir.Statement, ...]) -> bool:
 
 def _without_leaves(body: tuple[ir.Statement, ...], label: str) -> tuple[ir.Statement, ...]:
     """The body with what leaves `label` at its own end ended there instead, from the last statement back."""
-    rest: tuple[ir.Statement, ...] = ()
+    found: list[ir.Statement] = []  # the last one first
     depth = 0
     for statement in reversed(body):
         if isinstance(statement, ir.Leave):
-            rest, depth = (() if statement.label == label else (statement,)), 1
+            found.clear()
+            depth = 1
+            if statement.label != label:
+                found.append(statement)
         elif isinstance(statement, ir.If) and depth < MAXIMUM_JOINED_DEPTH and _leaves((statement,), label):
-            rest = _joined(statement, rest, label)
-            depth = max((nesting(s) for s in rest[:1]), default=0)
+            found = [*reversed(_joined(statement, tuple(reversed(found)), label))]
+            depth = max((nesting(s) for s in found[-1:]), default=0)
         else:
-            rest, depth = (statement, *rest), max(depth, nesting(statement))
-    return rest
+            found.append(statement)
+            depth = max(depth, nesting(statement))
+    return tuple(reversed(found))
 
 
 def nesting(statement: ir.Statement) -> int:

@@ -12,7 +12,7 @@ from pycparser import c_ast
 
 from pipelines.hls import ir
 from pipelines.hls.arithmetic import make_binary, make_bit_cast, make_cast
-from pipelines.hls.reading.ctypes import SIZE, ArrayOf, CType, Scalar, Struct, size_of, spelled
+from pipelines.hls.reading.ctypes import SIZE, ArrayOf, CType, Scalar, Struct, layout_of, spelled
 from pipelines.hls.reading.effects import MAXIMUM_COPIED_STATEMENTS, Effects
 from pipelines.hls.reading.expressions import Expressions
 from pipelines.hls.reading.filling import Filler
@@ -98,7 +98,8 @@ class MemoryCalls:
         self, address: Address, kind: CType, size_bytes: ir.Expression, node: c_ast.Node
     ) -> tuple[Address, ir.Expression]:
         """Where to begin, and how many elements a number of bytes are."""
-        element_bytes = size_of(kind) or 1
+        layout = layout_of(kind)
+        element_bytes = 1 if layout is None else layout.size or 1
         if isinstance(size_bytes, ir.Constant) and size_bytes.value % element_bytes:
             if isinstance(kind, ArrayOf):
                 inner = self.expressions.places.decayed(self.expressions.places.target(address, node))

@@ -16,10 +16,10 @@ from math import prod
 from pycparser import c_ast
 
 from pipelines.hls import ir
-from pipelines.hls.reading.ctypes import CHAR, ArrayOf, CType, Pointer, Scalar, Struct, Void
+from pipelines.hls.reading.ctypes import CHAR, ArrayOf, CType, Pointer, Scalar, Struct, Void, layout_of
 from pipelines.hls.reading.effects import Effects
 from pipelines.hls.reading.expressions import Expressions
-from pipelines.hls.reading.filling import Filler, Leaf, Template
+from pipelines.hls.reading.filling import ByTemplate, Filler, Leaf, Template, by_template
 from pipelines.hls.reading.initialisers import Initial, Initialisers, Path
 from pipelines.hls.reading.places import Address, Cell, Memory, Place, PointerSlot, Record, Storage
 from pipelines.hls.reading.session import Session, TypeName, Value
@@ -93,9 +93,12 @@ class Objects:
         if declaration is None:
             value = self.expressions.types.enumerator(node.name)
             return None if value is None else Value(expression=value)
-        with self.expressions.types.at_file_scope():
-            kind = self._kind(declaration)
-            return self._constant(declaration, kind) or self._static(declaration, kind)
+        if id(declaration) not in self.statics:
+            with self.expressions.types.at_file_scope():
+                kind = self._kind(declaration)
+                found = self._constant(declaration, kind) or self._static(declaration, kind)
+            self.statics[id(declaration)] = found
+        return self.statics[id(declaration)]
 
     def _static(self, node: c_ast.Decl, kind: CType) -> Value | Place:
         """An object that all uses of its declaration share."""
@@ -168,7 +171,10 @@ class Objects:
         Args:    exposed: called functions may change it; tables: values of an object that nothing changes.
         Raises:  HlsError: an incomplete type, an array of pointers, too many dimensions or elements.
         """
-        allocation = _Allocation(session=self.session, node=node, exposed=exposed, tables=tables)
+        layout = layout_of(kind)
+        self.session.count(node, 1 if layout is None else layout.parts)
+        templates = None if tables is None else by_template(tables)
+        allocation = _Allocation(session=self.session, node=node, exposed=exposed, tables=templates)
         return Place(kind=kind, storage=allocation.storage(kind, name, (), ()))
 
     def string_table(self, values: tuple[int, ...], node: c_ast.Node) -> Place:
@@ -217,7 +223,7 @@ class _Allocation:
     session: Session
     node: c_ast.Node
     exposed: bool
-    tables: dict[Path, ir.Constant] | None
+    tables: ByTemplate | None
 
     def storage(self, kind: CType, name: str, sizes: tuple[int, ...], template: Template) -> Storage:
         """Storage of a part inside arrays of `sizes`."""
@@ -246,15 +252,16 @@ class _Allocation:
         return Cell(variable=variable)
 
     def _record(self, kind: Struct, name: str, sizes: tuple[int, ...], template: Template) -> Record:
-        if kind.members is None:
+        if kind.layout is None:
             raise self.session.refuse(self.node, "a structure must be defined", f"struct {kind.tag}")
-        members = {m: self.storage(t, f"{name}_{m}", sizes, (*template, m)) for m, t in kind.members}
+        members = {m: self.storage(t, f"{name}_{m}", sizes, (*template, m)) for m, t in kind.members.items()}
         return Record(members=members)
 
     def _array(self, kind: Scalar, name: str, sizes: tuple[int, ...], template: Template) -> Memory:
         check_shape(self.session, self.node, sizes)
         initial = None
         if self.tables is not None:
+            self.session.count_values(self.node, prod(sizes))
             leaf = Leaf(template=template, sizes=sizes, kind=kind)
             initial = tuple(value.value for value in leaf.values(self.tables))
         return Memory(array=self.session.new_array(name, kind.type, sizes, initial=initial))

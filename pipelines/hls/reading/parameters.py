@@ -7,15 +7,24 @@ of called functions (`calls`).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
 from pycparser import c_ast
 
 from pipelines.hls import ir
-from pipelines.hls.reading.ctypes import ArrayOf, CType, Pointer, Scalar, Struct, Void, spelled
+from pipelines.hls.reading.ctypes import (
+    ArrayOf,
+    CType,
+    Pointer,
+    Scalar,
+    Struct,
+    Void,
+    layout_of,
+    spelled,
+)
 from pipelines.hls.reading.objects import Objects, check_shape
 from pipelines.hls.reading.places import Address, Cell, Memory, Place, Record, Storage
 from pipelines.hls.reading.session import Session
-from pipelines.interface import ScalarType
 
 Parameter = ir.Variable | ir.Array
 
@@ -109,30 +118,18 @@ class _Parameter:
 
     def _packed(self, kind: Struct, sizes: tuple[int, ...]) -> tuple[Storage, ir.Array]:
         """An array of structures whose scalars all have one type, as they lie in memory."""
-        scalars = _scalars(kind)
-        types = sorted({t.c_name for t in scalars})
-        if len(types) != 1:
+        layout = kind.layout
+        types = [] if layout is None else sorted(layout.number_types, key=lambda t: t.c_name)
+        if layout is None or len(types) != 1:
             rule = "an array of structures must have members of one type (write one array a member)"
-            raise self.session.refuse(self.node, rule, " and ".join(types) or spelled(kind))
-        shape = (*sizes, len(scalars))
-        array = self.session.new_array(self.name, scalars[0], shape, external=True)
-        return _layout(kind, array, len(sizes), 0, ()), array
+            raise self.session.refuse(self.node, rule, " and ".join(t.c_name for t in types) or spelled(kind))
+        shape = (*sizes, layout.numbers)
+        check_shape(self.session, self.node, (prod(shape),))
+        array = self.session.new_array(self.name, types[0], shape, external=True)
+        return _packed_part(kind, array, len(sizes), 0, ()), array
 
 
-def _scalars(kind: CType) -> list[ScalarType]:
-    """Types of the scalars of a type, in memory order; pointers have none."""
-    match kind:
-        case Scalar():
-            return [kind.type]
-        case ArrayOf():
-            return _scalars(kind.element) * (kind.size or 0)
-        case Struct():
-            return [t for _, member in kind.members or () for t in _scalars(member)]
-        case _:
-            return []
-
-
-def _layout(kind: CType, array: ir.Array, outer: int, first: int, strides: tuple[int, ...]) -> Storage:
+def _packed_part(kind: CType, array: ir.Array, outer: int, first: int, strides: tuple[int, ...]) -> Storage:
     """Storage of a part of packed structures.
 
     Args: outer: dimensions around the structures; first: scalars before the part in its structure; strides:
@@ -140,13 +137,18 @@ def _layout(kind: CType, array: ir.Array, outer: int, first: int, strides: tuple
     """
     match kind:
         case ArrayOf():
-            inner = (*strides, len(_scalars(kind.element)))
-            return _layout(kind.element, array, outer, first, inner)
+            inner = (*strides, _numbers(kind.element))
+            return _packed_part(kind.element, array, outer, first, inner)
         case Struct():
             members: dict[str, Storage] = {}
-            for name, member in kind.members or ():
-                members[name] = _layout(member, array, outer, first, strides)
-                first += len(_scalars(member))
+            for name, member in kind.members.items():
+                members[name] = _packed_part(member, array, outer, first, strides)
+                first += _numbers(member)
             return Record(members=members)
         case _:
             return Memory(array=array, packed=(outer, first, strides))
+
+
+def _numbers(kind: CType) -> int:
+    layout = layout_of(kind)
+    return 0 if layout is None else layout.numbers

@@ -152,9 +152,9 @@ class Places:
         """`place.name`."""
         if not isinstance(place.kind, Struct):
             raise self.session.refuse(node, "only a structure has members", spelled(place.kind))
-        kind = place.kind.member(name)
+        kind = place.kind.members.get(name)
         if kind is None or not isinstance(place.storage, Record):
-            known = ", ".join(n for n, _ in place.kind.members or ()) or "none"
+            known = ", ".join(place.kind.members) or "none"
             raise self.session.refuse(node, f"a member must be one of {known}", repr(name))
         return replace(place, kind=kind, storage=place.storage.members[name], element=False)
 

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from pipelines.hls.reading.places import Address, Place
 
 MAXIMUM_STATEMENTS = 200_000
+MAXIMUM_VALUES = 1 << 24
+MAXIMUM_STEPS = 1 << 18
+"""Expressions, statements and types that are read, each as often as its function is inlined; the largest
+program of the suites takes some 3000."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +104,8 @@ class Session:
     _taken: dict[str, int] = field(default_factory=dict[str, int])
     _loops: dict[str, int] = field(default_factory=dict[str, int])
     _statements: int = 0
+    _steps: int = 0
+    _values: int = 0
 
     @property
     def frame(self) -> Frame:
@@ -123,6 +129,26 @@ class Session:
         if node.coord is None or str(node.coord.file or "") != self.main_file:
             return (self.frames[-1].call_line or 0) if self.frames else 0
         return int(node.coord.line)
+
+    def count(self, node: c_ast.Node | None, steps: int = 1) -> None:
+        """Count what reading a node takes.
+
+        Raises: HlsError: the program takes too much: a few lines can call a function a million times.
+        """
+        self._steps += steps
+        if self._steps > MAXIMUM_STEPS:
+            rule = f"a program must have at most {MAXIMUM_STEPS} expressions and statements after inlining"
+            raise self.refuse(node, rule, "more")
+
+    def count_values(self, node: c_ast.Node, values: int) -> None:
+        """Count the initial values of an array.
+
+        Raises: HlsError: all arrays together have too many.
+        """
+        self._values += values
+        if self._values > MAXIMUM_VALUES:
+            rule = f"the arrays of a program must have at most {MAXIMUM_VALUES} initial values"
+            raise self.refuse(node, rule, str(self._values))
 
     # ---- names ------------------------------------------------------------------------------------
 

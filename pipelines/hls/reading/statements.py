@@ -68,6 +68,7 @@ class Statements:
     def statement(self, node: c_ast.Node, pragmas: list[c_ast.Pragma] | None = None) -> None:
         """One statement; pragmas are those before it."""
         pragmas = pragmas or []
+        self.session.count(node)
         match node:
             case c_ast.For() | c_ast.While() | c_ast.DoWhile():
                 self.read_loop(node, pragmas)

@@ -128,6 +128,7 @@ class Switches:
         for label in labels:
             if label is None:
                 return None
+            self.session.count(label)
             constant = self.expressions.constant(label)
             if constant is None or constant.type.floating:
                 raise self.session.refuse(label, "a case must be an integer constant", "an expression")

@@ -1,0 +1,225 @@
+"""What reading a program takes grows with its text; what is too large is refused with the limit it passes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from native_pairs import check_front_end
+
+from pipelines.hls import HlsError, ir, preprocess_source, read_function
+from pipelines.hls.reading.session import MAXIMUM_STEPS, Session
+
+
+def nested_structures(depth: int, members: int) -> str:
+    """Structures s0 to s<depth - 1>, each of several of the one before."""
+    text = f"struct s0 {{ {' '.join(f'int m{n};' for n in range(members))} }};\n"
+    for level in range(1, depth):
+        text += f"struct s{level} {{ {' '.join(f'struct s{level - 1} m{n};' for n in range(members))} }};\n"
+    return text
+
+
+DEEP = nested_structures(16, 4)
+STRUCTURES = {
+    "a variable": "int f(int a) { struct s15 x; return a; }",
+    "an argument": "int f(int a, struct s15 x[2]) { return a; }",
+    "a size": "int f(int a) { return a + sizeof(struct s15); }",
+    "an initialiser": "int f(int a) { struct s15 x = {1}; return a; }",
+    "a copy": "int f(int a) { struct s15 x, y; x = y; return a; }",
+    "a global": "struct s15 x; int f(int a) { x = x; return a; }",
+}
+
+
+@pytest.mark.parametrize("use", STRUCTURES.values(), ids=STRUCTURES.keys())
+def test_structure_of_too_many_members_is_refused(use: str) -> None:
+    rule = "a structure must have at most 65536 members, those of its members included"
+    with pytest.raises(HlsError) as refused:
+        read_function(f"{DEEP}{use}\n", top="f", file="f.c")
+    assert str(refused.value) == f"{rule}, got 262144 (f.c:10)"
+
+
+@pytest.mark.parametrize("member", ["struct s x;", "struct other x;", "struct s x[2];", "void x;"])
+def test_member_of_no_size_is_refused(member: str) -> None:
+    kind = member.rsplit(" ", 1)[0] + ("[2]" if "[" in member else "")
+    with pytest.raises(HlsError) as refused:
+        read_function(
+            f"struct s {{ {member} }};\nint f(void) {{ struct s v; return 1; }}", top="f", file="f.c"
+        )
+    assert str(refused.value) == f"a member must have a complete type, got {kind} (f.c:1)"
+
+
+def calls(body: str, depth: int) -> str:
+    """Functions that each call the one before twice, on one line."""
+    text = "int g0(int a) { return a + 1; } "
+    for level in range(1, depth):
+        text += f"int g{level}(int a) {{ {body.replace('g', f'g{level - 1}')} }} "
+    return f"{text}int f(int a) {{ return g{depth - 1}(a); }}\n"
+
+
+def returning(expression: str) -> str:
+    return f"int f(int a) {{ return {expression}; }}"
+
+
+def dimensions(one: str) -> str:
+    return f"int f(int a) {{ int x{one * 300}; return a; }}"
+
+
+def switch_of(cases: int) -> str:
+    parts = " ".join(f"case {n}: a++;" for n in range(cases))
+    return f"int f(int a) {{ switch (a) {{ {parts} }} return a; }}"
+
+
+VALUES = "the arrays of a program must have at most 16777216 initial values, got 33554432 (f.c:1)"
+TOKENS = "a preprocessed program must have at most 262144 tokens, got more (f.c)"
+LONG = "a name, number or string must have at most 4095 characters"
+TEXT = "strings in a row must have at most 262144 characters, got more (f.c)"
+SUFFIXES = "a declarator must have at most 256 suffixes in a row, got more (f.c)"
+ELEMENTS = "an array must have at most 16777216 elements, got 1090519040 (f.c:2)"
+FULL = "s[16777216] = {1}, t[16777216] = {1}; return s[a] + t[a]; }"
+LARGE_STRUCTURE = "struct s { int a[16777216]; int b[1 << 30]; };\n"
+TOO_LARGE = {
+    "terms": (returning("a+" * 200_000 + "a"), TOKENS),
+    "a number": (returning("9" * 5000), f"{LONG}, got 5000 ({'9' * 20}...) (f.c)"),
+    "a character": (returning(f"'{'a' * 5000}'"), f"{LONG}, got 5002 ('{'a' * 19}...) (f.c)"),
+    "a string": (returning(f'"{"a" * 5000}"[a]'), f'{LONG}, got 5002 ("{"a" * 19}...) (f.c)'),
+    "strings": (returning('"abcdefg" ' * 30_000 + "[a]"), TEXT),
+    "wide strings": (returning('L"abcdefg" ' * 30_000 + "[a]"), TEXT),
+    "dimensions": (dimensions("[2]"), SUFFIXES),
+    "dimensions on lines far apart": (dimensions("[2]" + "\n" * 12), SUFFIXES),
+    "tables": (f"int f(int a) {{ static const int {FULL}", VALUES),
+    "filled arrays": (f"int f(int a) {{ int {FULL}", VALUES),
+    "an argument": (f"{LARGE_STRUCTURE}int f(int a, struct s x[1]) {{ return a; }}", ELEMENTS),
+}
+
+
+@pytest.mark.parametrize(("source", "message"), TOO_LARGE.values(), ids=TOO_LARGE.keys())
+def test_program_that_is_too_large_is_refused(source: str, message: str) -> None:
+    with pytest.raises(HlsError) as refused:
+        read_function(source, top="f", file="f.c")
+    assert str(refused.value) == message
+
+
+PARAMETERS = ", ".join(f"int a{n}" for n in range(200))
+ARGUMENTS = ", ".join(["a++"] * 200)
+MANY_STEPS = {
+    "calls": calls("return g(a) + g(a);", 30),
+    "calls without effects": calls("g(a), g(a); return 0;", 30),
+    "cases that fall through": switch_of(200),
+    "arguments with effects": f"int g({PARAMETERS}) {{ return a0; }} {returning(f'g({ARGUMENTS})')}",
+}
+
+
+@pytest.mark.parametrize("source", MANY_STEPS.values(), ids=MANY_STEPS.keys())
+def test_program_that_takes_too_much_to_read_is_refused(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert MAXIMUM_STEPS == 262_144
+    monkeypatch.setattr("pipelines.hls.reading.session.MAXIMUM_STEPS", 10_000)
+    rule = "a program must have at most 10000 expressions and statements after inlining"
+    with pytest.raises(HlsError) as refused:
+        read_function(source, top="f", file="f.c")
+    assert (refused.value.rule, refused.value.got) == (rule, "more")
+
+
+def test_long_text_in_parts_is_accepted() -> None:
+    source = returning('"abcdefg" ' * 20_000 + "[a]")
+    assert preprocess_source(source, file="f.c").endswith("}\n")
+
+
+def chain(first: str, following: str, last: str) -> Callable[[int], str]:
+    """Programs of several lines, each of which names the one before twice."""
+
+    def program(length: int) -> str:
+        lines = [following.replace("OLD", f"c{n - 1}").replace("NEW", f"c{n}") for n in range(1, length)]
+        return "\n".join([first, *lines, last.replace("LAST", f"c{length - 1}")])
+
+    return program
+
+
+def nested(inner: str, outer: str, program: str) -> Callable[[int], str]:
+    """Programs with an expression in itself."""
+
+    def of_depth(depth: int) -> str:
+        text = inner
+        for _ in range(depth):
+            text = outer.replace("INNER", text)
+        return program.replace("INNER", text)
+
+    return of_depth
+
+
+STRUCT = "struct s { int x; };\nint f(int a) { struct s b; b.x = a; return INNER.x; }\n"
+
+
+def size_of_members(depth: int) -> str:
+    return f"{nested_structures(depth // 2, 2)}int f(void) {{ return sizeof(struct s{depth // 2 - 1}); }}"
+
+
+GROWING = {
+    "constants": chain("const int c0 = 1;", "const int NEW = OLD & OLD;", "int f(void) { return LAST; }"),
+    "sizes": chain(
+        "struct c0 { char x; };",
+        "struct NEW { char x[sizeof(struct OLD) - sizeof(struct OLD) + 1]; };",
+        "int f(void) { return sizeof(struct LAST); }",
+    ),
+    "members": size_of_members,
+    "choices of structures": nested("b", "(a > 0 ? b : INNER)", STRUCT),
+    "choices": nested("b[0]", "(b[1] ? b[2] : INNER)", "int f(int b[9]) { return INNER; }"),
+    "conjunctions": nested("b[0]", "(INNER && b[1])", "int f(int b[9]) { return INNER; }"),
+    "sizes of expressions": nested("a", "sizeof(a + INNER)", "int f(int a) { return INNER; }"),
+}
+
+
+@pytest.mark.parametrize("program", GROWING.values(), ids=GROWING.keys())
+def test_reading_grows_with_the_text(program: Callable[[int], str], monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[int] = []
+    plain = Session.count
+
+    def count(session: Session, node: object, steps: int = 1) -> None:
+        taken[-1] += steps
+        plain(session, node, steps)
+
+    monkeypatch.setattr(Session, "count", count)
+    for size in (12, 24):
+        taken.append(0)
+        read_function(program(size), top="f")
+    assert taken[1] <= 5 * taken[0]  # that of the square is 4; of a doubling at each level, 4096
+
+
+@pytest.mark.parametrize("operator", ["&&", "||"])
+def test_conditions_on_loads_grow_with_the_text(operator: str) -> None:
+    parts: list[int] = []
+    for terms in (32, 64):
+        source = f"int f(int b[64]) {{ return {f' {operator} '.join(f'b[{n}]' for n in range(terms))}; }}"
+        function = read_function(source, top="f")
+        parts.append(sum(1 for _ in ir.all_expressions(function.body)))
+    assert parts[0] < 20_000
+    assert parts[1] < 4 * parts[0]
+
+
+TERMS = [f"(b[(k + {n}) & 63] & 31)" for n in range(11)]
+CHOSEN = "".join(f"(b[{n}] & 31) > {n} ? b[{n + 1}] : " for n in range(12))
+CONDITIONS = f"""
+struct s {{ int x, y; }};
+int f(int a, int b[64], int c[64])
+{{
+    int k = a & 7, n = 0;
+    struct s p = {{a, 3}}, q = {{7, a}};
+    if ({" && ".join(TERMS)})
+        n += 1;
+    n += 2 * ({" || ".join(f"({t} == {i})" for i, t in enumerate(TERMS))});
+    while (k < 30 && {" && ".join(TERMS)})
+        c[k++] += n;
+    do
+        n++;
+    while (n < 20 && {" && ".join(TERMS)});
+    for (int i = 0; i < 9 && {" && ".join(TERMS)}; i++)
+        c[i] ^= b[i];
+    c[9] = {CHOSEN}0;
+    c[10] = ({" && ".join(TERMS)} ? b[3] : b[4]) + (k++ < 5 && {" && ".join(TERMS)});
+    return n + ({"(a > 3 ? p : " * 12}q{")" * 12}).x + (b[1] > 0 ? (b[2] > 0 ? p : q) : q).y;
+}}
+"""
+
+
+def test_large_conditions_equal_gcc(tmp_path: Path) -> None:
+    check_front_end(CONDITIONS, "f", tmp_path, runs=40)
