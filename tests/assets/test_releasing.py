@@ -250,6 +250,15 @@ def _rename_column(folder: Path) -> None:
     _replace(folder, LABELS, sink.getvalue().to_pybytes())
 
 
+def _infinite_area(folder: Path) -> None:
+    table = pq.read_table(folder / LABELS, partitioning=None)
+    at = table.column_names.index("area_um2")
+    areas = [float("inf"), *table.column("area_um2").to_pylist()[1:]]
+    sink = pa.BufferOutputStream()
+    pq.write_table(table.set_column(at, table.schema.field(at), pa.array(areas)), sink)
+    _replace(folder, LABELS, sink.getvalue().to_pybytes())
+
+
 def _pipe(folder: Path) -> None:
     (folder / LABELS).unlink()
     os.mkfifo(folder / LABELS)
@@ -315,6 +324,10 @@ def _link(folder: Path) -> None:
         (
             lambda f: _replace(f, LABELS, b"PAR1 no"),
             r"a shard must be a Parquet file, got a damaged one \(.*labels",
+        ),
+        (
+            _infinite_area,
+            r"^table labels must fit its schema: column area_um2 has 1 values that are NaN or infinite",
         ),
         (_rename_column, r"table labels must have the columns .*area_um2 double.*, got .*older_name"),
     ],
