@@ -43,7 +43,7 @@ def run_main_job(overrides: Sequence[str], *, as_json: bool, parameters: Path | 
     report.problems += [*overview.damaged, *overview.environment_problems]
     if as_json:
         state = {"problems": report.problems, "notes": report.notes, "dvc": report.hashes}
-        click.echo(json.dumps({**overview.as_json(), **state}, indent=2))
+        click.echo(json.dumps({**overview.as_json(), **state}, indent=2, allow_nan=False))
     else:
         show(overview, report)
     for problem in report.problems:

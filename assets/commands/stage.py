@@ -84,7 +84,7 @@ def _show(summaries: list[StepSummary], *, as_json: bool) -> None:
         content = [
             asdict(s) | {"failures": [[*key, count] for key, count in s.failures.items()]} for s in summaries
         ]
-        click.echo(json.dumps(content, indent=2))
+        click.echo(json.dumps(content, indent=2, allow_nan=False))
         return
     for s in summaries:
         rows = ", ".join(f"{table} {count}" for table, count in s.rows.items())
