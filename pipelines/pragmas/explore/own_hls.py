@@ -150,7 +150,7 @@ class OwnHls:
         start = stopwatch()
         answer = self._ask(program, asked)
         if answer is None:
-            self.cache.put("pragma_timeout", key, {"timeout_s": self.timeout_s})
+            self.cache.keep("pragma_timeout", key, {"timeout_s": self.timeout_s}, TIMEOUT)
             return self._late(), False
         waits = isinstance(answer, CountedDesign) and _waits_for_arrays(answer)
         return self._judged(answer, stopwatch() - start), waits

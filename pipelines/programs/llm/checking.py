@@ -110,8 +110,7 @@ def check_variant(source: str, parent: ProgramRow, limits: CheckLimits, cache: C
     if stored is not None:
         return Verdict(**stored)
     verdict = _judged(source, parent, limits)
-    if verdict.status not in (TOOL_ERROR, TIMEOUT):
-        cache.put(_CACHE_KIND, key, asdict(verdict))
+    cache.keep(_CACHE_KIND, key, asdict(verdict), verdict.status)
     return verdict
 
 
