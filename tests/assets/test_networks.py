@@ -563,7 +563,7 @@ def _asked(settings: Settings, **changes: Any) -> list[Any]:
 def test_a_release_has_failed_runs_of_its_configuration_alone(
     filled: Settings, tmp_path: Path, other: Deployment
 ) -> None:
-    failed = _asked(filled, status="timeout", reason="late")
+    failed = _asked(filled, status="tool_error", reason="no space")
     _rewritten(filled, "network_runs", failed)
     folder = release_tables(filled.deployment, "v2", releases=tmp_path).folder
     assert "networks" not in import_release(other, folder).remembered.stored

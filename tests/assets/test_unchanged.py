@@ -92,7 +92,7 @@ def test_designs_with_a_failure_are_made_again(
 
     def failing(*given: Any, **named: Any) -> Any:
         made = plan(*given, **named)
-        first = replace(made.designs[0], status="timeout", reason="it took too long")
+        first = replace(made.designs[0], status="tool_error", reason="no space")
         return replace(made, designs=[first, *made.designs[1:]])
 
     step_named("programs").run(settings, "stencil", ignore_progress)
