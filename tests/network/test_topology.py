@@ -252,3 +252,14 @@ def test_read_topology_rejects_no_file_and_a_directed_graph(tmp_path: Path) -> N
     nx.write_graphml(nx.DiGraph([("a", "b")]), tmp_path / "n.graphml")
     with pytest.raises(NetworkError, match=r"must be an undirected graph, got a directed one"):
         read_topology(tmp_path / "n.graphml")
+
+
+def test_a_graphml_key_without_a_type_is_read_without_a_warning(tmp_path: Path) -> None:
+    graph = nx.Graph()
+    graph.add_nodes_from((name, {"host": name != "s"}) for name in "abs")
+    graph.add_edges_from(((name, "s") for name in "ab"), rate_bps=10**8)
+    path = tmp_path / "a.graphml"
+    nx.write_graphml(graph, path)
+    typed = read_topology(path)
+    path.write_text(path.read_text().replace(' attr.type="long"', ""))
+    assert read_topology(path).topology_id == typed.topology_id

@@ -9,6 +9,7 @@ GraphML: an undirected graph with the same attributes on its nodes and edges.
 
 from __future__ import annotations
 
+import warnings
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Annotated, Any, cast
@@ -114,7 +115,9 @@ def _from_graphml(content: bytes) -> _Graph:
     if b"<!DOCTYPE" in content:
         raise NetworkError("a topology must have no document type, which is where entities are declared")
     try:
-        read = cast("Any", nx).parse_graphml(content.decode("utf-8"))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # a key without a type is a string, as GraphML says
+            read = cast("Any", nx).parse_graphml(content.decode("utf-8"))
     except (ElementTree.ParseError, nx.NetworkXError, *_NOT_GRAPHML) as error:
         raise NetworkError(f"a topology must be GraphML in UTF-8, got: {error}") from error
     if read.is_directed():
