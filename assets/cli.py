@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
@@ -19,7 +18,15 @@ from typing import Any, NoReturn
 import click
 
 from assets.deployments import QUIET_ENVIRONMENT
-from assets.signals import end_on_signals, received_signal
+from assets.signals import (
+    end_on_signals,
+    end_processes,
+    ignore_signals,
+    received_signal,
+    say_ended,
+    was_said,
+    was_signalled,
+)
 
 EXIT_FAILED = 1
 EXIT_SIGNAL = 128
@@ -32,8 +39,22 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command and exit: 0 for success, 1 for failure, 2 for wrong usage, 128 + N for signal N."""
     end_on_signals()
     os.environ.update({k: os.environ.get(k, v) for k, v in QUIET_ENVIRONMENT.items()})
-    simfoundry.main(args=None if arguments is None else list(arguments), prog_name="simfoundry")
+    try:
+        simfoundry.main(args=None if arguments is None else list(arguments), prog_name="simfoundry")
+    except (SystemExit, KeyboardInterrupt) as ended:
+        if was_signalled() and getattr(ended, "code", EXIT_FAILED):
+            _end_by_signal()
+        raise
     sys.exit(0)
+
+
+def _end_by_signal() -> NoReturn:
+    """Say once that a signal ended the command, and exit; Dagster takes some interrupts for failed steps."""
+    if not was_said():
+        say_ended()
+    ignore_signals()
+    end_processes()
+    sys.exit(EXIT_SIGNAL + received_signal())
 
 
 def _explained(command: Callable[..., None]) -> Callable[..., None]:
@@ -46,9 +67,8 @@ def _explained(command: Callable[..., None]) -> Callable[..., None]:
         except click.ClickException:
             raise
         except KeyboardInterrupt:
-            number = received_signal()
-            how = "interrupted" if number == signal.SIGINT else f"ended by {signal.Signals(number).name}"
-            _fail(f"{how}; run again to resume", EXIT_SIGNAL + number)
+            say_ended()
+            sys.exit(EXIT_SIGNAL + received_signal())
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(EXIT_FAILED)

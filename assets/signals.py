@@ -8,6 +8,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 from threading import Thread
 from types import FrameType
 from typing import NoReturn
@@ -16,11 +17,14 @@ from pipelines.tools import end_tools
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
+_INTERRUPTS = ("KeyboardInterrupt", "DagsterExecutionInterruptedError")
 _received: list[int] = []
+_said: list[int] = []
 
 
 def end_on_signals() -> None:
     """Make the signals of ENDING end the command; to be called once, by the main thread."""
+    sys.unraisablehook = _show_unraisable
     read, write = os.pipe()
     os.set_blocking(write, False)
     signal.set_wakeup_fd(write, warn_on_full_buffer=False)
@@ -28,6 +32,30 @@ def end_on_signals() -> None:
     for number in ENDING:
         if signal.getsignal(number) is not signal.SIG_IGN:  # nohup, or a shell that puts it in the background
             signal.signal(number, _interrupt)
+
+
+def say_ended() -> None:
+    """Write the line that says how the command was ended."""
+    number = received_signal()
+    _said.append(number)
+    how = "interrupted" if number == signal.SIGINT else f"ended by {signal.Signals(number).name}"
+    sys.stderr.write(f"simfoundry: {how}; run again to resume\n")
+
+
+def was_said() -> bool:
+    """Whether that line was written."""
+    return bool(_said)
+
+
+def ignore_signals() -> None:
+    """Let no further signal of ENDING interrupt what is left to do."""
+    for number in ENDING:
+        signal.signal(number, signal.SIG_IGN)
+
+
+def was_signalled() -> bool:
+    """Whether a signal of ENDING has arrived."""
+    return bool(_received)
 
 
 def received_signal() -> int:
@@ -53,6 +81,17 @@ def _watch(wakeup: int) -> None:
         number = os.read(wakeup, 1)[0]
         if number in ENDING:
             _received.append(number)
-            end_tools()
-            for process in multiprocessing.active_children():
-                process.terminate()
+            end_processes()
+
+
+def end_processes() -> None:
+    """End the tools and the worker processes of this process."""
+    end_tools()
+    for process in multiprocessing.active_children():
+        process.terminate()
+
+
+def _show_unraisable(unraisable: sys.UnraisableHookArgs) -> None:
+    """As Python does, but for an interrupt that came while an object was being removed."""
+    if unraisable.exc_type.__name__ not in _INTERRUPTS:
+        sys.__unraisablehook__(unraisable)

@@ -23,6 +23,7 @@ from typing import IO
 MEMORY_LIMIT_BYTES = 8 << 30
 FILE_LIMIT_BYTES = 2 << 30
 OUTPUT_LIMIT_BYTES = 4 << 20
+_FULL_BYTES = 64 << 10
 PATIENCE = 10
 """Times its limit that a tool bounded in processor time may take by the clock, on a busy machine."""
 
@@ -143,6 +144,12 @@ def readable(descriptors: Collection[int], timeout_s: float | None) -> set[int]:
         poll.register(descriptor, select.POLLIN)
     wait_ms = None if timeout_s is None else max(0.0, timeout_s * 1000)
     return {descriptor for descriptor, _ in poll.poll(wait_ms)}
+
+
+def full_disk(folder: Path) -> str:
+    """What to add to the reason of a failure in a folder whose disk is full; nothing otherwise."""
+    left_bytes = shutil.disk_usage(folder).free
+    return "" if left_bytes >= _FULL_BYTES else f"; No space left on device: {left_bytes} bytes"
 
 
 def find_tool(name: str, package: str) -> str:

@@ -24,7 +24,7 @@ from pipelines.synthesis.netlist import (
 )
 from pipelines.synthesis.timing import analyse_timing
 from pipelines.synthesis.yosys import YosysFailed, run_yosys
-from pipelines.tools import stopwatch
+from pipelines.tools import full_disk, stopwatch
 
 TOOL = "pyosys"
 
@@ -149,4 +149,5 @@ def synthesize_design(
         return _measure(content, top, liberty, start)
     except SynthesisError as error:
         status = error.status if isinstance(error, YosysFailed) else TOOL_ERROR
-        return SynthesisResult(status=status, reason=str(error), wall_s=stopwatch() - start)
+        reason = f"{error}{full_disk(folder)}"  # yosys does not notice that its netlist is cut short
+        return SynthesisResult(status=status, reason=reason, wall_s=stopwatch() - start)

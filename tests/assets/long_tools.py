@@ -14,7 +14,7 @@ from pipelines.labelling.pool import PROCESSES_FROM, Outcome, run_all
 from pipelines.sandbox import Limits, run_confined
 from pipelines.tools import find_tool, run_tool
 
-COUNT = {"threads": 2, "processes": PROCESSES_FROM, "dagster": 2}
+COUNT = {"threads": 2, "processes": PROCESSES_FROM, "dagster": 2, "step": 2}
 """Items of each kind; two are worked on at a time."""
 
 
@@ -36,7 +36,7 @@ def work(kind: str, folder: str, seconds: str) -> None:
 @cli._explained  # pyright: ignore[reportPrivateUsage]
 def command() -> None:
     kind, folder, seconds = sys.argv[1:]
-    if kind != "dagster":
+    if kind not in ("dagster", "step"):
         work(kind, folder, seconds)
         return
     from dagster._core.errors import DagsterExecutionInterruptedError
@@ -46,6 +46,8 @@ def command() -> None:
         with raise_interrupts_as(DagsterExecutionInterruptedError):  # as while a step runs
             work(kind, folder, seconds)
     except DagsterExecutionInterruptedError as error:
+        if kind == "step":  # Dagster takes an interrupt for a failure of the step that it meets
+            cli._fail("a step failed")  # pyright: ignore[reportPrivateUsage]
         raise KeyboardInterrupt from error
 
 

@@ -64,6 +64,7 @@ def started(kind: str, folder: Path) -> tuple[subprocess.Popen[str], str]:
     [
         ("threads", signal.SIGINT, os.kill),
         ("dagster", signal.SIGTERM, os.kill),
+        ("step", signal.SIGTERM, os.kill),
         ("processes", signal.SIGHUP, os.kill),
         ("processes", signal.SIGTERM, os.killpg),  # as `timeout` does, to every process
     ],
@@ -74,7 +75,8 @@ def test_a_signal_ends_a_command_and_its_tools(
     process, seconds = started(kind, tmp_path)
     send(process.pid, number)
     _, said = process.communicate()
-    assert (said, process.returncode) == (SAID[number], 128 + number)
+    before = "simfoundry: a step failed\n" if kind == "step" else ""
+    assert (said, process.returncode) == (before + SAID[number], 128 + number)
     await_(lambda: running(seconds) == [])  # workers of a pool end after the command
 
 

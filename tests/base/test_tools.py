@@ -9,10 +9,19 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from pipelines.tools import OUTPUT_LIMIT_BYTES, ToolMissing, ToolRun, find_tool, run_tool, stopwatch
+from pipelines.tools import (
+    OUTPUT_LIMIT_BYTES,
+    ToolMissing,
+    ToolRun,
+    find_tool,
+    full_disk,
+    run_tool,
+    stopwatch,
+)
 
 RunPython = Callable[..., ToolRun]
 
@@ -217,3 +226,9 @@ def test_stopwatch_goes_forward() -> None:
     start = stopwatch()
     time.sleep(0.01)
     assert stopwatch() - start >= 0.01
+
+
+def test_a_full_disk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert full_disk(tmp_path) == ""
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=4096))
+    assert full_disk(tmp_path) == "; No space left on device: 4096 bytes"

@@ -36,15 +36,10 @@ def show(header: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
 
 def interruptions(options: argparse.Namespace) -> list[dict[str, Any]]:
     """Kills and full disks of `simfoundry run`."""
-    asked = {"kills": options.kills, "full-disk": options.disks}
-    answers = [
-        answer
-        for kind, count in asked.items()
-        if count
-        for answer in campaign(
-            "interrupted_runs.py", kind, "--count", str(count), "--seed", str(options.seed), "--whole"
-        )
+    asked = [
+        f"{kind}:{count}" for kind, count in (("kills", options.kills), ("full-disk", options.disks)) if count
     ]
+    answers = campaign("interrupted_runs.py", *asked, "--seed", str(options.seed), "--whole") if asked else []
     if answers:
         rows = [(a["campaign"], a["interruptions"], a.get("failed", "-"), len(a["faults"])) for a in answers]
         show(("interruption", "runs", "failed", "faults"), rows)

@@ -1,11 +1,10 @@
 """Runs of a small project that are killed, or whose disk is full, and what they leave.
 
-    python tests/faults/interrupted_runs.py kills --count 50 --seed 0
-    python tests/faults/interrupted_runs.py full-disk --count 20 --seed 0
+    python tests/faults/interrupted_runs.py kills:50 full-disk:20 --seed 0 --whole
 
 Two designs of suite stencil, from programs to labels and, with --whole, to a trained predictor. Prints one
-JSON object: interruptions, faults. After every interruption each table is absent or whole, no process is
-left, and there is no traceback; after the last one a run to the end gives the tables of a run
+JSON object per campaign: interruptions, faults. After every interruption each table is absent or whole, no
+process is left, and there is no traceback; after the last one a run to the end gives the tables of a run
 that nobody interrupted.
 """
 
@@ -51,6 +50,15 @@ class Ended:
 
     status: int
     said: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """A run that nobody interrupted: its project, hashes of its tables, seconds of its last command."""
+
+    project: Path
+    tables: Mapping[str, str]
+    seconds: float
 
 
 @dataclass(slots=True, kw_only=True)
@@ -169,9 +177,11 @@ def _working_in(project: Path) -> Iterator[str]:
             yield command[:120]
 
 
-def kills(scratch: Path, commands: Commands, count: int, draw: random.Random) -> dict[str, Any]:
+def kills(
+    scratch: Path, commands: Commands, count: int, draw: random.Random, reference: Reference
+) -> dict[str, Any]:
     """SIGKILL and SIGTERM in turns, at moments drawn evenly over the last command."""
-    findings, seconds = _reference(scratch, commands)
+    findings, seconds = Findings(reference=reference.project, tables=reference.tables), reference.seconds
     project, errors = shutil.copytree(scratch / PREPARED, scratch / "killed"), scratch / "errors"
     for number in range(count):
         sent = (signal.SIGKILL, signal.SIGTERM)[number % 2]
@@ -189,11 +199,8 @@ def kills(scratch: Path, commands: Commands, count: int, draw: random.Random) ->
     return {"interruptions": findings.interruptions, "faults": findings.faults}
 
 
-def _reference(scratch: Path, commands: Commands) -> tuple[Findings, float]:
-    """The tables of a run that nobody interrupts, and how long its last command takes in seconds.
-
-    The project as it is before that command is kept too.
-    """
+def run_reference(scratch: Path, commands: Commands) -> Reference:
+    """Run the commands to their end; the project as it is before the last one is kept too."""
     project, errors = make_project(scratch / "whole"), scratch / "errors"
     prepared = finish(project, commands[:-1], errors)
     shutil.copytree(project, scratch / PREPARED)
@@ -201,7 +208,7 @@ def _reference(scratch: Path, commands: Commands) -> tuple[Findings, float]:
     ended = finish(project, commands[-1:], errors)
     if prepared.status != 0 or ended.status != 0:
         raise RuntimeError(f"the reference failed: {prepared.said[-1000:]} {ended.said[-1000:]}")
-    return Findings(reference=project, tables=tables_of(project)), time.monotonic() - begun
+    return Reference(project=project, tables=tables_of(project), seconds=time.monotonic() - begun)
 
 
 def _interrupted(
@@ -217,12 +224,14 @@ def _interrupted(
     return Ended(status=status, said=errors.read_text(errors="replace"))
 
 
-def full_disks(scratch: Path, commands: Commands, count: int, draw: random.Random) -> dict[str, Any]:
+def full_disks(
+    scratch: Path, commands: Commands, count: int, draw: random.Random, reference: Reference
+) -> dict[str, Any]:
     """Runs on file systems between almost nothing and what a run needs, finished after they have grown.
 
     Raises: PermissionError: this user may not mount one.
     """
-    findings, _ = _reference(scratch, commands)
+    findings = Findings(reference=reference.project, tables=reference.tables)
     least, needed = _size(scratch / PREPARED) + ROOM_BYTES, _size(scratch / "whole")
     project, errors = scratch / "small", scratch / "errors"
     statuses: list[int] = []
@@ -279,8 +288,7 @@ def main() -> None:
     arguments = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    arguments.add_argument("campaign", choices=CAMPAIGNS)
-    arguments.add_argument("--count", type=int, default=2)
+    arguments.add_argument("campaigns", nargs="+", metavar="CAMPAIGN:COUNT", help=", ".join(CAMPAIGNS))
     arguments.add_argument("--seed", type=int, default=0)
     arguments.add_argument(
         "--whole", action="store_true", help="`simfoundry run`, not its first stages alone"
@@ -288,9 +296,16 @@ def main() -> None:
     chosen = arguments.parse_args()
     commands = WHOLE if chosen.whole else STAGES
     with tempfile.TemporaryDirectory(prefix="simfoundry-faults-") as scratch:
-        draw = random.Random(f"{chosen.campaign} {chosen.seed}")
-        answer = CAMPAIGNS[chosen.campaign](Path(scratch), commands, chosen.count, draw)
-    json.dump({"campaign": chosen.campaign, **answer}, sys.stdout)
+        reference = run_reference(Path(scratch), commands)
+        for asked in chosen.campaigns:
+            name, _, count = asked.partition(":")
+            draw = random.Random(f"{name} {chosen.seed}")
+            try:
+                answer = CAMPAIGNS[name](Path(scratch), commands, int(count), draw, reference)
+            except PermissionError as error:  # this user may not mount a file system
+                answer = {"interruptions": 0, "faults": [], "skipped": str(error)}
+            sys.stdout.write(json.dumps({"campaign": name, **answer}) + "\n")
+            sys.stdout.flush()
 
 
 if __name__ == "__main__":
