@@ -1,7 +1,4 @@
-"""One file of a table under check, and the form of a rule.
-
-Belongs here: reading the file and its neighbours. Does not: any rule (`quality.py`, `network_quality.py`).
-"""
+"""One file of a table under check, and the form of a rule."""
 
 from __future__ import annotations
 

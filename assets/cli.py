@@ -1,7 +1,6 @@
 """The `simfoundry` command: one function a subcommand, each answering on standard output.
 
-Belongs here: options, answers, exit codes. Does not: the work; it is imported when a subcommand runs,
-so that `--help` is quick. What went wrong is one line on standard error: what, where, what is right.
+What went wrong is one line on standard error: what, where, what is right.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""The configuration: Hydra groups composed, checked, and kept in params.yaml for DVC and the UI.
-
-Belongs here: the accepted keys, composing overrides, params.yaml. Does not: paths of a deployment
-(deployments.py), or what an engine does with a value.
-"""
+"""The configuration: Hydra groups composed, checked, and kept in params.yaml for DVC and the UI."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""SQLite databases of MLflow and Dagster: whether they are whole, before these open them.
-
-Belongs here: that check, and how to go on without them. Does not: what is in them.
-"""
+"""SQLite databases of MLflow and Dagster: whether they are whole, before these open them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""All that Dagster loads, assembled by one function.
-
-Belongs here: the assembly. Does not: any definition.
-"""
+"""All that Dagster loads, assembled by one function."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Where a deployment keeps things: the local default, and a server configured by its environment.
-
-Belongs here: paths and addresses, chosen by SIMFOUNDRY_DEPLOYMENT. Does not: what is computed.
-"""
+"""Where a deployment keeps things: the local default, and a server configured by its environment."""
 
 from __future__ import annotations
 

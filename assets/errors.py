@@ -1,7 +1,4 @@
-"""The one exception of the package, and how any failure reads on one line.
-
-Belongs here: that class, and turning errors of engines into a message. Does not: retries (Dagster).
-"""
+"""The one exception of the package, and how any failure reads on one line."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Running a step inside an asset: results with metadata and checks, failures that read well.
-
-Belongs here: the bridge from a plain step to Dagster's events. Does not: which assets there are.
-"""
+"""Running a step inside an asset: results with metadata and checks, failures that read well."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Dagster's instance: its home folder, opening it, and what killed runs left in it.
-
-Belongs here: DAGSTER_HOME and its run storage. Does not: what is run.
-"""
+"""Dagster's instance: its home folder, opening it, and what killed runs left in it."""
 
 from __future__ import annotations
 

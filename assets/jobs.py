@@ -1,7 +1,5 @@
 """Asset jobs: the tables of one suite, the split and the report over all suites, the tables of one group of
 networks, their correction in the registry, searches for directives, the predictors, and the page of it all.
-
-Belongs here: what is launched together. Does not: when (schedules.py).
 """
 
 from __future__ import annotations

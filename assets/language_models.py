@@ -1,8 +1,4 @@
-"""The language model of a configuration, and the suite llm.
-
-Belongs here: which provider, its key from the environment, prompt files, parents. Does not: the stage
-(pipelines/programs/llm), any model.
-"""
+"""The language model of a configuration, and the suite llm."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""One writer at a time on a data folder.
-
-Belongs here: the lock that `run` and `stage` hold, and what a killed writer leaves behind. Does not:
-Dagster's run storage (instance.py).
-"""
+"""One writer at a time on a data folder."""
 
 from __future__ import annotations
 

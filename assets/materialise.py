@@ -1,7 +1,4 @@
-"""The whole main job: every suite, the split, networks and predictors, DVC after each stage.
-
-Belongs here: the order of things and what a failure stops. Does not: what is shown of it (cli).
-"""
+"""The whole main job: every suite, the split, networks and predictors, DVC after each stage."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Models that come trained, as assets: registering them, once.
-
-Belongs here: the asset. Does not: training and the leaderboard (table_assets.py), registering (models/).
-"""
+"""Models that come trained, as assets: registering them, once."""
 
 from typing import Any
 

@@ -1,8 +1,4 @@
-"""Rules of the tables of simulated networks.
-
-Belongs here: what must hold of runs, flows and hops, in columns, for there are millions. Does not: rules of
-all tables (`quality.py`).
-"""
+"""Rules of the tables of simulated networks."""
 
 from __future__ import annotations
 

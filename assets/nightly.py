@@ -1,7 +1,5 @@
 """The nightly run: what `simfoundry run scale=nightly` does, launched by Dagster.
 
-Belongs here: the job and its schedule. Does not: the order of a run (materialise.py).
-
 It is one op and not a run a suite, because the split, the predictors and DVC come after all suites,
 and there is one writer at a time on a data folder. The tables still appear as runs a suite.
 """

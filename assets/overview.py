@@ -1,7 +1,4 @@
-"""What there is: rows a table, failures by reason, error a predictor, where things are.
-
-Belongs here: reading that off the tables. Does not: printing it (cli).
-"""
+"""What there is: rows a table, failures by reason, error a predictor, where things are."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The report page of a deployment on disk.
-
-Belongs here: where it is read from and written to. Does not: its figures or its looks (`pipelines.reports`),
-how the command answers (commands/page.py), files of single designs (commands/report.py).
-"""
+"""The report page of a deployment on disk."""
 
 from __future__ import annotations
 

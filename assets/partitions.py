@@ -1,7 +1,5 @@
 """Partitions: a suite, or a shard of one that generates many programs; a group of network runs.
 
-Belongs here: their names, and what they stand for. Does not: the tables, or Dagster's specifications.
-
 A partition is made, written and checked by itself, so that the tables grow while the rest is still worked on.
 """
 

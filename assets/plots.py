@@ -1,7 +1,4 @@
-"""Plots for asset metadata.
-
-Belongs here: a figure of a table's label columns as a picture inside Markdown. Does not: reports.
-"""
+"""Plots for asset metadata."""
 
 from __future__ import annotations
 

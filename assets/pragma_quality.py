@@ -1,8 +1,4 @@
-"""Rules of the table of searches for directives.
-
-Belongs here: what must hold of steps and of bounds beside measurements. Does not: rules of all tables
-(`quality.py`).
-"""
+"""Rules of the table of searches for directives."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Progress on the screen: bars on a terminal, plain lines elsewhere.
 
-Belongs here: showing counts, failures and time left. Does not: what is counted. This goes to standard
-error, so that standard output holds the answer alone.
+This goes to standard error, so that standard output holds the answer alone.
 """
 
 from __future__ import annotations

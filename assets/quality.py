@@ -1,7 +1,4 @@
-"""Checks of tables as they are on disk, as plain functions.
-
-Belongs here: what must hold of a table and its neighbours. Does not: how Dagster shows it (checks.py).
-"""
+"""Checks of tables as they are on disk, as plain functions."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """SQL over the tables: DuckDB in memory, one view per table, and nothing else within reach.
 
-Belongs here: the views and the lock-down. Does not: how results are shown (cli).
-
 The connection has no access to files at all: the views read the tables through pyarrow, which DuckDB can only
 scan. What a statement says is checked besides, for an early and clear refusal.
 """

@@ -1,8 +1,4 @@
-"""Releases of a project's tables, and releases back into a project.
-
-Belongs here: which files of a project go where. Does not: the form of a release (`pipelines.releases`), the
-entries of the cache (`pipelines.labelling`, `pipelines.features`), what is shown (commands).
-"""
+"""Releases of a project's tables, and releases back into a project."""
 
 from __future__ import annotations
 

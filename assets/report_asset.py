@@ -1,7 +1,4 @@
-"""The report page as an asset: drawn at the end of a run from whatever tables there are.
-
-Belongs here: the asset and its metadata. Does not: the page (pages.py), tables (table_assets.py).
-"""
+"""The report page as an asset: drawn at the end of a run from whatever tables there are."""
 
 from typing import Any
 

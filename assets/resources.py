@@ -1,7 +1,4 @@
-"""What an asset is handed: where things are in this deployment, and who hears of progress.
-
-Belongs here: Dagster resources. Does not: paths of a deployment (deployments.py).
-"""
+"""What an asset is handed: where things are in this deployment, and who hears of progress."""
 
 from __future__ import annotations
 

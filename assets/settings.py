@@ -1,8 +1,4 @@
-"""What every stage is given: where things are and the typed inputs of the engines.
-
-Belongs here: turning a configuration and a deployment into engine inputs. Does not: defaults
-(conf/), or the stages.
-"""
+"""What every stage is given: where things are and the typed inputs of the engines."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""SIGTERM and SIGHUP end a command as Ctrl-C does: its tools and its processes first, then itself.
-
-Belongs here: what happens when a signal arrives. Does not: what a command says then (cli.py).
-"""
+"""SIGTERM and SIGHUP end a command as Ctrl-C does: its tools and its processes first, then itself."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What Dagster shows of a table, derived from its declaration.
-
-Belongs here: asset and check specifications, partitions, pools. Does not: what an asset does.
-"""
+"""What Dagster shows of a table, derived from its declaration."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """One plain function a step: read tables, call one engine function, write tables.
 
-Belongs here: which tables a step reads and writes. Does not: engine logic, Dagster, DVC. The Dagster
-assets and the DVC stages call these same functions.
+The Dagster assets and the DVC stages call these same functions.
 """
 
 from __future__ import annotations

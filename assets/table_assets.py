@@ -1,7 +1,4 @@
-"""The assets: one a table; tables that one engine call makes stand in one multi_asset.
-
-Belongs here: bodies of a few lines. Does not: specifications (specs.py), engine calls (stages.py).
-"""
+"""The assets: one a table; tables that one engine call makes stand in one multi_asset."""
 
 from collections.abc import Iterator
 from typing import Any, TypeAlias

@@ -1,8 +1,5 @@
 """Table files that are what the same inputs gave before, so that a step need not make them again.
 
-Belongs here: remembering which files a step wrote of which inputs. Does not: what a step depends on, which
-its engine says.
-
 Why: reading and writing the graphs of ten thousand designs takes half a minute, hashing their files one
 second.
 """

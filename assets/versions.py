@@ -1,7 +1,6 @@
 """Data versions: what DVC records of a stage's tables.
 
-Belongs here: committing a stage's outputs to DVC and reading the hashes back. Does not: running a
-stage, or Dagster. DVC takes a lock, so this is called from one process at a time (locks.py).
+DVC takes a lock, so this is called from one process at a time (locks.py).
 """
 
 from __future__ import annotations

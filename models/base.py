@@ -1,8 +1,4 @@
-"""What every predictor is: the question, the answer, the interface and the outcome of training.
-
-Belongs here: types that all predictors and the registry share. Does not: any particular predictor,
-or how a label is measured.
-"""
+"""What every predictor is: the question, the answer, the interface and the outcome of training."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """A language model in a local folder of Hugging Face's layout, as a provider.
 
-Belongs here: opening such a folder safely, one prompt in, one reply out. Does not: downloading (nothing is),
-training. The library transformers is an extra that is imported when the first prompt comes.
+The library transformers is an extra that is imported when the first prompt comes.
 
 Only safetensors are opened: pickled weights can run code when they are read. Code of the folder is never run.
 """

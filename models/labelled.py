@@ -1,8 +1,4 @@
-"""Labelled designs on a frozen split: the rows every predictor trains and is judged on.
-
-Belongs here: the join of the programs, loops, designs, labels, runs and splits tables, and the
-refusal of a split that leaks. Does not: features of any predictor, or making a split.
-"""
+"""Labelled designs on a frozen split: the rows every predictor trains and is judged on."""
 
 from __future__ import annotations
 

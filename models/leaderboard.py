@@ -1,7 +1,4 @@
-"""Rows of the leaderboard from predictions.
-
-Belongs here: which metric is taken over which rows. Does not: the metrics' definitions.
-"""
+"""Rows of the leaderboard from predictions."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """How wrong a prediction is: MAPE, R² and Spearman's rank correlation, with bootstrap intervals.
 
-Belongs here: the definitions. Does not: which rows they are taken over.
-
 A metric that has no value on well-formed input (a correlation with a constant) is NaN. Input that
 is not well-formed (empty, unequal lengths, not finite, an actual value of zero for MAPE) is an
 error.

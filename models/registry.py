@@ -1,8 +1,5 @@
 """The model registry: MLflow on SQLite, and the gate before the alias `champion`.
 
-Belongs here: logging an outcome, registering it, comparing it with the champion. Does not:
-training.
-
 MLflow is imported inside the functions: it takes seconds, and a cached run needs none of it. Its
 telemetry is switched off before it is imported (MLFLOW_DISABLE_TELEMETRY, the documented switch). A
 program that imports mlflow before this module must set that variable itself.

@@ -1,8 +1,4 @@
-"""The content-addressed store of finished work: a key hashes everything the result depends on.
-
-Belongs here: put and get of JSON values and of columns under a key, whole or not at all, and which outcomes
-are kept. Does not: what goes into a key; each engine decides that from its inputs and tool versions.
-"""
+"""The content-addressed store of finished work: a key hashes everything the result depends on."""
 
 from __future__ import annotations
 

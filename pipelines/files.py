@@ -1,7 +1,5 @@
 """Files that people name: regular ones, read up to a limit.
 
-Belongs here: opening what may be a device, a pipe or endless. Does not: the meaning of any content.
-
 Each function takes `error`, which makes the caller's own exception of a message.
 """
 

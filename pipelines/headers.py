@@ -1,7 +1,4 @@
-"""The C headers of the project: the same text for the HLS front end and for gcc.
-
-Belongs here: where they are. Does not: the headers themselves (hls/include), or using them.
-"""
+"""The C headers of the project: the same text for the HLS front end and for gcc."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Content identity: the same content has the same id everywhere and always.
-
-Belongs here: canonical JSON and hashes. Does not: what is hashed by whom.
-"""
+"""Content identity: the same content has the same id everywhere and always."""
 
 from __future__ import annotations
 

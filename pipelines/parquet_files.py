@@ -1,7 +1,5 @@
 """Parquet files that people name, opened when they decode within limits.
 
-Belongs here: trying a file in a process of its own. Does not: the columns and what they mean.
-
 A file of some kB can hold a billion rows or a page that decodes to 2 GiB, and some damaged metadata ends the
 process that reads it: pyarrow 25 does not catch every exception of its C++ library.
 """

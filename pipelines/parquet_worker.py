@@ -1,7 +1,4 @@
-"""The process that decodes a Parquet file once, in bounded memory; it prints which columns stay dictionaries.
-
-Belongs here: decoding. Does not: the limits, which `parquet_files.py` gives.
-"""
+"""A child process that decodes a Parquet file in bounded memory and prints its dictionary columns."""
 
 from __future__ import annotations
 

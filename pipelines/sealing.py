@@ -1,8 +1,4 @@
-"""Files that carry the hash of their content, so that damage is noticed when they are read back.
-
-Belongs here: the two forms, a digest before the content and a digest in the name of a program. Does not: what
-the content means.
-"""
+"""Files that carry the hash of their content, so that damage is noticed when they are read back."""
 
 from __future__ import annotations
 

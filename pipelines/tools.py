@@ -1,6 +1,5 @@
 """Running external tools: no shell, bounded time and memory, its own empty folder.
 
-Belongs here: starting a process and reading what it said. Does not: what any tool's output means.
 This is the only place under `pipelines/` that reads a clock, to measure how long a tool took.
 """
 

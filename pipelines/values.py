@@ -1,7 +1,5 @@
 """When two values of a data set are the same.
 
-Belongs here: bits of floating values, for comparison and identity. Does not: data sets (interface.py).
-
 Floating values are compared as bits: 0.0 and -0.0 differ. But IEEE 754 leaves the sign and the payload of a
 result that is not a number open, and a C compiler may swap the operands that decide them. So all such values
 count as one.

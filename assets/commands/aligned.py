@@ -1,7 +1,4 @@
-"""Rows as aligned text, for people.
-
-Belongs here: widths and the rule below the head. Does not: which rows.
-"""
+"""Rows as aligned text, for people."""
 
 from __future__ import annotations
 

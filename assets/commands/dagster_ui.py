@@ -1,7 +1,5 @@
 """The process of the Dagster UI: dagster-webserver behind a check of who asks.
 
-Belongs here: that check. Does not: starting and ending the process (ui.py).
-
 A page from anywhere can make a browser send requests to 127.0.0.1, also under the page's own host name (DNS
 rebinding), and Dagster would answer and obey.
 """

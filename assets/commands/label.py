@@ -1,7 +1,4 @@
-"""`simfoundry label`: programs through HLS, simulation and synthesis.
-
-Belongs here: typed inputs of the engine, rows as JSON values. Does not: labelling.
-"""
+"""`simfoundry label`: programs through HLS, simulation and synthesis."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""`simfoundry network`: latency of every flow of a network under some traffic.
-
-Belongs here: turning options into the model's inputs, and its answer into rows. Does not: the model.
-"""
+"""`simfoundry network`: latency of every flow of a network under some traffic."""
 
 from __future__ import annotations
 

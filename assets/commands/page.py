@@ -1,7 +1,4 @@
-"""`simfoundry report`: the answer about a written page.
-
-Belongs here: what is shown. Does not: the page (`assets.pages`), files of single designs (report.py).
-"""
+"""`simfoundry report`: the answer about a written page."""
 
 from __future__ import annotations
 

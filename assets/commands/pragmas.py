@@ -1,7 +1,4 @@
-"""`simfoundry pragmas`: the best directives of a C program, with a proof.
-
-Belongs here: typed inputs of the search, its answer as JSON values and text. Does not: searching.
-"""
+"""`simfoundry pragmas`: the best directives of a C program, with a proof."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""`simfoundry predict`: a registered model's answer.
-
-Belongs here: loading the model and asking it. Does not: predicting.
-"""
+"""`simfoundry predict`: a registered model's answer."""
 
 from __future__ import annotations
 

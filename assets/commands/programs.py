@@ -1,7 +1,4 @@
-"""Reading what `label` and `predict` are given: a C file and a configuration.
-
-Belongs here: files of the user into typed inputs. Does not: what is done with them.
-"""
+"""Reading what `label` and `predict` are given: a C file and a configuration."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""`simfoundry records`: records of the tables as one file.
-
-Belongs here: choosing among them. Does not: making records (the stage records), their text.
-"""
+"""`simfoundry records`: records of the tables as one file."""
 
 from __future__ import annotations
 

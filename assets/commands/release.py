@@ -1,7 +1,4 @@
-"""`simfoundry release` and `simfoundry import`: what is asked, and the answers as text.
-
-Belongs here: which kind of file a path is, formatting. Does not: the work (releasing.py).
-"""
+"""`simfoundry release` and `simfoundry import`: what is asked, and the answers as text."""
 
 from __future__ import annotations
 

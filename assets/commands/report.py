@@ -1,7 +1,4 @@
-"""Designs as files: Verilog, and the schedule as JSON and as a drawing.
-
-Belongs here: names and content of the files. Does not: the schedule (`pipelines.hls.gantt`), labelling.
-"""
+"""Designs as files: Verilog, and the schedule as JSON and as a drawing."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""`simfoundry run`: the main job, and the table that ends it.
-
-Belongs here: what is shown. Does not: the order of the work (materialise.py).
-"""
+"""`simfoundry run`: the main job, and the table that ends it."""
 
 from __future__ import annotations
 

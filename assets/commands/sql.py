@@ -1,7 +1,4 @@
-"""`simfoundry sql`: the answer of a query as text.
-
-Belongs here: formatting. Does not: the query (queries.py).
-"""
+"""`simfoundry sql`: the answer of a query as text."""
 
 from __future__ import annotations
 

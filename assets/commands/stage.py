@@ -1,7 +1,4 @@
-"""`simfoundry stage`: the tables of one stage, as dvc.yaml calls it. DVC itself records the outputs.
-
-Belongs here: going over the partitions of a stage. Does not: the steps (stages.py).
-"""
+"""`simfoundry stage`: the tables of one stage, as dvc.yaml calls it. DVC itself records the outputs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""`simfoundry ui`: the Dagster UI with its daemon, and the MLflow UI, on this machine only.
-
-Belongs here: starting these processes and ending them, each by its own process id. Does not: the UIs.
-"""
+"""`simfoundry ui`: the Dagster UI with its daemon, and the MLflow UI, on this machine only."""
 
 from __future__ import annotations
 

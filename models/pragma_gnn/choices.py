@@ -1,7 +1,4 @@
-"""Configurations as properties of loops: what is asked for, what tools make of it, what the bound says.
-
-Belongs here: features of configurations, for many at once. Does not: the program they are of (`graph.py`).
-"""
+"""Configurations as properties of loops: what is asked for, what tools make of it, what the bound says."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Measured designs, from any source, and how they are split.
-
-Belongs here: rows of `vendor_designs` and `pragma_designs` as designs, splits. Does not: features.
-"""
+"""Measured designs, from any source, and how they are split."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """Training with Lightning: measured designs in, a predictor out, the same bits on one machine.
 
-Belongs here: what is fitted, the trainer. Does not: the network (`network.py`), its file (`predictor.py`).
-
 The graphs of all programs are encoded together once a step, and a step's configurations are of any of them,
 so that configurations alone cost. A program counts as the square root of its designs. The loss is Huber's of
 the error of the logarithm, and again of the error less its mean over the program's designs in the step: the

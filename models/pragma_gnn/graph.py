@@ -1,8 +1,5 @@
 """A program as a graph: arrays that the network reads.
 
-Belongs here: nodes, edges and their features. Does not: configurations (`choices.py`), the network that reads
-both (`network.py`), measured designs (`data.py`).
-
 The two are kept apart as HARP keeps them: a program's graph has no directive in it, so it is encoded once for
 all of its configurations. Sizes are logarithms, for extents that were never trained on are asked for too.
 """

@@ -1,8 +1,5 @@
 """The network: a program's graph and a configuration in, the logarithm of measured over bound out.
 
-Belongs here: the whole model. Does not: features (`graph.py`, `choices.py`), training (`fit.py`), files
-(`predictor.py`).
-
     Program encoder (once a program): nodes tell each other their states along edges, each kind of edge, each
     way, with weights of its own.
 

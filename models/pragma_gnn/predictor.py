@@ -1,7 +1,4 @@
-"""A trained surrogate: latencies of configurations, and its file.
-
-Belongs here: asking, bytes, reading. Does not: training (`fit.py`).
-"""
+"""A trained surrogate: latencies of configurations, and its file."""
 
 from __future__ import annotations
 

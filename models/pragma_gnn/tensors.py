@@ -1,7 +1,4 @@
-"""Graphs and choices in torch: programs side by side, configurations as rows.
-
-Belongs here: joining and padding. Does not: features, or the network.
-"""
+"""Graphs and choices in torch: programs side by side, configurations as rows."""
 
 from __future__ import annotations
 

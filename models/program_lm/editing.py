@@ -1,7 +1,4 @@
-"""Variants of a program: some sites replaced one after another by what the model samples.
-
-Belongs here: which sites, sampling under the mask, splicing. Does not: judging a variant.
-"""
+"""Variants of a program: some sites replaced one after another by what the model samples."""
 
 from __future__ import annotations
 

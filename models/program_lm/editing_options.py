@@ -1,7 +1,4 @@
-"""How variants are drawn.
-
-Belongs here: the options and their check, without a learning framework. Does not: drawing (editing.py).
-"""
+"""How variants are drawn."""
 
 from __future__ import annotations
 

@@ -1,9 +1,6 @@
 """Fill-in-the-middle examples: a site of a program as the tokens that the model reads and continues.
 
-Belongs here: the header of names, the window around a site, the middle in canonical names, the corpus. Does
-not: training.
-
-    <kind> v0 int16_t 8 10 v1 int <loop> … <prefix> … <suffix> … <middle> … <end>
+<kind> v0 int16_t 8 10 v1 int <loop> … <prefix> … <suffix> … <middle> … <end>
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Fitting: examples in, a trained network out, the same on every run of one machine.
-
-Belongs here: batches, the loss, Lightning's trainer. Does not: what an example is, files.
-"""
+"""Fitting: examples in, a trained network out, the same on every run of one machine."""
 
 from __future__ import annotations
 

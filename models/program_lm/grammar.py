@@ -1,10 +1,9 @@
 """What may come next: the mask under which replacements are sampled.
 
-Belongs here: an incremental recogniser of the replacements, with names, their kinds, types and ranges. Does
-not: probabilities. A production is a generator that yields the tokens which may come next, is sent the one
-that came, and returns when it is complete. Whatever it accepts parses, has types that fit, reads and
-writes only names in scope, divides by positive constants, shifts by small ones, and has plain subscripts in
-range. Signed overflow and the like are left to the sanitizers.
+A production is a generator that yields the tokens which may come next, is sent the one that came, and returns
+when it is complete. Whatever it accepts parses, has types that fit, reads and writes only names in scope,
+divides by positive constants, shifts by small ones, and has plain subscripts in range. Signed overflow and
+the like are left to the sanitizers.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""C text to tokens with their places.
-
-Belongs here: one regular expression, and what a preprocessor line of our subset may say. Does not: what
-tokens mean (reading.py), or which of them a model knows (vocabulary.py).
-"""
+"""C text to tokens with their places."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The network: a small decoder-only transformer over the tokens of one example.
-
-Belongs here: layers and the cache of keys and values. Does not: training, sampling, tokens.
-"""
+"""The network: a small decoder-only transformer over the tokens of one example."""
 
 from __future__ import annotations
 

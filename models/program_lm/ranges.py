@@ -1,8 +1,4 @@
-"""Ranges of loop variables and bounds, from their tokens.
-
-Belongs here: sums, differences, products and MIN of constants and loop variables. Does not: any other
-expression; its range is not known.
-"""
+"""Ranges of loop variables and bounds, from their tokens."""
 
 from __future__ import annotations
 

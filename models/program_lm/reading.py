@@ -1,8 +1,4 @@
-"""A program as the model sees it: names in scope, and places where something may be replaced.
-
-Belongs here: functions, declarations, loops and their ranges, sites. Does not: expressions (nothing here
-depends on their structure), C outside what the first two stages write and the model adds.
-"""
+"""A program as the model sees it: names in scope, and places where something may be replaced."""
 
 from __future__ import annotations
 

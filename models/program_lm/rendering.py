@@ -1,7 +1,4 @@
-"""Sampled tokens as C text in the program's own names, numbers and layout.
-
-Belongs here: names for what a replacement declares, spaces, lines. Does not: what is sampled.
-"""
+"""Sampled tokens as C text in the program's own names, numbers and layout."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """The embedded model behind OpenAI's protocol: `python -m models.program_lm.server`.
 
-Belongs here: chat completions and the list of models over HTTP on one machine. Does not: the model. It is
-for trying the path that any other server takes, and for programs that speak this protocol; it serves loopback
-unless told otherwise, and is no server for the open network.
+It is for trying the path that any other server takes, and for programs that speak this protocol; it serves
+loopback unless told otherwise, and is no server for the open network.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What is known of a program: names, functions, and sites where something may be replaced.
-
-Belongs here: the records. Does not: how they are found (reading.py).
-"""
+"""What is known of a program: names, functions, and sites where something may be replaced."""
 
 from __future__ import annotations
 

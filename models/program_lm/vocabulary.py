@@ -1,8 +1,4 @@
-"""The tokens that the model knows, and how a program's names and numbers become some of them.
-
-Belongs here: the fixed alphabet, canonical names by order of declaration. Does not: what may follow what
-(grammar.py).
-"""
+"""The tokens that the model knows, and how a program's names and numbers become some of them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """A trained correction: the theory's wait of every stream times what a network says, within bounds.
 
-Belongs here: applying it, its file, the gate. Does not: training (`fit.py`).
-
 The network has two answers. The first is the logarithm of (wait + s) / (theory + s), where s is `SMALL_WAIT`
 mean times of sending, so that waits of nothing neither need nor get large factors. The second is that of the
 squared coefficient of variation of waits over theory's, which quantiles need. Both are bounded by what

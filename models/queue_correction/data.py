@@ -1,8 +1,4 @@
-"""Simulated runs as a correction sees them: what packets of each stream waited, and latencies of flows.
-
-Belongs here: tables of runs into arrays, with the theory of each run made anew. Does not: features
-(`features.py`), training.
-"""
+"""Simulated runs as a correction sees them: what packets of each stream waited, and latencies of flows."""
 
 from __future__ import annotations
 

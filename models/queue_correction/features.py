@@ -1,7 +1,5 @@
 """What a learned correction looks at: streams of a modelled network, without dimension.
 
-Belongs here: the features and the theory's wait beside them. Does not: what is learned of them.
-
 Nothing here grows with the network or has a unit: waits are in mean times of sending of their queue, rates
 are utilisations, a stream's neighbourhood is that of its own queue and the one before. So what is learned on
 16 hosts has a meaning on 1,024. Chapter 5's features (table 5.2) are rates in packets a second and a queue's

@@ -1,7 +1,5 @@
 """Training a correction with Lightning: simulated runs in, a correction out, the same bits on one machine.
 
-Belongs here: targets, weights of samples, the trainer. Does not: applying a correction.
-
 A sample's weight is its packets times its wait, or theory's where that is longer: an error of its logarithm
 counts as it adds to latencies, and so does a wait of nothing that theory makes long. A run's weight is the
 fourth root of its samples' number, for streams of a large network say much the same.

@@ -1,8 +1,5 @@
 """Chapter 5's correction as it is printed: one regression tree a queue type, on rates, loads and sizes.
 
-Belongs here: table 5.2's features, the trees, their latencies. Does not: the correction that transfers
-(`correction.py`).
-
 A tree predicts what is to be added to the wait of equation 5.1, in nanoseconds. The chapter names neither the
 target nor more settings than the depth; of the two that it can mean, a factor has no value where theory waits
 for nothing. It draws 60 % of all rows for training and evaluates all configurations, so that rows of one run

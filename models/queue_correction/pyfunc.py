@@ -1,7 +1,7 @@
 """Serving: the code that MLflow runs for a registered correction ("models from code", no pickle).
 
-Belongs here: the DataFrame in and out. Does not: queueing theory, correcting it. MLflow copies this file next
-to the trained file and runs it when the model is loaded; the project must be importable there.
+MLflow copies this file next to the trained file and runs it when the model is loaded; the project must be
+importable there.
 """
 
 from __future__ import annotations

@@ -1,8 +1,5 @@
 """The estimate for trees where links differ in rate: what a stream still waits for itself.
 
-Belongs here: waits of streams that come over a faster or slower link than they leave by. Does not: the
-estimate for links of one rate (`pipelines.network.queueing`).
-
 Packets of one stream were sent one after the other by the queue before. Over a link of the same rate they do
 not wait for each other again, so that the estimate takes from the wait of a queue, as if all its flows came
 straight, what the stream would wait alone there. Over a faster link they come closer than they leave: they

@@ -1,8 +1,4 @@
-"""The correction in the model registry.
-
-Belongs here: logging the trained file and its version. Does not: training, the gate of predictors of designs
-(`models/registry.py`): a correction is one file that comes with the project, measured by a benchmark.
-"""
+"""The correction in the model registry."""
 
 from __future__ import annotations
 

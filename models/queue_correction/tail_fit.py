@@ -1,7 +1,5 @@
 """Training what quantiles of round trips are beyond their law: simulated runs in, a perceptron a kind out.
 
-Belongs here: targets, weights of flows, which runs. Does not: the trainer (`fit.py`), the law (`tails.py`).
-
 A simulated percentile of n packets is the k-th smallest, k = ceil(p n). What lies below it is p only in the
 mean of many packets: where the tail is exponential its mean is that of probability 1 - exp(psi(n - k + 1) -
 psi(n + 1)), psi being the digamma function, and what the law gives for p beyond that is added to the target.

@@ -1,8 +1,5 @@
 """Median and 99th percentile of every flow's round trip: a law from theory, and its error as learned.
 
-Belongs here: sums of streams' cumulants along routes, the features of a flow, the quantiles. Does not: the
-law (`wait_law.py`), mean waits (`correction.py`), training (`tail_fit.py`).
-
 The law of the sum of a round trip's waits (`wait_law.py`) has the probability of no wait, the mean and the
 variance. Theory gives these and the skew:
 

@@ -2,9 +2,6 @@
 
     python -m models.queue_correction.train releases/network-v1/tables releases/network-long-v1/tables
 
-Belongs here: which groups of runs it learns from, and writing its file. Does not: the training (`fit.py`,
-`tail_fit.py`).
-
 It learns from drawn groups alone: short runs of everything, and long ones of one packet size. The results are
 measured on the grid of chapter 5's experiments, which has seeds, routes and sizes of its own.
 """

@@ -1,8 +1,5 @@
 """The law of a wait: nothing with a probability, and else gamma-distributed, or as in one queue.
 
-Belongs here: quantiles from a mean, a variance and the probability of no wait. Does not: where those come
-from (`tails.py`).
-
 The gamma law has the right moments. In a queue with Poisson arrivals and one time of sending it is still off
 by 2 % at the 99th percentile and 8 % at the 90th (loads of 25 to 75 %): there waits above zero are spread
 evenly up to one time of sending. So for Poisson arrivals its quantiles are multiplied by what those of such a

@@ -1,7 +1,5 @@
 """Training RouteNet with Lightning: simulated runs in, a predictor out, the same bits on one machine.
 
-Belongs here: what is fitted, the trainer. Does not: the network (`network.py`), its file (`predictor.py`).
-
 A run is a batch. The loss is Huber's of the logarithm of a flow's mean over the simulated one, averaged over
 the flows of the run: runs weigh the same, however many flows they have. Runs of more flows than `FLOW_LIMIT`
 are left out of training, not thinned: a flow less would be another load.

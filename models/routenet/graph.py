@@ -1,7 +1,5 @@
 """A modelled network as RouteNet sees it: flows, queues, and which queues packets go through in turn.
 
-Belongs here: features and the arrays of a graph. Does not: the network that reads them (`network.py`).
-
 A flow's way is one sequence: queues of its data packets, then those of its acknowledgements, which a flag at
 every place tells apart. So the state that a path carries says how its packets were spread before they are
 acknowledged. A place after the last one loads its queue by nothing and takes no time, so that nothing needs a

@@ -1,8 +1,5 @@
 """RouteNet: a graph neural network whose flows and queues tell each other their states.
 
-Belongs here: the network, from a graph to the mean round trip of every flow. Does not: features (`graph.py`),
-training (`fit.py`), files (`predictor.py`).
-
 A flow's latency depends on the queues of its way, and a queue's wait on the flows that go through it: a
 circle. RouteNet breaks it by starting both from their features and exchanging messages some rounds:
 

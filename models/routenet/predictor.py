@@ -1,7 +1,4 @@
-"""A trained RouteNet: answers for modelled networks, and its file.
-
-Belongs here: asking it, writing and reading it. Does not: training (`fit.py`).
-"""
+"""A trained RouteNet: answers for modelled networks, and its file."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Training data as tensors: labelled designs to normalised features and log targets, part by part.
-
-Belongs here: the DataModule and the matrices under it. Does not: reading tables, features.
-"""
+"""Training data as tensors: labelled designs to normalised features and log targets, part by part."""
 
 from __future__ import annotations
 

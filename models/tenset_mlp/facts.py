@@ -1,8 +1,4 @@
-"""What is read from a program's source before any tool has run: loops, arrays, operators.
-
-Belongs here: counting over the front end's structured IR. Does not: turning counts into features,
-or anything that a schedule decides.
-"""
+"""What is read from a program's source before any tool has run: loops, arrays, operators."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
 """Coarse features of a program and a configuration: loop bounds, dimensions, operator counts.
 
-Belongs here: the one function from a program's facts to the vector, used for training and
-prediction alike. Does not: anything measured after synthesis (states, registers, multiplexers,
-area). The model must answer for a design that does not exist yet; with counts of the generated RTL
-among its features it would describe a result instead of predicting it.
+The model must answer for a design that does not exist yet; with counts of the generated RTL among its
+features it would describe a result instead of predicting it.
 
 Magnitudes enter as log2(1 + x): iterations and sizes multiply, so their logarithms add up.
 """

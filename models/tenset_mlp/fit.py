@@ -1,8 +1,4 @@
-"""Fitting: matrices in, a trained network out, the same on every run of one machine.
-
-Belongs here: what needs Lightning's trainer, kept quiet and deterministic. Does not: files,
-metrics.
-"""
+"""Fitting: matrices in, a trained network out, the same on every run of one machine."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The model as Lightning trains it: loss, optimiser, and the epoch worth keeping.
-
-Belongs here: one LightningModule and its callback. Does not: data, files, the network's layers.
-"""
+"""The model as Lightning trains it: loss, optimiser, and the epoch worth keeping."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The network: a multi-layer perceptron from normalised features to normalised log targets.
-
-Belongs here: layers. Does not: normalisation, training (nothing here needs more than torch).
-"""
+"""The network: a multi-layer perceptron from normalised features to normalised log targets."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The trained predictor: its folder on disk and its answers.
-
-Belongs here: loading, predicting, saying where the training data ends. Does not: training, MLflow.
-"""
+"""The trained predictor: its folder on disk and its answers."""
 
 from __future__ import annotations
 

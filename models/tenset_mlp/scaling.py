@@ -1,7 +1,4 @@
-"""Normalisation of features and targets, learned from the training part alone.
-
-Belongs here: to and from normalised values. Does not: what the features are.
-"""
+"""Normalisation of features and targets, learned from the training part alone."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
 """Training as one function: a data folder in, a model folder and leaderboard rows out.
 
-Belongs here: options, the key that says whether a training was done already, and the files of an
-outcome. Does not: the registry. Learning frameworks are imported only when there is something to
-train.
+Learning frameworks are imported only when there is something to train.
 """
 
 from __future__ import annotations

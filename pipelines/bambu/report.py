@@ -1,7 +1,5 @@
 """What Bambu prints, as numbers.
 
-Belongs here: text to a typed report. Does not: running Bambu (`runner.py`).
-
 Bambu reports function by function; the counts of a design are sums over its functions, which are
 synthesised as modules of their own.
 """

@@ -1,8 +1,4 @@
-"""Running Bambu on a C program when it is on the PATH.
-
-Belongs here: the command line, the test bench's input file, and failures as a status. Does not: reading the
-report (`report.py`).
-"""
+"""Running Bambu on a C program when it is on the PATH."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
 """Calyx in MLIR's text form, from what one pass gives to what the next one takes.
 
-Belongs here: the rewriting that the wheel has no pass for, or whose pass is at fault. Does not: running
-passes (`worker.py`), or the order of all this (`flows.py`).
-
 Each function takes and gives the text of one module with one component, printed by MLIR.
 """
 

@@ -1,7 +1,5 @@
 """The module around a Calyx design: the ports and the protocol of the engine's own designs.
 
-Belongs here: its Verilog. Does not: the design inside.
-
 A Calyx group holds its enable until it sees done. An access is passed to the memory once, in the first cycle
 of its enable; done comes with the data, or when the next access may follow a write. A cycle after a read the
 enable may still be there, because the group ends only when its register has the data. Data stays until the

@@ -1,7 +1,4 @@
-"""C to SystemVerilog through CIRCT: the public functions of this package.
-
-Belongs here: options, results, a failure as a status. Does not: any step of a flow.
-"""
+"""C to SystemVerilog through CIRCT: the public functions of this package."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
 """Expressions of the structured IR as operations of MLIR's arith and memref dialects.
 
-Belongs here: what each operator is called there, conversions, addresses of elements. Does not: loops and
-conditions (`writer.py`).
-
 MLIR's integers have no sign: the type of the IR chooses the operation. Arrays are one-dimensional; the
 address of an element is computed with shifts and additions where its extents have few bits set, because a
 product costs both flows whole cycles.

@@ -1,8 +1,4 @@
-"""The two flows: which passes in which order, each stage in a process of its own.
-
-Belongs here: the stages, their rewriting, and a failure as a reason. Does not: the rewriting itself
-(`calyx_text.py`, `verilog_text.py`), or the wrapper of the module.
-"""
+"""The two flows: which passes in which order, each stage in a process of its own."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Handshake in MLIR's text form: its external memories as channels of the function.
 
-Belongs here: that rewriting. Does not: running passes (`worker.py`). The wheel's own pass for it
-(`handshake-lower-extmem-to-hw`) ends the process on memories with more than one load.
+The wheel's own pass for it (`handshake-lower-extmem-to-hw`) ends the process on memories with more than one
+load.
 
 For array number a, load k has a channel `m<a>_ld<k>_addr` out of the function and `m<a>_ld<k>_data` into
 it; store k `m<a>_st<k>_addr` and `m<a>_st<k>_data` out and `m<a>_st<k>_done` in.

@@ -1,7 +1,5 @@
 """The module around a Handshake design: the ports and the protocol of the engine's own designs.
 
-Belongs here: its Verilog. Does not: the design inside.
-
 Every argument is a token that is offered until it is taken; done is when every result has come. Each load and
 store of the program has channels of its own; those of one array share its ports, the first that asks is
 served first. One access a channel is under way at a time.

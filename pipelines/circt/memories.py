@@ -1,7 +1,4 @@
-"""Verilog of the memories inside a wrapper: local arrays and tables of constants.
-
-Belongs here: their text. Does not: who asks them (the wrappers).
-"""
+"""Verilog of the memories inside a wrapper: local arrays and tables of constants."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
 """From C to the structured IR that is written as MLIR: no directives, no jumps.
 
-Belongs here: which transformations of the engine are used, and leaving a block as a flag anywhere in a
-function. Does not: MLIR.
-
 MLIR's structured loops cannot be left. `Leave` sets the flag of its block; what follows a statement that may
 have left runs under the condition that no flag is set; a loop that is left becomes a conditional one whose
 condition is asked again only while no flag is set.

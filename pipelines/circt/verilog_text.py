@@ -1,7 +1,4 @@
-"""The SystemVerilog that CIRCT exports, made one file that simulators and synthesis take.
-
-Belongs here: joining its parts, places in the MLIR removed, values on every path. Does not: the wrapper.
-"""
+"""The SystemVerilog that CIRCT exports, made one file that simulators and synthesis take."""
 
 from __future__ import annotations
 

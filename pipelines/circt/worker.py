@@ -1,8 +1,6 @@
 """The process that runs MLIR passes on one module: run by path, its request and its answer in files.
 
-Belongs here: nothing but feeding passes to the wheel, so that the process starts quickly and imports
-nothing of this project. Does not: which passes (`flows.py`). A fault in a pass can end the process, which is
-why it is a process of its own.
+A fault in a pass can end the process, which is why it is a process of its own.
 
 The request is JSON: `text`, a module; `steps`, each `{"passes": pipeline}`, with `"verify": false` when the
 result is not valid yet, or `{"clocks": true}`; `verilog`, whether the answer is Verilog or the module.

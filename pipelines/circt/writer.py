@@ -1,8 +1,5 @@
 """A function of the structured IR as MLIR text: func, arith, memref, and scf or cf.
 
-Belongs here: variables as values (each loop and condition passes those it changes), loops and conditions in
-two styles. Does not: expressions (`expressions.py`).
-
 A loop carries a bit that says whether another iteration runs; the condition is computed before the loop and
 at the end of its body. `scf.while` then has only a test of that bit in its condition, which is all that the
 lowering to Calyx can evaluate there.

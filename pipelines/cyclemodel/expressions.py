@@ -1,8 +1,5 @@
 """Operations of the control/data-flow graph as C expressions.
 
-Belongs here: the value of one operation, whatever the widths of its operands. Does not: memory, control
-or time.
-
 An integer value is a number in a C variable that is wide enough, signed as its type is. Sums, products and
 bitwise operators are taken modulo 2^32 or 2^64 of the sign-extended operands, quotients, right shifts and
 comparisons of the numbers themselves; then the result wraps to its type, which may be of any width from 1

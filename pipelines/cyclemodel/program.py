@@ -1,8 +1,5 @@
 """A scheduled design as a C program that computes its outputs and counts its cycles.
 
-Belongs here: blocks, memory, counters, and the program's files. Does not: the value of an operation
-(`expressions.py`), compiling or running.
-
 A block is a label. A plain block adds its cycles when it is entered; a pipelined loop adds its interval each
 iteration, and once what the last iteration takes beyond it: N iterations take (N - 1) II + depth. `start` is
 one cycle more. That is what the controller does as long as the loop's condition is known before the next

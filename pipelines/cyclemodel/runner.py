@@ -1,8 +1,4 @@
-"""Compiling a cycle model and running it on data.
-
-Belongs here: gcc, the run, and what its counters say, as a result. Does not: the program's text, or judging
-the outputs.
-"""
+"""Compiling a cycle model and running it on data."""
 
 from __future__ import annotations
 

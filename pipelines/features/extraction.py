@@ -1,7 +1,4 @@
-"""All feature tables of a set of programs and designs.
-
-Belongs here: going over designs with the cache. Does not: any single feature.
-"""
+"""All feature tables of a set of programs and designs."""
 
 from __future__ import annotations
 

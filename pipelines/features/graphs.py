@@ -1,7 +1,4 @@
-"""The control/data-flow graph of a design as a node table and an edge table.
-
-Belongs here: numbering operations over all blocks, and the edges between them. Does not: scheduling.
-"""
+"""The control/data-flow graph of a design as a node table and an edge table."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The loop nest of a program as rows.
-
-Belongs here: counting what stands in each loop. Does not: anything a schedule decides.
-"""
+"""The loop nest of a program as rows."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Frozen splits: which side each program is on, the same today and in a year.
-
-Belongs here: the rule of each named split. Does not: reading or writing the table.
-"""
+"""Frozen splits: which side each program is on, the same today and in a year."""
 
 from __future__ import annotations
 

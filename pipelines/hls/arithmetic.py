@@ -1,7 +1,5 @@
 """The meaning of every operator on constants: C semantics, two's complement and IEEE-754.
 
-Belongs here: evaluation, constant folding and simplification of expressions. Does not: hardware.
-
 Floating results are folded only where they are exact to the last bit on any machine: binary32 operations
 are done in binary64 and rounded once, which gives the correctly rounded result for add, sub, mul, div and
 sqrt (binary64 has more than 2 p + 2 bits).

@@ -1,8 +1,4 @@
-"""A basic block while it is filled: operations, value numbering, folding of constants.
-
-Belongs here: how an operation comes into a block. Does not: which operations a program needs
-(`lowering.py`).
-"""
+"""A basic block while it is filled: operations, value numbering, folding of constants."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
 """One self-contained text of a C file and the local headers it includes.
 
-Belongs here: finding `#include "gemm.h"` beside the file or in given folders, and putting its text in its
-place. Does not: macros and conditions (`preprocess`); system headers, which stay `#include <…>`.
-
 Line markers (`# 12 "gemm.c"`) around what is put in keep file and line of messages right. They name files
 relative to the program, so that equal programs are equal texts wherever they lie.
 """

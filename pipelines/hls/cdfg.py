@@ -1,7 +1,5 @@
 """The control/data-flow graph: basic blocks of operations, joined by jumps and branches.
 
-Belongs here: what the scheduler and the Verilog writer work on. Does not: C, or when an operation starts.
-
 Inside a block a value is the index of the operation that makes it. Between blocks values travel in
 variables: `read` gives a variable's value at the block's start, `write` sets it for the blocks after. A
 block that branches to itself is one iteration of a loop and may be pipelined.

@@ -1,8 +1,4 @@
-"""The control/data-flow graph without what nothing needs.
-
-Belongs here: skipping empty blocks, joining blocks in a row, dropping dead operations, variables and local
-memories. Does not: new operations.
-"""
+"""The control/data-flow graph without what nothing needs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The passes in order: from C and options to a compiled design.
-
-Belongs here: the public function of the engine, its options and its result. Does not: any pass itself.
-"""
+"""The passes in order: from C and options to a compiled design."""
 
 from __future__ import annotations
 

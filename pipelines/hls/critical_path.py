@@ -1,8 +1,5 @@
 """The longest path of a scheduled design, estimated before synthesis.
 
-Belongs here: arrival times within a cycle and what stands before each register. Does not: the choice of
-cycles (`schedule.py`), which keeps a coarser rule, or measured delays (`operators.py`, `units/timing.py`).
-
 A path begins at a register, at a unit's output or at an input, goes through chained operations and the
 selection before a register, a unit or a port, and ends there. Input data is there when the cycle begins; a
 path to an output ends at the output. Sums of sums that nothing else uses are one sum of several operands:

@@ -1,7 +1,5 @@
 """Which bits of a value anybody looks at.
 
-Belongs here: operations made narrower because all who use them take only the low bits. Does not: ranges.
-
 The low bits of sums, products and bitwise operations depend on the low bits of their operands alone, so an
 address of eight bits is computed with eight bits whatever the numbers are.
 """

@@ -1,8 +1,5 @@
 """Memory dependences inside a block and between iterations of a loop block.
 
-Belongs here: which loads and stores may touch one element, and at what distance in iterations. Does not:
-affine forms (`subscripts.py`), integer sets (`polyhedra.py`), scheduling.
-
 Subscripts are in bounds (anything else is undefined in C), so dimensions are compared one by one. Accesses
 whose subscripts differ by constants are decided by arithmetic; what that leaves open (nests, predicates,
 subscripts that differ in more than a constant) by integer sets; what is not affine by ranges, and else it

@@ -1,7 +1,4 @@
-"""A scheduled and bound design: what the Verilog writer, the reports and the features read.
-
-Belongs here: block schedules together, and which functional unit does which operation. Does not: text.
-"""
+"""A scheduled and bound design: what the Verilog writer, the reports and the features read."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
 """Difference constraints of a loop block: what every modulo schedule must keep, as a graph.
 
-Belongs here: gathering the constraints of a block, its earliest starts and the cycle that bounds its interval
-from below. Does not: choosing between operations that share a port (`residues.py`, `iterative.py`).
-
 A constraint reads s[target] - s[source] >= latency - distance * interval. The node after the last operation
 stands for the first cycle of an iteration: what it must not follow has a deadline.
 

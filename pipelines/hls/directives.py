@@ -1,7 +1,5 @@
 """Directives: from pragmas or JSON to canonical `Directive`s, and what became of each.
 
-Belongs here: spelling, validation, canonical form. Does not: applying a directive (`transforms/`, `plan`).
-
 Spellings are those of Vitis HLS (`#pragma HLS …`), Merlin (`#pragma ACCEL …`), OpenMP and clang.
 """
 

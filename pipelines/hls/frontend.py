@@ -1,8 +1,4 @@
-"""The C front end: a program to the structured intermediate representation, and its interface.
-
-Belongs here: the top function, its parameters and result; what `reading` gives put together. Does not: what
-any construct of C means (`reading`), optimisation, timing.
-"""
+"""The C front end: a program to the structured intermediate representation, and its interface."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The functions of a C file, and which of them is meant when nobody says.
-
-Belongs here: names, and who calls whom. Does not: reading a function.
-"""
+"""The functions of a C file, and which of them is meant when nobody says."""
 
 from __future__ import annotations
 

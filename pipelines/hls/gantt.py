@@ -1,8 +1,4 @@
-"""The schedule report of a design: JSON for programs, a Gantt-like SVG for people.
-
-Belongs here: when each operation starts and how long it takes, block by block. Does not: counts and areas
-(`report.py`).
-"""
+"""The schedule report of a design: JSON for programs, a Gantt-like SVG for people."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """Where a value is when something uses it later than it is made.
 
-Belongs here: which values of a block need registers, how many and how wide. Does not: their text.
-
 A value is on its own net in the cycle it is made in. Later it is in the register of a variable that it was
 written to, if there is one, else in registers of its own: one in a plain block; in a pipelined one a chain
 with a register for each interval it lives. A conversion to fewer bits is its operand's low bits and holds

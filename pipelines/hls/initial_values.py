@@ -1,8 +1,5 @@
 """Initial values of local memories that the program also stores to.
 
-Belongs here: turning them into stores, so that every start of a design finds them. Does not: arrays nothing
-stores to, which are tables and keep their values.
-
 A memory has no reset. The elements are stored by loops at the start of the function: from a table, or one
 value when all are equal; the loops are pipelined.
 """

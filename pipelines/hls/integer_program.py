@@ -1,8 +1,5 @@
 """The residues of contended operations by integer programming.
 
-Belongs here: one interval as an integer program, and SCIP. Does not: when it is asked (`modulo.py`), the
-search (`residues.py`).
-
 Bounded by its size and by the nodes of branch and bound, never by time.
 """
 

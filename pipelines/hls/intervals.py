@@ -1,8 +1,5 @@
 """Interval arithmetic: which numbers an integer operation can give.
 
-Belongs here: the range of one operation from those of its operands, and what a true or false condition says
-about its operands. Does not: control flow (`ranges.py`).
-
 A range is (low, high), both included. Arithmetic that leaves the operation's type wraps: its range is then
 the whole type, unless all of it wraps by the same multiple.
 """

@@ -1,8 +1,5 @@
 """The structured intermediate representation: typed expressions, assignments, loops and conditions.
 
-Belongs here: what a program is between C and the control/data-flow graph. Every node is frozen; a pass
-takes valid IR and returns valid IR. Does not: how C is read, or when anything happens.
-
 Values are of a `ScalarType`: two's-complement integers whose arithmetic wraps, or IEEE-754 numbers rounded
 to nearest even. Every conversion is a `Cast`: both operands of an operator have one type, an assigned value
 the type of its variable, a stored value the type of its array. Memory is a set of arrays that do not

@@ -1,8 +1,5 @@
 """Iterative modulo scheduling: a heuristic for blocks of thousands of operations.
 
-Belongs here: placing operations one at a time, taking back those in the way. Does not: proofs that an
-interval is too small (`residues.py`), the search over intervals (`modulo.py`).
-
 Source: Rau 1994, "Iterative modulo scheduling: an algorithm for software pipelining loops". Differs in that
 the start of the iteration, which the loop's condition must precede, gives deadlines.
 """

@@ -1,8 +1,5 @@
 """Shorter lifetimes: starts of a modulo schedule moved so that values wait less in registers.
 
-Belongs here: a linear program for small blocks, one pass over the operations for large ones. Does not:
-finding a schedule (`residues.py`, `iterative.py`).
-
 Operations that share a port or a unit stay where they are, so the interval and every resource are kept.
 
 Source: Cong and Zhang 2006, "An efficient and versatile scheduling algorithm based on SDC formulation" (the

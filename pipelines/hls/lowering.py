@@ -1,8 +1,5 @@
 """Structured IR to the control/data-flow graph.
 
-Belongs here: blocks, loop rotation, address arithmetic. Does not: timing, or the folding of values inside a
-block (`block_builder.py`).
-
 A loop is rotated: its condition is tested once before, then at the end of the body, so that a body without
 inner control flow is one block that branches to itself. An address is the row-major element number; a
 dimension of 2^k elements takes the low k bits of its index, so that such addresses are made without adders.

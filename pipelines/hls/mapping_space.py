@@ -1,8 +1,5 @@
 """What a program's loops and arrays admit: the legal space that mappings are drawn from.
 
-Belongs here: facts about the program as it is written, each found by the transformation that would be asked.
-Does not: choosing among them (`pipelines/labelling/mapping.py`).
-
 Facts are of one directive alone. Where two meet, one may make the other impossible: then it is an outcome.
 """
 

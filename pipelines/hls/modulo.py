@@ -1,8 +1,5 @@
 """Modulo scheduling of a loop block: the smallest initiation interval there is, or that is found.
 
-Belongs here: the lower bounds on the interval, which method is tried at each, the check of the answer, what
-is said of the bound. Does not: the methods (`residues.py`, `iterative.py`), which loop is pipelined.
-
 For an interval II every operation gets a start cycle s >= 0 with s_j + d II >= s_i + l for every dependence
 (latency l, distance d), at most as many operations of a port or unit in each residue modulo II as there are,
 and no combinational path longer than the clock allows. Small blocks are searched completely, then by integer

@@ -1,8 +1,5 @@
 """Integer values and registers at the widths they need.
 
-Belongs here: what ranges allow: constants, operations that change nothing, smaller types. Does not: the
-ranges (`ranges.py`), which bits somebody looks at (`demand.py`), time.
-
 Afterwards an operation's type is the smallest that holds every number it can give, a variable's the
 smallest that holds what any block finds in it, a local memory's the smallest that holds what is stored there;
 a value is the same number as before.

@@ -1,8 +1,7 @@
 """Delay, area and latency of operators, from measurements in a standard-cell library.
 
-Belongs here: how long an operation takes in cycles and nanoseconds, and how much area it is expected to
-need. Does not: when it starts. The numbers are data (`operator_delays_*.json`), measured by synthesising
-each operator alone with the flow that labels designs.
+The numbers are data (`operator_delays_*.json`), measured by synthesising each operator alone with the flow
+that labels designs.
 """
 
 from __future__ import annotations

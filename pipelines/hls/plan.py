@@ -1,8 +1,5 @@
 """Which transformation when: directives applied to the structured IR, each with its outcome.
 
-Belongs here: the order of the transformations and what became of each directive. Does not: how any of them
-works (`transforms/`), or time.
-
 Directives are attached to the loops first, so that copies of a loop carry them along; the outcome of a
 directive covers all copies.
 """

@@ -1,9 +1,5 @@
 """The exact distance between two accesses of a block, by integer sets.
 
-Belongs here: writing down when two accesses meet (subscripts, iteration domain, predicates, the loop's own
-condition, ranges of variables) and asking isl for the smallest distance. Does not: which pairs are asked
-about (`dependence.py`).
-
 What is no affine condition is left out, so a distance is never larger than the true one.
 
 Source: Verdoolaege 2010, "isl: an integer set library for the polyhedral model".

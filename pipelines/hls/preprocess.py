@@ -1,8 +1,4 @@
-"""C text to a syntax tree: gcc's preprocessor, then pycparser.
-
-Belongs here: preprocessing, parsing, and their errors as one message with file and line. Does not: what
-the tree means.
-"""
+"""C text to a syntax tree: gcc's preprocessor, then pycparser."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
 """Which numbers every value of a control/data-flow graph can be: interval analysis with branch conditions.
 
-Belongs here: the fixed point over blocks. Does not: single operations (`intervals.py`), or what is done
-with the answer (`narrowing.py`).
-
 A variable has a range where each block begins, joined over the blocks before it, each with what its branch
 condition says. Ranges that a loop's own iterations make grow jump to the next bound that a condition has set
 for that variable, then to the ends of its type; two more passes without jumps take back what was too much.

@@ -1,7 +1,5 @@
 """The recurrence that bounds the initiation interval of a loop from below.
 
-Belongs here: RecMII and the cycle of dependences that sets it. Does not: resources, schedules.
-
 Source: Rau 1994, "Iterative modulo scheduling" (RecMII as the largest ratio of latency to distance over all
 cycles). Found by raising the interval to the ratio of any cycle that breaks it until none
 does, so that the last one is critical.

@@ -1,8 +1,4 @@
-"""Counts and estimates of a design before logic synthesis.
-
-Belongs here: the RTL-level features of LLMulator's Figure 8 (modules, conflicts, estimated area,
-multiplexers and their area) and the counts beside them. Does not: measured labels.
-"""
+"""Counts and estimates of a design before logic synthesis."""
 
 from __future__ import annotations
 

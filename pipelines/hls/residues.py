@@ -1,8 +1,5 @@
 """Which residue modulo the interval each contended operation takes: an exact search.
 
-Belongs here: the search, which can prove that an interval has no schedule. Does not: the integer program that
-can, too (`integer_program.py`), large blocks (`iterative.py`), the search over intervals (`modulo.py`).
-
 Bounded by a count of relaxed constraints, never by time.
 """
 

@@ -1,8 +1,4 @@
-"""Compiled designs as rows of the `designs` and `directive_outcomes` tables.
-
-Belongs here: identity of a design, and the way from a configuration to its row and back. Does not: the
-compiler.
-"""
+"""Compiled designs as rows of the `designs` and `directive_outcomes` tables."""
 
 from __future__ import annotations
 

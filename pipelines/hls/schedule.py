@@ -1,8 +1,5 @@
 """When each operation starts: the constraints of a block and list scheduling.
 
-Belongs here: the dependence graph with latencies, chaining against the clock, list scheduling of blocks
-that run once at a time. Does not: pipelined loops (`modulo.py`), hardware.
-
 All cycles are counted from the start of the block (or of the iteration).
 """
 

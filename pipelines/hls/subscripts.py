@@ -1,9 +1,4 @@
-"""Affine forms of a block's integer values, and the ranges they lie in.
-
-Belongs here: what a subscript or a condition is as a linear function of values the block cannot see into
-(leaves), how leaves change from one iteration to the next, interval arithmetic. Does not: comparing two
-accesses (`dependence.py`, `polyhedra.py`).
-"""
+"""Affine forms of a block's integer values, and the ranges they lie in."""
 
 from __future__ import annotations
 

@@ -1,9 +1,5 @@
 """A scheduled design as Verilog-2005 text.
 
-Belongs here: ports, states and the order of the top module. Does not: the values of a block
-(`verilog_values.py`), arrays (`verilog_memory.py`), functional units (`verilog_units.py`, `units/`), or any
-decision about time.
-
 Interface of the module: `clk`, synchronous `rst`, `start` (one cycle), `done` (one cycle), an input
 `s_<name>` a scalar argument, `result` for a returned value, and the ports of each external array. Data
 arrives exactly the read delay after its address; a store is seen by loads from the write delay on.

@@ -1,8 +1,5 @@
 """Arrays in the top module: ports of external ones, storage of local ones.
 
-Belongs here: selection of addresses and data, memories, tables of constants. Does not: which cycle an
-access happens in.
-
 An external array that is loaded has `m_<name>_re`, `_raddr` and `_rdata`, one that is stored `m_<name>_we`,
 `_waddr` and `_wdata`. A local array has the same signals inside the module; its data comes one cycle after
 the address. An array of constants that nothing stores to is a `case` over the address.

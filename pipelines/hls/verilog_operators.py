@@ -1,7 +1,5 @@
 """The combinational expression of each operation.
 
-Belongs here: one case an opcode. Does not: where an operand comes from in which cycle (`verilog_values.py`).
-
 A result is the low bits of what the operands give as numbers, so add, subtract, multiply and bitwise
 operators work at the width of the result; comparisons and right shifts at the width of their operands.
 """

@@ -1,7 +1,5 @@
 """Pieces of Verilog text: numbers, nets, and a value taken to another width.
 
-Belongs here: what is true of any design. Does not: operations, states or ports.
-
 Every net is unsigned in the text; what its bits mean is a `ScalarType`. Widths always agree: a value is
 extended or cut where it is used, by its own sign, so that no simulator or synthesiser has to guess.
 """

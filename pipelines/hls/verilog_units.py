@@ -1,7 +1,4 @@
-"""Shared functional units in the top module: selection of their operands and their instances.
-
-Belongs here: what stands around an instance. Does not: the units' own text (`units/`).
-"""
+"""Shared functional units in the top module: selection of their operands and their instances."""
 
 from __future__ import annotations
 

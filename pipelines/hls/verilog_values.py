@@ -1,8 +1,4 @@
-"""The values of one block as Verilog: names, references across cycles, wires and registers.
-
-Belongs here: what happens inside a block. Does not: the expression of an operation
-(`verilog_operators.py`), ports, states and shared units.
-"""
+"""The values of one block as Verilog: names, references across cycles, wires and registers."""
 
 from __future__ import annotations
 

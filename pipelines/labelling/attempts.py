@@ -1,8 +1,5 @@
 """One attempt: each step of a design's way, from the cache when it was done before.
 
-Belongs here: the order of the steps, and failures as rows. Does not: designs and their runs
-(`own_designs.py`, `other_designs.py`), logic synthesis (`netlists.py`), many designs at once.
-
 What follows from the inputs is remembered: success, a rejected program, a time limit that was passed,
 hardware that differs from native C. A tool that failed, or is missing, or found the disk full makes a row
 but is not remembered: the next run tries again.

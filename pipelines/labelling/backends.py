@@ -1,9 +1,5 @@
 """Other tools than the project's own engine, all driven in one way: the flows of CIRCT, and Bambu.
 
-Belongs here: the names of all tools, which of them this machine lacks, and what each makes of a program or a
-run in the same terms. Does not: the tools themselves (`pipelines.circt`, `pipelines.bambu`), rows and the
-cache (`other_designs.py`).
-
 None of them takes directives. A design of CIRCT has the ports of the engine's own designs and is simulated
 in the same test bench. Bambu's ports are its own: it simulates its design itself and compares the outputs
 with its own native run.

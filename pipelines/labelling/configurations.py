@@ -1,8 +1,4 @@
-"""The hardware configurations a program is tried under.
-
-Belongs here: the space, its enumeration for one program, and remembering it. Does not: what a directive
-does, how mappings are drawn (`mapping.py`).
-"""
+"""The hardware configurations a program is tried under."""
 
 from __future__ import annotations
 

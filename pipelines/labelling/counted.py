@@ -1,8 +1,4 @@
-"""A design's cycles, checked against native C, without logic synthesis: what a search asks of many designs.
-
-Belongs here: high-level synthesis and one run, from the cache when they were done before. Does not: labels of
-netlists (`attempts.py`), or which designs are asked for.
-"""
+"""A design's cycles, checked against native C, without logic synthesis: what a directive search asks for."""
 
 from __future__ import annotations
 

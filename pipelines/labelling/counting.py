@@ -1,8 +1,5 @@
 """The cycles of one design on one data set: counted by the cycle model, checked, audited by simulation.
 
-Belongs here: what a run depends on (its cache key), the comparison with native C, the sample that Verilator
-audits, and disagreements as rows. Does not: other steps of a design (`attempts.py`).
-
 The audited designs are drawn by their identity, so that the same designs are audited everywhere.
 """
 

@@ -1,8 +1,5 @@
 """Figures of a sample of designs against other tools, as rows of their own.
 
-Belongs here: which checks there are, what each allows, and what they depend on (the cache key). Does not: the
-other tools (Verilator in `counting.py`, yosys in `pipelines.synthesis`, OpenSTA in `pipelines.power`).
-
 The sample is drawn by identity, as the audited one, of which it is a part: the RTL simulation of a design in
 the sample has agreed with the cycle model in outputs, cycles and bytes. Power is compared with the same
 activity of every pin; internal power under the rule by which OpenSTA 2.0.17 reads liberty (docs/power.md).

@@ -1,9 +1,5 @@
 """Mapping parameters of a program by Latin hypercube over its own legal space.
 
-Belongs here: the dimensions of a program, how a point of the unit cube becomes a configuration, and the
-bounds that keep its label cheap. Does not: what a loop or array admits (`pipelines/hls/mapping_space.py`),
-grids (`configurations.py`).
-
 Dimensions: read delay, write delay, clock period; for each loop how it is mapped and a factor; for each array
 the style, factor and dimension of its partition. Each is cut into as many strata as there are samples, and
 each stratum is met once (McKay, Beckman and Conover 1979). Choices that contradict each other, and copies and

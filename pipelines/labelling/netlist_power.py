@@ -1,8 +1,5 @@
 """Power of a design's run: its mapped netlist simulated on the same data, which also checks the netlist.
 
-Belongs here: what power depends on (its cache key), its fields of a run's row, and what the netlist computed
-against the cycle model. Does not: the netlist (`netlists.py`), simulation and tables (`pipelines.power`).
-
 A netlist that computes something else than the scheduled design, or takes other cycles, makes the run and
 the label a tool_error: its area and its delay are of other hardware. Power that cannot be had leaves them
 alone and says why in `power_status` and `power_reason`.

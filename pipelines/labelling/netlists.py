@@ -1,8 +1,5 @@
 """Logic synthesis of a design, done once for each distinct Verilog, library and version.
 
-Belongs here: what synthesis depends on (its cache keys), its fields of a label row, the mapped netlist that
-is kept. Does not: the netlist's power (`netlist_power.py`), other steps of a design (`attempts.py`).
-
 Designs that differ in what logic synthesis does not see (data, the library's clock, delays that leave the
 Verilog alone) share one entry; of two that ask at a time, one waits for the other.
 """

@@ -1,7 +1,4 @@
-"""Options of labelling, and how a long step says where it is.
-
-Belongs here: small frozen types. Does not: behaviour.
-"""
+"""Options of labelling, and how a long step says where it is."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
 """Designs of other tools than the project's own engine: made, and run on data.
 
-Belongs here: what each step depends on (its cache key), and the same rows as those of the engine. Does not:
-driving a tool (`backends.py`), logic synthesis (`netlists.py`).
-
 A row has the delays, clock and library of its configuration and no directives: those of the source and of
 the configuration are outcomes that were not applied. `delay_library` is `none` and `engine_options` are
 empty, for nothing of the engine shaped the design. The same things are remembered as for the engine.

@@ -1,8 +1,4 @@
-"""Designs of the project's own engine: compiled, and run on data.
-
-Belongs here: what compiling depends on (its cache key), and the compiled design of a row. Does not: designs
-of other tools (`other_designs.py`), how cycles are counted (`counting.py`).
-"""
+"""Designs of the project's own engine: compiled, and run on data."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
 """Labels of the same designs by SiliconCompiler, as rows with a tool and a library of their own.
 
-Belongs here: what such a label depends on (its cache key), and one pass over labelled designs. Does not: the
-flow (`pipelines.siliconcompiler`), the project's own labels (`attempts.py`).
-
 Only designs with an ok label are given to it: their Verilog was proved to do what the program does.
 """
 

@@ -1,7 +1,5 @@
 """Many items at a time, in processes of their own.
 
-Belongs here: the pool, its order of work, progress, and how it ends. Does not: what is done with an item.
-
 Processes and not threads, because scheduling, reading netlists and power take a quarter of the time and are
 Python. A handful of items is worked on in threads: starting processes takes longer than that saves.
 """

@@ -1,8 +1,5 @@
 """Labels of a whole program from one entry of the cache, when all its designs were labelled before.
 
-Belongs here: what the labels of a program depend on, all of it together. Does not: single steps; each has an
-entry of its own, which serves when only some of this changed, or when a run was killed.
-
 Why: with entries of steps alone, 10,000 designs take 30,000 reads, 10,000 data sets drawn and as many scratch
 folders.
 """

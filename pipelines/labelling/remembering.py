@@ -1,8 +1,5 @@
 """Rows of earlier labelling back into the cache, so that nothing is done again.
 
-Belongs here: the entry of each step from the rows that hold it. Does not: keys, which the steps themselves
-make; where the rows come from.
-
 What has no entry: designs of other tools (their Verilog is in no table), what native C computed (no table has
 its outputs; runs are found before it is asked), netlists (synthesis is found before), and rows that a tool's
 failure made, which are tried again.

@@ -1,7 +1,5 @@
 """The sample of labelled designs whose figures are compared with other tools.
 
-Belongs here: the designs of the sample, and one pass over them. Does not: the checks (`cross_checks.py`).
-
 It is a pass of its own over rows, made in every run, whatever of the labels came from the cache.
 """
 

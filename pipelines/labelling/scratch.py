@@ -1,7 +1,4 @@
-"""Folders that last for one tool run, and how many runs of a tool there are at a time.
-
-Belongs here: where the folders are, and waiting for a slot. Does not: what happens in them.
-"""
+"""Folders that last for one tool run, and how many runs of a tool there are at a time."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Whole tables: many designs at a time, in any order, always with the same rows.
-
-Belongs here: what is to be done for a table, and what is known already. Does not: the steps of one design
-(`attempts.py`), many at a time (`pool.py`).
-"""
+"""Whole tables: many designs at a time, in any order, always with the same rows."""
 
 from __future__ import annotations
 

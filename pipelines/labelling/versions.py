@@ -1,7 +1,4 @@
-"""Versions of everything that a label depends on.
-
-Belongs here: their names, and one hash of them. Does not: what a single step depends on, which is in its key.
-"""
+"""Versions of everything that a label depends on."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""What passes between Python and the C harness: the generated call, inputs and outputs.
-
-Belongs here: generated C text and the two binary files. Does not: compiling or running (runner.py),
-or what a sanitizer says (verdict.py).
-"""
+"""What passes between Python and the C harness: the generated call, inputs and outputs."""
 
 from __future__ import annotations
 

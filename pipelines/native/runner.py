@@ -1,8 +1,4 @@
-"""Compiling and running a program natively with gcc.
-
-Belongs here: the two builds, their runs and the comparison. Does not: generated C (harness.py), the
-meaning of tool messages (verdict.py).
-"""
+"""Compiling and running a program natively with gcc."""
 
 from __future__ import annotations
 

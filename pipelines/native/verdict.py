@@ -1,7 +1,4 @@
-"""What gcc and the sanitizers say, reduced to one line.
-
-Belongs here: text to reason. Does not: running anything.
-"""
+"""What gcc and the sanitizers say, reduced to one line."""
 
 from __future__ import annotations
 

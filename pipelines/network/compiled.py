@@ -1,7 +1,4 @@
-"""Compiling numeric functions, seen by the type checker as what they were; many flows in several threads.
-
-Belongs here: the decorator, and the division of flows. Does not: any function that is compiled.
-"""
+"""Compiling numeric functions, seen by the type checker as what they were; many flows in several threads."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What a network can have wrong with it.
-
-Belongs here: the package's exception. Does not: rules, which stand where they are checked.
-"""
+"""What a network can have wrong with it."""
 
 from __future__ import annotations
 

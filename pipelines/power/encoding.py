@@ -1,8 +1,5 @@
 """A mapped netlist as the simulator reads it: truth tables, levels, flip-flops and delays.
 
-Belongs here: what cells do, from their liberty functions, and the bytes of the netlist file. Does not: the
-stimulus (`stimulus.py`), or running the simulator (`engine.py`).
-
 Nets keep their numbers; virtual nets behind them carry what is inside a cell, such as the state of a
 flip-flop of which only the inverted output is connected, or the inverse of a reset pin.
 """

@@ -1,7 +1,5 @@
 """Power of a netlist from its activity: what liberty's tables and capacitances say each transition costs.
 
-Belongs here: switching, internal and leakage power. Does not: where activity comes from (`engine.py`).
-
 Switching: a transition of a net costs half of C V^2, C being the mean of its rising and falling load.
 Internal: `rise_power` of a pin is the energy of one rising transition of it, `fall_power` that of one falling
 one; a net that changes n times rises n / 2 times and falls n / 2 times, so it costs n (rise + fall) / 2. Of

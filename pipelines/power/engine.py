@@ -1,8 +1,4 @@
-"""The netlist simulator as a program: built once, run on files in a folder.
-
-Belongs here: building it, running it and its failures. Does not: what is in the files (`encoding.py`,
-`stimulus.py`).
-"""
+"""The netlist simulator as a program: built once, run on files in a folder."""
 
 from __future__ import annotations
 

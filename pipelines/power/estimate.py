@@ -1,7 +1,4 @@
-"""From a mapped netlist and a data set to power and energy.
-
-Belongs here: the public function and its result. Does not: simulation (`engine.py`), tables (`energy.py`).
-"""
+"""From a mapped netlist and a data set to power and energy."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """Boolean functions of liberty: text to expression, expression to truth table, and probabilities.
 
-Belongs here: what `function`, `next_state`, `when` and the like say. Does not: cells or nets.
-
 A truth table is a number whose bit i is the value of the function when bit k of i is the value of variable k.
 """
 

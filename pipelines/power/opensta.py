@@ -1,8 +1,5 @@
 """OpenSTA as a second opinion: the same netlist, the same activity of every pin, its delay and power.
 
-Belongs here: the netlist as Verilog, the commands, the report, and what the 2019 build (2.0.17 of Debian)
-makes of liberty's energies. Does not: our own figures (`energy.py`, `pipelines.synthesis.timing`).
-
 Two habits of that build decide how it can be compared. Both are in its `search/Power.cc`.
 
 * It spreads activity from input ports through combinational cells and overwrites what was set for their pins;

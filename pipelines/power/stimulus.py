@@ -1,7 +1,5 @@
 """What the simulator is driven with: a trace of port values, or a design's memories and arguments.
 
-Belongs here: the bytes of the stimulus file and of the result. Does not: running the simulator (`engine.py`).
-
 A design is driven as by the test bench of `pipelines.rtlsim` (`harness.py` says when data stands and when a
 write is seen), so the netlist meets the port trace of the cycle-exact run, and computes the outputs as well.
 Between reads the data ports keep the last word, as memories do; `noise` puts the test bench's garbage there.

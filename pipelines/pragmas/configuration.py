@@ -1,7 +1,5 @@
 """A configuration of directives: the property vector of every loop, and where arrays are cached.
 
-Belongs here: the choice alone. Does not: what it costs (`bound/`), or which choices exist (`program/`).
-
 Source: NLP-DSE section 4.1 (property vectors) and equations 1 to 4.
 """
 

@@ -1,8 +1,5 @@
 """What analysis knows of a program, and all that a bound may ask: loops, statements, dependences, arrays.
 
-Belongs here: frozen facts, none of which depends on a configuration or a target. Does not: finding them
-(`analysis/`), or what they cost (`bound/`).
-
 Source: Pouget, Pouchet and Cong 2025, "Automatic Hardware Pragma Insertion in High-Level Synthesis: A
 Non-Linear Programming Approach" (NLP-DSE), section 4.1 (summary AST) and Table 5 (sets and constants).
 """

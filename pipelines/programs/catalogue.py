@@ -1,7 +1,5 @@
 """The kernels: which there are, the suite and sizes of each, and how their input data is drawn.
 
-Belongs here: data only. Does not: C text (that is in kernels/), or code that reads this table.
-
 A size is chosen by what a simulation of the hardware costs: small stays below about 50 thousand
 cycles at a memory delay of 15 cycles, medium has 24 to 32 elements a dimension, large about 64.
 Extents have many divisors, so that directives which divide them have a choice.

@@ -1,8 +1,4 @@
-"""Input data of a program: drawn from its specification, or read from a file.
-
-Belongs here: whole data sets and their identity. Does not: how one kind of values is drawn
-(specification.py).
-"""
+"""Input data of a program: drawn from its specification, or read from a file."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The one exception of the package.
-
-Belongs here: that class. Does not: the rules it is raised for.
-"""
+"""The one exception of the package."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""What a program is like: its length, its loops, its operations and how many of them work on arrays.
-
-Belongs here: one program. Does not: distributions over many (`statistics.py`), loops one by one (the table
-`loops`), anything a schedule decides.
-"""
+"""What a program is like: its length, its loops, its operations and how many of them work on arrays."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Reading text that a person hands over.
-
-Belongs here: what makes a file acceptable as text. Does not: what the text means.
-"""
+"""Reading text that a person hands over."""
 
 from __future__ import annotations
 

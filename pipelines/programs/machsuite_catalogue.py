@@ -1,7 +1,5 @@
 """Programs in the manner of MachSuite: which there are, their sizes, and how their input data is drawn.
 
-Belongs here: that table and making ProgramRow of it. Does not: C text (that is in machsuite/).
-
 They meet what C programs have besides loops over arrays: structs, while loops, bounds from memory, local
 arrays, constant tables, switch, break, continue, early return, calls, and all integer widths. Data keeps
 every index in its array and every conversion exact in range.

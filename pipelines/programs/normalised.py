@@ -1,8 +1,5 @@
 """The normalised syntax tree of a program, as a hash: programs of one hash differ in spelling only.
 
-Belongs here: what counts as spelling. Does not: parsing (the HLS front end), the identity of a program (its
-id hashes its text and its inputs), or equality of meaning: operands are not reordered, nothing is simplified.
-
 What does not matter: names of variables, functions, members, structures and types; comments, layout and
 macros; labels; pragmas (they are mapping parameters); qualifiers and storage classes, but for `static`
 objects in functions; how a type or a constant is spelled (`unsigned` and `uint32_t`, `16` and `0x10`); braces

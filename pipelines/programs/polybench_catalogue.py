@@ -1,7 +1,5 @@
 """The PolyBench/C 4.2.1 programs: which there are, at which size and data type, and their input data.
 
-Belongs here: that table and making ProgramRow of it. Does not: C text (that is in polybench/).
-
 The programs have the original's shape: a main, an initialisation, macros for sizes and for the data type,
 loops between `#pragma scop`. A row's source has its local headers inlined and its macros set; <polybench.h>
 and <math.h> are the project's own.

@@ -1,7 +1,5 @@
 """The programs of a suite from the cache, when the same code made them from the same options before.
 
-Belongs here: what a suite depends on. Does not: how its programs are made (`suites.py`).
-
 Why: a program takes 50 ms to write and to hash its syntax tree, and a run makes all of them anew.
 """
 

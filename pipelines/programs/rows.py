@@ -1,7 +1,4 @@
-"""Rows of the programs table: from the catalogue of kernels, and from a C file of the user.
-
-Belongs here: making ProgramRow. Does not: reading C (the HLS front end) or drawing data (data.py).
-"""
+"""Rows of the programs table: from the catalogue of kernels, and from a C file of the user."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
 """The input specification of a program: for each argument, how its data is drawn.
 
-Belongs here: the accepted kinds, reading them from JSON, and drawing each. Does not: whole
-interfaces (data.py) or which kernel uses what (catalogue.py).
-
     {"A": {"kind": "uniform", "low": -16, "high": 16}, "n": {"kind": "constant", "value": 3}}
 
 Ranges of an integer argument exclude their end. A floating argument gets real numbers, drawn in double and

@@ -1,8 +1,5 @@
 """The report on each stage of generation: what came out, and how its programs are distributed.
 
-Belongs here: counts, quantiles, and distances to the evaluation programs, in long form. Does not: facts of
-one program (`facts.py`), drawing (`pipelines/reports/`).
-
 Rows of a stage (columns `measure`, `statistic`, `bin`):
 
     programs    count     asked, ok, duplicate, and each other status; asked is every row

@@ -1,8 +1,4 @@
-"""Every suite of programs by its name: those of the catalogue, and those that are generated.
-
-Belongs here: which suites there are, and one way to make any of them. Does not: how (`rows.py`, `ast/`,
-`dataflow/`, `evaluation/`).
-"""
+"""Every suite of programs by its name: those of the catalogue, and those that are generated."""
 
 from __future__ import annotations
 

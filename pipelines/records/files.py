@@ -1,7 +1,4 @@
-"""Records as files: JSON Lines and Parquet.
-
-Belongs here: writing and reading them whole. Does not: their text.
-"""
+"""Records as files: JSON Lines and Parquet."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
 """The text of a record: prompt and completion, written and read back.
 
-Belongs here: tags and lines. Does not: cutting a program (`sources.py`), digits (`numbers.py`), which rows
-become records (`making.py`).
-
 A prompt is the quadruple {G, Op, Params, data} (LLMulator sections 3 and 6.2):
 
     <Graph>

@@ -1,7 +1,4 @@
-"""Rows of programs, designs, labels and runs to records.
-
-Belongs here: which rows become records, and what goes into each. Does not: how it is written (`layout.py`).
-"""
+"""Rows of programs, designs, labels and runs to records."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """How numbers stand in records.
 
-Belongs here: the quantities that are predicted, their units and digits. Does not: where they stand.
-
 A label is written in decimal, in fixed form: so many digits before the point, zeros in front, so many after
 it; no sign, no exponent, no separators. The digit at one place then always means the same power of ten, which
 is what a model needs that predicts digits from the highest to the lowest (LLMulator section 4.2); how digits

@@ -1,7 +1,5 @@
 """Records of a partition from the cache, when the same code made them of the same tables before.
 
-Belongs here: what records depend on. Does not: how they are made (`making.py`), which tables there are.
-
 Why: writing a record takes 4 ms, and a run writes those of all designs.
 """
 

@@ -1,7 +1,4 @@
-"""The runtime data of a run in words: `name=value` for every argument (LLMulator section 3).
-
-Belongs here: the values of scalars, and how arrays are drawn. Does not: drawing (`pipelines/programs/`).
-"""
+"""The runtime data of a run in words: `name=value` for every argument (LLMulator section 3)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""A program's text as a graph function and operator functions, with its mapping as pragmas.
-
-Belongs here: cutting C text at its functions, and writing directives above loops. Does not: reading C (the
-HLS front end does), or the layout of a record.
-"""
+"""A program's text as a graph function and operator functions, with its mapping as pragmas."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The card of a release: what is in it, how it was made, how to use it, what it does not say.
-
-Belongs here: the text of its README.md, derived from the tables and their declarations. Does not: anything
-measured, so that the text follows from the inputs.
-"""
+"""The card of a release: what is in it, how it was made, how to use it, what it does not say."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """The manifest: what files a release has, and what made their content.
 
-Belongs here: its form, checked when it is read. Does not: the files.
-
 Two manifests lie in a release. `manifest.json` has every file that follows from the inputs, so it is the same
 in two releases of the same programs, configuration and tools. `measured.json` has the wall-clock columns.
 """

@@ -1,7 +1,4 @@
-"""Opening a release: every file checked against the manifest before anything is read.
-
-Belongs here: hashes, forms, rows back from shards. Does not: what is done with the rows.
-"""
+"""Opening a release: every file checked against the manifest before anything is read."""
 
 from __future__ import annotations
 

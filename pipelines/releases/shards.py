@@ -1,7 +1,5 @@
 """Parquet shards: a table's partition as files of bounded rows, the same bytes for the same rows.
 
-Belongs here: encoding, and reading back with the schema checked. Does not: which tables.
-
 Bytes depend on the version of pyarrow, which is pinned; nothing else of the machine goes into a file.
 """
 

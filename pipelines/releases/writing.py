@@ -1,8 +1,4 @@
-"""Writing a release from the tables of a project.
-
-Belongs here: which tables and partitions, the size limit, the folder replaced as a whole. Does not: the
-encoding (`shards.py`), the card's text (`card.py`).
-"""
+"""Writing a release from the tables of a project."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Figures of sampled designs against other tools, by check.
-
-Belongs here: the table `cross_checks` as counts and deviations. Does not: making the comparison.
-"""
+"""Figures of sampled designs against other tools, by check."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Everything the page says, as figures.
-
-Belongs here: the assembly. Does not: how any of it is computed or drawn.
-"""
+"""Everything the page says, as figures."""
 
 from __future__ import annotations
 

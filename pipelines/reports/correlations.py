@@ -1,7 +1,4 @@
-"""Rank correlation of labels with each other and with what is known of a design before synthesis.
-
-Belongs here: which columns meet. Does not: the coefficient (`measures`).
-"""
+"""Rank correlation of labels with each other and with what is known of a design before synthesis."""
 
 from __future__ import annotations
 

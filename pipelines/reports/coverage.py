@@ -1,7 +1,5 @@
 """How well training programs cover the evaluation programs.
 
-Belongs here: ranges, nearest neighbours and a plane to look at them. Does not: which programs there are.
-
 A program is a point: its features, log(1 + x), less the median of the training programs, over their distance
 from the 5th to the 95th percentile (a feature that is the same for nearly all of them is left out). A missing
 value counts as the median. Nothing here is random.

@@ -1,7 +1,4 @@
-"""Distributions of labels by stage, and how well estimates before synthesis agree with what it found.
-
-Belongs here: which quantities, and their quantiles. Does not: drawing.
-"""
+"""Distributions of labels by stage, and how well estimates before synthesis agree with what it found."""
 
 from __future__ import annotations
 

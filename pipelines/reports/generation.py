@@ -1,8 +1,4 @@
-"""What each stage of generation gave, and how its programs compare with the evaluation programs.
-
-Belongs here: the table `stage_reports`, from long form into figures. Does not: computing it
-(`pipelines/programs/statistics.py`).
-"""
+"""What each stage of generation gave, and how its programs compare with the evaluation programs."""
 
 from __future__ import annotations
 

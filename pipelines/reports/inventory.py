@@ -1,7 +1,4 @@
-"""What was made: rows by table, suite, stage and status; versions; failures and their reasons.
-
-Belongs here: counting rows. Does not: their values.
-"""
+"""What was made: rows by table, suite, stage and status; versions; failures and their reasons."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Quantiles, histograms and rank correlation of columns with holes.
-
-Belongs here: arithmetic on arrays. Does not: which columns, or drawing.
-"""
+"""Quantiles, histograms and rank correlation of columns with holes."""
 
 from __future__ import annotations
 

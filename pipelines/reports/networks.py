@@ -1,7 +1,6 @@
 """Simulated networks: runs by status, utilisation of links, distributions of the flows' times.
 
-Belongs here: figures of the tables `network_runs`, `network_flows` and `network_hops`. Does not: drawing, or
-simulating. Hops are millions, so they are grouped by Arrow and never looked at row by row.
+Hops are millions, so they are grouped by Arrow and never looked at row by row.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The leaderboard as the page lists it, best predictor first.
-
-Belongs here: reading its rows. Does not: metrics.
-"""
+"""The leaderboard as the page lists it, best predictor first."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Designs and programs as columns: what several tables say about one thing, side by side.
-
-Belongs here: the joins, and which columns exist. Does not: statistics of them.
-"""
+"""Designs and programs as columns: what several tables say about one thing, side by side."""
 
 from __future__ import annotations
 

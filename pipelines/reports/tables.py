@@ -1,8 +1,4 @@
-"""Tables of any folder `<table>/*.parquet`: the project's own, or a release.
-
-Belongs here: reading what a report needs of them, tolerant of columns that are not there and of files that
-cannot be read. Does not: what the figures mean.
-"""
+"""Tables of any folder `<table>/*.parquet`: the project's own, or a release."""
 
 from __future__ import annotations
 

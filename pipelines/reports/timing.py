@@ -1,7 +1,5 @@
 """Where the time went: wall-clock columns by tool.
 
-Belongs here: sums, shares and designs a core-hour. Does not: measuring time.
-
 Rows that share one run of a tool (designs of one Verilog text, data sets of one program) have its time, bit
 by bit, and it counts once.
 """

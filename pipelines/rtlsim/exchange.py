@@ -1,7 +1,5 @@
 """What passes between Python and a test bench: the bytes of its input and output file.
 
-Belongs here: their layout, and the value of a type from its bits. Does not: the test bench's text.
-
 Files are little-endian: for each array in order its elements, for each scalar one element (input); the
 latency as uint64, the bits of the result as uint64, for each bank its reads and its writes as int64, then
 each written array (output).

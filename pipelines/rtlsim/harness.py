@@ -1,7 +1,5 @@
 """The C++ test bench of a design: memories with delays, start, done, and a binary file in and out.
 
-Belongs here: the generated text. Does not: the layout of the files (`exchange.py`), or running anything.
-
 Cycle t lasts until clock edge t. A read whose address stands in cycle t delivers its data in cycle t + read
 delay; a write in cycle t is seen by reads from cycle t + write delay on. Data ports carry garbage in all
 other cycles, and registers begin with random bits, so that a design which samples at the wrong time or

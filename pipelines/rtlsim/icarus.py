@@ -1,8 +1,5 @@
 """Icarus Verilog: the same protocol as the Verilator test bench, as a check of one simulator by another.
 
-Belongs here: compiling, the run, the files. Does not: the test bench's text (`icarus_bench.py`), or judging
-the outputs.
-
 Icarus knows undefined bits, so an output that depends on a register nobody set is seen. It interprets: use
 Verilator where time matters.
 """

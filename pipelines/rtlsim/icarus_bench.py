@@ -1,7 +1,5 @@
 """The Verilog test bench of a design: the protocol of `harness.py` for any Verilog simulator.
 
-Belongs here: the generated text. Does not: running it (`icarus.py`).
-
 Reads and writes under way stand in rings with one slot a cycle; the slot of a cycle is its number modulo the
 ring's size.
 """

@@ -1,8 +1,5 @@
 """The ports of a module, read from the header of its Verilog text.
 
-Belongs here: names, directions and widths of an ANSI port list. Does not: what a port means (`harness.py`),
-or any other part of the language.
-
 A test bench drives only what is there: a design whose loads of an array were all removed has no read port.
 """
 

@@ -1,7 +1,4 @@
-"""What a simulation gave, whichever simulator ran it.
-
-Belongs here: the result and how a failed step becomes one. Does not: simulators.
-"""
+"""What a simulation gave, whichever simulator ran it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
 """Verilator: build a simulator of a design and run it on data.
 
-Belongs here: the three steps (Verilog to C++, C++ to a program, the run) and their failures as a status.
-Does not: judging the outputs.
-
 A design is one C++ translation unit against a runtime that is compiled once for each Verilator version and
 kept: most of a build's time would go into that runtime.
 """

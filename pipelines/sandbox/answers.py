@@ -1,7 +1,4 @@
-"""Waiting for the answer of a process of this project, within a limit of processor time.
-
-Belongs here: the wait, and what a machine that is too busy means. Does not: starting or ending the process.
-"""
+"""Waiting for the answer of a process of this project, within a limit of processor time."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
 """The command that confines a program: namespaces, the few visible folders, the limits of a process.
 
-Belongs here: the arguments of bubblewrap, setpriv and prlimit. Does not: starting them (runner.py),
-limits that are watched from outside (watch.py), system calls (system_calls.py).
-
 Two routes lead to a process whose limit on processes binds, since the kernel exempts the real root:
 
 * root: bubblewrap sets the mounts up as root, then setpriv takes on a user id that nobody else has;

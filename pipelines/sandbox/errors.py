@@ -1,7 +1,4 @@
-"""What is raised when a program cannot be confined, or the machine ended an attempt.
-
-Belongs here: the exceptions of this package. Does not: what a confined program did, which is a status.
-"""
+"""What is raised when a program cannot be confined, or the machine ended an attempt."""
 
 from __future__ import annotations
 

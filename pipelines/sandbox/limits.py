@@ -1,7 +1,4 @@
-"""What a confined program may use, and what became of it.
-
-Belongs here: the two records of the package. Does not: how a limit is enforced.
-"""
+"""What a confined program may use, and what became of it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Reading what a confined program left in its folder, without trusting it.
-
-Belongs here: opening a file that may be a link, a pipe or endless. Does not: the meaning of its content.
-"""
+"""Reading what a confined program left in its folder, without trusting it."""
 
 from __future__ import annotations
 

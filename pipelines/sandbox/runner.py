@@ -1,8 +1,4 @@
-"""Running a confined program: the public function.
-
-Belongs here: the folder, the descriptors, starting the process. Does not: what confinement consists of
-(confinement.py, system_calls.py), waiting and ending (supervision.py).
-"""
+"""Running a confined program: the public function."""
 
 from __future__ import annotations
 

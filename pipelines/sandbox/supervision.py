@@ -1,7 +1,4 @@
-"""Waiting for a confined program: its output, its clock, its usage, and the end of all its processes.
-
-Belongs here: the loop. Does not: building the command (confinement.py), how usage is read (watch.py).
-"""
+"""Waiting for a confined program: its output, its clock, its usage, and the end of all its processes."""
 
 from __future__ import annotations
 

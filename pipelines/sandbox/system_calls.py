@@ -1,7 +1,5 @@
 """The system calls that a confined program is refused, as a seccomp filter.
 
-Belongs here: the list, its numbers, and the filter's bytes. Does not: installing it, which bubblewrap does.
-
 The filter is the second wall behind namespaces and limits: it refuses what no compiler and no kernel of
 arithmetic needs (sockets, tracing, namespaces, mounts, memory that no limit counts) and so keeps the
 larger part of the kernel's attack surface away. Everything else is allowed.

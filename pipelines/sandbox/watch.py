@@ -1,7 +1,4 @@
-"""What a program uses, seen from outside: memory and processor time of its processes, size of its folder.
-
-Belongs here: reading /proc and walking the folder. Does not: deciding when to look, or ending anything.
-"""
+"""What a program uses, seen from outside: memory and processor time of its processes, size of its folder."""
 
 from __future__ import annotations
 

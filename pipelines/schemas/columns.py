@@ -1,8 +1,4 @@
-"""How a table is declared: one frozen dataclass a table, one `column` a field.
-
-Belongs here: the declaration language and what derives from it (the pyarrow schema, keys, units,
-checks). Does not: any particular table.
-"""
+"""How a table is declared: one frozen dataclass a table, one `column` a field."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The page of all tables, derived from their declarations.
-
-Belongs here: the text of `docs/tables.md`, which `make docs` writes. Does not: anything about a
-table that its declaration does not say; mend the declaration instead.
-"""
+"""The page of all tables, derived from their declarations."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
 """Tables on disk: one Parquet file a table and partition, written whole or not at all.
 
-Belongs here: paths of table files, atomic writes, reads that name the file when it is damaged.
-Does not: queries (DuckDB lives with the command line) or the content of any table.
-
 Layout under the data folder:
 
     tables/<table>/<partition>.parquet     content: the same inputs give the same bytes

@@ -1,7 +1,6 @@
 """What `smake` runs in SiliconCompiler's own Python: one design to placed cells of sky130.
 
-Belongs here: the calls of SiliconCompiler (0.38), and nothing of this project, which that Python does
-not know. Does not: starting it (`runner.py`). Every name of a file is fixed; the top module's is an argument.
+Every name of a file is fixed; the top module's is an argument.
 """
 
 # No postponed annotations: smake makes its options of them.

@@ -1,7 +1,5 @@
 """SiliconCompiler's manifest as figures: its metrics of one step, in the units of this project.
 
-Belongs here: the JSON, its units, what is missing. Does not: running the flow (`runner.py`).
-
 A metric is a parameter, `metric.<name>`, with a unit and a value for each step and index:
 `{"unit": "um^2", "node": {"place.detailed": {"0": {"value": 1234.5, "signature": null}}}}`
 (SiliconCompiler 0.38, `schema/parameter.py`, `metrics/asic.py`).

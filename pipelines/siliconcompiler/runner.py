@@ -1,8 +1,5 @@
 """Running SiliconCompiler on one design, when it and the tools that it drives are on the PATH.
 
-Belongs here: files, command line, limits, and what became of a design. Does not: the flow (`flow.py`, which
-runs in SiliconCompiler's own Python), its manifest (`manifest.py`).
-
 The flow ends after detailed placement: cells are sized and buffered for their places, there is no clock tree
 and no wire but an estimate. Delay is the clock period less the worst set-up slack, of the slow corner.
 """

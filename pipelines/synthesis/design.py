@@ -1,8 +1,4 @@
-"""One design through logic synthesis: Verilog in, area, cells and delay out.
-
-Belongs here: the result, and turning what the tool did into a status. Does not: the commands
-(`recipe.py`), the netlist (`netlist.py`) or the delay (`timing.py`).
-"""
+"""One design through logic synthesis: Verilog in, area, cells and delay out."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""A standard-cell library: what liberty says of each cell, in ns, pF, V, mW and pJ.
-
-Belongs here: the data classes of a library. Does not: reading a file (`liberty_reader.py`), or what
-is computed from the tables (`timing.py`).
-"""
+"""A standard-cell library: what liberty says of each cell, in ns, pF, V, mW and pJ."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""From liberty files to `Liberty`: finding the file, and what each group and unit means.
-
-Belongs here: library names, units, table templates. Does not: syntax (`liberty_syntax.py`).
-"""
+"""From liberty files to `Liberty`: finding the file, and what each group and unit means."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The syntax of liberty files: text to nested groups of attributes.
-
-Belongs here: comments, strings, continuation lines, groups, and where an error is. Does not: what
-any group or attribute means (`liberty.py`).
-"""
+"""The syntax of liberty files: text to nested groups of attributes."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Many look-up tables evaluated at once: table number, two coordinates, one value, all as arrays.
-
-Belongs here: stacking tables of different sizes and bilinear interpolation. Does not: what is
-looked up.
-"""
+"""Many look-up tables evaluated at once: table number, two coordinates, one value, all as arrays."""
 
 from __future__ import annotations
 

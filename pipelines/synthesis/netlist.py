@@ -1,8 +1,4 @@
-"""A mapped netlist as arrays: nets are numbers, cells of one type stand together.
-
-Belongs here: reading yosys' JSON netlist of the top module and counting its cells. Does not: what a
-cell type is (`liberty.py`) or how long a path takes (`timing.py`).
-"""
+"""A mapped netlist as arrays: nets are numbers, cells of one type stand together."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
 """The synthesis recipe: every yosys command from Verilog to a mapped netlist, in order.
 
-Belongs here: the commands, the fixed file names they use, and the recipe's identity. Does not:
-running them (`worker.py`). No text from outside enters a command, except the name of the top
-module, which is checked to be an identifier; so no path, quote or semicolon of a user is ever read
-by yosys.
+No text from outside enters a command, except the name of the top module, which is checked to be an
+identifier; so no path, quote or semicolon of a user is ever read by yosys.
 """
 
 from __future__ import annotations

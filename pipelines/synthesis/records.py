@@ -1,7 +1,5 @@
 """A mapped netlist as a small JSON value, to be kept and read again.
 
-Belongs here: the form and its way back. Does not: where it is kept, yosys' own JSON (`netlist.py`).
-
 Names of instances are not kept: a cell is its place in its group. Nets are differences to the net before,
 which compress to some 5 bytes a cell.
 """

@@ -1,7 +1,5 @@
 """Area and flip-flops of a mapped netlist as yosys counts them: a second opinion on our own count.
 
-Belongs here: the commands and the report of yosys' `stat`. Does not: our own count (`netlist.py`).
-
 Of a library's cells yosys makes modules of its own; those with flip-flops in them are flip-flops, two of
 yosys' for the state and its inverse of each `ff` group.
 """

@@ -1,8 +1,5 @@
 """Static timing of a mapped netlist: how long signals take from register or port to the next.
 
-Belongs here: arrival times and transitions over the netlist, and the longest path. Does not: table
-arithmetic (`lookup.py`).
-
 The model is the one of OpenSTA for a netlist without wires: loads are pin capacitances, every
 output port carries 0.02 pF, inputs switch at time 0 with zero transition, the clock reaches every
 register at time 0 with zero transition, and the slowest arrival and the slowest transition at a net

@@ -1,8 +1,6 @@
 """The process that runs pyosys on one design: run by path, with the commands in a file.
 
-Belongs here: nothing but feeding commands to yosys, so that the process starts quickly and imports
-nothing of this project. Does not: what the commands are (`recipe.py`). An error in a command ends
-the process, which is why it is a process of its own.
+An error in a command ends the process, which is why it is a process of its own.
 """
 
 from __future__ import annotations

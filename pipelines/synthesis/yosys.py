@@ -1,8 +1,4 @@
-"""Yosys and ABC on one design: a process of its own, confined and bounded.
-
-Belongs here: what the process sees, its limits, and its failures as one line. Does not: the commands
-(`recipe.py`, `recount.py`).
-"""
+"""Yosys and ABC on one design: a process of its own, confined and bounded."""
 
 from __future__ import annotations
 

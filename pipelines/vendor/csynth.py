@@ -1,7 +1,5 @@
 """Synthesis reports `csynth.xml` of Vivado HLS and Vitis HLS as rows.
 
-Belongs here: what the elements of a report mean. Does not: XML (`xml_tree.py`), where rows are kept.
-
 Read off reports of 2018.2 to 2023.1. They differ: DSP blocks are `DSP48E` in Vivado HLS; nested loops stand
 inside each other; numbers that depend on data are a range or `undef`; from 2021 on, `ModuleInformation` has
 the loops of all modules and `PragmaReport` the directives.

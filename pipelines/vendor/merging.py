@@ -1,7 +1,4 @@
-"""Rows of an import among rows of earlier ones.
-
-Belongs here: which row of a key stays. Does not: files.
-"""
+"""Rows of an import among rows of earlier ones."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """Databases of Merlin and Vitis HLS results: a Parquet file of attempts, and a JSON file of the kernels.
 
-Belongs here: the format, its words for outcomes, and the places of directives. Does not: where rows are kept.
-
 The Parquet file has one row an attempt: kernel, toolchain, the stage that ended it (`transform`, Merlin's
 source transformation, or `hls`), outcome, directives as a JSON object of named places, latency and resources.
 The JSON file, by `<suite>/<kernel>`, has the loops with the names of their places.

@@ -1,7 +1,5 @@
 """XML from anywhere as a plain tree, without document types, entities or anything outside of the text.
 
-Belongs here: limits, and one error for text that is not XML. Does not: what any element means.
-
 A document type is refused as such: it is the only place where entities are declared, and no report has one.
 """
 

@@ -1,7 +1,4 @@
-"""Calls: functions of the file inlined, operators that C spells as functions.
-
-Belongs here: arguments to parameters, results, recursion. Does not: the statements inside a function.
-"""
+"""Calls: functions of the file inlined, operators that C spells as functions."""
 
 from __future__ import annotations
 

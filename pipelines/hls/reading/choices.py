@@ -1,7 +1,4 @@
-"""`&&`, `||` and `?:`: selections where nothing has side effects, else conditions.
-
-Belongs here: operators that do not always evaluate their operands. Does not: the others (`expressions`).
-"""
+"""`&&`, `||` and `?:`: selections where nothing has side effects, else conditions."""
 
 from __future__ import annotations
 

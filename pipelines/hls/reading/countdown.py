@@ -1,7 +1,5 @@
 """Loops that count down in their condition: `while (n--)`, `while (n-- > 0)`, `for (…; --n;)`.
 
-Belongs here: such a condition as a counted loop. Does not: counted `for` statements (`counting`).
-
 The loop counts with a variable of its own, k, from the number of iterations down to 1; the program's variable
 is k - 1 in the body (k for `--n`) and keeps the value it has after the condition failed.
 """

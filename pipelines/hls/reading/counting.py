@@ -1,8 +1,5 @@
 """What makes a `for` statement a counted loop.
 
-Belongs here: the start, bound and step of a loop in terms of one variable, and why the count is exact. Does
-not: reading C.
-
 A comparison converts both sides to a common type; the variable's own type takes its place where the result
 is the same for every value the variable can have. The variable must not wrap around: signed arithmetic of
 at least 32 bits does not in a valid program; otherwise the bound, or the absence of other exits (a loop that

@@ -1,8 +1,4 @@
-"""The types of C on LP64: scalars, pointers, arrays and structures.
-
-Belongs here: what a type is, promotions, usual arithmetic conversions, layout in memory. Does not: how a
-declaration spells a type (`declarators`), or values.
-"""
+"""The types of C on LP64: scalars, pointers, arrays and structures."""
 
 from __future__ import annotations
 

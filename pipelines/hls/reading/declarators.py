@@ -1,8 +1,4 @@
-"""Declared types: from the syntax of declarations to `ctypes`; the names of the file.
-
-Belongs here: specifiers, declarators, structures, enumerations, what stands at file scope. Does not: what a
-declaration allocates (`objects`).
-"""
+"""Declared types: from the syntax of declarations to `ctypes`; the names of the file."""
 
 from __future__ import annotations
 

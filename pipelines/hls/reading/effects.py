@@ -1,7 +1,4 @@
-"""Expressions that change something: assignments, `++` and `--`.
-
-Belongs here: assignment to every kind of place, and its value. Does not: values without effects.
-"""
+"""Expressions that change something: assignments, `++` and `--`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """Expressions of C to values, and their side effects to statements.
 
-Belongs here: operators, conversions, order of evaluation. Does not: assignments (`effects`), calls (`calls`).
-
 A value is read without statements where the expression has no side effects; then `&&`, `||` and `?:` are
 selections, and array elements behind them are loaded under a predicate. Side effects become statements of
 the body being read, from left to right; behind `&&`, `||` and `?:` they stand in a condition. A value that

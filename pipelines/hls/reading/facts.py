@@ -1,7 +1,4 @@
-"""What a function's text says before it is read: its loops, and which names it changes.
-
-Belongs here: walks over syntax trees. Does not: the meaning of what they find.
-"""
+"""What a function's text says before it is read: its loops, and which names it changes."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Initial values as statements: zeros and constants first, then what has to be computed.
-
-Belongs here: stores, loops and tables that fill an object. Does not: which value goes where
-(`initialisers`).
-"""
+"""Initial values as statements: zeros and constants first, then what has to be computed."""
 
 from __future__ import annotations
 

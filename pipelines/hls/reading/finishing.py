@@ -1,7 +1,4 @@
-"""What is known only when a whole function has been read.
-
-Belongs here: arrays that turn out to be tables or unused, the final return. Does not: optimisation.
-"""
+"""What is known only when a whole function has been read."""
 
 from __future__ import annotations
 

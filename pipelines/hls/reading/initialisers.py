@@ -1,7 +1,4 @@
-"""Initialisers: which scalar each expression of a braced list sets.
-
-Belongs here: braces, designators, brace elision, strings (C11 6.7.9). Does not: what is emitted for them.
-"""
+"""Initialisers: which scalar each expression of a braced list sets."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Blocks that need not be left: `if (c) return a; return b;` is a condition with two branches.
-
-Belongs here: `Leave` at the end of a body becomes the end of the body, with what follows a condition moved
-into its other branch. Does not: leaving loops, which stays `Leave`.
-"""
+"""Blocks that need not be left: `if (c) return a; return b;` is a condition with two branches."""
 
 from __future__ import annotations
 

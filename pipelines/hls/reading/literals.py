@@ -1,7 +1,4 @@
-"""Constants of C: their types by suffix and value, their values to the last bit.
-
-Belongs here: the text of one constant. Does not: constant expressions.
-"""
+"""Constants of C: their types by suffix and value, their values to the last bit."""
 
 from __future__ import annotations
 

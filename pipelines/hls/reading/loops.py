@@ -1,8 +1,4 @@
-"""Loops: counted ones as `For`, all others as `While`.
-
-Belongs here: what makes a loop counted, conditions with side effects, break and continue. Does not: what is
-inside a body.
-"""
+"""Loops: counted ones as `For`, all others as `While`."""
 
 from __future__ import annotations
 

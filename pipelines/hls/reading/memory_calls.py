@@ -1,7 +1,4 @@
-"""`memcpy`, `memmove` and `memset`: loops over whole elements.
-
-Belongs here: the three functions of string.h that hardware can do. Does not: calls of the file's functions.
-"""
+"""`memcpy`, `memmove` and `memset`: loops over whole elements."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
 """Declared variables and arrays: storage, initial values, file-scope and static objects, parameters.
 
-Belongs here: what a declaration allocates and emits. Does not: types (`declarators`), which expression sets
-which part (`initialisers`).
-
 A table, an array that nothing stores to, has its values as `Array.initial`; every other initialised array is
 filled by statements where it is declared. Objects of static storage start at their initialiser in each call
 of the design.

@@ -1,8 +1,4 @@
-"""Parameters of the top function: the scalars and external arrays of the design.
-
-Belongs here: what an argument of each type becomes, and refusals of what has no size. Does not: parameters
-of called functions (`calls`).
-"""
+"""Parameters of the top function: the scalars and external arrays of the design."""
 
 from __future__ import annotations
 

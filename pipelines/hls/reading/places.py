@@ -1,8 +1,5 @@
 """Where values are: variables, arrays, structures split into members, and pointers that resolve to them.
 
-Belongs here: storage, the steps from an object to its parts, pointer arithmetic, loads and stores. Does not:
-how expressions are read, or declarations.
-
 A structure has no storage of its own: each member is a variable, or an array over the dimensions around the
 structure. An external array of structures whose members all have one type stays one array, as it lies in
 memory: its last dimension runs over the scalars of a structure.

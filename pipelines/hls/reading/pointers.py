@@ -1,7 +1,4 @@
-"""Pointers as values: arithmetic, comparison, conversion.
-
-Belongs here: what pointers into one array allow. Does not: pointer variables (`effects`), loads (`places`).
-"""
+"""Pointers as values: arithmetic, comparison, conversion."""
 
 from __future__ import annotations
 

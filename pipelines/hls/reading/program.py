@@ -1,7 +1,4 @@
-"""The readers of one program, put together.
-
-Belongs here: which reader calls which. Does not: anything else.
-"""
+"""The readers of one program, put together."""
 
 from __future__ import annotations
 

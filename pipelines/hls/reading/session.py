@@ -1,7 +1,4 @@
-"""What is known while a program is read: names, scopes, the statements so far, and how to refuse.
-
-Belongs here: state that every reader shares. Does not: what any construct of C means.
-"""
+"""What is known while a program is read: names, scopes, the statements so far, and how to refuse."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Statements, except loops and switch.
-
-Belongs here: blocks, conditions, jumps out of blocks, pragmas. Does not: expressions, declarations.
-"""
+"""Statements, except loops and switch."""
 
 from __future__ import annotations
 

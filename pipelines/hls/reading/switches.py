@@ -1,7 +1,5 @@
 """`switch`: conditions on a saved value, and a block that `break` leaves.
 
-Belongs here: cases, fallthrough. Does not: other statements.
-
 Cases that run into one another are one group. Each group is a condition; inside a group of several, a part
 runs when the value is one of its labels or one of an earlier part's.
 """

@@ -1,7 +1,4 @@
-"""What expressions give, and what their readers ask of one another.
-
-Belongs here: the kinds of results, conversion between scalar types, names of operators. Does not: reading.
-"""
+"""What expressions give, and what their readers ask of one another."""
 
 from __future__ import annotations
 

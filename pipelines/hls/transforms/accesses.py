@@ -1,8 +1,4 @@
-"""Which array elements a body reads and writes, and how to replace accesses.
-
-Belongs here: collecting the accesses of a loop as affine sites, tests whether two of them may meet,
-replacement of loads that keeps what did not change. Does not: what a pass does with it.
-"""
+"""Which array elements a body reads and writes, and how to replace accesses."""
 
 from __future__ import annotations
 

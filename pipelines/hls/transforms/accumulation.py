@@ -1,8 +1,4 @@
-"""Accumulators: variables that a loop only ever combines with new terms by one associative operator.
-
-Belongs here: recognising them, the operator's identity, combining values in a balanced tree. Does not:
-rewriting loops (`reduction.py`) or straight-line code (`chains.py`).
-"""
+"""Accumulators: variables that a loop only ever combines with new terms by one associative operator."""
 
 from __future__ import annotations
 

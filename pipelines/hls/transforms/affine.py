@@ -1,8 +1,5 @@
 """Affine forms: a constant plus multiples of leaves.
 
-Belongs here: the forms and their leaves, which are variables or whole expressions that are not affine. Does
-not: reading an expression as a form, which depends on the place in the program (`facts.py`).
-
 A form equals its expression modulo 2^32; when it is `exact` it equals it.
 """
 

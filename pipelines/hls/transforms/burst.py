@@ -1,8 +1,5 @@
 """The local copy of a part of an external array: its layout, and the loops that fill it and write it back.
 
-Belongs here: rows, words and lanes of a copy, which elements of a word are moved. Does not: which part of
-the array it is (`footprint.py`), the loop that works on it (`cache.py`).
-
 Off-chip memory delivers one word of `WORD_BITS` a cycle, so the array is dealt cyclically over as many
 lanes as elements fit in a word, by its flat index, and so is the copy; both loops move a word an iteration.
 """

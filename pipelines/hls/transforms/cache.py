@@ -1,9 +1,4 @@
-"""Caches: a loop works on a local copy of the part of an external array that it touches.
-
-Belongs here: replacing the accesses, the bytes that move. Does not: the copy and its transfers (`burst.py`);
-dealing the array and its copy to lanes, which is a partition like any other (`partition.py`) and comes after
-unrolling, when more is known of each access; `CacheReport.partitions` says which.
-"""
+"""Caches: a loop works on a local copy of the part of an external array that it touches."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
 """Chains of one associative operator in straight-line code become balanced trees.
 
-Belongs here: sums and products of several terms in one expression, and several updates of one variable in a
-row, as unrolling makes them. Does not: loops (`reduction.py`).
-
 The variable's old value joins last, so that it waits for one operator only, however many terms there are.
 Of integers the result is the same; floating-point chains are changed only with `unsafe_math`.
 """

@@ -1,8 +1,4 @@
-"""Copies of expressions and statements under other names and values, and the place of a loop.
-
-Belongs here: fresh names, replacing what is read, copying a body, finding and replacing one loop. Does not:
-deciding what to copy.
-"""
+"""Copies of expressions and statements under other names and values, and the place of a loop."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Counted loops: how often they run and what their variable is when.
-
-Belongs here: arithmetic on the bounds of one loop. Does not: changing a loop.
-"""
+"""Counted loops: how often they run and what their variable is when."""
 
 from __future__ import annotations
 

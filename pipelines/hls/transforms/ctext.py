@@ -1,8 +1,5 @@
 """Structured IR as C11 text, to be compiled and run natively: what a function means, in executable form.
 
-Belongs here: the text of every node, with exactly the meaning of `ir.py`. Does not: changing the function,
-compiling it, or C that people edit.
-
 Integer arithmetic is done in unsigned types and converted back, so that it wraps. What C leaves undefined
 has a fixed value here, because a converted branch may compute it and drop it: a quotient by zero and a
 shift by too much are 0 (all signs for a signed right shift), a number outside the integer type is 0. Both

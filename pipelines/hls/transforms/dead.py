@@ -1,8 +1,4 @@
-"""Removal of assignments whose value is never read before the variable is assigned again.
-
-Belongs here: the backward sweep. Does not: which values are needed (`liveness.py`), or variables that only
-feed themselves (`unneeded.py`).
-"""
+"""Removal of assignments whose value is never read before the variable is assigned again."""
 
 from __future__ import annotations
 

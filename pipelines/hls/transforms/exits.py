@@ -1,8 +1,5 @@
 """Leaving as flags: a loop that is to be pipelined without jumps.
 
-Belongs here: turning `Leave` inside one innermost loop into assignments and conditions. Does not: turning
-the conditions into predicates (`ifconversion.py`).
-
 What follows a statement that may leave goes into the branch that does not leave, or under the condition
 that no flag is set. A loop that is left becomes a conditional one: its variable steps, and it goes on, only
 while the flag is not set; the jump itself happens after the loop.

@@ -1,8 +1,5 @@
 """What is known about integer values at one point of a function: ranges, residues, differences.
 
-Belongs here: following the program (`Facts`), reading expressions as affine forms, questions about forms.
-Does not: the forms themselves (`affine.py`), which accesses a program makes (`accesses.py`).
-
 Arithmetic of signed types is taken as exact, because overflow is undefined in C; unsigned arithmetic only
 when its range shows that it does not wrap.
 """

@@ -1,8 +1,5 @@
 """Flattening: a nest of counted loops as one loop over all its iterations.
 
-Belongs here: nests of constant trip counts, statements between the loops included. Does not: deciding which
-nests.
-
 The loop variables step like an odometer at the end of each iteration: the innermost one adds its step or
 starts again, the next one steps when it starts again, and so on. Whether a variable is at its last value is
 a comparison of the present value with a constant, so that the longest cycle through registers is a

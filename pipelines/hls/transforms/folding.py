@@ -1,8 +1,5 @@
 """Simpler expressions of the same value.
 
-Belongs here: rules on one operator and its operands, ranges of integer values, sums in canonical order.
-Does not: what variables hold (`simplify.py`).
-
 No rule changes a floating value; integer rules hold modulo 2^width, because arithmetic wraps.
 """
 

@@ -1,8 +1,4 @@
-"""The part of an array that a loop may touch: a box of constant size at an affine place.
-
-Belongs here: boxes of affine accesses, coordinates of flat indices. Does not: what is done with the box
-(`cache.py`).
-"""
+"""The part of an array that a loop may touch: a box of constant size at an affine place."""
 
 from __future__ import annotations
 

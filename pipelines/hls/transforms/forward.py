@@ -1,8 +1,4 @@
-"""Forwarding in straight-line code: what was stored or loaded just before is not loaded again.
-
-Belongs here: reuse of element values inside one body, and removal of stores that are overwritten before
-anything can read them. Does not: values that live across iterations (`promote.py`).
-"""
+"""Forwarding in straight-line code: what was stored or loaded just before is not loaded again."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
 """If-conversion: conditions become predicates, so that a loop body is one block.
 
-Belongs here: the pass and the decision where it pays. Does not: pipelining itself, or jumps (`exits.py`
-turns them into flags first).
-
 Each branch is done always, on variables of its own; where the branches meet, one selection a variable that
 is needed later takes the value of the branch that counts. Loads and stores of a branch get the conjunction
 of the conditions around them as predicate. The size of the result is linear in the program's.

@@ -1,8 +1,5 @@
 """Jamming: loops in the copies of an unrolled loop's body become one loop with all copies inside.
 
-Belongs here: when copies may run statement by statement side by side, and putting them so. Does not: making
-the copies (`unroll.py`), or the proof that iterations are independent (`parallel.py`).
-
 Without it the inner loops of a loop that runs several iterations at once would follow each other, and
 nothing would run at once.
 """

@@ -1,8 +1,5 @@
 """Which values of variables are still needed: backward data flow over structured programs.
 
-Belongs here: what a body needs from before it, what is needed after each loop and condition. Does not:
-what to do with a value nobody needs.
-
 One walk backward keeps the set of names whose value may be read later. At a loop's head that set is what is
 needed after the loop, what its body reads before it assigns it (`exposed`, computed once a loop, inner
 loops first), and what is needed where a statement inside leaves to. That is exact for structured loops, so

@@ -1,7 +1,5 @@
 """Accesses of opposite branches through one port: the index is selected, not the access.
 
-Belongs here: straight-line bodies after if-conversion. Does not: loads of the same element (`sharing.py`).
-
 Two stores to one array whose predicates differ in one literal, which is the opposite in the other, never
 happen both: they become one store, of the selected value at the selected index, at the place of the second.
 Two such loads become one at the place of the first, where the index of the second must be known. A selected

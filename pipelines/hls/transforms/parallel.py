@@ -1,8 +1,5 @@
 """Loops whose iterations are independent: the proof, and running several of them at once.
 
-Belongs here: dependences between iterations of a loop of the structured IR, by integer sets; `parallel`
-directives. Does not: distances of dependences in scheduled code (`hls/dependence.py`).
-
 Two accesses meet in different iterations when the set of (iteration, other iteration) in which their
 subscripts are equal is not empty. What is not affine counts as any value within its range.
 """

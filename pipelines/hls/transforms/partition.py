@@ -1,8 +1,5 @@
 """Partitioning: one array becomes several, so that several elements can be accessed in a cycle.
 
-Belongs here: dealing an array's elements to banks, and finding the bank of each access. Does not: when a
-partition pays; arrays as registers (`registers.py`).
-
 An access whose bank is known, because the residue or the range of its index is, goes straight to it. Any
 other reads from every bank that it may be and selects, or stores under the condition that the bank is meant.
 """

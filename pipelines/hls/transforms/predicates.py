@@ -1,7 +1,4 @@
-"""What the predicates of a straight-line body imply.
-
-Belongs here: predicates as sets of literals. Does not: using them (`sharing.py`, `merging.py`).
-"""
+"""What the predicates of a straight-line body imply."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
 """Promotion: an array element that a loop reads and writes becomes a register for the loop's duration.
 
-Belongs here: which elements may be promoted out of which loops, and doing it. Does not: reuse of values in
-straight-line code (`forward.py`).
-
 An element qualifies when its indices do not change in the loop, no other access of the loop may touch it,
 the loop is left at its end only, and it may be touched whenever the loop runs: either some access of each
 run proves that, or its indices are in bounds. The values are those of the program; nothing is reassociated.

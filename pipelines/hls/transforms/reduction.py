@@ -1,8 +1,5 @@
 """Reductions: an accumulation in one variable becomes several that are joined by a balanced tree.
 
-Belongs here: partial accumulators for the copies of an unrolled loop, and interleaved ones for a pipelined
-loop. Does not: finding accumulators (`accumulation.py`), straight-line chains (`chains.py`).
-
 That reorders the operator's applications. Of integers the result is the same; of floating-point numbers it
 is not to the last bit, so it needs permission (`unsafe_math`).
 """

@@ -1,7 +1,5 @@
 """Small local arrays as registers: a variable an element.
 
-Belongs here: which arrays, and replacing their accesses. Does not: dealing arrays to banks (`partition.py`).
-
 An index that is constant names its element. Any other index reads by a tree of selections over the
 elements, and stores by a selection in each element.
 """

@@ -1,7 +1,4 @@
-"""Choosing one of many values by an index: trees of selections.
-
-Belongs here: the trees, predicates of one choice. Does not: what the values are.
-"""
+"""Choosing one of many values by an index: trees of selections."""
 
 from __future__ import annotations
 

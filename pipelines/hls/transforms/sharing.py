@@ -1,8 +1,5 @@
 """Loads of one element under different predicates become one load.
 
-Belongs here: straight-line bodies after if-conversion, where branches load what the condition or the other
-branch loads, too. Does not: values that were stored (`forward.py`), or that live across iterations.
-
 A load whose predicate implies that of an earlier load of the same element takes its value. Two loads that
 differ in one literal, which is the opposite in the other, become one without that literal at the place of
 the first: whatever holds, one of them happens.

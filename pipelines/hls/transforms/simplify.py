@@ -1,8 +1,5 @@
 """Simplification: what is known is put in place, what nobody needs is removed.
 
-Belongs here: following the values of variables forward through a structured program, folding of conditions
-and loops, removal of dead assignments. Does not: rules on expressions (`folding.py`), moving code.
-
 The forward walk keeps for each variable a constant or another variable it equals. A branch is followed with
 the same table; its changes are undone from a log and joined with those of the other branch, so that the work
 is in proportion to what changes. At a loop everything the loop assigns is forgotten first.

@@ -1,7 +1,4 @@
-"""Tiling: a loop over pieces of a counted loop's iterations, and a loop over one piece inside it.
-
-Belongs here: strip-mining one loop. Does not: exchanging loops.
-"""
+"""Tiling: a loop over pieces of a counted loop's iterations, and a loop over one piece inside it."""
 
 from __future__ import annotations
 

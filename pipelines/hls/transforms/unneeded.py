@@ -1,7 +1,5 @@
 """Removal of what nobody needs: values of variables, elements of local arrays, empty statements.
 
-Belongs here: marking from what is seen outside, and sweeping. Does not: finding out values.
-
 Needed are the operands of stores to external arrays, of conditions, bounds and the result; then whatever
 is assigned to a needed variable or stored to a needed local array. The order of statements plays no part,
 so that a variable that only ever feeds itself goes, too.

@@ -1,8 +1,5 @@
 """Unrolling: copies of a loop's body in place of iterations.
 
-Belongs here: full and partial unrolling of one loop, full unrolling of everything inside a loop. Does not:
-deciding which loops, or joining the copies' results.
-
 Each copy has blocks, loops and private variables of its own, called as in the source with `_u1`, `_u2`, …;
 directives on loops inside go along. Where the iterations do not divide by the factor, a loop
 `<name>_epilogue` does the rest.

@@ -1,8 +1,5 @@
 """Which functional unit an operation needs, its ports and cycles, and its Verilog.
 
-Belongs here: the one interface to the units for the rest of the engine. Does not: the units' own text
-(`*.v`), delays and areas (`timing.py`), or which operations share a unit.
-
 Every unit takes its operands in the cycle an operation starts and has the result on its output
 `latency_cycles` later, for that one cycle. A unit with `busy_cycles` of 1 takes new operands every cycle.
 """

@@ -1,8 +1,4 @@
-"""Delays, area and flip-flops of functional units, from measurements in a standard-cell library.
-
-Belongs here: which units are measured, and the figures of any other by its neighbours in width. Does not: the
-measuring (`tests/benchmarks/characterise_operators.py`), which writes the table with the operators' delays.
-"""
+"""Delays, area and flip-flops of functional units, from measurements in a standard-cell library."""
 
 from __future__ import annotations
 

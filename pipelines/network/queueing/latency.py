@@ -1,8 +1,5 @@
 """Latency of every flow: waits and service at all queues of its way, there and back.
 
-Belongs here: sums along routes, and the distribution of a round trip. Does not: waits at a queue
-(`network.py`).
-
 Source: chapter 5.3.4, algorithm 1 (lines 11 to 14): queueing and link delays are added along the path; the
 round-trip time is the latency of a packet and that of its acknowledgement.
 """

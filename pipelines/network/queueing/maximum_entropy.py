@@ -1,8 +1,5 @@
 """One queue by the principle of maximum entropy: GE/G/1 and GE/G/1/N, several flows, first come first served.
 
-Belongs here: the closed forms of one queue, and of merging, departing and splitting flows. Does not: networks
-of queues (`network.py`), which compute the same in one compiled pass.
-
 Source: chapter 5.3.3, equations 5.1 to 5.5 and figure 5.3. Equation 5.1 as printed, with C_A^2 - 1 in its
 first term and no 2 in the second denominator, gives negative waits; the form here is Kouvatsos' (1994):
 

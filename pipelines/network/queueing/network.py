@@ -1,8 +1,5 @@
 """A network of queues in one topological pass: decomposition, waits of every flow at every queue.
 
-Belongs here: sums over the flows of a pair of queues, and the pass over queues. Does not: the closed forms of
-one queue (`maximum_entropy.py`), end-to-end latency (`latency.py`).
-
 Flows that go from one queue to the same next one are one stream there: a million flows are some hundred
 thousand streams, and the pass takes milliseconds.
 

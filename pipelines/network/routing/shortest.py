@@ -1,7 +1,5 @@
 """Routes along shortest paths: equal-cost multi-path by a hash of the flow, or fixed by destination.
 
-Belongs here: hop counts and the walk of every flow. Does not: topologies.
-
 A node with several links on shortest paths takes the one of a digit: of the flow's hash (ECMP: 16 bits a
 choice), or of the destination's number (fixed: destination modulo the choices, as d-mod-k). In a fat-tree
 these are the two uplink choices, at the edge and at the aggregation switch.

@@ -1,8 +1,4 @@
-"""What queueing theory says of a simulated run, beside its packets.
-
-Belongs here: theory's columns of network_flows and network_hops. Does not: sums of packets (`truth.py`), the
-theory (`queueing`).
-"""
+"""What queueing theory says of a simulated run, beside its packets."""
 
 from __future__ import annotations
 

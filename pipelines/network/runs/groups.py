@@ -1,7 +1,5 @@
 """Which networks are simulated: groups of runs, as a grid or drawn from a seed.
 
-Belongs here: a group's options and the runs that it stands for. Does not: simulating them (`simulate.py`).
-
 Source: table 5.3 (patterns, arrivals, packet sizes, loads, sizes of trees); section 5.4.2 on density and on
 trees of two tiers.
 """

@@ -1,8 +1,4 @@
-"""Simulating a group of runs, several at a time, each remembered by its content.
-
-Belongs here: which simulator a run goes to, rows of failures, the cache. Does not: what is in a row
-(`truth.py`, `estimates.py`).
-"""
+"""Simulating a group of runs, several at a time, each remembered by its content."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""What the packets of a simulated run say: sums by run, by flow, by flow and queue.
-
-Belongs here: summing packets into columns. Does not: theory's columns beside them (`estimates.py`), running
-simulators (`simulate.py`).
-"""
+"""What the packets of a simulated run say: sums by run, by flow, by flow and queue."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The project's own event simulator as a program: built once, run on a scenario.
-
-Belongs here: building it and running it. Does not: its files (`scenario.py`), ns-3 (`ns3.py`).
-"""
+"""The project's own event simulator as a program: built once, run on a scenario."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""ns-3 as a second simulator of the same scenarios, and the only one of TCP.
-
-Belongs here: finding ns-3, building our program over it and running it. Does not: ns-3 itself, which is a
-package of its own (GPL-2.0) and no dependency; the program's files (`scenario.py`).
-"""
+"""ns-3 as a second simulator of the same scenarios, and the only one of TCP."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""What a simulator is given and gives, and their files.
-
-Belongs here: the layouts of `scenario.h`, seen from Python. Does not: running a simulator (`engine.py`,
-`ns3.py`), rows (`rows.py`).
-"""
+"""What a simulator is given and gives, and their files."""
 
 from __future__ import annotations
 

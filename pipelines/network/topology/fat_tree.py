@@ -1,7 +1,5 @@
 """Fat-trees: k-ary of three tiers, and of two tiers with parallel links.
 
-Belongs here: their nodes, links and names of queues. Does not: routing, which reads the graph alone.
-
 Source: chapter 5.4.1 and table 5.3 (k = 4, 8, 12, 16 give 16, 128, 432, 1024 hosts); section 5.4.2 on the
 variant of two tiers.
 """

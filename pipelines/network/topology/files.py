@@ -1,7 +1,5 @@
 """Networks from files: JSON of nodes and links, and GraphML.
 
-Belongs here: reading and checking them. Does not: the arrays that follow (`graph.py`).
-
 JSON: {"nodes": [{"id": "a", "host": true}, {"id": "s", "tier": 1}],
        "links": [{"source": "a", "target": "s", "rate_bps": 100000000, "delay_ns": 0}]}
 GraphML: an undirected graph with the same attributes on its nodes and edges.

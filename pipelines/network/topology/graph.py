@@ -1,8 +1,5 @@
 """A network of output-queued switches: every direction of every link is a queue and its server.
 
-Belongs here: the arrays that all engines read, and building them from a list of links. Does not:
-particular families of networks (`fat_tree.py`), files (`files.py`).
-
 Source: the output-queued abstraction of chapter 5.2 (figure 5.1).
 """
 

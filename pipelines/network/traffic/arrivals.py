@@ -1,8 +1,4 @@
-"""When packets of a flow come, and how large they are.
-
-Belongs here: arrival processes and packet sizes with their moments. Does not: which hosts talk
-(`patterns.py`), drawing packets (`schedule.py`).
-"""
+"""When packets of a flow come, and how large they are."""
 
 from __future__ import annotations
 

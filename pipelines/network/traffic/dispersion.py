@@ -1,8 +1,5 @@
 """How bursty measured flows are: the moments that queueing theory takes, from packets.
 
-Belongs here: sizes, and the variation of arrivals at the scale of time that queues feel. Does not: processes
-whose moments are given (`arrivals.py`), files of packets (`traces.py`).
-
 The squared coefficient of variation of the times between packets says how long queues get only where these
 times are independent. In a trace they are not: packets of a message follow each other evenly, messages come
 together, and long silences, which no queue feels, are most of the variance. What a queue feels is the

@@ -1,8 +1,5 @@
 """Generated traces: bursty traffic with heavy tails, for where no trace of a real network is at hand.
 
-Belongs here: messages between pairs of hosts and their packets, from a seed. Does not: files and flows of
-traces (`traces.py`), the smooth processes that theory has closed forms for (`arrivals.py`).
-
 What real traffic shows and this has: a few pairs of hosts send most (Zipf); messages have sizes with a heavy
 tail (a bounded Pareto distribution), many of one small packet; hosts are busy and idle on several scales of
 time at once, a product of ON/OFF processes. Long messages on links of limited rate make the sum of flows vary

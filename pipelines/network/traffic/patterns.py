@@ -1,7 +1,5 @@
 """Which hosts talk, and how much.
 
-Belongs here: patterns of traffic and their rates. Does not: drawing packets (`schedule.py`).
-
 Source: table 5.3 (all-to-all, broadcast, incast; link utilisation of 25, 50 and 75 %); section 5.4.2 on the
 density of all-to-all traffic.
 """

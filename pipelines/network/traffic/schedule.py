@@ -1,8 +1,4 @@
-"""The packets of a run: when each is sent, of which flow, how large. Every engine is driven by these.
-
-Belongs here: drawing them from a seed. Does not: their file, which the simulators share
-(`simulation/scenario.py`).
-"""
+"""The packets of a run: when each is sent, of which flow, how large. Every engine is driven by these."""
 
 from __future__ import annotations
 

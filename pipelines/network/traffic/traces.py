@@ -1,8 +1,4 @@
-"""Traces: packets that were seen somewhere, or generated, with their times, hosts and sizes.
-
-Belongs here: their files, their flows as traffic, and traces of larger networks from those of smaller ones.
-Does not: how bursty a flow is (`dispersion.py`), traces that no one has seen (`generated.py`).
-"""
+"""Traces: packets that were seen somewhere, or generated, with their times, hosts and sizes."""
 
 from __future__ import annotations
 

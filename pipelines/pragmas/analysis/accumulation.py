@@ -1,8 +1,4 @@
-"""Statements that combine a value with new terms by an associative operator.
-
-Belongs here: recognising `x = x op ...` and taking it apart. Does not: over which loops the accumulation
-may be reordered (`dependences.py`).
-"""
+"""Statements that combine a value with new terms by an associative operator."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Affine conditions around statements.
-
-Belongs here: reading them from expressions. Does not: what becomes of a statement below one (`nest.py`).
-"""
+"""Affine conditions around statements."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """How many points an integer set has.
 
-Belongs here: sets of constant bounds as isl gives them. Does not: which sets (`elements.py`).
-
 A set is cut into disjoint basic sets, and each of them into groups of dimensions that no constraint joins.
 A group is counted over a grid of all its dimensions but one, for which the constraints give an interval; a
 group whose dimensions are all in quotients is counted over the whole grid.

@@ -1,8 +1,5 @@
 """What dependences mean: reductions, and which loops they make wait.
 
-Belongs here: from flows between accesses to `Dependence`s, reduction loops and the facts of loops. Does
-not: finding flows (`flow.py`).
-
 A reduction over a loop: each iteration combines the statement's target with new terms by one associative
 operator, the value comes from the statement's own last iteration, and nothing else reads it on the way.
 Registers can be renamed, so scalars have RAW dependences only; the same is true of a local array in a loop

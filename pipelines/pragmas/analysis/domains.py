@@ -1,7 +1,5 @@
 """Iteration domains: as text for isl, and how many points they have.
 
-Belongs here: constraints on counters, trip counts, counts of iterations. Does not: elements of arrays.
-
 Iterations are counted from the innermost loop outwards: what is inside a loop is a function of the counters
 its bounds mention, held as an array over these, and a sum over one counter is a difference of running sums.
 So a nest whose bounds each mention one counter takes one array of one dimension.

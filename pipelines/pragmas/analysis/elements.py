@@ -1,7 +1,5 @@
 """Elements of arrays that a program or an iteration of a loop touches.
 
-Belongs here: facts of arrays and footprints. Does not: counting points of a set (`counting.py`).
-
 The footprint of a loop is of an iteration that touches most. It is looked for among iterations in which each
 counter around is at its first, middle or last value, as far as the number depends on it: on counters that
 bounds inside the loop mention, and on those by which accesses of the array move apart. So it is never above

@@ -1,7 +1,4 @@
-"""How a program outside of the supported class is refused.
-
-Belongs here: the one form of these messages. Does not: finding out (`nest.py`, `operations.py`).
-"""
+"""How a program outside of the supported class is refused."""
 
 from __future__ import annotations
 

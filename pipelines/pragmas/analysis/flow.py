@@ -1,8 +1,5 @@
 """Which access takes its value from which, and which must stay in order: exact dataflow by isl.
 
-Belongs here: writing accesses and their order as isl maps, and reading the answer. Does not: reductions and
-what a dependence means for a loop (`dependences.py`).
-
 A RAW dependence goes from the last write of an element before a read to that read; a WAW from a write to the
 next one; a WAR from a read to the next write. All others follow from these.
 

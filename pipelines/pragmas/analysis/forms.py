@@ -1,7 +1,5 @@
 """Affine forms over loop counters, and reading them from expressions.
 
-Belongs here: arithmetic on `Affine`. Does not: what the loops are (`nest.py`).
-
 An integer expression is taken for the number it stands for: arithmetic is assumed not to wrap around, which
 C leaves undefined for signed types.
 """

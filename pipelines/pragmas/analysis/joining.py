@@ -1,8 +1,5 @@
 """Accumulations that a program splits over temporaries, as one statement.
 
-Belongs here: `t = x[i]; t = t + e; x[i] = t;` to `x[i] = x[i] + e;`. Does not: any other rewriting; all other
-statements stay as the front end gives them.
-
 Each statement of such a chain reads what the one right before it has assigned, once, and nothing else reads
 that. So nothing happens between a value and its use, and the values are the same.
 """

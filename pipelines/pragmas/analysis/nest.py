@@ -1,8 +1,5 @@
 """The loops and assignments of a function as the analysis works on them.
 
-Belongs here: walking the structured IR once; what is outside of the affine class is refused here, or marked
-in a relaxed analysis. Does not: dependences, counts, operations.
-
 Two names for one thing: a loop's *iterator* is its C variable, its *counter* the number of the iteration,
 0 for the first. `iterator = start + step * counter`. All forms inside this package are over counters, so
 that a decreasing loop is like any other; those of a `Summary` are over iterators.

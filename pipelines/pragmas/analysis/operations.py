@@ -1,8 +1,5 @@
 """The operation graph of a statement, and the elements it accesses.
 
-Belongs here: from a right-hand side to operations with operands (NLP-DSE, definition 6.1). Does not: what
-an operation costs, or dependences between statements.
-
 What costs nothing is no operation: constants, conversions between integer types, integer values of loop
 counters and constants alone (a tool steps them), affine subscripts, and values that are the same in the
 whole program (a tool computes them once). Equal values of a statement are one operation.

@@ -1,7 +1,4 @@
-"""Expressions as a reader of the C text knows them, for messages.
-
-Belongs here: short text. Does not: exact C (`pipelines.hls` prints that).
-"""
+"""Expressions as a reader of the C text knows them, for messages."""
 
 from __future__ import annotations
 

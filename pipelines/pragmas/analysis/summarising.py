@@ -1,7 +1,4 @@
-"""From C text to a `Summary`.
-
-Belongs here: the order of the steps. Does not: any of them.
-"""
+"""From C text to a `Summary`."""
 
 from __future__ import annotations
 

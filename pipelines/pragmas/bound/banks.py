@@ -1,8 +1,5 @@
 """Loads of a pipelined loop whose bank nobody knows beforehand, and what they ask of its interval.
 
-Belongs here: accesses of arrays in cyclic banks of one read port each (ResMII). Does not: how many banks an
-array gets, or arrays that are partitioned completely, which have no ports.
-
 An access `y[k - i - 1]` in copies for `i` goes to a bank that depends on `k`: every copy takes the read port
 of every bank, so that a factor of u needs u cycles for it however many banks there are. `y[i]` in u copies
 takes one port of each of u banks.

@@ -1,7 +1,5 @@
 """What tools make of a configuration by themselves: the completed configuration, from which bounds follow.
 
-Belongs here: the rules of decision 012. Does not: what the completed configuration costs.
-
 Source: NLP-DSE section 4.1 (Vitis and Merlin optimisations) and equations 5 to 8.
 """
 

@@ -1,7 +1,5 @@
 """What is above pipelines: sequences, coarse-grained copies and stages, flattened nests; and resources.
 
-Belongs here: how bounds of places make the bound of a program. Does not: leaves, transfers.
-
 A place's cycles are two numbers: those that every execution takes anew, and the *fill* that a nest of loops
 which is flattened into one pipeline takes only once.
 

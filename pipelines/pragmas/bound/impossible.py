@@ -1,8 +1,5 @@
 """Latencies that no design of a program can have, whatever its directives.
 
-Belongs here: the check of a reported latency against what must pass through the ports. Does not: the bound of
-a configuration (`whole.py`).
-
 A report may leave out what its tool does not know: loops without a trip count, and with them the transfers of
 what they hold. Such a number is no latency of the program.
 """

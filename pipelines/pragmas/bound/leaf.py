@@ -1,8 +1,4 @@
-"""A pipelined loop with all loops inside unrolled, and straight-line nests: the constants of the bound.
-
-Belongs here: theorems 6.9, 6.12, 6.13, 6.14 and recurrences. Does not: what is above the pipeline
-(`composition.py`).
-"""
+"""A pipelined loop with all loops inside unrolled, and straight-line nests: the constants of the bound."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Targets from JSON files: those of the package by name, others by path.
-
-Belongs here: the files' format. Does not: figures (`targets/*.json`), the shape in memory (`target.py`).
-"""
+"""Targets from JSON files: those of the package by name, others by path."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What a bound answers.
-
-Belongs here: the shape of the answer. Does not: finding it.
-"""
+"""What a bound answers."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Straight-line code: critical paths of statements, trees of associative operations, recurrences.
-
-Belongs here: theorems 6.6, 6.7 and 6.12, on the operations of statements. Does not: loops (`leaf.py`).
-"""
+"""Straight-line code: critical paths of statements, trees of associative operations, recurrences."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What hardware and tool a bound is for: times and DSPs of operations, transfers, limits.
-
-Belongs here: the shape of the data. Does not: the data (`targets/*.json`, each figure with its source).
-"""
+"""What hardware and tool a bound is for: times and DSPs of operations, transfers, limits."""
 
 from __future__ import annotations
 

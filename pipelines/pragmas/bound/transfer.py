@@ -1,7 +1,4 @@
-"""Transfers from and to memory outside, and memory on chip.
-
-Belongs here: theorems 6.18 and 6.19, equation 16. Does not: how they add to computation (`whole.py`).
-"""
+"""Transfers from and to memory outside, and memory on chip."""
 
 from __future__ import annotations
 

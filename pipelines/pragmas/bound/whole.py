@@ -1,7 +1,4 @@
-"""The bound of a program: computation and transfer together, resources, and what each part takes.
-
-Belongs here: theorem 6.21 and equation 15. Does not: any part's own bound.
-"""
+"""The bound of a program: computation and transfer together, resources, and what each part takes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """C with the pragmas of a configuration: Merlin's above loops, or Vitis' inside them.
 
-Belongs here: where in the text a pragma goes. Does not: which directives there are (`directives.py`).
-
 Works on the text as it is, so that everything else stays: loops are found by the line of their `for`.
 """
 

@@ -1,7 +1,5 @@
 """A rival: bottleneck-driven search without a solver, in the manner of AutoDSE.
 
-Belongs here: the order in which directives of the slowest loops are tried. Does not: measuring.
-
 From the plain program, each round looks at the loops of the nest that takes longest, inner before outer, and
 tries every value of one directive of a loop. It goes on from the fastest ones; when no directive of that nest
 helps, the next nest is looked at; when none helps at all, the search goes back to the best design whose other

@@ -1,8 +1,5 @@
 """A configuration as directives of the project's own high-level synthesis.
 
-Belongs here: which directives make the design that a bound speaks of. Does not: whether they are applied, or
-how strips are written (`strips.py`).
-
 The engine does by itself less than Merlin and Vitis do: what completion adds (`bound/completion.py`) and the
 partitions of equations 10 and 11 are written out; factors may be strips in the text.
 """

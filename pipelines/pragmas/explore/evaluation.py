@@ -1,7 +1,4 @@
-"""What an evaluator says of a configuration, and what an evaluator is.
-
-Belongs here: the interface between a search and whatever measures. Does not: any evaluator.
-"""
+"""What an evaluator says of a configuration, and what an evaluator is."""
 
 from __future__ import annotations
 

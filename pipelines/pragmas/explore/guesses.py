@@ -1,8 +1,4 @@
-"""Sub-problems of Algorithm 1 within limits: designs that are likely done in time and likely fit.
-
-Belongs here: solving one, to a gap where it is a guess, and asking for less where a tool makes too much of
-it. Does not: when one is asked for (`ladder.py`, `remaining.py`).
-"""
+"""Sub-problems of Algorithm 1 within limits: designs that are likely done in time and likely fit."""
 
 from __future__ import annotations
 

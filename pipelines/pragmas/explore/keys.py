@@ -1,7 +1,4 @@
-"""When two configurations are the same.
-
-Belongs here: the canonical text of a configuration, and a configuration of such a text. Does not: more.
-"""
+"""When two configurations are the same."""
 
 from __future__ import annotations
 

@@ -1,9 +1,5 @@
 """Algorithm 1: the best configuration of each rung of partitions, measured until none can win.
 
-Belongs here: the search as a whole and the order of the ladder's sub-problems. Does not: what follows the
-ladder (`remaining.py`), sub-problems within limits (`guesses.py`), the state (`walking.py`), solving
-(`program/`), or measuring (an `Evaluator`).
-
 Source: NLP-DSE section 7, Algorithm 1. Differs in three things that it leaves open: designs of several
 sub-problems are measured at a time; a configuration that was measured before is not measured again; and since
 constraints only grow along a ladder, the search ends at the first rung whose bound, over coarse and fine

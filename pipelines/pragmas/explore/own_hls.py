@@ -1,8 +1,5 @@
 """Measuring with the project's own high-level synthesis: compiled, counted cycle by cycle, equal to native C.
 
-Belongs here: one killable process a design, its limits, and what its rows mean to a search. Does not: the
-engines, or the search.
-
 A process is forked from a server that has imported the engines. It is ended at a limit of processor time,
 its own and its tools', with the tool that it waits for: a design whose loops are unrolled too far takes
 minutes, as with any tool. A limit by the clock, which is ten times that, is a fault of the machine.

@@ -1,8 +1,5 @@
 """Where loops stand in a C text.
 
-Belongs here: positions in the text as it is, without a parser, so that everything around a change stays. Does
-not: what is written there (`annotate.py`, `strips.py`).
-
 A text is searched with comments, strings and preprocessor lines blanked, all else at its place.
 """
 

@@ -1,8 +1,5 @@
 """A rival: what a predictor of latencies likes best is measured first, in the manner of HARP.
 
-Belongs here: which configurations a predictor is asked about, and in which order they are measured. Does not:
-the predictor, which is passed in.
-
 Configurations are changed bottom up, one directive of one loop at a time, inner loops before outer ones; the
 best predicted ones are gone on from, pass after pass, until the time for it ends. Then the best predicted
 designs are measured, best first. Nothing is learned from what is measured.

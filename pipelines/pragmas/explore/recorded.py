@@ -1,7 +1,4 @@
-"""Measuring by looking up: a table of results that others made, or a folder of synthesis reports.
-
-Belongs here: finding the result of a configuration. Does not: reading formats (`pipelines/vendor`).
-"""
+"""Measuring by looking up: a table of results that others made, or a folder of synthesis reports."""
 
 from __future__ import annotations
 

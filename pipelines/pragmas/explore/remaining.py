@@ -1,8 +1,4 @@
-"""What follows the ladder of Algorithm 1: the best of all that was not measured, until nothing of it can win.
-
-Belongs here: the proof, and which designs are measured for it. Does not: the ladder (`ladder.py`), or solving
-a guess (`guesses.py`).
-"""
+"""What follows the ladder of Algorithm 1: the best unmeasured design, until none can win."""
 
 from __future__ import annotations
 

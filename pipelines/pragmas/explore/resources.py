@@ -1,7 +1,5 @@
 """What designs take of a limit on resources, learned from those that were measured.
 
-Belongs here: the model and its fit. Does not: equation 15 (`bound/`), or the search (`ladder.py`).
-
 Theorem 6.17 counts units alone. Where a limit stands for area, registers and multiplexers take some of it,
 which grow with the operations of the unrolled program whatever the interval: designs of covariance take 42 to
 45 mm2 with intervals of 1 to 8, their units 11 to 3. So of a design of u units and s operations is expected

@@ -1,7 +1,4 @@
-"""An exploration as rows of `pragma_designs`.
-
-Belongs here: which column says what. Does not: the search.
-"""
+"""An exploration as rows of `pragma_designs`."""
 
 from __future__ import annotations
 

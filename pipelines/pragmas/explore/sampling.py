@@ -1,7 +1,5 @@
 """Rivals without direction: all configurations where they are few, and random ones.
 
-Belongs here: listing and drawing configurations. Does not: measuring (`bottleneck.Measuring`).
-
 A configuration pipelines at most one loop on each way from the root to a statement; loops inside it are
 unrolled by completion and have no choice of their own.
 """

@@ -1,8 +1,5 @@
 """Longer intervals for a design that does not fit: units, and registers between them, are then shared.
 
-Belongs here: which interval is asked for next. Does not: limits on resources (`resources.py`), or when such a
-design is measured (`walking.py`).
-
 The program knows a few intervals, and theorem 6.17 counts units alone. A pipeline as deep as a sum of 200
 terms has more area in registers than in units, and the interval that a tool reaches may be longer than any
 that the program knows; so what a longer one saves is seen only in what was measured.

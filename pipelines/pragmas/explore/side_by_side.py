@@ -1,7 +1,5 @@
 """Several designs measured at a time, each begun as soon as another one ends.
 
-Belongs here: whose result is next, and the time of the search. Does not: which design to begin.
-
 Time is that of the search, not of the clock: seconds of the solver, and those that each design took by its
 own account. So a search of designs that are remembered takes the same seconds and the same way as the first.
 A search in steps takes results in the order in which designs were begun, so that no seconds decide anything.

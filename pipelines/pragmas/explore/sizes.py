@@ -1,8 +1,5 @@
 """How large designs may be to be done in time, learned from those that were and were not.
 
-Belongs here: measures of a design's size and their limits. Does not: limits on resources (`resources.py`), or
-which design to measure (`ladder.py`).
-
 After a design that ran out of time the next ones have at most half its copies and a quarter of its
 partitions, after one that did not they may have twice its own, and up to four times where it took little of
 the time that it may. Designs with copies of whole modules take longer than others of their size, so the two

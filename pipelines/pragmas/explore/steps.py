@@ -1,7 +1,4 @@
-"""What a search did: its steps, the best design so far, and what is proven.
-
-Belongs here: the shape of the log, shared by every search. Does not: any search.
-"""
+"""What a search did: its steps, the best design so far, and what is proven."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
 """Factors of loops as strips in the text: a loop over strips, and one over the lanes of a strip.
 
-Belongs here: strip-mining C, as NLP-DSE section 4.1 says that Merlin unrolls in part. Does not: which
-directives the two loops get (`directives.py`).
-
 The project's own synthesis unrolls in steps: the counter of a loop with factor 4 goes 0, 4, 8. Where an array
 has as many banks, the place of an element within its bank is then a quotient of the counter, and in nests
 that are flattened, or where the trip count varies, what a pipeline writes and reads again can no longer be

@@ -1,7 +1,4 @@
-"""Explorations of PolyBench kernels with our own high-level synthesis, as rows.
-
-Belongs here: which programs, which searches, and remembering whole explorations. Does not: a search.
-"""
+"""Explorations of PolyBench kernels with our own high-level synthesis, as rows."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The state of one search by Algorithm 1: what was measured, what is known of it, and its log.
-
-Belongs here: options, sub-problems, and what each measured design changes. Does not: which sub-problem is
-asked for (`ladder.py`, `guesses.py`, `remaining.py`).
-"""
+"""The state of one search by Algorithm 1: what was measured, what is known of it, and its log."""
 
 from __future__ import annotations
 

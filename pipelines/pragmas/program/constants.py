@@ -1,8 +1,5 @@
 """The space of a program: every option of every loop with its constants, from the functions of the bound.
 
-Belongs here: equations 1 to 8 and 12 to 14, which say what may be chosen. Does not: what a choice costs
-(`pragmas/bound`), or constraints between loops (`model.py`).
-
 Source: NLP-DSE section 5.1 and 5.2, decision 012.
 """
 

@@ -1,7 +1,4 @@
-"""Between configurations and the options of a space.
-
-Belongs here: both directions. Does not: constants or constraints.
-"""
+"""Between configurations and the options of a space."""
 
 from __future__ import annotations
 

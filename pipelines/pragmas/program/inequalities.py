@@ -1,7 +1,4 @@
-"""Valid inequalities: each way takes at least what the choices that concern it allow.
-
-Belongs here: constraints that no design breaks and that relaxations do. Does not: what designs are.
-"""
+"""Valid inequalities: each way takes at least what the choices that concern it allow."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What limits designs: partitions of arrays, DSPs, memory on chip, and configurations that are not wanted.
-
-Belongs here: equations 4, 7, 9 to 11, 15 and 16. Does not: latency (`tree.py`).
-"""
+"""What limits designs: partitions of arrays, DSPs, memory on chip, and configurations that are not wanted."""
 
 from __future__ import annotations
 

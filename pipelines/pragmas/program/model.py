@@ -1,8 +1,5 @@
 """Variables of the convex program, and the forms that its constraints are made of.
 
-Belongs here: one binary an option, variables that follow from them, and start values. Does not: latency
-(`tree.py`), limits (`limits.py`), valid inequalities (`inequalities.py`), running the solver (`solving.py`).
-
 Source: NLP-DSE equations 1 to 6; the form and its proof are in docs/pragmas.md, 'Program'.
 """
 

@@ -1,7 +1,4 @@
-"""What is asked of the program, and what it answers.
-
-Belongs here: the shape of both. Does not: solving.
-"""
+"""What is asked of the program, and what it answers."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The best configuration of a sub-problem, by SCIP.
-
-Belongs here: building the program of a space, running it, and what its end means. Does not: any constraint.
-"""
+"""The best configuration of a sub-problem, by SCIP."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
 """What the convex program chooses from: the options of every loop with their constants, nothing of a solver.
 
-Belongs here: the shape of that data and questions on it. Does not: where the constants come from
-(`constants.py`), or variables and constraints (`model.py`).
-
 Source: NLP-DSE section 5.1 (variables) and Table 5 (sets and constants).
 """
 

@@ -1,8 +1,5 @@
 """Latency: what every place adds to the whole, and the longest path through them.
 
-Belongs here: theorems 6.13, 6.14, 6.16 and 6.20 and definition 6.15 as convex constraints. Does not: their
-constants (`constants.py`).
-
 All is scaled by the loops above, so that a body's times add up without products: decision 012.
 """
 

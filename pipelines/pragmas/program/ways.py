@@ -3,8 +3,6 @@
 A way has exactly one leaf and few choices, so all of them are listed. What comes out strengthens the program
 without changing it: options that no design has are removed, and the rest become valid inequalities
 (docs/pragmas.md, 'Program').
-
-Belongs here: that listing. Does not: constraints between ways, which are the solver's.
 """
 
 from __future__ import annotations

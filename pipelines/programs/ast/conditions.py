@@ -1,8 +1,7 @@
 """Conditions that are true for some data and false for other.
 
-Belongs here: comparisons of data whose range is known, parities, loop variables. Does not: what depends on
-them. A threshold is drawn within the range that an input is drawn from, so that both branches are taken; of
-other integers the lowest bits decide.
+A threshold is drawn within the range that an input is drawn from, so that both branches are taken; of other
+integers the lowest bits decide.
 """
 
 from __future__ import annotations

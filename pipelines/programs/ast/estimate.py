@@ -1,9 +1,8 @@
 """The time a program takes and the cells of its netlist, before it is compiled.
 
-Belongs here: worst-case cycles from trip counts and rough latencies, cells from rough costs. Does not: exact
-cycles (the cycle model) or cells (synthesis). The latencies are those of docs/hls.md with memory delays of 10
-cycles, all operations of a statement one after the other but loads side by side: mostly above what a design
-takes. The costs were measured in osu018 on loops of one operation; the sum is within a factor of about 2.
+The latencies are those of docs/hls.md with memory delays of 10 cycles, all operations of a statement one
+after the other but loads side by side: mostly above what a design takes. The costs were measured in osu018 on
+loops of one operation; the sum is within a factor of about 2.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Random expressions: leaves that are in scope, combined from the bottom up.
 
-Belongs here: choosing leaves, operators and conditions, and bringing a value into a range. Does not: what an
-operator means (operations.py), elements of arrays (places.py), or statements. An operator that could be
-undefined on its operands is passed over for another; a sum of halved operands is what always works.
+An operator that could be undefined on its operands is passed over for another; a sum of halved operands is
+what always works.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Whole programs: outputs, functions, interface, and the rows of the AST stage.
-
-Belongs here: what a program is for and when it is acceptable. Does not: statements (statements.py).
-"""
+"""Whole programs: outputs, functions, interface, and the rows of the AST stage."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Names for what a program declares.
 
-Belongs here: the words and keeping them distinct. Does not: what gets a name. No word is a keyword of C or
-Verilog, or a function of the C library.
+No word is a keyword of C or Verilog, or a function of the C library.
 """
 
 from __future__ import annotations

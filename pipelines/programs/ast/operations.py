@@ -1,8 +1,7 @@
 """Typed expressions: what C makes of operands, and the interval of the result.
 
-Belongs here: constructors that give an expression its C type and interval, or None where its behaviour could
-be undefined. Does not: random choices. Integer conversions that change a value wrap, as gcc defines them.
-Floating bounds are widened by `_SLACK` at each operation, more than rounding to nearest can add.
+Integer conversions that change a value wrap, as gcc defines them. Floating bounds are widened by `_SLACK` at
+each operation, more than rounding to nearest can add.
 """
 
 from __future__ import annotations

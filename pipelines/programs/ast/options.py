@@ -1,7 +1,4 @@
-"""What a user may choose about the random programs of the AST stage.
-
-Belongs here: the options, their defaults and their check. Does not: what the generator makes of them.
-"""
+"""What a user may choose about the random programs of the AST stage."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Elements of arrays at the current point of a program, with subscripts that are in range.
-
-Belongs here: which array, by which loop variables, and new arrays in the shape of the loops. Does not: what
-is done with an element.
-"""
+"""Elements of arrays at the current point of a program, with subscripts that are in range."""
 
 from __future__ import annotations
 

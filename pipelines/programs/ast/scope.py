@@ -1,8 +1,7 @@
 """What may be read and written at the point of a program that is being generated.
 
-Belongs here: frames, live variables, ranges of new variables and arrays, and room for sums. Does not: which
-expression or statement comes next. Programs are generated from their end to their start, so a variable is
-*pending* from its last use until its definition has been generated: it is live, and may be read or updated.
+Programs are generated from their end to their start, so a variable is *pending* from its last use until its
+definition has been generated: it is live, and may be read or updated.
 """
 
 from __future__ import annotations

@@ -1,8 +1,5 @@
 """Statements, generated from the end of a block to its start.
 
-Belongs here: which statement comes before what is there already, so that it computes something live. Does
-not: expressions (expressions.py), or which outputs a program has (generation.py).
-
 Source: Barany 2017, "Liveness-Driven Random Program Generation" (LOPSTR, arXiv 1709.04421): a statement is
 generated only for a variable that is live after it. Differs: the variables that a loop carries are chosen
 before its body, as sums and as variables that are updated from themselves, instead of by a fixed point;

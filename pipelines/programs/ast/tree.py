@@ -1,8 +1,7 @@
 """The tree of a generated program.
 
-Belongs here: nodes and walks over them. Does not: what an operator means (operations.py), or its text
-(writing.py). Every expression has the type that C gives it and an interval that holds its value: that is how
-undefined behaviour is excluded before a program is written.
+Every expression has the type that C gives it and an interval that holds its value: that is how undefined
+behaviour is excluded before a program is written.
 """
 
 from __future__ import annotations

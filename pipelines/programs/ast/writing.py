@@ -1,7 +1,7 @@
 """The C text of a program.
 
-Belongs here: precedence, parentheses, layout. Does not: what is written. Parentheses stand wherever a reader
-(or gcc -Wall) would ask for them, and nowhere else; one level of indentation is four spaces.
+Parentheses stand wherever a reader (or gcc -Wall) would ask for them, and nowhere else; one level of
+indentation is four spaces.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""The bench an operator is built on: its tensors, constants, scalars and locals.
-
-Belongs here: what every operator needs while it is built. Does not: what one operator computes
-(operators/), or which operators there are in a graph (graph.py).
-"""
+"""The bench an operator is built on: its tensors, constants, scalars and locals."""
 
 from __future__ import annotations
 

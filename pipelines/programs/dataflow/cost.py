@@ -1,7 +1,4 @@
-"""How many cycles and cells a loop tree takes, roughly, before anything is compiled.
-
-Belongs here: the estimates that keep programs small. Does not: labels (those are counted exactly).
-"""
+"""How many cycles and cells a loop tree takes, roughly, before anything is compiled."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A graph as a C program, its JSON and its input specification.
-
-Belongs here: the text of operators and of the graph function, and where tensors live. Does not: drawing.
-"""
+"""A graph as a C program, its JSON and its input specification."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Random operator graphs.
-
-Belongs here: drawing operators one after another on the tensors so far, and mutating their loop trees. Does
-not: their builders (operators/), or the program's text (emission.py).
-"""
+"""Random operator graphs."""
 
 from __future__ import annotations
 

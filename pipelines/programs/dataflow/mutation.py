@@ -1,7 +1,5 @@
 """Mutations of loop trees: order, tiles, steps, cyclic steps and direction.
 
-Belongs here: which changes are legal and drawing them. Does not: what the loops compute.
-
 A chain is a perfect nest: loops each of which is all that the loop around it holds. Inside a chain
 
 * parallel and reduction loops are permuted as far as their bounds allow; serial loops keep their place;

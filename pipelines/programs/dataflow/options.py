@@ -1,7 +1,4 @@
-"""What the dataflow stage is asked for.
-
-Belongs here: the options and their limits. Does not: how anything is drawn.
-"""
+"""What the dataflow stage is asked for."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Pieces of bodies that several operators share.
-
-Belongs here: the maximum of a row and the exponentials below it. Does not: whole operators.
-"""
+"""Pieces of bodies that several operators share."""
 
 from __future__ import annotations
 

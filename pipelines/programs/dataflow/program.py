@@ -1,7 +1,4 @@
-"""Programs of the dataflow stage as rows.
-
-Belongs here: the entry points and the sweep of run-time scalars. Does not: drawing graphs (graph.py).
-"""
+"""Programs of the dataflow stage as rows."""
 
 from __future__ import annotations
 

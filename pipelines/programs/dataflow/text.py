@@ -1,7 +1,4 @@
-"""Loop trees as C text.
-
-Belongs here: printing in a program's style. Does not: what is printed.
-"""
+"""Loop trees as C text."""
 
 from __future__ import annotations
 

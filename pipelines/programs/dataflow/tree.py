@@ -1,8 +1,4 @@
-"""Loop trees: what an operator's body is made of, before it is text.
-
-Belongs here: the nodes, building, and measures of a tree. Does not: changing a tree (mutation.py) or
-printing it (text.py).
-"""
+"""Loop trees: what an operator's body is made of, before it is text."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Element types of tensors and the ranges their values stay in.
-
-Belongs here: interval arithmetic by which operators prove that integer sums fit 32 bits. Does not: C text.
-"""
+"""Element types of tensors and the ranges their values stay in."""
 
 from __future__ import annotations
 

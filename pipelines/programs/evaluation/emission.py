@@ -1,7 +1,4 @@
-"""A workload as a program: its C text, its graph as JSON, and its input specification.
-
-Belongs here: those texts. Does not: what operators compute (operators/).
-"""
+"""A workload as a program: its C text, its graph as JSON, and its input specification."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The frozen evaluation set: which programs it has, and keeping them out of training.
-
-Belongs here: the list in frozen.json, and refusing generated programs that equal one. Does not: making the
-programs (programs.py), or splits (`pipelines.features`).
-"""
+"""The frozen evaluation set: which programs it has, and keeping them out of training."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """The language workloads of LLMulator's Table 2, 10 to 14, in miniature.
 
-Belongs here: their graphs, sizes, dynamic parameters and data. Does not: operators.
-
 Fixed point of 5 bits behind the point: activations within +-127 (4.0), weights within +-16 (0.5), so that
 sums of at most 16 products stay below 2^16 and the mean of squares below 2^16. What tells the models apart is
 kept: where the norms stand, biases or none, how positions enter, which keys a query sees, how the inner layer

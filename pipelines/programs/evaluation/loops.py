@@ -1,8 +1,4 @@
-"""The loop nest of an operator's C text, with trip counts.
-
-Belongs here: reading loops whose bounds are expressions of known sizes. Does not: the table of loops
-(`pipelines.features` makes it from the IR).
-"""
+"""The loop nest of an operator's C text, with trip counts."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The evaluation programs as rows: modern blocks, stationary matrix products, PolyBench.
-
-Belongs here: the suites of stage `evaluation` and one way to make any of them. Does not: what a workload is
-made of (vision.py, language.py), or which training programs are refused (frozen.py).
-"""
+"""The evaluation programs as rows: modern blocks, stationary matrix products, PolyBench."""
 
 from __future__ import annotations
 

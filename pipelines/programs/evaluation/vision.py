@@ -1,7 +1,5 @@
 """The image workloads of LLMulator's Table 2, 1 to 9, in miniature.
 
-Belongs here: their graphs, sizes, dynamic parameters and data. Does not: operators.
-
 The dynamic parameters are those of the images (rows, columns) and of the detections. Images and maps have
 room for the largest sweep, base plus a half.
 

@@ -1,8 +1,4 @@
-"""What an evaluation workload is: operators as C templates, and calls of them on tensors.
-
-Belongs here: those classes, and reading a template's arguments. Does not: any operator (operators/), any
-workload (vision.py, language.py), or the program's text (emission.py).
-"""
+"""What an evaluation workload is: operators as C templates, and calls of them on tensors."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """A first reading of a variant in a process of its own, where it may take only so much time and memory.
 
-Belongs here: the process and its end. Does not: what is read, and what becomes of the result (checking.py).
-
 Why: a reply of some hundred bytes can call its functions, or expand its macros, a million times, and the
 front end and high-level synthesis run in the process that asks. What was read here is read there again.
 """

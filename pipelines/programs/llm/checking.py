@@ -1,8 +1,5 @@
 """Judging a variant: what it takes to be kept.
 
-Belongs here: the order of the checks and their reasons. Does not: rules on text (replies.py), what is new
-(stage.py), or any check itself: the front end, HLS, native C and the cycle model are engines of their own.
-
 Cheap checks come first, and nothing of a reply is compiled to native code before the front end has read it
 all.
 """

@@ -1,7 +1,4 @@
-"""Prompts: texts with places for a program.
-
-Belongs here: the places and filling them. Does not: the texts, which are files of the configuration.
-"""
+"""Prompts: texts with places for a program."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""What a language model is to this stage: a prompt in, a text out.
-
-Belongs here: the interface, a reply, a failure. Does not: any particular model (http.py; the embedded one and
-local folders are predictors' code, outside this package, which loads no learning framework).
-"""
+"""What a language model is to this stage: a prompt in, a text out."""
 
 from __future__ import annotations
 

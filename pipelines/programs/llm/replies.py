@@ -1,7 +1,5 @@
 """Replies as C text: what is taken of them, and what is refused before anything else reads it.
 
-Belongs here: rules on the text alone. Does not: what the program means (checking.py).
-
 The rules exist because the preprocessor runs before the front end can judge: no directive of a reply may
 read a file, and no spelling may hide one. C of this subset needs no quotes, backslashes or names of the
 compiler, so they are refused outright.

@@ -1,7 +1,5 @@
 """A language model behind a server that speaks OpenAI's chat completions: vLLM, llama.cpp, Ollama and others.
 
-Belongs here: asking once, with limits on time and size; asking again; pace. Does not: what is asked.
-
 The client is http.client of the standard library. It follows no redirect, reads no .netrc, proxy or other
 environment, and gives access to its socket, so that one clock bounds a whole exchange however slowly a server
 drips. A key is sent to the configured address only, and is in no message, row or identity.

@@ -1,8 +1,4 @@
-"""The LLM stage: variants of earlier programs, kept when they are good and new.
-
-Belongs here: which parent, which prompt, attempts, rows and counts. Does not: models (provider.py), rules
-(replies.py), checks (checking.py).
-"""
+"""The LLM stage: variants of earlier programs, kept when they are good and new."""
 
 from __future__ import annotations
 

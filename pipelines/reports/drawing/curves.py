@@ -1,7 +1,4 @@
-"""Cumulative distributions as lines in one frame.
-
-Belongs here: that drawing. Does not: the distributions, or their names beside it.
-"""
+"""Cumulative distributions as lines in one frame."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What each stage of generation gave: a section of the page.
-
-Belongs here: words and tables around its charts. Does not: charts, or the other sections.
-"""
+"""What each stage of generation gave: a section of the page."""
 
 from __future__ import annotations
 

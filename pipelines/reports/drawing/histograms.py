@@ -1,7 +1,4 @@
-"""A label's distribution: a row of bars a stage on one logarithmic axis.
-
-Belongs here: that drawing. Does not: counting.
-"""
+"""A label's distribution: a row of bars a stage on one logarithmic axis."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""How good it is: the last sections of the page, from coverage to the leaderboard.
-
-Belongs here: words and tables around the charts of these sections. Does not: charts, or the other sections
-(`sections`).
-"""
+"""How good it is: the last sections of the page, from coverage to the leaderboard."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """What all charts share: the frame, texts that fit, grids and axes.
 
-Belongs here: marks of any chart. Does not: a particular chart.
-
 Charts are drawn for a width of WIDTH units, about that of a telephone, so that their letters keep one size
 there and in a column of a desktop. Colours come from the style sheet by class.
 """

@@ -1,7 +1,4 @@
-"""HTML and SVG as values: text is always escaped, for a string can only ever be text.
-
-Belongs here: elements and their rendering. Does not: what a page or a chart consists of.
-"""
+"""HTML and SVG as values: text is always escaped, for a string can only ever be text."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Simulated networks: a section of the page that is there only when they are.
-
-Belongs here: words and tables around its charts. Does not: charts, or the other sections.
-"""
+"""Simulated networks: a section of the page that is there only when they are."""
 
 from __future__ import annotations
 

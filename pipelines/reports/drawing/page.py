@@ -1,7 +1,4 @@
-"""The whole page: head, navigation, sections, and the files that style it.
-
-Belongs here: the order of things. Does not: any section.
-"""
+"""The whole page: head, navigation, sections, and the files that style it."""
 
 from __future__ import annotations
 

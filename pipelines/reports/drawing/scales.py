@@ -1,7 +1,4 @@
-"""Axes: from values to places, and where their ticks are.
-
-Belongs here: geometry. Does not: elements.
-"""
+"""Axes: from values to places, and where their ticks are."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Estimated against measured, and programs on a plane: many points, one path a stage.
-
-Belongs here: those drawings. Does not: where points are.
-"""
+"""Estimated against measured, and programs on a plane: many points, one path a stage."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""What was made: the first sections of the page, from rows to failures.
-
-Belongs here: words and tables around the charts of these sections. Does not: charts, or the other sections
-(`judgements`).
-"""
+"""What was made: the first sections of the page, from rows to failures."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Rows of one drawing: coverage of features, statuses of rows, ranges of measures, intervals of errors.
-
-Belongs here: drawings of one row a thing. Does not: their figures.
-"""
+"""Rows of one drawing: coverage of features, statuses of rows, ranges of measures, intervals of errors."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Tables of a page: caption, headers, aligned numbers, optional bars.
-
-Belongs here: the markup of tables. Does not: their content.
-"""
+"""Tables of a page: caption, headers, aligned numbers, optional bars."""
 
 from __future__ import annotations
 

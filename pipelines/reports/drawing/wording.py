@@ -1,7 +1,4 @@
-"""Numbers as people read them.
-
-Belongs here: formats. Does not: sentences.
-"""
+"""Numbers as people read them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Attention.
-
-Belongs here: scaled dot products with their softmax, and attention without softmax. Does not: the projections
-(linear.py).
-"""
+"""Attention."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Convolutions over one and two dimensions.
-
-Belongs here: plain, depthwise, pointwise, dilated, strided, padded and transposed ones. Does not: pooling.
-"""
+"""Convolutions over one and two dimensions."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Dense linear algebra.
-
-Belongs here: products of matrices and vectors. Does not: attention (attention.py), sparse ones (sparse.py).
-"""
+"""Dense linear algebra."""
 
 from __future__ import annotations
 

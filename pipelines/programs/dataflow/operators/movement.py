@@ -1,7 +1,4 @@
-"""Moving data: gather and scatter, transposition, reshaping, concatenation.
-
-Belongs here: what changes places and not values (or adds what meets at one place). Does not: arithmetic.
-"""
+"""Moving data: gather and scatter, transposition, reshaping, concatenation."""
 
 from __future__ import annotations
 

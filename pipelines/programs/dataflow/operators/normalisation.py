@@ -1,7 +1,5 @@
 """Normalisations, softmax among them.
 
-Belongs here: what scales values by statistics of a row or channel. Does not: plain reductions.
-
 In integers a mean is truncated towards zero, a deviation is an integer root plus 1, and softmax halves every
 eight units below the maximum; the results stand for parts of 32 (normalised) and of 100 (softmax).
 """

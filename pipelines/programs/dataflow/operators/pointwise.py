@@ -1,8 +1,4 @@
-"""Elementwise operators and activations, on tensors of one to three dimensions.
-
-Belongs here: what maps every element alone, with another of the same place, or with one of its channel.
-Does not: what mixes elements of one tensor.
-"""
+"""Elementwise operators and activations, on tensors of one to three dimensions."""
 
 from __future__ import annotations
 

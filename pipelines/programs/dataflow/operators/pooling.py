@@ -1,7 +1,4 @@
-"""Pooling: windows of an image or a row reduced to one value.
-
-Belongs here: maximum and average, in windows and over everything. Does not: reductions along an axis.
-"""
+"""Pooling: windows of an image or a row reduced to one value."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Reductions along an axis, norms and running sums.
-
-Belongs here: what makes a tensor smaller by an associative operation, and scans. Does not: pooling.
-"""
+"""Reductions along an axis, norms and running sums."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Sorting rows.
-
-Belongs here: insertion, bitonic and merge sort, and selection of the largest. Does not: order statistics of
-windows (pooling.py).
-"""
+"""Sorting rows."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Products with sparse matrices.
-
-Belongs here: compressed rows, coordinates and padded rows. Does not: dense products (linear.py).
-"""
+"""Products with sparse matrices."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Stencils over one to three dimensions.
-
-Belongs here: neighbourhoods with fixed weights, once or over time. Does not: convolutions with given weights.
-"""
+"""Stencils over one to three dimensions."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Operators of feature maps that multiply by weights: convolutions, scales, the classifier.
-
-Belongs here: their C, as templates (`workload.py`). Does not: sizes and data (the workloads).
-"""
+"""Operators of feature maps that multiply by weights: convolutions, scales, the classifier."""
 
 from __future__ import annotations
 

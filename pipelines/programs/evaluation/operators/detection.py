@@ -1,7 +1,5 @@
 """Operators of detection: boxes from anchors, the best of them, suppression, RoIAlign, deformable sampling.
 
-Belongs here: their C, as templates (`workload.py`). Does not: sizes and data.
-
 Boxes are top, left, bottom, right in cells of the feature map, in fixed point. Their sizes are decoded as
 distances from the centre in units of the anchor's size (as FCOS does), not as exponentials. Two boxes are one
 when their intersection is more than half of their union.

@@ -1,7 +1,4 @@
-"""Operators of feature maps that move, compare or average: pooling, activation, attention gates, resizing.
-
-Belongs here: their C, as templates (`workload.py`). Does not: convolutions, sizes and data.
-"""
+"""Operators of feature maps that move, compare or average: pooling, activation, attention gates, resizing."""
 
 from __future__ import annotations
 

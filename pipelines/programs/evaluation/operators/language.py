@@ -1,7 +1,5 @@
 """Operators of language models, in fixed point: embeddings, norms, attention in its kinds, gates.
 
-Belongs here: their C, as templates (`workload.py`). Does not: sizes and data.
-
 Activations and weights have FRACTION bits behind the point. The roots and exponentials of integer-only
 inference (I-BERT: Kim et al. 2021): `root` digit by digit, `exponential` and `sigmoid` from tables, GELU by a
 polynomial of second degree for the error function.
