@@ -50,6 +50,7 @@ lock: ## resolve requirements.in anew into requirements.txt
 
 docs: venv ## pages that derive from the code
 	$(BIN)/python -m pipelines.schemas.documentation docs/tables.md
+	$(BIN)/python -m assets.dvc_stages dvc.yaml
 
 clean: ## remove .venv and caches; the data folder stays
 	rm -rf .venv .pytest_cache .ruff_cache .hypothesis .import_linter_cache build *.egg-info

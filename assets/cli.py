@@ -111,7 +111,7 @@ def simfoundry() -> None:
 @simfoundry.command()
 @click.argument("overrides", nargs=-1, metavar="[HYDRA OVERRIDES]...")
 @click.option(
-    "--parameters", type=_SOURCE, help="File with the whole configuration, as a release's, for no overrides."
+    "--parameters", type=_SOURCE, help="Read the full configuration from this file instead of overrides."
 )
 @_as_json
 @_explained
@@ -119,8 +119,8 @@ def run(overrides: tuple[str, ...], parameters: Path | None, as_json: bool) -> N
     """Materialise everything at a scale: programs, designs, labels, features, models.
 
     Overrides are Hydra's: scale=smoke programs.suites=[linear_algebra] hls.memory_delay=[2,10].
-    Work done before comes from the cache; a run that was killed resumes. Exits non-zero when
-    something unexpected failed; a row that is not ok is data.
+    Earlier work comes from the cache; a killed run resumes. Exits non-zero when something unexpected
+    failed; failed attempts are rows and do not change the exit status.
     """
     from assets.commands.run import run_main_job
 
@@ -128,15 +128,23 @@ def run(overrides: tuple[str, ...], parameters: Path | None, as_json: bool) -> N
         sys.exit(EXIT_FAILED)
 
 
-@simfoundry.command()
+class _StageCommand(click.Command):
+    """A command whose help names the stages, which it imports for that alone."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        from assets.steps import STAGES
+
+        del ctx
+        formatter.write_paragraph()
+        formatter.write_text(f"Stages: {', '.join(STAGES)}.")
+
+
+@simfoundry.command(cls=_StageCommand)
 @click.argument("name")
 @_as_json
 @_explained
 def stage(name: str, as_json: bool) -> None:
-    """Make the tables of one stage under params.yaml; what dvc.yaml calls.
-
-    NAME is programs, designs, labels, features, records or models.
-    """
+    """Make the tables of one stage under params.yaml; dvc.yaml calls this."""
     from assets.commands.stage import run_stage
 
     if not run_stage(name, as_json=as_json):

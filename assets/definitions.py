@@ -1,4 +1,4 @@
-"""All that Dagster loads, assembled by one function."""
+"""All that Dagster loads, assembled by one function; partitions are those of params.yaml at that time."""
 
 from __future__ import annotations
 
@@ -7,22 +7,29 @@ from typing import Any
 
 import dagster as dg
 
-from assets.jobs import ASSET_JOBS
-from assets.model_assets import MODEL_ASSETS
+from assets.antlr import load_selection_parser
+from assets.configuration import Configuration, read_parameters
+from assets.dagster_assets import build_assets
+from assets.deployments import find_deployment
+from assets.materialise import asset_jobs
 from assets.nightly import everything, nightly_schedule
-from assets.report_asset import REPORT_ASSETS
 from assets.resources import resources
-from assets.table_assets import TABLE_ASSETS
+
+load_selection_parser()
 
 
-def build_definitions(overrides: Mapping[str, Any] | None = None) -> dg.Definitions:
+def build_definitions(
+    overrides: Mapping[str, Any] | None = None, configuration: Configuration | None = None
+) -> dg.Definitions:
     """Assets, checks, jobs, the schedule and the resources of the deployment.
 
     Args: overrides: resources by name that replace those of the deployment, for tests.
+          configuration: whose partitions there are; that of params.yaml unless given.
     """
+    configuration = configuration or read_parameters(find_deployment().project)
     return dg.Definitions(
-        assets=[*TABLE_ASSETS, *MODEL_ASSETS, *REPORT_ASSETS],
-        jobs=[*ASSET_JOBS, everything],
+        assets=build_assets(configuration),
+        jobs=[*asset_jobs(), everything],
         schedules=[nightly_schedule],
         resources=resources(overrides),
     )

@@ -7,11 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
+from typing import Annotated, Literal
 
-from assets.configuration import CONFIGURATION_FOLDER, Llm
+from pydantic import Field
+
+from assets.configuration import CONFIGURATION_FOLDER, Group, Positive
 from assets.errors import FoundryError
 from assets.settings import Listener, Settings, ignore_progress
-from models.program_lm import EmbeddedProvider
+from assets.suites import suite_options
+from models.program_lm import EditOptions, EmbeddedProvider, TrainingOptions
 from pipelines.identity import content_hash
 from pipelines.labelling import Progress
 from pipelines.programs import AST, DATAFLOW, code_version, remembered_programs
@@ -19,14 +23,17 @@ from pipelines.programs.ast import ast_program
 from pipelines.programs.dataflow import dataflow_program
 from pipelines.programs.evaluation import frozen_hashes, refuse_twins
 from pipelines.programs.llm import (
+    CheckLimits,
     LlmOptions,
     LlmPrograms,
     LlmUsage,
     ParentPool,
+    Prices,
     Prompt,
     Provider,
     ServerOptions,
     ServerProvider,
+    TextLimits,
     llm_programs,
 )
 from pipelines.schemas import OK, REJECTED, ProgramRow, table_spec
@@ -36,6 +43,62 @@ KIND = "variants"
 PROMPT_FOLDER = CONFIGURATION_FOLDER / "prompts"
 
 
+class LlmParents(Group):
+    """How often a program of each stage is varied."""
+
+    ast: Annotated[float, Field(ge=0)]
+    dataflow: Annotated[float, Field(ge=0)]
+
+
+class LlmEmbedded(Group):
+    """The project's own model; the meanings are those of models.program_lm."""
+
+    seed: int
+    training: TrainingOptions
+    editing: EditOptions
+
+
+class LlmServer(Group):
+    """A server; the meanings are those of pipelines.programs.llm.ServerOptions."""
+
+    url: str
+    model: str
+    key_variable: str
+    temperature: float
+    most_tokens: int
+    timeout_s: Positive
+    most_reply_bytes: int
+    tries: int
+    pause_s: float
+    requests_a_minute: Positive | None
+
+
+class LlmFolder(Group):
+    """A folder of weights."""
+
+    path: str | None
+    temperature: Annotated[float, Field(ge=0, le=5)]
+    most_tokens: Annotated[int, Field(ge=1)]
+
+
+class Llm(Group):
+    """The programs of the suite llm; the meanings are those of pipelines.programs.llm.LlmOptions."""
+
+    count: Annotated[int, Field(ge=0)]
+    seed: int
+    provider: Literal["embedded", "server", "folder"]
+    prompts: Annotated[tuple[str, ...], Field(min_length=1)]
+    parents: LlmParents
+    attempts: Annotated[int, Field(ge=1)]
+    most_failures: Annotated[int, Field(ge=1)]
+    prices: Prices
+    text: TextLimits
+    check: CheckLimits
+    embedded: LlmEmbedded
+    server: LlmServer
+    folder: LlmFolder
+
+
 def make_variants(settings: Settings, listen: Listener) -> LlmPrograms:
     """The programs of the suite llm under a configuration; one that equals an evaluation program is rejected.
 
@@ -43,7 +106,7 @@ def make_variants(settings: Settings, listen: Listener) -> LlmPrograms:
 
     Raises: FoundryError: a prompt is not there. ProgramError: an option is out of range.
     """
-    chosen = settings.configuration.llm
+    chosen = settings.group(Llm)
     options, provider = _options(chosen), provider_of(settings, os.environ, listen)
     prompts = [read_prompt(name) for name in chosen.prompts]
     key = _variants_key(settings, provider, prompts)
@@ -79,7 +142,7 @@ def remember_variants(settings: Settings, rows: Sequence[ProgramRow]) -> bool:
     Raises:  FoundryError: a prompt is not there.
     """
     provider = provider_of(settings, os.environ, ignore_progress)
-    prompts = [read_prompt(name) for name in settings.configuration.llm.prompts]
+    prompts = [read_prompt(name) for name in settings.group(Llm).prompts]
     key = _variants_key(settings, provider, prompts)
     if any(row.reply_sha256 is None for row in rows) or settings.cache.get_table(KIND, key) is not None:
         return False
@@ -89,12 +152,12 @@ def remember_variants(settings: Settings, rows: Sequence[ProgramRow]) -> bool:
 
 def _variants_key(settings: Settings, provider: Provider, prompts: Sequence[Prompt]) -> str:
     """What the programs of the suite llm depend on: model, prompts, parents, limits and code."""
-    given = settings.suite_options
+    given = suite_options(settings)
     return content_hash(
-        asdict(_options(settings.configuration.llm)),
+        asdict(_options(settings.group(Llm))),
         provider.identity,
         [[prompt.name, prompt.text] for prompt in prompts],
-        settings.configuration.llm.parents.model_dump(),
+        settings.group(Llm).parents.model_dump(),
         [
             asdict(given.ast),
             asdict(given.ast_options),
@@ -119,8 +182,8 @@ def _options(chosen: Llm) -> LlmOptions:
 
 def _earlier(settings: Settings) -> dict[str, str]:
     """Name by syntax tree hash of the programs that variants are made of."""
-    suites = [suite for suite in (AST, DATAFLOW) if getattr(settings.configuration.llm.parents, suite) > 0]
-    rows = [r for s in suites for r in remembered_programs(s, settings.suite_options, settings.cache)]
+    suites = [suite for suite in (AST, DATAFLOW) if getattr(settings.group(Llm).parents, suite) > 0]
+    rows = [r for s in suites for r in remembered_programs(s, suite_options(settings), settings.cache)]
     return {row.ast_hash: row.name for row in rows if row.ast_hash is not None}
 
 
@@ -130,14 +193,14 @@ def provider_of(settings: Settings, environment: Mapping[str, str], listen: List
     Args:   environment: where a server's key is; nothing else is read of it.
     Raises: ProgramError: an option is out of range. FoundryError: the provider lacks something.
     """
-    chosen = settings.configuration.llm
+    chosen = settings.group(Llm)
     if chosen.provider == "server":
         return _server(chosen, environment)
     if chosen.provider == "folder":
         from models.folder_lm import FolderProvider
 
         if chosen.folder.path is None:
-            raise FoundryError("llm.folder.path must be a folder of weights, got null")
+            raise FoundryError("llm.folder.path is null; accepted: a folder of weights")
         return FolderProvider(
             Path(chosen.folder.path),
             temperature=chosen.folder.temperature,
@@ -174,13 +237,13 @@ def read_prompt(name: str) -> Prompt:
     path = PROMPT_FOLDER / f"{name}.txt"
     if path.parent != PROMPT_FOLDER or not path.is_file():
         valid = ", ".join(sorted(p.stem for p in PROMPT_FOLDER.glob("*.txt")))
-        raise FoundryError(f"a prompt must be a file of {PROMPT_FOLDER}, got {name}; valid: {valid}")
+        raise FoundryError(f"unknown prompt: {name} ({PROMPT_FOLDER}); accepted: {valid}")
     return Prompt(name=name, text=path.read_text(encoding="utf-8"))
 
 
 def parents_of(settings: Settings) -> list[ParentPool]:
     """Programs of the stages ast and dataflow as the configuration asks for them."""
-    given, weights = settings.suite_options, settings.configuration.llm.parents
+    given, weights = suite_options(settings), settings.group(Llm).parents
 
     @lru_cache(maxsize=4096)
     def of_ast(number: int) -> ProgramRow:

@@ -1,41 +1,29 @@
-"""The whole main job: every suite, the split, networks and predictors, DVC after each stage."""
+"""The whole main job: a Dagster run per shard and per group, one for all other steps, then DVC."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from uuid import uuid4
 
 import dagster as dg
 
 from assets.configuration import Configuration, write_parameters
+from assets.dagster_assets import INTERRUPTED, build_assets
 from assets.deployments import Deployment
 from assets.errors import FoundryError
-from assets.execution import INTERRUPTED
 from assets.instance import PROCESS_TAG, process_tag, release_dead_runs
-from assets.jobs import ASSET_JOBS
 from assets.locks import sweep_leftovers, writing_to
-from assets.model_assets import MODEL_ASSETS
-from assets.partitions import BY_GROUP, BY_SUITE, WHOLE, declare_partitions, partitions_by
-from assets.report_asset import REPORT_ASSETS
 from assets.resources import FoundryResource, ProgressResource, resources
 from assets.settings import Settings
-from assets.stages import STEPS, Step, partitions_of, require_groups, step_named, steps_of
-from assets.table_assets import TABLE_ASSETS
-from assets.versions import record_stage
-from pipelines.labelling import require_tools
+from assets.step import Partitioning, Step
+from assets.steps import STEPS, makers_of
+from assets.steps.designs import label_options
+from assets.versions import record_stages
 from pipelines.schemas import table_path, table_spec
 
-JOBS = (
-    "suite_tables",
-    "split_table",
-    "report_table",
-    "record_table",
-    "network_tables",
-    "network_model",
-    "pragma_table",
-    "predictors",
-    "report_page",
-)
+RUN_TAG = "simfoundry/run"
+"""Tag of all Dagster runs of one `simfoundry run`."""
 QUIET_CONSOLE = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 """Failures are reported in one line each; their tracebacks are in the run storage, for the UI."""
 
@@ -50,9 +38,9 @@ class RunReport:
         hashes: DVC hash by path.
     """
 
-    problems: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    hashes: dict[str, str] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list[str])
+    notes: list[str] = field(default_factory=list[str])
+    hashes: dict[str, str] = field(default_factory=dict[str, str])
 
 
 def run_everything(
@@ -62,19 +50,18 @@ def run_everything(
     instance: dg.DagsterInstance,
     progress: ProgressResource,
 ) -> RunReport:
-    """Materialise every table under a configuration; what fails stops only what reads it.
+    """Materialise every table under a configuration; a failure stops only what reads it.
 
-    Work done before comes from the content cache, so a run after a kill resumes.
+    Earlier work comes from the content cache, so a run after a kill resumes.
 
     Args:   instance: Dagster's; the UI shows the runs it records.
     Raises: FoundryError: another process writes to the data folder. OSError: it is not writable.
-            ToolMissing: a tool of the configuration is not installed. NetworkError: a group of networks is
-            not acceptable. Of these two nothing was begun.
+            ToolMissing, NetworkError: a step cannot work under the configuration; nothing was begun.
             KeyboardInterrupt: Ctrl-C; the next run resumes.
     """
-    require_tools(configuration.labelling.tools)
     settings = Settings(configuration=configuration, deployment=deployment)
-    require_groups(settings)
+    for require in dict.fromkeys(step.require for step in STEPS if step.require):
+        require(settings)
     with writing_to(deployment.data_dir):
         write_parameters(deployment.project, configuration)
         sweep_leftovers(deployment.data_dir)
@@ -88,15 +75,15 @@ def run_everything(
 def prune_partitions(settings: Settings, steps: Iterable[Step]) -> list[str]:
     """Remove files that the configuration leaves out, so that the tables are what it says.
 
-    Returns: one line a table that lost files; the content cache makes them anew in seconds.
+    Returns: one line per table that lost files; the content cache restores them in seconds.
     """
     notes: list[str] = []
-    for step in (s for s in steps if s.partitioned != WHOLE):
-        wanted = partitions_of(step, settings)
+    for step in (s for s in steps if not s.partitioned.is_whole):
+        current = step.partitions(settings)
         for table in step.tables:
             folder = settings.deployment.data_dir / "tables" / table
             folder.mkdir(parents=True, exist_ok=True)  # DVC records an empty folder, but not a missing one
-            gone = [p.stem for p in sorted(folder.glob("*.parquet")) if p.stem not in wanted]
+            gone = [p.stem for p in sorted(folder.glob("*.parquet")) if p.stem not in current]
             for partition in gone:
                 _remove(settings, table, partition)
             notes += [f"{table}: removed {', '.join(gone)}, not in this configuration"] * bool(gone)
@@ -117,57 +104,48 @@ class _Run:
     instance: dg.DagsterInstance
     progress: ProgressResource
     report: RunReport
-    unmade: set[str] = field(default_factory=set)
+    unmade: set[str] = field(default_factory=set[str])
+    identity: str = field(default_factory=lambda: uuid4().hex)
 
     def run(self) -> None:
         jobs = self._jobs()
-        declare_partitions(self.instance, self.settings.configuration)
-        self._execute_each(jobs["suite_tables"], BY_SUITE)
-        for stage in ("programs", "designs", "labels"):
-            self._record(stage)
-        self._execute_if_ready(jobs["split_table"], step_named("splits"))
-        self._execute_if_ready(jobs["report_table"], step_named("stage_reports"))
-        self._record("features")
-        self._execute_if_ready(jobs["record_table"], step_named("records"))
-        self._record("records")
-        self._execute_each(jobs["network_tables"], BY_GROUP)
-        self._record("network")
-        if self.settings.configuration.network.groups and "network" not in self.unmade:
-            self._execute(jobs["network_model"], [], None)
-        self._execute_if_ready(jobs["pragma_table"], step_named("pragmas"))
-        self._record("pragmas")
-        self._execute_if_ready(jobs["predictors"], step_named("models"))
-        self._record("models")
-        self._execute(jobs["report_page"], [], None)  # of whatever was made
+        for kind in {s.partitioned.name: s.partitioned for s in STEPS if not s.partitioned.is_whole}.values():
+            steps = [step for step in self._active() if step.partitioned.name == kind.name]
+            for partition in kind.names(self.settings.configuration):
+                self._execute(jobs[job_name(kind)], steps, partition)
+        ready = [step for step in self._active() if step.partitioned.is_whole and self._is_ready(step)]
+        if ready:
+            self._execute(jobs[job_name(ready[0].partitioned)], ready, None)
+        self._record()
+
+    def _active(self) -> list[Step]:
+        return [step for step in STEPS if step.is_active(self.settings)]
+
+    def _is_ready(self, step: Step) -> bool:
+        """Whether all that a step reads was made; a step that is not ready counts as not made."""
+        makers = {maker.name: None for table in step.reads for maker in makers_of(table)}
+        lacking = [name for name in makers if name in self.unmade]
+        if not lacking or not step.needs_all:
+            return True
+        self.unmade.add(step.name)
+        self.report.problems.append(f"{step.name} was not made, because {', '.join(lacking)} failed")
+        return False
 
     def _jobs(self) -> dict[str, dg.JobDefinition]:
+        configuration = self.settings.configuration
         foundry = FoundryResource(
             project=str(self.settings.deployment.project),
-            workers=self.settings.configuration.run.workers or 0,
-            slots=dict(self.settings.options.slots),
+            workers=configuration.run.workers or 0,
+            slots=dict(label_options(self.settings).slots),
         )
+        jobs = asset_jobs()
         definitions = dg.Definitions(
-            assets=[*TABLE_ASSETS, *MODEL_ASSETS, *REPORT_ASSETS],
-            jobs=ASSET_JOBS,
+            assets=build_assets(configuration),
+            jobs=jobs,
             loggers={"console": dg.colored_console_logger},
             resources=resources({"foundry": foundry, "progress": self.progress}),
         )
-        return {name: definitions.resolve_job_def(name) for name in JOBS}
-
-    def _execute_each(self, job: dg.JobDefinition, what: str) -> None:
-        """The job of each partition of a kind; one that fails does not stop the others."""
-        steps = [step for step in STEPS if step.partitioned == what]
-        for partition in partitions_by(what, self.settings.configuration):
-            self._execute(job, steps, partition)
-
-    def _execute_if_ready(self, job: dg.JobDefinition, step: Step) -> None:
-        makers = [s.name for s in STEPS if set(s.tables) & set(step.reads)]
-        lacking = [name for name in makers if name in self.unmade]
-        if lacking:
-            self.unmade.add(step.name)
-            self.report.problems.append(f"{step.name} were not made, because {', '.join(lacking)} failed")
-        else:
-            self._execute(job, [step], None)
+        return {job.name: definitions.resolve_job_def(job.name) for job in jobs}
 
     def _execute(self, job: dg.JobDefinition, steps: Sequence[Step], partition: str | None) -> None:
         try:
@@ -176,33 +154,50 @@ class _Run:
                 partition_key=partition,
                 run_config=QUIET_CONSOLE,
                 raise_on_error=False,
-                tags={PROCESS_TAG: process_tag()},
+                asset_selection=[dg.AssetKey(key) for step in steps for key in step.assets],
+                tags={PROCESS_TAG: process_tag(), RUN_TAG: self.identity},
             )
         except dg.DagsterExecutionInterruptedError as error:
             raise KeyboardInterrupt from error
         made = {e.step_key for e in result.all_events if e.is_step_success}
-        self.unmade |= {s.name for s in steps if f"make_{s.name}" not in made}
+        failed = {e.step_key: failure_message(e) for e in result.all_events if e.is_step_failure}
+        if INTERRUPTED in failed.values():
+            raise KeyboardInterrupt
+        self.unmade |= {step.name for step in steps if f"make_{step.name}" not in made}
         where = f" {partition}" if partition else ""
-        for event in result.all_events:
-            if event.is_step_failure:
-                if failure_message(event) == INTERRUPTED:
-                    raise KeyboardInterrupt
-                name = str(event.step_key).removeprefix("make_")
-                self.report.problems.append(f"{name}{where}: {failure_message(event)}")
+        for key, message in failed.items():
+            self.report.problems.append(f"{str(key).removeprefix('make_')}{where}: {message}")
+        if partition is None:
+            for step in (s for s in steps if f"make_{s.name}" not in {*made, *failed}):
+                self._is_ready(step)  # says what it lacked
 
-    def _record(self, stage: str) -> None:
-        if any(step.name in self.unmade for step in steps_of(stage)):
-            return
+    def _record(self) -> None:
+        """Record the stages whose steps were all made in DVC, and show the hashes in Dagster."""
+        active = {step.name for step in self._active()}
+        stages = {step.stage: None for step in STEPS if step.name in active and step.recorded}
+        stages = [s for s in stages if not any(x.name in self.unmade for x in STEPS if x.stage == s)]
         try:
-            hashes = record_stage(self.settings.deployment, stage)
+            self.report.hashes.update(record_stages(self.settings.deployment, stages))
         except FoundryError as error:
             self.report.problems.append(str(error))
-            return
-        self.report.hashes.update(hashes)
-        for path, value in hashes.items():
-            table = path.rpartition("/")[2]
-            observation = dg.AssetObservation(asset_key=table, metadata={"dvc_hash": value, "dvc_path": path})
+        assets = {table: step.asset or table for step in STEPS for table in step.tables}
+        for path, value in self.report.hashes.items():
+            key = assets[path.split("/")[2]]
+            observation = dg.AssetObservation(asset_key=key, metadata={"dvc_hash": value, "dvc_path": path})
             self.instance.report_runless_asset_event(observation)
+
+
+def job_name(kind: Partitioning) -> str:
+    """Name of the Dagster job of the steps of a kind."""
+    return "everything_else" if kind.is_whole else f"by_{kind.name}"
+
+
+def asset_jobs() -> list[dg.UnresolvedAssetJobDefinition]:
+    """A job per kind of partition: steps of one kind are made together."""
+    keys: dict[str, list[str]] = {}
+    for step in STEPS:
+        keys.setdefault(job_name(step.partitioned), []).extend(step.assets)
+    return [dg.define_asset_job(name, selection=dg.AssetSelection.assets(*own)) for name, own in keys.items()]
 
 
 def failure_message(event: dg.DagsterEvent) -> str:

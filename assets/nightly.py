@@ -1,7 +1,7 @@
 """The nightly run: what `simfoundry run scale=nightly` does, launched by Dagster.
 
-It is one op and not a run a suite, because the split, the predictors and DVC come after all suites,
-and there is one writer at a time on a data folder. The tables still appear as runs a suite.
+Its op starts the runs of the shards, of the groups and of all other steps one after the other, since one
+process at a time writes to a data folder; these runs have one tag.
 """
 
 import dagster as dg
@@ -24,7 +24,7 @@ def run_at_scale(
     config: ScaleConfig,
     progress: dg.ResourceParam[ProgressResource],
 ) -> None:
-    """Every suite, the split, networks and predictors, DVC after each stage."""
+    """Every step, then DVC."""
     report = run_everything(
         compose_configuration([f"scale={config.scale}"]),
         find_deployment(),

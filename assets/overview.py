@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 
 from assets.deployments import Deployment
 from assets.pages import page_path
-from assets.stages import STAGES, count_failures
+from assets.step import count_failures
+from assets.steps import STAGES
 from pipelines.schemas import LeaderboardRow, SchemaError, TableSpec, read_arrow, read_table, table_spec
 
 ENVIRONMENT_SIGNS = ("must be on the PATH", "No space left", "Disk quota", "File too large")

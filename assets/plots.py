@@ -5,19 +5,13 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import pyarrow as pa
 
 from pipelines.cache import ContentCache
 from pipelines.identity import content_hash
 from pipelines.schemas import OK
-
-DISTRIBUTIONS: Mapping[str, tuple[str, ...]] = {
-    "labels": ("area_um2", "flip_flop_count", "cell_count", "delay_ns"),
-    "runs": ("latency_cycles", "power_mw", "energy_nj"),
-}
-"""Columns drawn, by table."""
 
 PANEL_INCHES = (3.0, 2.4)
 DOTS_PER_INCH = 80

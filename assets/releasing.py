@@ -21,8 +21,10 @@ from assets.errors import FoundryError
 from assets.language_models import remember_variants
 from assets.locks import writing_to
 from assets.settings import Settings
-from assets.stages import STEPS, networks_key, partitions_of, step_named
-from assets.unchanged import keep_written, unchanged_rows
+from assets.step import keep_written, unchanged_rows
+from assets.steps import STEPS, step_named
+from assets.steps.designs import configuration_space, label_options, target_of
+from assets.steps.network import network_groups
 from pipelines.features import GRAPH_TABLES, FeatureRows, Graphs, feature_version, remember_features
 from pipelines.hls import TOOL, tool_version
 from pipelines.labelling import (
@@ -99,7 +101,7 @@ def release_tables(
     configuration = read_parameters(deployment.project)
     settings = Settings(configuration=configuration, deployment=deployment)
     wanted = released_tables()
-    partitions = {t: partitions_of(step, settings) for step in STEPS for t in step.tables if t in wanted}
+    partitions = {t: step.partitions(settings) for step in STEPS for t in step.tables if t in wanted}
     with writing_to(deployment.data_dir):
         _require_fresh(settings)
         options = ReleaseOptions(
@@ -139,7 +141,7 @@ def _toolset(settings: Settings, partitions: Mapping[str, Sequence[str]]) -> Too
                 f"the tables must be made by one version of {tool}, got {', '.join(sorted(versions))}; "
                 "run `simfoundry run` again"
             )
-    target = settings.target
+    target = target_of(settings)
     return Toolset(
         tools={"native": present_versions()["native"]}
         | _own_versions(settings)
@@ -167,8 +169,8 @@ def _require_fresh(settings: Settings) -> None:
     Raises: FoundryError: they are not; the run was ended, or params.yaml changed after it.
     """
     data_dir = settings.deployment.data_dir
-    seeds = sorted(settings.options.data_seeds)
-    for partition in partitions_of(step_named("designs"), settings):
+    seeds = sorted(label_options(settings).data_seeds)
+    for partition in step_named("designs").partitions(settings):
         paths = [table_path(data_dir, table_spec(t), partition) for t in _COMPARED]
         if not all(path.is_file() for path in paths):
             continue  # an error when the release is written
@@ -176,7 +178,7 @@ def _require_fresh(settings: Settings) -> None:
         designs = read_table(data_dir, table_spec("designs"), [partition])
         own = {d.design_id for d in designs if d.tool == TOOL}
         is_present = all(d.tool_version == tool_version() for d in designs if d.tool == TOOL)
-        if is_present and TOOL in settings.space.tools and own != _asked(programs, settings):
+        if is_present and TOOL in configuration_space(settings).tools and own != _asked(programs, settings):
             raise FoundryError(_STALE.format("designs", partition))
         runs = read_table(data_dir, table_spec("runs"), [partition])
         labels = read_table(data_dir, table_spec("labels"), [partition])
@@ -184,7 +186,7 @@ def _require_fresh(settings: Settings) -> None:
         made = sorted((run.design_id, run.seed) for run in runs if run.design_id in ok)
         if made != [(identity, seed) for identity in sorted(ok) for seed in seeds]:
             raise FoundryError(_STALE.format("runs", partition))
-    for group in settings.network_groups.values():
+    for group in network_groups(settings).values():
         if _is_stale(settings, group):
             raise FoundryError(_STALE.format("network_runs", group.name))
 
@@ -194,7 +196,10 @@ def _is_stale(settings: Settings, group: RunGroup) -> bool:
 
     Files are known again by their hash; a group with failures, which is tried again, by its configurations.
     """
-    if unchanged_rows(settings, networks_key(settings, group), group.name) is not None:
+    if (
+        unchanged_rows(settings, step_named("network").inputs_key(settings, group.name), group.name)
+        is not None
+    ):
         return False
     path = table_path(settings.deployment.data_dir, table_spec("network_runs"), group.name)
     if not path.is_file():
@@ -214,8 +219,10 @@ _STALE = "the {} of {} must be those of params.yaml, got others; run `simfoundry
 
 def _asked(programs: Sequence[Any], settings: Settings) -> set[str]:
     """Ids of the designs of the engine that the configuration asks for."""
-    chosen = {"liberty": liberty_name(settings.target), "cache": settings.cache}
-    return {identity for p in programs for identity in planned_ids(p, settings.space, **chosen)}
+    chosen = {"liberty": liberty_name(target_of(settings)), "cache": settings.cache}
+    return {
+        identity for p in programs for identity in planned_ids(p, configuration_space(settings), **chosen)
+    }
 
 
 def _pairs(content: pa.Table, tool: str, version: str) -> set[tuple[str, str]]:
@@ -323,7 +330,7 @@ def _settings(deployment: Deployment, release: Release) -> tuple[Settings, Mappi
     path = release.folder / PARAMETERS_FILE
     try:
         settings = Settings(configuration=read_parameters_file(path), deployment=deployment)
-        return settings, settings.network_groups
+        return settings, network_groups(settings)
     except (FoundryError, NetworkError) as error:
         raise ReleaseError(
             f"release {release.manifest.name} cannot be imported: {error}; "
@@ -333,7 +340,7 @@ def _settings(deployment: Deployment, release: Release) -> tuple[Settings, Mappi
 
 def _same_liberties(settings: Settings, manifest: Manifest, found: ImportedRelease) -> bool:
     try:
-        target = settings.target
+        target = target_of(settings)
     except SynthesisError as error:
         found.notes.append(f"the cache was not filled, for the library is not here: {error}")
         return False
@@ -382,10 +389,10 @@ def _fill_cache(settings: Settings, release: Release, found: ImportedRelease) ->
             )
             remember(
                 labelled,
-                settings.space,
-                target=settings.target,
+                configuration_space(settings),
+                target=target_of(settings),
                 cache=settings.cache,
-                options=settings.options,
+                options=label_options(settings),
                 into=found.remembered,
                 whole=has_present_labels(versions.get(LABELLING, ""), tools),
             )
@@ -421,7 +428,7 @@ def _remember_networks(
     for name, group in groups.items():
         is_whole = all(name in release.partitions(table) for table in tables)
         if is_whole and _is_lasting(release.arrow("network_runs", name)):
-            keep_written(settings, networks_key(settings, group), tables, name)
+            keep_written(settings, step_named("network").inputs_key(settings, group.name), tables, name)
             found.remembered.stored["networks"] += 1
 
 

@@ -5,9 +5,11 @@ DVC takes a lock, so this is called from one process at a time (locks.py).
 
 from __future__ import annotations
 
+import hashlib
+import json
 import logging
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import chdir, contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,8 +18,8 @@ from assets.deployments import QUIET_ENVIRONMENT, Deployment
 from assets.errors import FoundryError, explain
 
 
-def record_stage(deployment: Deployment, stage: str) -> dict[str, str]:
-    """Record the tables of a stage, as they are on disk now, in the DVC cache and dvc.lock.
+def record_stages(deployment: Deployment, stages: Sequence[str]) -> dict[str, str]:
+    """Record the tables of stages, as they are on disk now, in the DVC cache and dvc.lock.
 
     Returns: DVC hash by path relative to the project; empty when the tables are not under DVC.
     Raises:  FoundryError: DVC refused; the message has its reason.
@@ -26,12 +28,32 @@ def record_stage(deployment: Deployment, stage: str) -> dict[str, str]:
         return {}
     from dvc.exceptions import DvcException
 
-    try:
-        with _repository(deployment.project) as repository:
-            committed = repository.commit(stage, force=True)
-            return _hashes(committed, deployment.project)
-    except DvcException as error:
-        raise FoundryError(f"DVC must record stage {stage}, got: {explain(error)}") from error
+    hashes: dict[str, str] = {}
+    with _repository(deployment.project) as repository:
+        for stage in stages:
+            try:
+                committed = repository.commit(stage, force=True)
+            except DvcException as error:
+                raise FoundryError(f"DVC cannot record stage {stage}: {explain(error)}") from error
+            hashes |= _hashes(committed, deployment.project)
+    return hashes
+
+
+def table_hashes(deployment: Deployment, tables: Iterable[str]) -> dict[str, str]:
+    """DVC hash of the folders of tables as they are on disk now, by path relative to the project.
+
+    It is what DVC will record: the MD5 of the list of files with their MD5, in order of name.
+    """
+    hashes: dict[str, str] = {}
+    for table in tables:
+        files = sorted((deployment.data_dir / "tables" / table).glob("[!.]*.parquet"))
+        entries = [{"md5": _md5(path.read_bytes()), "relpath": path.name} for path in files]
+        hashes[f"data/tables/{table}"] = _md5(json.dumps(entries, sort_keys=True).encode()) + ".dir"
+    return hashes
+
+
+def _md5(content: bytes) -> str:
+    return hashlib.md5(content, usedforsecurity=False).hexdigest()
 
 
 def recorded_hashes(deployment: Deployment) -> dict[str, str]:

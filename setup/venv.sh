@@ -7,7 +7,7 @@ python=${PYTHON:-python3}
 stamp=.venv/.simfoundry-stamp
 
 # A virtual environment knows its own absolute path, so a moved checkout needs a new one.
-wanted=$({ pwd -P && cat requirements.txt pyproject.toml; } | sha256sum)
+wanted=$({ pwd -P && cat requirements.txt pyproject.toml setup/venv.sh; } | sha256sum)
 if [ -x .venv/bin/python ] && [ "$(cat "$stamp" 2>/dev/null)" = "$wanted" ]; then
     echo "virtual environment: .venv is up to date"
     exit 0
@@ -42,6 +42,8 @@ fi
 "${pip[@]}" install -q -c requirements.txt torch
 "${pip[@]}" install -q --no-deps --no-build-isolation -r requirements.txt
 "${pip[@]}" install -qq --no-deps --no-build-isolation -e .
+# Hydra pins ANTLR's runtime 4.9; Dagster's parser needs 4.13 (assets/antlr.py).
+"${pip[@]}" install -q --no-deps --target .venv/antlr-4.13 --upgrade antlr4-python3-runtime==4.13.2
 "${pip[@]}" check >/dev/null || {
     "${pip[@]}" check >&2 || true
     echo "virtual environment: requirements.txt must be consistent; run make lock" >&2

@@ -11,10 +11,11 @@ from typing import Any
 from assets.commands.aligned import aligned_lines
 from assets.commands.programs import read_directives, read_user_program
 from assets.commands.report import require_folder, write_report
-from assets.configuration import compose_configuration, read_unit_limits
+from assets.configuration import compose_configuration
 from assets.deployments import find_deployment
 from assets.errors import FoundryError
 from assets.settings import Settings
+from assets.steps.designs import label_options, read_unit_limits
 from pipelines.hls import HlsError, HlsOptions, TransformOptions, read_interface
 from pipelines.interface import DataSet
 from pipelines.labelling import label_design, liberty_name, require_tools
@@ -151,7 +152,7 @@ class _Labeller:
             self.configuration,
             target=self.target,
             cache=self.settings.cache,
-            options=self.settings.options,
+            options=label_options(self.settings),
             tool=tool,
             data=data,
         )

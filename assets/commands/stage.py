@@ -16,13 +16,8 @@ from assets.overview import environment_problems
 from assets.progress import shown_progress
 from assets.resources import ProgressResource
 from assets.settings import Settings
-from assets.stages import Step, StepSummary, partitions_of, require_groups, steps_of
-from pipelines.labelling import require_tools
-
-TOOL_STAGES = ("designs", "labels")
-"""Stages whose work needs the high-level synthesis tools of the configuration."""
-
-NETWORK_STAGE = "network"
+from assets.step import Step, StepSummary
+from assets.steps import steps_of
 
 
 def run_stage(name: str, *, as_json: bool) -> bool:
@@ -35,17 +30,15 @@ def run_stage(name: str, *, as_json: bool) -> bool:
     steps = steps_of(name)
     deployment = find_deployment()
     settings = Settings(configuration=read_parameters(deployment.project), deployment=deployment)
-    if name in TOOL_STAGES:
-        require_tools(settings.configuration.labelling.tools)
-    if name == NETWORK_STAGE:
-        require_groups(settings)
+    for require in dict.fromkeys(step.require for step in steps if step.require):
+        require(settings)
     summaries: list[StepSummary] = []
     problems: list[str] = []
     with writing_to(deployment.data_dir), shown_progress() as progress:
         sweep_leftovers(deployment.data_dir)
         prune_partitions(settings, steps)
         for step in steps:
-            for partition in partitions_of(step, settings):
+            for partition in step.partitions(settings):
                 made = _attempt(step, partition, settings, progress, problems)
                 summaries += [made] if made is not None else []
     _show(summaries, as_json=as_json)
@@ -66,7 +59,7 @@ def _attempt(
     title = f"{step.name} {partition}"
     made: StepSummary | None = None
     try:
-        made = step.run(settings, partition, progress.listener(title, lambda _: None))
+        made = step.make(settings, partition, progress.listener(title, lambda _: None))
     except Exception as error:
         if not is_permanent(error):
             raise

@@ -14,12 +14,10 @@ from pathlib import Path
 
 import click
 
-from assets.configuration import read_parameters
 from assets.databases import require_whole_registry
 from assets.deployments import QUIET_ENVIRONMENT, Deployment, find_deployment
 from assets.errors import FoundryError
 from assets.instance import open_instance
-from assets.partitions import declare_partitions
 
 HOST = "127.0.0.1"
 MLFLOW_HOSTS = "localhost,127.0.0.1,[::1],localhost:*,127.0.0.1:*,[[]::1]:*"
@@ -38,8 +36,8 @@ def serve(*, port: int, mlflow_port: int, as_json: bool) -> bool:
     for number in (port, mlflow_port):
         _require_free(number)
     require_whole_registry(deployment)
-    with open_instance(deployment) as instance:  # the UI offers what the last run was configured for
-        declare_partitions(instance, read_parameters(deployment.project))
+    with open_instance(deployment):
+        pass  # its home and databases are in order
     addresses = {"dagster": f"http://{HOST}:{port}", "mlflow": f"http://{HOST}:{mlflow_port}"}
     if as_json:
         click.echo(json.dumps(addresses))

@@ -4,7 +4,7 @@ Belongs here: row classes, their units and descriptions, and what derives from t
 engines that fill them.
 """
 
-from pipelines.schemas.columns import ColumnSpec, SchemaError, TableSpec, table_spec
+from pipelines.schemas.columns import ColumnSpec, Reference, SchemaError, TableSpec, table_spec
 from pipelines.schemas.designs import DesignRow, DirectiveOutcomeRow
 from pipelines.schemas.features import CdfgEdgeRow, CdfgNodeRow, LoopRow
 from pipelines.schemas.labels import CROSS_CHECKS, CrossCheckRow, LabelRow, RunRow
@@ -50,6 +50,7 @@ __all__ = [
     "ProgramFactsRow",
     "ProgramRow",
     "RecordRow",
+    "Reference",
     "RunRow",
     "SchemaError",
     "SplitRow",

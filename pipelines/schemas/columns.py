@@ -29,6 +29,7 @@ def column(
     key: bool = False,
     measured: bool = False,
     choices: Sequence[str] = (),
+    references: str | None = None,
 ) -> Any:
     """Declare one column of a table.
 
@@ -39,6 +40,8 @@ def column(
         measured: the value is a wall-clock measurement. It differs between two runs of the same
             inputs, so it is stored beside the table and never in the file that is hashed.
         choices: the accepted values, for a column of a closed vocabulary.
+        references: a table, or a column as TABLE.COLUMN, that has a row of this value. Other columns of that
+            table's key refer to those of the same name here, where there are such.
     """
     return dataclasses.field(
         metadata={
@@ -47,6 +50,7 @@ def column(
             "key": key,
             "measured": measured,
             "choices": tuple(choices),
+            "references": references,
         }
     )
 
@@ -71,6 +75,7 @@ class ColumnSpec:
     key: bool
     measured: bool
     choices: tuple[str, ...]
+    references: str | None
 
     def arrow_field(self) -> pa.Field:
         """The pyarrow field, with unit and description as metadata."""
@@ -104,6 +109,15 @@ def infinities(table: pa.Table) -> list[str]:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """Columns of a table that name a row of another: the other table, and its columns in the same order."""
+
+    columns: tuple[str, ...]
+    table: str
+    keys: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class TableSpec:
     """A table: its name, its row class and everything that derives from the row class."""
 
@@ -128,6 +142,19 @@ class TableSpec:
         """The Arrow schema of the content file, or of the measured sibling (key and measures)."""
         kept = [c for c in self.columns if (c.key or c.measured if measured else not c.measured)]
         return pa.schema([c.arrow_field() for c in kept])
+
+    @property
+    def references(self) -> tuple[Reference, ...]:
+        """Foreign keys, in the order of their columns."""
+        return tuple(self._reference(c.name, c.references) for c in self.columns if c.references)
+
+    def _reference(self, name: str, target: str) -> Reference:
+        other, _, key = target.partition(".")
+        pairs = [(name, key or name)]
+        own = {c.name for c in self.columns}
+        pairs += [(k, k) for k in table_spec(other).key if k in own and k not in (name, key)]
+        pairs.sort(key=lambda pair: pair[0] == name)
+        return Reference(columns=tuple(a for a, _ in pairs), table=other, keys=tuple(b for _, b in pairs))
 
     @property
     def has_measured(self) -> bool:

@@ -14,7 +14,7 @@ class DesignRow:
     """A program under one configuration, with the outcome of high-level synthesis."""
 
     design_id: str = column("Hash of program, configuration and HLS version.", key=True)
-    program_id: str = column("Program that was synthesised.")
+    program_id: str = column("Program that was synthesised.", references="programs")
     suite: str = column("Suite of the program.")
     directives: str = column("JSON list of directives, canonical order.")
     memory_read_delay_cycles: int = column("Cycles from address to data.", unit="cycles")
@@ -60,7 +60,7 @@ class DesignRow:
 class DirectiveOutcomeRow:
     """One directive of one design: applied or not, and why."""
 
-    design_id: str = column("Design the directive belongs to.", key=True)
+    design_id: str = column("Design the directive belongs to.", key=True, references="designs")
     directive: str = column("The directive as canonical JSON.", key=True)
     applied: bool = column("Whether the directive shaped the design.")
     reason: str = column("What was done, or why it could not be.")

@@ -12,7 +12,7 @@ from pipelines.schemas.columns import column, table
 class LoopRow:
     """A loop of a program, in source order."""
 
-    program_id: str = column("Program.", key=True)
+    program_id: str = column("Program.", key=True, references="programs")
     loop_index: int = column("Position of the loop in source order, from 0.", key=True)
     suite: str = column("Suite of the program.")
     loop: str = column("Name directives use for the loop.")
@@ -36,7 +36,7 @@ class LoopRow:
 class CdfgNodeRow:
     """An operation of a design's control/data-flow graph."""
 
-    design_id: str = column("Design.", key=True)
+    design_id: str = column("Design.", key=True, references="designs")
     node_index: int = column("Index of the operation, from 0.", key=True)
     suite: str = column("Suite of the program.")
     block: str = column("Basic block the operation stands in.")
@@ -57,7 +57,7 @@ class CdfgEdgeRow:
     design_id: str = column("Design.", key=True)
     edge_index: int = column("Index of the edge, from 0.", key=True)
     suite: str = column("Suite of the program.")
-    source_index: int = column("Operation that comes first.")
-    target_index: int = column("Operation that depends on it.")
+    source_index: int = column("Operation that comes first.", references="cdfg_nodes.node_index")
+    target_index: int = column("Operation that depends on it.", references="cdfg_nodes.node_index")
     kind: str = column("What the edge carries.", choices=("data", "memory", "control"))
     distance: int = column("Loop iterations between the two, 0 within one iteration.")

@@ -13,7 +13,7 @@ from pipelines.schemas.status import STATUSES
 class LabelRow:
     """A design's static labels from logic synthesis."""
 
-    design_id: str = column("Design that was synthesised.", key=True)
+    design_id: str = column("Design that was synthesised.", key=True, references="designs")
     tool: str = column("Logic synthesis tool.", key=True)
     tool_version: str = column("Version of the tool.")
     suite: str = column("Suite of the program.")
@@ -39,7 +39,7 @@ class LabelRow:
 class RunRow:
     """A design run on one input data set and compared with native C."""
 
-    design_id: str = column("Design that was run.", key=True)
+    design_id: str = column("Design that was run.", key=True, references="designs")
     data_id: str = column("Hash of the input data.", key=True)
     suite: str = column("Suite of the program.")
     engine: str = column("Engine that counted the cycles.")
@@ -106,7 +106,7 @@ class CrossCheckRow:
     """A figure of a sampled design against another tool."""
 
     design_id: str = column("Design of the sample.", key=True)
-    data_id: str = column("Hash of the input data of its run.", key=True)
+    data_id: str = column("Hash of the input data of its run.", key=True, references="runs")
     check: str = column("What is compared.", key=True, choices=CROSS_CHECKS)
     suite: str = column("Suite of the program.")
     status: str = column(

@@ -58,7 +58,7 @@ class NetworkRunRow:
 class NetworkFlowRow:
     """A flow of a simulated network: packets counted after the warm-up, and both estimates of theory."""
 
-    run_id: str = column("Run.", key=True)
+    run_id: str = column("Run.", key=True, references="network_runs")
     flow: int = column("Number of the flow in its run.", key=True)
     source: int = column("Host that sends.")
     destination: int = column("Host that receives.")
@@ -86,7 +86,7 @@ class NetworkHopRow:
     """A flow at a queue of its way there or back, packets counted after the warm-up."""
 
     run_id: str = column("Run.", key=True)
-    flow: int = column("Number of the flow in its run.", key=True)
+    flow: int = column("Number of the flow in its run.", key=True, references="network_flows")
     hop: int = column("Place on the round trip, from 0.", key=True)
     packet: str = column("What goes through the queue here: data or its acknowledgements.", choices=PACKETS)
     queue: int = column("Number of the queue in its network.")

@@ -50,6 +50,6 @@ class SplitRow:
     """A program's place in a named, frozen split."""
 
     split: str = column("Name of the split, for example by_kernel_v1.", key=True)
-    program_id: str = column("Program.", key=True)
+    program_id: str = column("Program.", key=True, references="programs")
     group: str = column("What is kept together: all programs of a group are on one side.")
     part: str = column("Side of the split.", choices=("train", "validation", "test", "evaluation"))

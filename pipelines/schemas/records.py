@@ -14,8 +14,8 @@ FORMATS = ("direct", "reasoning")
 class RecordRow:
     """A labelled design on one input data set as a prompt and its completion."""
 
-    design_id: str = column("Design.", key=True)
-    data_id: str = column("Hash of the input data.", key=True)
+    design_id: str = column("Design.", key=True, references="labels")
+    data_id: str = column("Hash of the input data.", key=True, references="runs")
     format: str = column("Layout of the completion.", key=True, choices=FORMATS)
     program_id: str = column("Program.")
     suite: str = column("Suite of the program.")

@@ -12,7 +12,7 @@ from pipelines.schemas.columns import column, table
 class ProgramFactsRow:
     """What a program is like, from its text and its structured representation, calls inlined."""
 
-    program_id: str = column("Program.", key=True)
+    program_id: str = column("Program.", key=True, references="programs")
     suite: str = column("Suite of the program.")
     source_lines: int = column("Lines of the source that are not blank.")
     source_tokens: int = column("Tokens of the source: names, numbers, strings, signs; none in comments.")

@@ -13,23 +13,28 @@ import pytest
 import yaml
 from foundry_fakes import FEW_OVERRIDES
 
+import pipelines.network.runs
 import pipelines.pragmas.explore
-from assets import model_assets, stages
 from assets.configuration import compose_configuration, write_parameters
 from assets.deployments import Deployment, local_deployment
 from assets.settings import Settings
+from assets.steps import designs as designs_step
+from assets.steps import features as features_step
+from assets.steps import labels as labels_step
+from assets.steps import predictors as predictors_step
+from assets.steps import records as records_step
 from models.registry import Registration
 
 ROOT = Path(__file__).resolve().parents[2]
-FAKES = (
-    "plan_designs",
-    "label_designs",
-    "cross_check_designs",
-    "extract_features",
-    "runtime_data",
-    "simulate_runs",
-    "train_tenset_mlp",
-)
+FAKES = {
+    designs_step: ("plan_designs",),
+    labels_step: ("label_designs", "cross_check_designs"),
+    features_step: ("extract_features",),
+    records_step: ("runtime_data",),
+    predictors_step: ("train_tenset_mlp",),
+    pipelines.network.runs: ("simulate_runs",),
+    pipelines.pragmas.explore: ("explore_suite",),
+}
 
 
 @pytest.fixture
@@ -47,11 +52,11 @@ def engines(monkeypatch: pytest.MonkeyPatch) -> Any:
         told.corrections += 1
         return "1"
 
-    for name in FAKES:
-        monkeypatch.setattr(stages, name, getattr(foundry_fakes, name))
-    monkeypatch.setattr(pipelines.pragmas.explore, "explore_suite", foundry_fakes.explore_suite)
-    monkeypatch.setattr(stages, "register_candidate", register)
-    monkeypatch.setattr(model_assets, "register_correction", register_correction)
+    for module, names in FAKES.items():
+        for name in names:
+            monkeypatch.setattr(module, name, getattr(foundry_fakes, name))
+    monkeypatch.setattr(predictors_step, "register_candidate", register)
+    monkeypatch.setattr(predictors_step, "register_correction", register_correction)
     return told
 
 

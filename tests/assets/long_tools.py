@@ -5,11 +5,13 @@ python long_tools.py KIND FOLDER SECONDS: KIND is where the tools run.
 
 from __future__ import annotations
 
+import signal
 import sys
 from functools import partial
 from pathlib import Path
 
 from assets import cli
+from assets.signals import ENDING
 from pipelines.labelling.pool import PROCESSES_FROM, Outcome, run_all
 from pipelines.sandbox import Limits, run_confined
 from pipelines.tools import find_tool, run_tool
@@ -52,4 +54,6 @@ def command() -> None:
 
 
 if __name__ == "__main__":
+    for number in ENDING:  # what runs the tests may ignore them, and a child inherits that
+        signal.signal(number, signal.SIG_DFL)
     cli.main(["wait"])

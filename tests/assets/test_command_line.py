@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from assets import stages
 from assets.cli import simfoundry
 from assets.commands import ui
 from assets.commands.ui import _require_free, _start, _stop, serve
@@ -22,7 +21,8 @@ from assets.deployments import Deployment
 from assets.errors import FoundryError
 from assets.progress import PlainProgress
 from assets.settings import Settings, ignore_progress
-from assets.stages import step_named
+from assets.steps import designs as designs_step
+from assets.steps import step_named
 from pipelines.labelling import Progress
 from pipelines.schemas import read_table, table_path, table_spec
 
@@ -67,7 +67,7 @@ def test_every_command_has_help_and_json(command: str) -> None:
 
 
 def test_sql_answers_as_a_table_and_as_json(settings: Settings) -> None:
-    step_named("programs").run(settings, "stencil", ignore_progress)
+    step_named("programs").make(settings, "stencil", ignore_progress)
     query = "SELECT name, size FROM programs ORDER BY name"
     assert _invoke("sql", query).output.splitlines() == [
         "name       size",
@@ -102,7 +102,7 @@ def test_run_says_what_failed_on_one_line(
     def refuse(*_: Any, **__: Any) -> Any:
         raise ValueError("a design must be made, got none")
 
-    monkeypatch.setattr(stages, "plan_designs", refuse)
+    monkeypatch.setattr(designs_step, "plan_designs", refuse)
     found = _invoke("run", "programs.suites=[stencil]")
     assert found.exit_code == 1
     progress = (" after ", " s left")

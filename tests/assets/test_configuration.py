@@ -63,12 +63,12 @@ def test_suites_are_kept_once_and_in_order() -> None:
 @pytest.mark.parametrize(
     ("override", "message"),
     [
-        ("hls.memory_dely=[2]", r"got hls\.memory_dely=\[2\] .*accepted keys: .*hls\.memory_delay"),
+        ("hls.memory_dely=[2]", r"not accepted: hls\.memory_dely=\[2\] .*accepted keys: .*hls\.memory_delay"),
         ("+hls.delay=2", r"unknown key: hls\.delay .*accepted keys: "),
-        ("scale=huge", r"got scale=huge .*scales: cluster, laptop, nightly, smoke"),
+        ("scale=huge", r"not accepted: scale=huge .*scales: cluster, laptop, nightly, smoke"),
         ("hls.memory_delay=[0]", r"hls\.memory_delay\.0: .*greater than or equal to 1, got 0"),
         ("hls.memory_delay=[]", r"hls\.memory_delay: .*got \[\]"),
-        ("hls.memory_delay=[[", r"got hls\.memory_delay=\[\["),
+        ("hls.memory_delay=[[", r"not accepted: hls\.memory_delay=\[\["),
         ("programs.suites=[dense]", r"must be some of linear_algebra, .*, polybench, got \['dense'\]"),
         ("labelling.tools=[vitis]", r"must be some of simfoundry-hls, circt-calyx, .*got \['vitis'\]"),
         ("labelling.tools=[]", r"labelling\.tools: must be some of simfoundry-hls, .*got \[\]"),
@@ -76,8 +76,8 @@ def test_suites_are_kept_once_and_in_order() -> None:
         ("hls.unit_limits=[fadd:0]", r"hls\.unit_limits: .*with N at least 1, got fadd:0"),
         ("hls.write_delay=0", r"hls\.write_delay: .*got 0"),
         ("hls.clock_period_ns=-1", r"hls\.clock_period_ns: .*got -1"),
-        ("network=huge", r"got network=huge"),
-        ("network.groups.small-16.pod=4", r"got network\.groups\.small-16\.pod=4"),
+        ("network=huge", r"not accepted: network=huge"),
+        ("network.groups.small-16.pod=4", r"not accepted: network\.groups\.small-16\.pod=4"),
         (
             "+network.groups.small-16.pod=4",
             r"unknown key: network\.groups\.small-16\.pod .*keys: ",
@@ -128,7 +128,7 @@ def test_parameters_of_the_repository_are_accepted(repository: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("programs: [", r"^not YAML: .*params\.yaml: .*`simfoundry run` writes it anew"),
+        ("programs: [", r"^not YAML: .*params\.yaml: .*`simfoundry run` writes it again"),
         ("colour: red", r"missing key: programs.*unknown key: colour"),
         ("", r"the configuration: .*got None"),
     ],

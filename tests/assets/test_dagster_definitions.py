@@ -5,13 +5,12 @@ from typing import Any
 import dagster as dg
 import pytest
 
+from assets.dagster_assets import explained_failures, rules_of
 from assets.definitions import build_definitions
-from assets.execution import explained_failures
-from assets.partitions import BY_GROUP, BY_SUITE, GROUPS, SHARDS, WHOLE
-from assets.quality import rules_of
 from assets.resources import FoundryResource, ProgressResource
 from assets.settings import Settings
-from assets.stages import STEPS
+from assets.steps import STEPS, makers_of, step_named
+from assets.steps.designs import label_options
 from pipelines.labelling import Progress
 from pipelines.schemas import TableSpec
 
@@ -29,15 +28,14 @@ def test_definitions_load(definitions: dg.Definitions) -> None:
     dg.Definitions.validate_loadable(definitions)
 
 
-def test_one_asset_a_table_in_the_group_of_its_stage(definitions: dg.Definitions) -> None:
+def test_one_asset_per_table_in_the_group_of_its_stage(definitions: dg.Definitions) -> None:
     groups = {name: spec.group_name for name, spec in _specs(definitions).items()}
-    made = {table: step.stage for step in STEPS for table in step.tables}
-    assert groups == {**made, "queue_correction": "models", "report": "report"}
+    assert groups == {asset: step.stage for step in STEPS for asset in step.assets}
 
 
 def test_assets_say_what_a_row_is_and_the_unit_of_each_column(definitions: dg.Definitions) -> None:
     assets = _specs(definitions)
-    for name in (table for step in STEPS for table in step.tables):
+    for name in (table for step in STEPS if step.asset is None for table in step.tables):
         asset, spec = assets[name], TableSpec.registry[name]
         assert spec.description in str(asset.description)
         schema = asset.metadata["dagster/column_schema"]
@@ -50,27 +48,32 @@ def test_assets_say_what_a_row_is_and_the_unit_of_each_column(definitions: dg.De
 def test_assets_depend_on_what_their_step_reads(definitions: dg.Definitions) -> None:
     specs = _specs(definitions)
     for step in STEPS:
-        for table in step.tables:
-            assert {d.asset_key.to_user_string() for d in specs[table].deps} == set(step.reads)
+        sources = {maker.asset or table for table in step.reads for maker in makers_of(table)}
+        for asset in step.assets:
+            assert {d.asset_key.to_user_string() for d in specs[asset].deps} == sources
 
 
-def test_the_report_is_drawn_from_every_table(definitions: dg.Definitions) -> None:
-    deps = {d.asset_key.to_user_string() for d in _specs(definitions)["report"].deps}
-    assert deps == {table for step in STEPS for table in step.tables}
+def test_the_report_is_drawn_from_every_table() -> None:
+    assert set(step_named("report").reads) == {table for step in STEPS for table in step.tables}
 
 
-def test_tables_have_the_partitions_of_their_step(definitions: dg.Definitions) -> None:
-    expected = {BY_SUITE: SHARDS, BY_GROUP: GROUPS, WHOLE: None}
+def test_assets_have_the_partitions_of_their_step(definitions: dg.Definitions, settings: Settings) -> None:
     for step in STEPS:
-        for table in step.tables:
-            assert definitions.resolve_assets_def(table).partitions_def == expected[step.partitioned]
+        for asset in step.assets:
+            partitions = definitions.resolve_assets_def(asset).partitions_def
+            assert (partitions is None) == step.partitioned.is_whole
 
 
 def test_every_rule_is_an_asset_check(definitions: dg.Definitions) -> None:
     for step in STEPS:
-        specs = list(definitions.resolve_assets_def(step.tables[0]).check_specs)
-        found = {(c.asset_key.to_user_string(), c.name, c.blocking) for c in specs}
-        assert found == {(t, r.name, r.blocking) for t in step.tables for r in rules_of(t)}
+        specs = list(definitions.resolve_assets_def(step.assets[0]).check_specs)
+        checks = {(c.asset_key.to_user_string(), c.name, c.blocking) for c in specs}
+        if step.asset is None:
+            assert checks == {(t, r.name, r.blocking) for t in step.tables for r in rules_of(t)}
+        else:
+            assert checks == {
+                (step.asset, f"{t}_{r.name}", r.blocking) for t in step.tables for r in rules_of(t)
+            }
 
 
 def test_heavy_steps_are_retried_and_limited_by_pools(definitions: dg.Definitions) -> None:
@@ -99,7 +102,7 @@ def test_resources_are_replaced_by_overrides(settings: Settings) -> None:
     assert definitions.resources is not None
     assert definitions.resources["foundry"] is own
     assert own.settings().configuration.run.workers == 3
-    assert own.settings().options.slots == {"verilator": 1}
+    assert label_options(own.settings()).slots == {"verilator": 1}
     assert own.settings().configuration.hls.memory_delay == (2, 10)
 
 

@@ -9,15 +9,16 @@ import dagster as dg
 import pytest
 from foundry_fakes import FEW_OVERRIDES
 
-from assets import stages
-from assets.checked_files import open_file
+from assets.checks import open_file
 from assets.configuration import compose_configuration
+from assets.dagster_assets import rules_of
 from assets.deployments import Deployment
 from assets.materialise import run_everything
-from assets.quality import mixed_evaluation_programs, rules_of
 from assets.resources import ProgressResource
 from assets.settings import Settings, ignore_progress
-from assets.stages import step_named
+from assets.steps import programs as programs_step
+from assets.steps import step_named
+from assets.steps.splits import mixed_evaluation_programs
 from pipelines.programs import kernel_programs
 from pipelines.programs.evaluation import evaluation_programs
 from pipelines.schemas import ProgramRow, read_table, table_path, table_spec, write_table
@@ -41,7 +42,7 @@ def programs(*planted: ProgramRow) -> list[ProgramRow]:
 def written(settings: Settings, *planted: ProgramRow) -> Settings:
     """Programs of one suite and their places."""
     write_table(settings.deployment.data_dir, table_spec("programs"), programs(*planted), SUITE)
-    step_named("splits").run(settings, SPLIT, ignore_progress)
+    step_named("splits").make(settings, SPLIT, ignore_progress)
     return settings
 
 
@@ -81,7 +82,7 @@ def test_a_planted_duplicate_stops_what_reads_the_programs(
     def planted(*_: Any, **__: Any) -> list[ProgramRow]:
         return programs(TWIN)
 
-    monkeypatch.setattr(stages, "remembered_programs", planted)
+    monkeypatch.setattr(programs_step, "remembered_programs", planted)
     with dg.DagsterInstance.ephemeral() as instance:
         found = run_everything(
             settings.configuration, settings.deployment, instance=instance, progress=ProgressResource()

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from assets import queries
 from assets.cli import simfoundry
 from assets.settings import Settings, ignore_progress
-from assets.stages import step_named
+from assets.steps import step_named
 from pipelines.schemas import table_path, table_spec
 
 NOT_READING = {
@@ -168,7 +168,7 @@ ANSWERED = (
 @pytest.fixture
 def project_data(settings: Settings, engines: Any) -> Path:
     for name in ("programs", "designs", "labels"):
-        step_named(name).run(settings, "stencil", ignore_progress)
+        step_named(name).make(settings, "stencil", ignore_progress)
     (settings.deployment.project / "outside.csv").write_text("a,b\n1,2\n")
     return settings.deployment.data_dir
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import signal
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -9,17 +10,21 @@ import foundry_fakes
 import pytest
 from foundry_fakes import FEW_OVERRIDES
 
-from assets import stages
+from assets import dagster_assets
 from assets.configuration import compose_configuration
 from assets.definitions import build_definitions
 from assets.deployments import Deployment
 from assets.errors import FoundryError
 from assets.instance import PROCESS_TAG, open_instance, process_tag, release_dead_runs
 from assets.locks import writing_to
-from assets.materialise import RunReport, run_everything
+from assets.materialise import RUN_TAG, RunReport, run_everything
 from assets.overview import survey
 from assets.resources import ProgressResource
 from assets.settings import Settings
+from assets.steps import designs as designs_step
+from assets.steps import labels as labels_step
+from assets.steps import step_named
+from pipelines.programs import kernel_programs
 from pipelines.schemas import read_table, table_path, table_spec
 
 
@@ -107,12 +112,12 @@ def test_a_failure_stops_only_what_reads_it(
             raise ValueError("a label must be made, got none")
         return foundry_fakes.label_designs(programs, designs)
 
-    monkeypatch.setattr(stages, "label_designs", refuse)
+    monkeypatch.setattr(labels_step, "label_designs", refuse)
     report = _run(two_suites, instance)
     assert report.problems == [
         "labels stencil: a label must be made, got none",
-        "records were not made, because labels failed",
-        "models were not made, because labels failed",
+        "records was not made, because labels failed",
+        "tenset_mlp was not made, because labels failed",
     ]
     made = _contents(two_suites.deployment)
     assert {"labels/irregular.parquet", "loops/stencil.parquet", "splits/by_kernel_v1.parquet"} <= set(made)
@@ -132,10 +137,11 @@ def test_a_breach_of_a_blocking_check_stops_what_reads_the_table(
         runs = [foundry_fakes.make_run(d, outputs_equal=False) for d in designs]
         return type(made)(labels=made.labels, runs=runs)
 
-    monkeypatch.setattr(stages, "label_designs", differ)
+    monkeypatch.setattr(labels_step, "label_designs", differ)
     problems = _run(settings, instance).problems
     assert "equals_native_c" in problems[0]
-    assert problems[1:] == [f"{step} were not made, because labels failed" for step in ("records", "models")]
+    readers = ("records", "tenset_mlp")
+    assert problems[1:] == [f"{step} was not made, because labels failed" for step in readers]
 
 
 def test_an_interruption_ends_the_run_at_once(
@@ -150,7 +156,7 @@ def test_an_interruption_ends_the_run_at_once(
         tries.append("plan")
         signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(stages, "plan_designs", interrupted)
+    monkeypatch.setattr(designs_step, "plan_designs", interrupted)
     with pytest.raises(KeyboardInterrupt):
         _run(settings, instance)
     assert tries == ["plan"]
@@ -163,8 +169,6 @@ def test_a_crashed_tool_is_tried_again(
     engines: Any,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from assets import table_assets
-
     tries: list[str] = []
 
     def crash_once(programs: Any, space: Any, **rest: Any) -> Any:
@@ -173,9 +177,8 @@ def test_a_crashed_tool_is_tried_again(
             raise RuntimeError("the tool crashed")
         return foundry_fakes.plan_designs(programs, space, **rest)
 
-    monkeypatch.setattr(stages, "plan_designs", crash_once)
-    policy = table_assets.make_designs.op.retry_policy
-    monkeypatch.setattr(table_assets.make_designs.op, "_retry_policy", policy._replace(delay=0.01))
+    monkeypatch.setattr(designs_step, "plan_designs", crash_once)
+    monkeypatch.setattr(dagster_assets, "TOOL_RETRY", dg.RetryPolicy(max_retries=2, delay=0.01))
     assert _run(settings, instance).problems == []
     assert tries[:2] == ["stencil", "stencil"]
 
@@ -242,8 +245,8 @@ def test_reasons_that_blame_the_machine_are_problems(
     from assets.settings import ignore_progress
     from pipelines.schemas import write_table
 
-    stages.step_named("programs").run(settings, "stencil", ignore_progress)
-    stages.step_named("designs").run(settings, "stencil", ignore_progress)
+    step_named("programs").make(settings, "stencil", ignore_progress)
+    step_named("designs").make(settings, "stencil", ignore_progress)
     design = read_table(deployment.data_dir, table_spec("designs"))[0]
     missing = "verilator must be on the PATH, got nothing"
     label = foundry_fakes.make_label(design, status="tool_error", reason=missing)
@@ -257,8 +260,8 @@ def test_runs_without_their_power_are_failures_of_the_summary(
     from assets.settings import ignore_progress
     from pipelines.schemas import write_table
 
-    stages.step_named("programs").run(settings, "stencil", ignore_progress)
-    stages.step_named("designs").run(settings, "stencil", ignore_progress)
+    step_named("programs").make(settings, "stencil", ignore_progress)
+    step_named("designs").make(settings, "stencil", ignore_progress)
     design = read_table(deployment.data_dir, table_spec("designs"))[0]
     run = foundry_fakes.make_run(design, power_status="timeout", power_reason="120 s", power_mw=None)
     write_table(deployment.data_dir, table_spec("runs"), [run], "stencil")
@@ -272,33 +275,22 @@ def test_the_nightly_job_does_what_the_command_does(
     config = {"ops": {"run_at_scale": {"config": {"scale": "smoke"}}}}
     assert job.execute_in_process(instance=instance, run_config=config).success
     assert survey(deployment).rows["designs"] == 64
-    assert {run.job_name for run in instance.get_runs()} == {
-        "everything",
-        "suite_tables",
-        "split_table",
-        "report_table",
-        "record_table",
-        "network_tables",
-        "network_model",
-        "pragma_table",
-        "predictors",
-        "report_page",
-    }
+    runs = instance.get_runs()
+    counts = Counter(run.job_name for run in runs)
+    assert counts == {"everything": 1, "by_suite": 3, "by_group": 1, "everything_else": 1}
+    assert len({run.tags[RUN_TAG] for run in runs if run.job_name != "everything"}) == 1
 
 
 def test_a_stage_with_rows_that_blame_the_machine_fails(
     settings: Settings, engines: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from assets.commands.stage import run_stage
-    from assets.stages import StepSummary
+    from assets.step import Output
 
-    failures = {("labels", "tool_error", "[Errno 28] No space left on device"): 2}
-    step = replace(
-        stages.step_named("programs"),
-        run=lambda _, partition, listen: StepSummary(
-            step="programs", partition=partition, rows={}, failures=failures
-        ),
-    )
+    program = kernel_programs(suites=("stencil",), sizes=("small",))[0]
+    full = {"status": "tool_error", "reason": "[Errno 28] No space left on device"}
+    labels = [foundry_fakes.make_label(foundry_fakes.make_design(program, d), **full) for d in (1, 2)]
+    step = replace(step_named("programs"), run=lambda *_: Output(rows={"labels": labels}))
     monkeypatch.setattr("assets.commands.stage.steps_of", lambda name: [step])
     assert not run_stage("programs", as_json=False)
     assert "2 labels failed: [Errno 28] No space left on device" in capsys.readouterr().err

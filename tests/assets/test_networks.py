@@ -15,29 +15,32 @@ import pytest
 from click.testing import CliRunner
 from foundry_fakes import FEW_OVERRIDES, make_network_flow, make_network_hop, make_network_run
 
-from assets import model_assets, releasing, stages
-from assets.checked_files import CheckedFile, open_file
+import pipelines.network.runs
+from assets import releasing
+from assets.checks import CheckedFile, dangling_references, open_file
 from assets.cli import simfoundry
 from assets.configuration import (
-    NetworkGroup,
     compose_configuration,
     parameters_text,
     read_parameters,
     read_parameters_file,
     write_parameters,
 )
+from assets.dagster_assets import build_asset, check_results, rules_of
 from assets.deployments import Deployment, local_deployment
 from assets.errors import FoundryError
-from assets.execution import check_results
 from assets.materialise import prune_partitions, run_everything
-from assets.model_assets import register_queue_correction
 from assets.overview import survey
-from assets.quality import dangling_references, rules_of
 from assets.releasing import import_release, release_tables
 from assets.resources import FoundryResource, ProgressResource
 from assets.settings import Settings, ignore_progress
-from assets.stages import STEPS, partitions_of, require_groups, step_named
-from assets.versions import record_stage
+from assets.step import StepSummary
+from assets.steps import STEPS, step_named
+from assets.steps import designs as designs_step
+from assets.steps import predictors as predictors_step
+from assets.steps.network import NetworkGroup, network_groups, require_groups
+from assets.steps.predictors import registry_store
+from assets.versions import record_stages
 from models.registry import mlflow_at
 from pipelines.cache import ContentCache
 from pipelines.network import NetworkError
@@ -57,8 +60,8 @@ def _with(settings: Settings, *overrides: str) -> Settings:
     return replace(settings, configuration=configuration)
 
 
-def _make(settings: Settings, group: str = GROUP) -> stages.StepSummary:
-    return step_named("network").run(settings, group, ignore_progress)
+def _make(settings: Settings, group: str = GROUP) -> StepSummary:
+    return step_named("network").make(settings, group, ignore_progress)
 
 
 def _files(settings: Settings) -> dict[str, bytes]:
@@ -78,14 +81,14 @@ def test_groups_are_the_engine_s_with_its_defaults() -> None:
 
 @pytest.mark.parametrize("choice", ["default", "laptop", "release"])
 def test_every_choice_of_networks_is_acceptable(settings: Settings, choice: str) -> None:
-    groups = _with(settings, f"network={choice}").network_groups
+    groups = network_groups(_with(settings, f"network={choice}"))
     runs = [run.configuration() for group in groups.values() for run in runs_of(group)]
     assert len(set(runs)) == len(runs)
     assert len(runs) == {"default": 6, "laptop": 76, "release": 550}[choice]
 
 
 def test_the_release_has_the_published_grid_at_every_size(settings: Settings) -> None:
-    groups = _with(settings, "network=release").network_groups
+    groups = network_groups(_with(settings, "network=release"))
     for pods, seeds, sizes in ((4, 2, 2), (8, 2, 2), (12, 1, 2), (16, 1, 1)):
         runs = runs_of(groups[f"grid-{pods**3 // 4}"])
         assert len(runs) == 3 * 2 * sizes * 3 * seeds
@@ -97,8 +100,8 @@ def test_the_release_has_the_published_grid_at_every_size(settings: Settings) ->
 def test_parameters_bring_groups_back(settings: Settings) -> None:
     wide = _with(settings, *TWO_GROUPS)
     assert read_parameters(settings.deployment.project).network == wide.configuration.network
-    assert list(wide.network_groups) == [GROUP, "other"]
-    assert wide.network_groups["other"].samples == 2
+    assert list(network_groups(wide)) == [GROUP, "other"]
+    assert network_groups(wide)["other"].samples == 2
 
 
 @pytest.mark.parametrize(
@@ -146,7 +149,7 @@ def test_a_group_is_simulated_into_three_tables(settings: Settings) -> None:
         }
         assert [r.description for r in results if not r.passed] == []
     direct = simulate_runs(
-        small.network_groups[GROUP],
+        network_groups(small)[GROUP],
         cache=ContentCache(folder=settings.deployment.project / "elsewhere"),
         workers=1,
         timeout_s=60.0,
@@ -167,12 +170,12 @@ def test_a_group_is_left_as_it_is_until_something_changes(
         tries.append(group.name)
         return foundry_fakes.simulate_runs(group, **given)
 
-    monkeypatch.setattr(stages, "simulate_runs", counted)
+    monkeypatch.setattr(pipelines.network.runs, "simulate_runs", counted)
     assert _make(settings) == first
     assert tries == []
     _make(_with(settings, "network.groups.small-16.loads=[0.6]"))
     assert len(tries) == 1
-    monkeypatch.setattr(stages, "runs_version", lambda: "another")
+    monkeypatch.setattr(pipelines.network.runs, "runs_version", lambda: "another")
     _make(settings)
     assert len(tries) == 2
     table_path(settings.deployment.data_dir, table_spec("network_hops"), GROUP).unlink()
@@ -199,7 +202,7 @@ def _failing(group: RunGroup, **given: Any) -> Any:
 def test_failed_runs_are_rows_and_tried_again(
     settings: Settings, engines: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stages, "simulate_runs", _failing)
+    monkeypatch.setattr(pipelines.network.runs, "simulate_runs", _failing)
     summary = _make(settings)
     assert summary.failures == {("network_runs", "tool_error", "ns-3 must be there"): 1}
     broken = {
@@ -207,14 +210,12 @@ def test_failed_runs_are_rows_and_tried_again(
         for table in TABLES
     }
     assert broken == {"network_runs": ["failure_rate"], "network_flows": [], "network_hops": []}
-    monkeypatch.setattr(stages, "simulate_runs", foundry_fakes.simulate_runs)
+    monkeypatch.setattr(pipelines.network.runs, "simulate_runs", foundry_fakes.simulate_runs)
     assert _make(settings).failures == {}
 
 
 def test_the_step_rejects_a_group_of_another_configuration(settings: Settings, engines: Any) -> None:
-    with pytest.raises(
-        FoundryError, match=r"a group must be one of the configuration, got other; groups: sm"
-    ):
+    with pytest.raises(FoundryError, match=r"unknown group: other; accepted: sm"):
         _make(settings, "other")
 
 
@@ -241,9 +242,12 @@ def test_a_group_that_fails_stops_no_other_table(
             raise ValueError("a network must be made, got none")
         return foundry_fakes.simulate_runs(group, **given)
 
-    monkeypatch.setattr(stages, "simulate_runs", refuse)
+    monkeypatch.setattr(pipelines.network.runs, "simulate_runs", refuse)
     report = _run(_with(settings, "programs.suites=[stencil]", *TWO_GROUPS), instance)
-    assert report.problems == [f"network {GROUP}: a network must be made, got none"]
+    assert report.problems == [
+        f"network {GROUP}: a network must be made, got none",
+        "queue_correction was not made, because network failed",
+    ]
     overview = survey(settings.deployment)
     assert overview.rows["network_runs"] == 2
     assert overview.rows["leaderboard"] == 1
@@ -258,7 +262,7 @@ def test_networks_do_not_wait_for_programs(
     def refuse(*_: Any, **__: Any) -> Any:
         raise ValueError("a design must be made, got none")
 
-    monkeypatch.setattr(stages, "plan_designs", refuse)
+    monkeypatch.setattr(designs_step, "plan_designs", refuse)
     report = _run(_with(settings, "programs.suites=[stencil]"), instance)
     assert report.problems[0] == "designs stencil: a design must be made, got none"
     assert f"data/tables/{TABLES[0]}" in report.hashes
@@ -276,13 +280,18 @@ def test_a_run_without_networks_registers_no_correction(
 
 def test_the_correction_s_asset_registers_it_once(settings: Settings, instance: dg.DagsterInstance) -> None:
     """Into a real registry."""
-    resources = {"foundry": FoundryResource(project=str(settings.deployment.project))}
+    resources = {
+        "foundry": FoundryResource(project=str(settings.deployment.project)),
+        "progress": ProgressResource(),
+    }
     for _ in range(2):
-        assert dg.materialize([register_queue_correction], resources=resources, instance=instance).success
+        assert dg.materialize(
+            [build_asset(step_named("queue_correction"), None)], resources=resources, instance=instance
+        ).success
     events = instance.fetch_materializations(dg.AssetKey("queue_correction"), limit=9).records
     told = [e.asset_materialization.metadata["registered"].value for e in events if e.asset_materialization]
     assert told == ["queue-correction version 1"] * 2
-    with mlflow_at(stages.registry_store(settings)) as client:
+    with mlflow_at(registry_store(settings)) as client:
         assert client.get_model_version_by_alias("queue-correction", "champion").version == 1
         assert len(client.search_model_versions("name = 'queue-correction'")) == 1
 
@@ -293,7 +302,7 @@ def test_a_registry_that_cannot_be_reached_is_a_problem_of_the_run(
     def refuse(store: Any) -> str:
         raise FileNotFoundError("a registry must be there, got none")
 
-    monkeypatch.setattr(model_assets, "register_correction", refuse)
+    monkeypatch.setattr(predictors_step, "register_correction", refuse)
     report = _run(_with(settings, "programs.suites=[stencil]"), instance)
     assert report.problems == ["queue_correction: a registry must be there, got none"]
     assert survey(settings.deployment).rows["leaderboard"] == 1
@@ -301,7 +310,7 @@ def test_a_registry_that_cannot_be_reached_is_a_problem_of_the_run(
 
 def test_files_of_groups_left_out_are_removed_and_none_is_recorded(settings: Settings, engines: Any) -> None:
     wide = _with(settings, *TWO_GROUPS)
-    for group in wide.network_groups:
+    for group in network_groups(wide):
         _make(wide, group)
     assert len(_files(wide)) == 6
     steps = [step_named("network")]
@@ -314,13 +323,13 @@ def test_files_of_groups_left_out_are_removed_and_none_is_recorded(settings: Set
     assert _files(nothing) == {}
     measured = nothing.deployment.data_dir / "measured" / "network_runs"
     assert list(measured.glob("*")) == []
-    assert set(record_stage(nothing.deployment, "network")) == {f"data/tables/{table}" for table in TABLES}
+    assert set(record_stages(nothing.deployment, ["network"])) == {f"data/tables/{table}" for table in TABLES}
 
 
 def test_a_project_without_networks_is_recorded(settings: Settings, engines: Any) -> None:
     _with(settings, *NO_GROUPS)
     assert CliRunner().invoke(simfoundry, ["stage", "network"]).exit_code == 0
-    assert len(record_stage(settings.deployment, "network")) == 3
+    assert len(record_stages(settings.deployment, ["network"])) == 3
 
 
 def test_the_stage_makes_every_group_and_sql_sees_it(settings: Settings, engines: Any) -> None:
@@ -475,9 +484,9 @@ def test_flows_without_hops_and_failed_runs_with_flows_are_rejected(settings: Se
 def test_references_rejects_flows_and_hops_of_nothing(settings: Settings) -> None:
     files = _written(settings)
     stray = _rewritten(settings, "network_flows", [make_network_flow("1" * 32, 0)])
-    assert dangling_references(stray) == [f"('run_id',) must be in network_runs, got {('1' * 32,)}"]
+    assert dangling_references(stray) == [f"('run_id',) {('1' * 32,)} is not in table network_runs"]
     assert dangling_references(files["network_hops"]) == [
-        f"('run_id', 'flow') must be in network_flows, got {(RUN, flow)}" for flow in (0, 1)
+        f"('run_id', 'flow') {(RUN, flow)} is not in table network_flows" for flow in (0, 1)
     ]
 
 
@@ -497,9 +506,9 @@ STALE = r"the network_runs of small-16 must be those of params\.yaml, got others
 @pytest.fixture
 def filled(settings: Settings, engines: Any) -> Settings:
     for step in STEPS:
-        for partition in partitions_of(step, settings):
+        for partition in step.partitions(settings):
             if step.name not in ("models", "pragmas"):
-                step.run(settings, partition, ignore_progress)
+                step.make(settings, partition, ignore_progress)
     return settings
 
 
@@ -523,7 +532,7 @@ def test_a_release_brings_networks_back_and_nothing_is_simulated_again(
     assert found.remembered.stored["networks"] == 1
     imported = replace(filled, deployment=other)
     assert _files(imported) == _files(filled)
-    monkeypatch.setattr(stages, "simulate_runs", None)
+    monkeypatch.setattr(pipelines.network.runs, "simulate_runs", None)
     assert _make(imported).rows == _make(filled).rows
 
 
@@ -552,7 +561,7 @@ def test_a_release_rejects_networks_of_another_version(filled: Settings, tmp_pat
 def _asked(settings: Settings, **changes: Any) -> list[Any]:
     """A row for each run that the configuration asks for; the first have the ids of the flows."""
     rows: list[Any] = read_table(settings.deployment.data_dir, table_spec("network_runs"))
-    runs = runs_of(settings.network_groups[GROUP])
+    runs = runs_of(network_groups(settings)[GROUP])
     ids = [*(row.run_id for row in rows), *(character * 32 for character in "abcdef")]
     return [
         make_network_run(ids[place], configuration=run.configuration(), **changes)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import dagster as dg
 import pytest
 
 from assets.configuration import Configuration, compose_configuration
+from assets.definitions import build_definitions
 from assets.errors import FoundryError
-from assets.partitions import (
-    GROUPS,
-    SHARDS,
-    declare_partitions,
+from assets.suites import (
     options_of_shard,
     partitions,
     shard_named,
@@ -46,17 +43,24 @@ def test_a_whole_suite_keeps_its_options() -> None:
 
 
 def test_shard_named_rejects_another_name() -> None:
-    message = "a partition must be one of the configuration, got ast; partitions: stencil, ast-000"
+    message = "unknown partition: ast; accepted: stencil, ast-000"
     with pytest.raises(FoundryError, match=message):
         shard_named("ast", configuration())
 
 
 def test_dagster_knows_the_partitions_of_the_configuration_alone() -> None:
-    with dg.DagsterInstance.ephemeral() as instance:
-        declare_partitions(instance, configuration("programs.suites=[irregular,ast]"))
-        declare_partitions(instance, configuration("programs.suites=[stencil,ast]", "ast.count=4"))
-        known = instance.get_dynamic_partitions(str(SHARDS.name))
-        assert sorted(known) == ["ast-000", "ast-001", "stencil"]
-        assert instance.get_dynamic_partitions(str(GROUPS.name)) == ["small-16"]
-        declare_partitions(instance, configuration("network=laptop"))
-        assert sorted(instance.get_dynamic_partitions(str(GROUPS.name))) == ["grid-16", "sampled-16"]
+    def known(asset: str, *overrides: str) -> list[str]:
+        definitions = build_definitions(configuration=configuration(*overrides))
+        partitions = definitions.resolve_assets_def(asset).partitions_def
+        return [] if partitions is None else list(partitions.get_partition_keys())
+
+    assert known("labels", "programs.suites=[irregular,ast]") == [
+        "irregular",
+        "ast-000",
+        "ast-001",
+        "ast-002",
+    ]
+    assert known("labels", "ast.count=4", "programs.suites=[ast]") == ["ast-000", "ast-001"]
+    assert known("network_hops") == ["small-16"]
+    assert known("network_runs", "network=laptop") == ["sampled-16", "grid-16"]
+    assert known("splits") == []

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 from foundry_fakes import make_pragma_design
 
-from assets.checked_files import CheckedFile
+from assets.checks import CheckedFile
 from assets.configuration import compose_configuration
-from assets.quality import rules_of
+from assets.dagster_assets import rules_of
 from assets.settings import Settings, ignore_progress
-from assets.stages import partitions_of, step_named
+from assets.steps import step_named
+from assets.steps.pragmas import explorations
 from pipelines.pragmas import PragmaError
 from pipelines.schemas import read_table, table_spec
 
@@ -28,8 +29,8 @@ def problems_of(settings: Settings, rule: str, rows: list[Any]) -> list[str]:
 
 def test_the_step_writes_one_file_of_all_searches(settings: Settings, engines: Any) -> None:
     step = step_named("pragmas")
-    assert partitions_of(step, settings) == ("polybench",)
-    summary = step.run(settings, "polybench", ignore_progress)
+    assert step.partitions(settings) == ("polybench",)
+    summary = step.make(settings, "polybench", ignore_progress)
     rows = read_table(settings.deployment.data_dir, table_spec(TABLE))
     kernels = settings.configuration.pragmas.kernels
     assert summary.rows == {TABLE: 2 * len(kernels)} == {TABLE: len(rows)}
@@ -46,7 +47,7 @@ def test_searches_rejects_an_unknown_method(settings: Settings) -> None:
         configuration=compose_configuration(["pragmas.methods=[luck]"]), deployment=settings.deployment
     )
     with pytest.raises(PragmaError) as raised:
-        _ = wrong.explorations
+        _ = explorations(wrong)
     assert str(raised.value) == (
         "a method must be one of nlp_dse, bottleneck, random, exhaustive, got 'luck'"
     )

@@ -8,20 +8,19 @@ import pyarrow as pa
 import pytest
 from foundry_fakes import make_check, make_design, make_edge, make_label, make_run
 
-from assets.checked_files import CheckedFile, open_file
-from assets.quality import (
+from assets.checks import (
+    CheckedFile,
     dangling_references,
+    open_file,
     repeated_keys,
-    rules_of,
     schema_problems,
-    split_leaks,
     too_many_failures,
-    unequal_runs,
-    unknown_powers,
-    unproven_labels,
 )
+from assets.dagster_assets import rules_of
 from assets.settings import Settings, ignore_progress
-from assets.stages import STEPS, partitions_of
+from assets.steps import STEPS
+from assets.steps.labels import unequal_runs, unknown_powers, unproven_labels
+from assets.steps.splits import split_leaks
 from pipelines.cyclemodel import ENGINE
 from pipelines.programs import kernel_programs
 from pipelines.schemas import CROSS_CHECKS, TableSpec, read_table, table_spec, write_table
@@ -33,8 +32,8 @@ SUITE = "stencil"
 def made(settings: Settings, engines: Any) -> Settings:
     """Every table of every suite."""
     for step in STEPS:
-        for partition in partitions_of(step, settings):
-            step.run(settings, partition, ignore_progress)
+        for partition in step.partitions(settings):
+            step.make(settings, partition, ignore_progress)
     return settings
 
 
@@ -50,7 +49,7 @@ def _rows(settings: Settings, table: str, partition: str = SUITE) -> list[Any]:
 def test_sound_tables_break_no_rule(made: Settings) -> None:
     for step in STEPS:
         for table in step.tables:
-            for partition in partitions_of(step, made):
+            for partition in step.partitions(made):
                 file = open_file(made, table, partition)
                 assert {rule.name: rule.problems(file) for rule in rules_of(table)} == {
                     rule.name: [] for rule in rules_of(table)
@@ -79,26 +78,26 @@ def test_schema_rejects_other_columns(made: Settings) -> None:
 def test_schema_rejects_measured_rows_of_other_designs(made: Settings) -> None:
     file = open_file(made, "labels", SUITE)
     fewer = replace(file, content=file.content.slice(1))
-    assert schema_problems(fewer) == ["the measured file must have the same keys as the table, got others"]
+    assert schema_problems(fewer) == ["the measured file has other keys than the table"]
 
 
 def test_keys_rejects_a_repeat(made: Settings) -> None:
     file = open_file(made, "loops", SUITE)
     twice = replace(file, content=pa.concat_tables([file.content, file.content.slice(0, 1)]))
     key = (file.content.column("program_id")[0].as_py(), 0)
-    assert repeated_keys(twice) == [f"('program_id', 'loop_index') must be unique, got {key} 2 times"]
+    assert repeated_keys(twice) == [f"('program_id', 'loop_index') {key} stands in 2 rows"]
 
 
 def test_references_rejects_a_design_that_is_not_there(made: Settings) -> None:
     stray = make_design(kernel_programs(suites=("irregular",), sizes=("small",))[0], 99)
     problems = dangling_references(_rewritten(made, "labels", [make_label(stray)]))
-    assert problems == [f"('design_id',) must be in designs, got {(stray.design_id,)}"]
+    assert problems == [f"('design_id',) {(stray.design_id,)} is not in table designs"]
 
 
 def test_references_rejects_an_edge_to_no_node(made: Settings) -> None:
     design = _rows(made, "designs")[0]
     problems = dangling_references(_rewritten(made, "cdfg_edges", [make_edge(design, target=7)]))
-    assert problems == [f"('design_id', 'target_index') must be in cdfg_nodes, got {(design.design_id, 7)}"]
+    assert problems == [f"('design_id', 'target_index') {(design.design_id, 7)} is not in table cdfg_nodes"]
 
 
 @pytest.mark.parametrize("equal", [False, None])
@@ -158,7 +157,7 @@ def test_failure_rate_rejects_more_than_the_configured_share(made: Settings) -> 
     labels = _rows(made, "labels")
     failed = replace(labels[0], status="timeout", reason="late")
     problems = too_many_failures(_rewritten(made, "labels", [failed, *labels[1:]]))
-    assert problems == ["at most 10% of rows may have failed, got 25.0%"]
+    assert problems == ["25.0% of rows failed; accepted: at most 10%"]
 
 
 CHECK_RULES = {

@@ -12,14 +12,14 @@ from assets.commands import sql
 from assets.errors import FoundryError
 from assets.queries import as_records, run_query
 from assets.settings import Settings, ignore_progress
-from assets.stages import step_named
+from assets.steps import step_named
 from pipelines.schemas import TableSpec, table_path, table_spec
 
 
 @pytest.fixture
 def data_dir(settings: Settings, engines: Any) -> Path:
     for name in ("programs", "designs", "labels"):
-        step_named(name).run(settings, "stencil", ignore_progress)
+        step_named(name).make(settings, "stencil", ignore_progress)
     return settings.deployment.data_dir
 
 

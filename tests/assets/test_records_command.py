@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from assets import stages
 from assets.cli import simfoundry
 from assets.configuration import compose_configuration
 from assets.errors import FoundryError
 from assets.settings import Settings, ignore_progress
-from assets.stages import partitions_of, step_named
+from assets.steps import records as records_step
+from assets.steps import step_named
+from assets.steps.designs import configuration_space
 from pipelines.labelling import MappingSampling
 from pipelines.records import read_records
 from pipelines.schemas import read_table, table_spec, write_table
@@ -26,8 +27,8 @@ STEPS = ("programs", "designs", "labels", "features", "splits", "records")
 def made(settings: Settings, engines: Any) -> Settings:
     """Every table that records are made of, and the records."""
     for name in STEPS:
-        for partition in partitions_of(step_named(name), settings):
-            step_named(name).run(settings, partition, ignore_progress)
+        for partition in step_named(name).partitions(settings):
+            step_named(name).make(settings, partition, ignore_progress)
     return settings
 
 
@@ -54,15 +55,15 @@ def test_records_of_the_same_tables_are_not_written_again(
 ) -> None:
     step, path = step_named("records"), made.deployment.data_dir / "tables" / "records"
     before = {p.name: p.read_bytes() for p in path.iterdir()}
-    monkeypatch.setattr(stages, "make_records", None)
-    step.run(made, "by_kernel_v1", ignore_progress)
+    monkeypatch.setattr(records_step, "make_records", None)
+    step.make(made, "by_kernel_v1", ignore_progress)
     assert {p.name: p.read_bytes() for p in path.iterdir()} == before
     spec = table_spec("designs")
-    (partition, *_) = partitions_of(step_named("designs"), made)
+    (partition, *_) = step_named("designs").partitions(made)
     rows = read_table(made.deployment.data_dir, spec, [partition])
     write_table(made.deployment.data_dir, spec, rows[1:], partition)
     with pytest.raises(TypeError, match="not callable"):
-        step.run(made, "by_kernel_v1", ignore_progress)
+        step.make(made, "by_kernel_v1", ignore_progress)
 
 
 def test_records_rejects_a_project_without_records(settings: Settings, tmp_path: Path) -> None:
@@ -79,12 +80,12 @@ def test_records_rejects_another_suffix(made: Settings, tmp_path: Path) -> None:
 
 
 def test_the_configuration_says_how_mappings_are_sampled(settings: Settings) -> None:
-    assert settings.space.sampling is None
+    assert configuration_space(settings).sampling is None
     overrides = ["hls.sampling=latin_hypercube", "hls.samples=6", "hls.seed=3", "hls.clock_periods_ns=[5,10]"]
     sampled = Settings(
         configuration=compose_configuration([*overrides, "hls.write_delay=4"]), deployment=settings.deployment
     )
-    assert sampled.space.sampling == MappingSampling(
+    assert configuration_space(sampled).sampling == MappingSampling(
         count=6,
         seed=3,
         read_delays=(2, 5, 10, 15),

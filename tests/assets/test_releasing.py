@@ -23,7 +23,7 @@ from assets.deployments import Deployment, local_deployment
 from assets.errors import FoundryError
 from assets.releasing import import_release, release_tables
 from assets.settings import Settings, ignore_progress
-from assets.stages import STEPS, partitions_of
+from assets.steps import STEPS
 from pipelines.releases import ReleaseError, WrittenRelease, open_release
 from pipelines.schemas import read_table, table_path, table_spec, write_table
 
@@ -32,9 +32,9 @@ from pipelines.schemas import read_table, table_path, table_spec, write_table
 def filled(settings: Settings, engines: Any) -> Settings:
     """A project with every table of a small configuration, made by engines that need no tools."""
     for step in STEPS:
-        for partition in partitions_of(step, settings):
+        for partition in step.partitions(settings):
             if step.name not in ("models", "pragmas"):
-                step.run(settings, partition, ignore_progress)
+                step.make(settings, partition, ignore_progress)
     return settings
 
 

@@ -9,12 +9,13 @@ import pytest
 from click.testing import CliRunner, Result
 
 from assets.cli import simfoundry
+from assets.dagster_assets import build_asset
 from assets.deployments import Deployment
 from assets.pages import page_path, write_page
-from assets.report_asset import label_summary, make_report
-from assets.resources import FoundryResource
+from assets.resources import FoundryResource, ProgressResource
 from assets.settings import Settings, ignore_progress
-from assets.stages import step_named
+from assets.steps import step_named
+from assets.steps.report import label_summary
 
 
 def _invoke(*arguments: str) -> Result:
@@ -25,7 +26,7 @@ def _invoke(*arguments: str) -> Result:
 def made(settings: Settings, engines: Any) -> Settings:
     """Tables of one suite."""
     for name in ("programs", "designs", "labels"):
-        step_named(name).run(settings, "stencil", ignore_progress)
+        step_named(name).make(settings, "stencil", ignore_progress)
     return settings
 
 
@@ -82,10 +83,14 @@ def test_report_rejects_a_page_that_cannot_be_written(made: Settings, tmp_path: 
 
 def test_the_asset_says_where_the_page_is_and_what_it_shows(made: Settings, deployment: Deployment) -> None:
     result = dg.materialize(
-        [make_report], resources={"foundry": FoundryResource(project=str(deployment.project))}
+        [build_asset(step_named("report"), None)],
+        resources={
+            "foundry": FoundryResource(project=str(deployment.project)),
+            "progress": ProgressResource(),
+        },
     )
     assert result.success
-    (event,) = result.asset_materializations_for_node("report")
+    (event,) = result.asset_materializations_for_node("make_report")
     metadata = {name: entry.value for name, entry in event.metadata.items()}
     assert metadata["path"] == str(page_path(deployment))
     assert (metadata["programs"], metadata["designs"], metadata["labelled"]) == (2, 4, 4)

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from assets import stages
 from assets.settings import Settings, ignore_progress
-from assets.stages import step_named
+from assets.steps import designs as designs_step
+from assets.steps import features as features_step
+from assets.steps import step_named
 from pipelines.schemas import table_path, table_spec
 
 TABLES = ("program_facts", "loops", "cdfg_nodes", "cdfg_edges")
@@ -21,20 +22,20 @@ TABLES = ("program_facts", "loops", "cdfg_nodes", "cdfg_edges")
 def extractions(settings: Settings, engines: Any, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """One entry an extraction; the tables of stencil are made already."""
     found: list[str] = []
-    extract = stages.extract_features
+    extract = features_step.extract_features
 
     def counted(*given: Any, **named: Any) -> Any:
         found.append("extracted")
         return extract(*given, **named)
 
-    monkeypatch.setattr(stages, "extract_features", counted)
+    monkeypatch.setattr(features_step, "extract_features", counted)
     for name in ("programs", "designs", "features"):
-        step_named(name).run(settings, "stencil", ignore_progress)
+        step_named(name).make(settings, "stencil", ignore_progress)
     return found
 
 
 def _again(settings: Settings) -> Mapping[str, int]:
-    return step_named("features").run(settings, "stencil", ignore_progress).rows
+    return step_named("features").make(settings, "stencil", ignore_progress).rows
 
 
 def _file(settings: Settings, table: str) -> Path:
@@ -67,7 +68,7 @@ def test_other_inputs_or_another_version_are_made_anew(
     path.write_bytes(_file(settings, "designs").read_bytes())
     _again(settings)
     assert len(extractions) == 1
-    monkeypatch.setattr(stages, "feature_version", lambda: "another")
+    monkeypatch.setattr(features_step, "feature_version", lambda: "another")
     _again(settings)
     assert len(extractions) == 2
 
@@ -75,29 +76,29 @@ def test_other_inputs_or_another_version_are_made_anew(
 def test_designs_of_the_same_programs_are_left_and_their_failures_counted(
     settings: Settings, engines: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    step_named("programs").run(settings, "stencil", ignore_progress)
-    first = step_named("designs").run(settings, "stencil", ignore_progress)
-    monkeypatch.setattr(stages, "plan_designs", None)
-    assert step_named("designs").run(settings, "stencil", ignore_progress) == first
+    step_named("programs").make(settings, "stencil", ignore_progress)
+    first = step_named("designs").make(settings, "stencil", ignore_progress)
+    monkeypatch.setattr(designs_step, "plan_designs", None)
+    assert step_named("designs").make(settings, "stencil", ignore_progress) == first
     measured = table_path(settings.deployment.data_dir, table_spec("designs"), "stencil", measured=True)
     measured.unlink()
     with pytest.raises(TypeError):
-        step_named("designs").run(settings, "stencil", ignore_progress)
+        step_named("designs").make(settings, "stencil", ignore_progress)
 
 
 def test_designs_with_a_failure_are_made_again(
     settings: Settings, engines: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plan = stages.plan_designs
+    plan = designs_step.plan_designs
 
     def failing(*given: Any, **named: Any) -> Any:
         made = plan(*given, **named)
         first = replace(made.designs[0], status="tool_error", reason="no space")
         return replace(made, designs=[first, *made.designs[1:]])
 
-    step_named("programs").run(settings, "stencil", ignore_progress)
-    monkeypatch.setattr(stages, "plan_designs", failing)
-    failed = step_named("designs").run(settings, "stencil", ignore_progress)
+    step_named("programs").make(settings, "stencil", ignore_progress)
+    monkeypatch.setattr(designs_step, "plan_designs", failing)
+    failed = step_named("designs").make(settings, "stencil", ignore_progress)
     assert sum(failed.failures.values()) == 1
-    monkeypatch.setattr(stages, "plan_designs", plan)
-    assert not step_named("designs").run(settings, "stencil", ignore_progress).failures
+    monkeypatch.setattr(designs_step, "plan_designs", plan)
+    assert not step_named("designs").make(settings, "stencil", ignore_progress).failures

@@ -13,15 +13,15 @@ import yaml
 from assets.deployments import Deployment
 from assets.errors import FoundryError
 from assets.settings import Settings, ignore_progress
-from assets.stages import STAGES, partitions_of, steps_of
-from assets.versions import record_stage, recorded_hashes
+from assets.steps import STAGES, steps_of
+from assets.versions import record_stages, recorded_hashes, table_hashes
 from pipelines.schemas import table_path, table_spec
 
 
 def _make(settings: Settings, stage: str) -> None:
     for step in steps_of(stage):
-        for partition in partitions_of(step, settings):
-            step.run(settings, partition, ignore_progress)
+        for partition in step.partitions(settings):
+            step.make(settings, partition, ignore_progress)
 
 
 def _programs(deployment: Deployment) -> Path:
@@ -43,41 +43,49 @@ def _dvc(project: Path, *arguments: str, **environment: str) -> str:
 
 
 def test_recorded_stages_are_up_to_date_for_dvc(settings: Settings, engines: Any) -> None:
-    for stage in STAGES:
+    stages = [stage for stage in STAGES if any(step.recorded for step in steps_of(stage))]
+    for stage in stages:
         _make(settings, stage)
-        assert record_stage(settings.deployment, stage)
+    assert record_stages(settings.deployment, stages)
     assert "up to date" in _dvc(settings.deployment.project, "status")
 
 
 def test_hashes_follow_the_content_and_only_the_content(settings: Settings, engines: Any) -> None:
     deployment = settings.deployment
     _make(settings, "programs")
-    first = record_stage(deployment, "programs")
+    first = record_stages(deployment, ["programs"])
     assert list(first) == ["data/tables/programs"]
     assert recorded_hashes(deployment) == first
     os.utime(_programs(deployment))
-    assert record_stage(deployment, "programs") == first
+    assert record_stages(deployment, ["programs"]) == first
     _programs(deployment).write_bytes(b"other content")
-    assert record_stage(deployment, "programs") != first
+    assert record_stages(deployment, ["programs"]) != first
+
+
+def test_hashes_of_tables_are_those_that_dvc_records(settings: Settings, engines: Any) -> None:
+    _make(settings, "programs")
+    half = settings.deployment.data_dir / "tables" / "programs" / ".stencil.parquet.abc123"
+    half.write_bytes(b"left by a killed run")
+    assert table_hashes(settings.deployment, ["programs"]) == record_stages(settings.deployment, ["programs"])
 
 
 def test_tables_elsewhere_are_not_recorded(settings: Settings, tmp_path: Path) -> None:
     import dataclasses
 
     elsewhere = dataclasses.replace(settings.deployment, data_dir=tmp_path / "elsewhere")
-    assert record_stage(elsewhere, "programs") == {}
+    assert record_stages(elsewhere, ["programs"]) == {}
     assert recorded_hashes(elsewhere) == {}
 
 
 def test_recording_rejects_a_stage_without_tables(settings: Settings) -> None:
-    with pytest.raises(FoundryError, match="DVC must record stage programs, got: "):
-        record_stage(settings.deployment, "programs")
+    with pytest.raises(FoundryError, match="DVC cannot record stage programs: "):
+        record_stages(settings.deployment, ["programs"])
 
 
 def test_push_and_pull_bring_the_tables_back(settings: Settings, engines: Any, tmp_path: Path) -> None:
     deployment = settings.deployment
     _make(settings, "programs")
-    record_stage(deployment, "programs")
+    record_stages(deployment, ["programs"])
     before = _programs(deployment).read_bytes()
     _dvc(deployment.project, "remote", "add", "--default", "store", str(tmp_path / "store"))
     _dvc(deployment.project, "push", "programs")
@@ -90,7 +98,7 @@ def test_push_and_pull_bring_the_tables_back(settings: Settings, engines: Any, t
 def test_repro_from_clean_gives_the_recorded_hashes(settings: Settings, tmp_path: Path) -> None:
     deployment = settings.deployment
     _make(settings, "programs")
-    recorded = record_stage(deployment, "programs")
+    recorded = record_stages(deployment, ["programs"])
     shutil.rmtree(deployment.data_dir)
     shutil.rmtree(deployment.project / ".dvc" / "cache")
     (deployment.project / "dvc.lock").unlink()

@@ -43,7 +43,9 @@ import pyarrow.compute as pc
 from assets.configuration import compose_configuration, read_parameters_file, write_parameters
 from assets.deployments import local_deployment
 from assets.settings import Settings, ignore_progress
-from assets.stages import partitions_of, step_named
+from assets.steps import step_named
+from assets.steps.designs import configuration_space, label_options, target_of
+from assets.suites import suite_options
 from pipelines.features import FeatureRows, FeatureTables, Graphs, extract_features, remember_features
 from pipelines.hls import HlsOptions, design_id, read_interface
 from pipelines.labelling import (
@@ -144,14 +146,14 @@ def partitions_reproduced(base: Path, release: Release, names: Sequence[str]) ->
     folder = base / "remade"
     configuration = read_parameters_file(release.folder / "params.yaml")
     settings = Settings(configuration=configuration, deployment=local_deployment(folder))
-    every = partitions_of(step_named("programs"), settings)
+    every = step_named("programs").partitions(settings)
     asked = list(names)
     if asked == [ONLY_WHOLE]:
         take_partitions(settings, release, every)
         asked = []
     jobs = [(partition, REMADE) for partition in (every if asked == [EVERY] else asked)]
     if list(names) in ([EVERY], [ONLY_WHOLE]):
-        jobs += [(p, (name,)) for name in REMADE_WHOLE for p in partitions_of(step_named(name), settings)]
+        jobs += [(p, (name,)) for name in REMADE_WHOLE for p in step_named(name).partitions(settings)]
     print(f"| partition of {release.manifest.name} | table | rows | |\n| --- | --- | --- | --- |")
     differing = sum(remade_otherwise(settings, release, *job) for job in jobs)
     if differing:
@@ -171,7 +173,7 @@ def remade_otherwise(settings: Settings, release: Release, partition: str, steps
     """Make a partition's tables by these steps; how many are not the release's."""
     start, differing = time.perf_counter(), 0
     for name in steps:
-        step_named(name).run(settings, partition, ignore_progress)
+        step_named(name).make(settings, partition, ignore_progress)
     for table in [t for name in steps for t in step_named(name).tables if t in release.tables()]:
         there = release.arrow(table, partition)
         made = read_arrow(table_path(settings.deployment.data_dir, table_spec(table), partition))
@@ -200,12 +202,12 @@ class Original:
 
 def originals(settings: Settings) -> tuple[list[Original], FeatureTables]:
     """A few designs of the generated suites, labelled, each audited and cross-checked."""
-    every = replace(settings.options, audit_fraction=1.0, cross_check_fraction=1.0)
-    shared: dict[str, Any] = {"target": settings.target, "cache": settings.cache, "options": every}
+    every = replace(label_options(settings), audit_fraction=1.0, cross_check_fraction=1.0)
+    shared: dict[str, Any] = {"target": target_of(settings), "cache": settings.cache, "options": every}
     few = Generation(count=COPIED_PROGRAMS, seed=OTHER_SEED)
-    options = replace(settings.suite_options, ast=few, dataflow=few)
+    options = replace(suite_options(settings), ast=few, dataflow=few)
     programs = [p for s in SUITES for p in suite_programs(s, options)]
-    planned = plan_designs(programs, replace(settings.space, memory_delays=(2, 10)), **shared)
+    planned = plan_designs(programs, replace(configuration_space(settings), memory_delays=(2, 10)), **shared)
     made = label_designs(programs, planned.designs, **shared)
     checks = cross_check_designs(programs, planned.designs, made, **shared)
     features = extract_features(programs, planned.designs, cache=settings.cache, options=every)
@@ -250,7 +252,7 @@ def copied(
         memory_write_delay_cycles=configuration.memory_write_delay_cycles,
     )
     run = replace(original.run, design_id=identity, data_id=data, suite=suite)
-    if not is_audited(identity, settings.options.audit_fraction):
+    if not is_audited(identity, label_options(settings).audit_fraction):
         unknown = ("audit_engine", "audit_engine_version", "audit_latency_cycles")
         times = ("audit_build_wall_s", "audit_simulate_wall_s")
         run = replace(run, audited=False, **dict.fromkeys((*unknown, *times)))
@@ -259,7 +261,7 @@ def copied(
         nodes=_renamed(original.nodes, identity, suite), edges=_renamed(original.edges, identity, suite)
     )
     label = replace(original.label, design_id=identity, suite=suite)
-    return design, label, run, checks if is_cross_checked(identity, settings.options) else (), graphs
+    return design, label, run, checks if is_cross_checked(identity, label_options(settings)) else (), graphs
 
 
 def _renamed(table: pa.Table, identity: str, suite: str) -> pa.Table:
@@ -271,8 +273,8 @@ def _renamed(table: pa.Table, identity: str, suite: str) -> pa.Table:
 
 def configurations(settings: Settings) -> Iterator[HlsOptions]:
     """Those that a program has, all without directives."""
-    liberty = liberty_name(settings.target)
-    for delay in settings.space.memory_delays:
+    liberty = liberty_name(target_of(settings))
+    for delay in configuration_space(settings).memory_delays:
         yield HlsOptions(memory_read_delay_cycles=delay, memory_write_delay_cycles=delay, liberty=liberty)
 
 
@@ -282,7 +284,7 @@ def fill(settings: Settings) -> Mapping[str, int]:
     source = cycle(templates)
     entries, counts = Remembered(), {"programs": 0, "designs": 0, "cdfg_nodes": 0}
     for suite in SUITES:
-        for program in suite_programs(suite, settings.suite_options):
+        for program in suite_programs(suite, suite_options(settings)):
             values = draw_data(read_interface(program.source, program.top), program.inputs, seed=0)
             data = data_id(values)
             rows = [copied(program, data, c, next(source), settings) for c in configurations(settings)]
@@ -296,10 +298,10 @@ def fill(settings: Settings) -> Mapping[str, int]:
                     runs=[row[2] for row in rows],
                     cross_checks=[check for row in rows for check in row[3]],
                 ),
-                settings.space,
-                target=settings.target,
+                configuration_space(settings),
+                target=target_of(settings),
                 cache=settings.cache,
-                options=settings.options,
+                options=label_options(settings),
                 into=entries,
             )
             like = templates[counts["programs"] % len(templates)].program.program_id

@@ -14,6 +14,7 @@ from assets.cli import simfoundry
 from assets.configuration import compose_configuration
 from assets.deployments import local_deployment
 from assets.settings import Settings
+from assets.steps.designs import target_of
 from pipelines.cache import ContentCache
 from pipelines.labelling import (
     ConfigurationSpace,
@@ -109,7 +110,7 @@ def test_the_main_jobs_option_names_any_liberty_file(tmp_path: Path) -> None:
     path = other_library(tmp_path)
     configuration = compose_configuration([f"synthesis.liberty={path}"])
     settings = Settings(configuration=configuration, deployment=local_deployment(tmp_path))
-    assert settings.target.liberty == path
+    assert target_of(settings).liberty == path
     assert (
         find_liberty("osu018")
         == Settings(

@@ -1,17 +1,121 @@
-"""Rules of the tables of simulated networks."""
+"""Networks: simulated runs, their flows, and flows at queues, with estimates by theory."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
+from pydantic import Field
 
-from assets.checked_files import CheckedFile, CheckRule
+from assets.checks import CheckedFile, CheckRule
+from assets.configuration import Group, Positive
+from assets.errors import FoundryError
+from assets.settings import Listener, Settings
+from assets.step import Output, Partitioning, Step
+from assets.steps.designs import label_options
+from pipelines.identity import content_hash
 from pipelines.schemas import OK, read_arrow
+
+if TYPE_CHECKING:
+    from pipelines.network.runs import RunGroup
+
+GroupName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$")]
+"""It names table files and partitions."""
+
+
+class NetworkGroup(Group):
+    """Runs of one kind; fields and meanings are those of pipelines.network.runs.RunGroup."""
+
+    network: str = "fat_tree"
+    pods: int = 4
+    edges: int = 8
+    cores: int = 4
+    hosts_per_edge: int = 4
+    parallel_links: int = 2
+    patterns: tuple[str, ...] = ("all_to_all", "incast", "broadcast")
+    loads: tuple[float, ...] = (0.25, 0.5, 0.75)
+    arrivals: tuple[str, ...] = ("poisson", "ge")
+    scvs: tuple[float, ...] = (4.0,)
+    sizes: tuple[str, ...] = ("fixed", "uniform")
+    mean_bytes: tuple[int, ...] = (500,)
+    spread: float = 0.01
+    density: float = 1.0
+    protocols: tuple[str, ...] = ("udp",)
+    acknowledged: tuple[bool, ...] = (True,)
+    routings: tuple[str, ...] = ("ecmp",)
+    routing_seeds: tuple[int, ...] = (1,)
+    seeds: tuple[int, ...] = (1,)
+    samples: int | None = None
+    sample_seed: int = 0
+    duration_s: Positive = 10.0
+    warm_up_s: Annotated[float, Field(ge=0)] = 1.0
+    queue_capacity: int = 128
+
+
+class Network(Group):
+    """Simulated networks; the limit of each run is of processor time."""
+
+    groups: dict[GroupName, NetworkGroup] = Field(default_factory=dict[str, NetworkGroup])
+    timeout_s: Positive = 600.0
+
+
+def network_groups(settings: Settings) -> dict[str, RunGroup]:
+    """The groups of network runs by name, in order.
+
+    Raises: NetworkError: a value is not acceptable.
+    """
+    from pipelines.network.runs import RunGroup  # lazy import: takes 1 s
+
+    groups = settings.group(Network).groups
+    return {name: RunGroup(name=name, **group.model_dump()) for name, group in groups.items()}
+
+
+def require_groups(settings: Settings) -> None:
+    """Check every group of networks of a configuration, before work begins.
+
+    Raises: NetworkError: a value is not acceptable.
+    """
+    groups = network_groups(settings)
+    if groups:
+        from pipelines.network.runs import runs_of
+
+        for group in groups.values():
+            runs_of(group)[0].topology()  # the topology of all its runs
+
+
+def make_networks(settings: Settings, partition: str, listen: Listener) -> Output:
+    """The runs of a group of networks, their flows, and their flows at queues."""
+    from pipelines.network.runs import simulate_runs
+
+    tables = simulate_runs(
+        _group_named(settings, partition),
+        cache=settings.cache,
+        workers=label_options(settings).workers,
+        timeout_s=settings.group(Network).timeout_s,
+        on_progress=listen,
+    )
+    return Output(
+        rows={"network_runs": tables.runs, "network_flows": tables.flows, "network_hops": tables.hops}
+    )
+
+
+def _version(settings: Settings, partition: str) -> str:
+    from pipelines.network.runs import runs_version
+
+    return content_hash(runs_version(), asdict(_group_named(settings, partition)))
+
+
+def _group_named(settings: Settings, name: str) -> RunGroup:
+    groups = network_groups(settings)
+    if name not in groups:
+        raise FoundryError(f"unknown group: {name}; accepted: {', '.join(groups) or 'none'}")
+    return groups[name]
+
 
 UDP = "udp"
 ROUNDING_NS = 16
@@ -110,7 +214,7 @@ def disagreeing_estimates(file: CheckedFile) -> list[str]:
     """Ok UDP runs whose mean time theory and simulation do not agree on, though no queue is overloaded."""
     estimates = _mean_estimates(file.neighbour_columns("network_flows"))
     problems: list[str] = []
-    for row in file.content.to_pylist():
+    for row in file.rows:
         offered, estimate = row["offered_utilisation"], estimates.get(row["run_id"])
         simulated = row["rtt_mean_ns"] if row["is_acknowledged"] else row["delay_mean_ns"]
         if row["status"] != OK or row["protocol"] != UDP or None in (offered, simulated, estimate):
@@ -195,9 +299,23 @@ _THEORY_AGREES = CheckRule(
     problems=disagreeing_estimates,
 )
 
-NETWORK_RULES: Mapping[str, Sequence[CheckRule]] = {
-    "network_runs": [_COMPLETE, _RUNS_ONCE, _DROPS_BELOW_PACKETS, _THEORY_AGREES],
-    "network_flows": [_DROPS_BELOW_PACKETS, _NOT_EARLY],
-    "network_hops": [_DROPS_BELOW_PACKETS, _WAITS_POSITIVE],
-}
-"""Rules by table, blocking ones first."""
+BY_GROUP = Partitioning(name="group", names=lambda configuration: tuple(configuration.network.groups))
+
+STEP = Step(
+    name="network",
+    description="Simulated networks: runs, flows, and flows at queues, with estimates by theory.",
+    run=make_networks,
+    tables=("network_runs", "network_flows", "network_hops"),
+    partitioned=BY_GROUP,
+    pool="simulation",
+    configuration={"network": Network},
+    parameters=("network",),
+    code=("pipelines/network", "pipelines/schemas"),
+    version=_version,
+    checks={
+        "network_runs": [_COMPLETE, _RUNS_ONCE, _DROPS_BELOW_PACKETS, _THEORY_AGREES],
+        "network_flows": [_DROPS_BELOW_PACKETS, _NOT_EARLY],
+        "network_hops": [_DROPS_BELOW_PACKETS, _WAITS_POSITIVE],
+    },
+    require=require_groups,
+)

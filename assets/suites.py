@@ -1,29 +1,59 @@
-"""Partitions: a suite, or a shard of one that generates many programs; a group of network runs.
+"""Suites of programs and their shards: configuration, options, partitions.
 
 A partition is made, written and checked by itself, so that the tables grow while the rest is still worked on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Annotated
 
-import dagster as dg
+from pydantic import Field
 
-from assets.configuration import Configuration
+from assets.configuration import Configuration, Group, some_of
 from assets.errors import FoundryError
-from pipelines.programs import AST, DATAFLOW, SuiteOptions
-
-BY_SUITE, BY_GROUP, WHOLE = "suite", "group", "whole"
-"""What a file of a table holds: the rows of a suite or a shard of it, of a group of network runs, or all."""
-
-SHARDS = dg.DynamicPartitionsDefinition(name="shards")
-GROUPS = dg.DynamicPartitionsDefinition(name="groups")
-DEFINITIONS: Mapping[str, dg.DynamicPartitionsDefinition] = {BY_SUITE: SHARDS, BY_GROUP: GROUPS}
-"""Dagster's partitions by what a file holds; `simfoundry run` and `simfoundry ui` add those of the
-configuration."""
+from assets.settings import Settings
+from assets.step import Partitioning
+from pipelines.programs import (
+    ALL_SUITES,
+    AST,
+    DATAFLOW,
+    POLYBENCH_DATA_TYPES,
+    POLYBENCH_SIZES,
+    SIZES,
+    Generation,
+    SuiteOptions,
+)
+from pipelines.programs.ast import AstOptions
+from pipelines.programs.dataflow import DataflowOptions
 
 NUMBER_DIGITS = 3
+
+
+class Programs(Group):
+    """Which programs."""
+
+    suites: Annotated[tuple[str, ...], some_of(ALL_SUITES)]
+    sizes: Annotated[tuple[str, ...], some_of(SIZES)]
+    polybench_sizes: Annotated[tuple[str, ...], some_of(POLYBENCH_SIZES)] = ("mini",)
+    polybench_types: Annotated[tuple[str, ...], some_of(POLYBENCH_DATA_TYPES)] = ("int", "float")
+    shard: Annotated[int, Field(ge=1)] = 250
+
+
+class Ast(Group):
+    """The programs of the suite ast; options are pipelines.programs.ast.AstOptions."""
+
+    count: Annotated[int, Field(ge=0)]
+    seed: int
+    options: AstOptions
+
+
+class Dataflow(Group):
+    """The programs of the suite dataflow; options are pipelines.programs.dataflow.DataflowOptions."""
+
+    count: Annotated[int, Field(ge=0)]
+    seed: int
+    options: DataflowOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,13 +75,13 @@ def shards(configuration: Configuration) -> tuple[Shard, ...]:
     """Every shard of a configuration, in order."""
     size = configuration.programs.shard
     counts = {AST: configuration.ast.count, DATAFLOW: configuration.dataflow.count}
-    found: list[Shard] = []
+    parts: list[Shard] = []
     for suite in configuration.programs.suites:
         count = counts.get(suite, 0)
         if count <= size:
-            found.append(Shard(partition=suite, suite=suite))
+            parts.append(Shard(partition=suite, suite=suite))
             continue
-        found += [
+        parts += [
             Shard(
                 partition=f"{suite}-{first // size:0{NUMBER_DIGITS}}",
                 suite=suite,
@@ -60,7 +90,7 @@ def shards(configuration: Configuration) -> tuple[Shard, ...]:
             )
             for first in range(0, count, size)
         ]
-    return tuple(found)
+    return tuple(parts)
 
 
 def partitions(configuration: Configuration) -> tuple[str, ...]:
@@ -68,12 +98,7 @@ def partitions(configuration: Configuration) -> tuple[str, ...]:
     return tuple(shard.partition for shard in shards(configuration))
 
 
-def partitions_by(what: str, configuration: Configuration) -> tuple[str, ...]:
-    """Names of the partitions of a kind in a configuration, in order.
-
-    Args: what: a key of DEFINITIONS.
-    """
-    return tuple(configuration.network.groups) if what == BY_GROUP else partitions(configuration)
+BY_SUITE = Partitioning(name="suite", names=partitions)
 
 
 def shard_named(partition: str, configuration: Configuration) -> Shard:
@@ -85,7 +110,7 @@ def shard_named(partition: str, configuration: Configuration) -> Shard:
         if shard.partition == partition:
             return shard
     valid = ", ".join(partitions(configuration))
-    raise FoundryError(f"a partition must be one of the configuration, got {partition}; partitions: {valid}")
+    raise FoundryError(f"unknown partition: {partition}; accepted: {valid}")
 
 
 def options_of_shard(options: SuiteOptions, shard: Shard) -> SuiteOptions:
@@ -98,11 +123,15 @@ def options_of_shard(options: SuiteOptions, shard: Shard) -> SuiteOptions:
     return replace(options, dataflow=replace(options.dataflow, **numbers))
 
 
-def declare_partitions(instance: dg.DagsterInstance, configuration: Configuration) -> None:
-    """Make the partitions of a configuration, and no others, known to Dagster."""
-    for what, definition in DEFINITIONS.items():
-        name, names = str(definition.name), partitions_by(what, configuration)
-        known = instance.get_dynamic_partitions(name)
-        for gone in (n for n in known if n not in names):
-            instance.delete_dynamic_partition(name, gone)
-        instance.add_dynamic_partitions(name, [n for n in names if n not in known])
+def suite_options(settings: Settings) -> SuiteOptions:
+    """What the programs of any suite depend on."""
+    ast, dataflow, programs = settings.group(Ast), settings.group(Dataflow), settings.group(Programs)
+    return SuiteOptions(
+        sizes=programs.sizes,
+        ast=Generation(count=ast.count, seed=ast.seed),
+        dataflow=Generation(count=dataflow.count, seed=dataflow.seed),
+        ast_options=ast.options,
+        dataflow_options=dataflow.options,
+        polybench_sizes=programs.polybench_sizes,
+        polybench_types=programs.polybench_types,
+    )

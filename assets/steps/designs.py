@@ -1,0 +1,197 @@
+"""Designs: every program under every configuration, through high-level synthesis."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from assets.configuration import Group, Positive, Run, some_of
+from assets.settings import Listener, Settings
+from assets.step import Output, Step, read_rows
+from assets.suites import BY_SUITE
+from pipelines.hls.operators import LIMITED_CLASSES
+from pipelines.identity import content_hash
+from pipelines.labelling import (
+    SYNTHESIS_TOOLS,
+    TOOLS,
+    ConfigurationSpace,
+    LabelOptions,
+    MappingSampling,
+    designs_version,
+    liberty_name,
+    plan_designs,
+    require_tools,
+)
+from pipelines.synthesis import Target, find_liberty
+
+
+def read_unit_limits(texts: Sequence[str]) -> tuple[tuple[str, int], ...]:
+    """Limits of functional units, (class, number) in order of class, from texts as `mul_32=1` or `mul_32:1`.
+
+    Raises: ValueError: another form, an unknown class, or no positive number.
+    """
+    limits: dict[str, int] = {}
+    for text in texts:
+        name, _, count = text.replace(":", "=").partition("=")  # an override of Hydra has no = in a list
+        if name not in LIMITED_CLASSES or not count.isdecimal() or int(count) < 1:
+            raise ValueError(
+                f"a unit limit must be CLASS=N with N at least 1, got {text}; "
+                f"classes: {', '.join(LIMITED_CLASSES)}"
+            )
+        limits[name] = int(count)
+    return tuple(sorted(limits.items()))
+
+
+def _checked_limits(texts: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f"{name}={count}" for name, count in read_unit_limits(texts))
+
+
+class Hls(Group):
+    """The configurations of every program. Delays in cycles, clock periods in ns.
+
+    With `sampling: latin_hypercube` the last seven count, see pipelines.labelling.MappingSampling.
+    """
+
+    memory_delay: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1)]
+    write_delay: Annotated[int, Field(ge=1)] | None = None
+    pipeline: Annotated[tuple[bool, ...], Field(min_length=1)]
+    clock_period_ns: Positive
+    unsafe_math: bool = False
+    unit_limits: Annotated[tuple[str, ...], AfterValidator(_checked_limits)] = ()
+    sampling: Literal["grid", "latin_hypercube"] = "grid"
+    samples: Annotated[int, Field(ge=1)] = 4
+    seed: Annotated[int, Field(ge=0)] = 0
+    clock_periods_ns: tuple[Positive, ...] = ()
+    plain_share: Annotated[float, Field(ge=0, lt=1)] = 0.5
+    copy_limit: Annotated[int, Field(ge=1)] = 16
+    added_cells_limit: Annotated[int, Field(ge=0)] = 4000
+    bank_limit: Annotated[int, Field(ge=0)] = 8
+
+
+class Synthesis(Group):
+    """Logic synthesis. Time limits in seconds a design; pyosys is always one of the tools."""
+
+    liberty: str
+    timeout_s: Positive
+    tools: Annotated[tuple[str, ...], some_of(SYNTHESIS_TOOLS)]
+    placement_timeout_s: Positive
+
+
+class Labelling(Group):
+    """Tools, cycles, their comparison with native C, the shares checked, power. Time limits in seconds."""
+
+    tools: Annotated[tuple[str, ...], some_of(TOOLS)]
+    data_seeds: Annotated[tuple[int, ...], Field(min_length=1)]
+    audit_fraction: Annotated[float, Field(ge=0, le=1)]
+    cross_check_fraction: Annotated[float, Field(ge=0, le=1)]
+    model_timeout_s: Positive
+    verilator_timeout_s: Positive
+    native_timeout_s: Positive
+    tool_timeout_s: Positive
+    power: bool
+    glitches: bool
+    power_timeout_s: Positive
+
+
+def configuration_space(settings: Settings) -> ConfigurationSpace:
+    """The configurations of every program."""
+    hls = settings.group(Hls)
+    sampling = MappingSampling(
+        count=hls.samples,
+        seed=hls.seed,
+        read_delays=hls.memory_delay,
+        write_delays=hls.memory_delay if hls.write_delay is None else (hls.write_delay,),
+        clock_periods_ns=hls.clock_periods_ns or (hls.clock_period_ns,),
+        plain_share=hls.plain_share,
+        copy_limit=hls.copy_limit,
+        added_cells_limit=hls.added_cells_limit,
+        bank_limit=hls.bank_limit,
+    )
+    return ConfigurationSpace(
+        memory_delays=hls.memory_delay,
+        pipeline=hls.pipeline,
+        clock_period_ns=hls.clock_period_ns,
+        write_delay=hls.write_delay,
+        unsafe_math=hls.unsafe_math,
+        unit_limits=read_unit_limits(hls.unit_limits),
+        tools=settings.group(Labelling).tools,
+        sampling=sampling if hls.sampling == "latin_hypercube" else None,
+    )
+
+
+def target_of(settings: Settings) -> Target:
+    """The cell library and the clock.
+
+    Raises: SynthesisError: the liberty is missing or is not liberty.
+    """
+    liberty = find_liberty(settings.group(Synthesis).liberty)
+    return Target(liberty=liberty, clock_period_ns=settings.group(Hls).clock_period_ns)
+
+
+def label_options(settings: Settings) -> LabelOptions:
+    """Seeds, time limits, and how many designs are worked on at once."""
+    labelling, synthesis, run = settings.group(Labelling), settings.group(Synthesis), settings.group(Run)
+    return LabelOptions(
+        workers=run.workers or os.cpu_count() or 1,
+        slots={tool: n for tool, n in run.slots.items() if n is not None},
+        data_seeds=labelling.data_seeds,
+        audit_fraction=labelling.audit_fraction,
+        cross_check_fraction=labelling.cross_check_fraction,
+        model_timeout_s=labelling.model_timeout_s,
+        verilator_timeout_s=labelling.verilator_timeout_s,
+        synthesis_timeout_s=synthesis.timeout_s,
+        synthesis_tools=synthesis.tools,
+        placement_timeout_s=synthesis.placement_timeout_s,
+        native_timeout_s=labelling.native_timeout_s,
+        tool_timeout_s=labelling.tool_timeout_s,
+        power=labelling.power,
+        glitches=labelling.glitches,
+        power_timeout_s=labelling.power_timeout_s,
+    )
+
+
+def make_designs(settings: Settings, partition: str, listen: Listener) -> Output:
+    """Every program of a suite under every configuration, through high-level synthesis."""
+    tables = plan_designs(
+        read_rows(settings, "programs", partition),
+        configuration_space(settings),
+        target=target_of(settings),
+        cache=settings.cache,
+        options=label_options(settings),
+        on_progress=listen,
+    )
+    return Output(rows={"designs": tables.designs, "directive_outcomes": tables.directive_outcomes})
+
+
+def _version(settings: Settings, partition: str) -> str:
+    del partition
+    space = configuration_space(settings)
+    return content_hash(designs_version(space.tools), asdict(space), liberty_name(target_of(settings)))
+
+
+def require_hls_tools(settings: Settings) -> None:
+    """Check that the high-level synthesis tools of the configuration are installed.
+
+    Raises: ToolMissing: one is not.
+    """
+    require_tools(settings.group(Labelling).tools)
+
+
+STEP = Step(
+    name="designs",
+    description="Every program under every configuration, through high-level synthesis.",
+    run=make_designs,
+    tables=("designs", "directive_outcomes"),
+    reads=("programs",),
+    partitioned=BY_SUITE,
+    pool="hls",
+    configuration={"hls": Hls, "synthesis": Synthesis, "labelling": Labelling},
+    parameters=("hls", "labelling.tools", "labelling.tool_timeout_s", "synthesis.liberty"),
+    code=("pipelines/bambu", "pipelines/circt", "pipelines/hls", "pipelines/labelling"),
+    version=_version,
+    require=require_hls_tools,
+)

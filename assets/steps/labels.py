@@ -1,0 +1,182 @@
+"""Labels and runs: synthesis, simulation, power, and the comparison of a sample with other tools."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from assets.checks import CheckedFile, CheckRule
+from assets.settings import Listener, Settings
+from assets.step import Output, Step, read_rows
+from assets.steps.designs import Labelling, label_options, require_hls_tools, target_of
+from assets.suites import BY_SUITE
+from pipelines.cyclemodel import ENGINE
+from pipelines.labelling import CROSS_CHECK_LIMITS, cross_check_designs, label_designs, place_designs
+from pipelines.schemas import OK
+
+
+def make_labels(settings: Settings, partition: str, listen: Listener) -> Output:
+    """Labels, runs and cross-checks of the designs of a suite."""
+    programs, designs = (read_rows(settings, table, partition) for table in ("programs", "designs"))
+    chosen: Mapping[str, Any] = {
+        "cache": settings.cache,
+        "options": label_options(settings),
+        "on_progress": listen,
+    }
+    target = target_of(settings)
+    tables = label_designs(programs, designs, target=target, **chosen)
+    placed = place_designs(programs, designs, tables.labels, **chosen)
+    checks = cross_check_designs(programs, designs, tables, target=target, **chosen)
+    return Output(rows={"labels": [*tables.labels, *placed], "runs": tables.runs, "cross_checks": checks})
+
+
+def unequal_runs(file: CheckedFile) -> list[str]:
+    """Runs called ok whose outputs differ from native C."""
+    return [
+        f"an ok run must equal native C, got design {row['design_id']} data {row['data_id']}"
+        for row in file.rows
+        if row["status"] == OK and row["outputs_equal"] is not True
+    ]
+
+
+def unproven_labels(file: CheckedFile) -> list[str]:
+    """Labels called ok whose design has no run, or a run that is not ok and equal to native C."""
+    runs: defaultdict[str, list[bool]] = defaultdict(list)
+    for run in file.neighbour("runs"):
+        runs[run["design_id"]].append(run["status"] == OK and run["outputs_equal"] is True)
+    return [
+        f"an ok label must have only runs equal to native C, got {len(found)} runs, "
+        f"{found.count(False)} of them not, for design {row['design_id']}"
+        for row in file.rows
+        if row["status"] == OK
+        for found in [runs[row["design_id"]]]
+        if not found or not all(found)
+    ]
+
+
+def failed_cross_checks(file: CheckedFile, checks: Sequence[str]) -> list[str]:
+    """Figures of some checks that differ from the other tool's by more than is allowed."""
+    return [
+        f"{row['check']} must be within {row['allowed']:.2%} of {row['tool']}, "
+        f"got {row['value']} against {row['reference']} for design {row['design_id']}"
+        + (f" ({row['reason']})" if row["reason"] else "")
+        for row in file.rows
+        if row["check"] in checks and row["status"] == OK and not _passes(row)
+    ]
+
+
+def _passes(row: Mapping[str, Any]) -> bool:
+    """Whether a check's row says that it passed, and its figures say so, too."""
+    value, reference = row["value"], row["reference"]
+    if row["passed"] is not True or value is None or reference is None:
+        return False
+    limit = CROSS_CHECK_LIMITS[row["check"]]
+    return row["allowed"] <= limit and abs(value - reference) <= limit * abs(reference)
+
+
+def unknown_powers(file: CheckedFile) -> list[str]:
+    """Whether the share of ok runs without power is above the configured one."""
+    powered = ENGINE if file.settings.group(Labelling).power else None  # designs of other tools have no power
+    rows = [
+        r
+        for r in file.rows
+        if r["status"] == OK and (r["power_status"] is not None or r["engine"] == powered)
+    ]
+    limit = file.settings.max_failure_fraction
+    lacking = [r for r in rows if r["power_status"] != OK or r["power_mw"] is None]
+    if len(lacking) <= limit * len(rows):
+        return []
+    return [
+        f"at most {limit:.0%} of ok runs may lack their power, got {len(lacking)} of {len(rows)}, "
+        f"the first because {lacking[0]['power_reason']}"
+    ]
+
+
+_RUNS_EQUAL = CheckRule(
+    name="equals_native_c",
+    description="Every ok run gave the outputs of the same C compiled natively.",
+    blocking=True,
+    problems=unequal_runs,
+)
+_LABELS_EQUAL = CheckRule(
+    name="equals_native_c",
+    description="Every ok label belongs to a design whose runs all equal native C.",
+    blocking=True,
+    problems=unproven_labels,
+)
+_POWER_KNOWN = CheckRule(
+    name="power_known",
+    description="The share of ok runs without power is below quality.max_failure_fraction.",
+    blocking=False,
+    problems=unknown_powers,
+)
+
+
+def _cross_check_rule(name: str, description: str, *checks: str) -> CheckRule:
+    return CheckRule(
+        name=name,
+        description=description,
+        blocking=True,
+        problems=partial(failed_cross_checks, checks=checks),
+    )
+
+
+_CROSS_CHECKED = [
+    _cross_check_rule(
+        "netlist_equals_rtl",
+        "Each mapped netlist of the sample computes what its Verilog does.",
+        "netlist_outputs",
+    ),
+    _cross_check_rule(
+        "cycle_model_equals_verilator",
+        "The cycle model counts the cycles of the simulated Verilog.",
+        "latency_cycles",
+    ),
+    _cross_check_rule(
+        "counts_equal_yosys_stat",
+        "Area and flip-flops of the sample are those that yosys counts.",
+        "area_um2",
+        "flip_flop_count",
+    ),
+    _cross_check_rule("delay_equals_opensta", "Delays are within 2 % of OpenSTA.", "delay_ns"),
+    _cross_check_rule(
+        "switching_power_equals_opensta",
+        "Switching power is within 3 % of OpenSTA with the same activity.",
+        "switching_power_mw",
+    ),
+    _cross_check_rule(
+        "internal_power_equals_opensta",
+        "Internal power is within 5 % of OpenSTA with the same activity, under the rule that it follows.",
+        "internal_power_mw",
+    ),
+]
+
+STEP = Step(
+    name="labels",
+    description="Area, flip-flops, delay, cycles and power of every design, checked against native C.",
+    run=make_labels,
+    tables=("labels", "runs", "cross_checks"),
+    reads=("programs", "designs"),
+    partitioned=BY_SUITE,
+    pool="synthesis",
+    parameters=("hls.clock_period_ns", "labelling", "synthesis"),
+    code=(
+        "pipelines/bambu",
+        "pipelines/circt",
+        "pipelines/cyclemodel",
+        "pipelines/labelling",
+        "pipelines/native",
+        "pipelines/power",
+        "pipelines/rtlsim",
+        "pipelines/siliconcompiler",
+        "pipelines/synthesis",
+    ),
+    checks={"labels": [_LABELS_EQUAL], "runs": [_RUNS_EQUAL, _POWER_KNOWN], "cross_checks": _CROSS_CHECKED},
+    plots={
+        "labels": ("area_um2", "flip_flop_count", "cell_count", "delay_ns"),
+        "runs": ("latency_cycles", "power_mw", "energy_nj"),
+    },
+    require=require_hls_tools,
+)

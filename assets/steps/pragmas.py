@@ -1,0 +1,142 @@
+"""Searches for directives: every design that was tried, its bound and its measured latency."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field
+
+from assets.checks import CheckedFile, CheckRule
+from assets.configuration import Group, Positive
+from assets.settings import Listener, Settings
+from assets.step import Output, Step, whole
+from pipelines.schemas import OK
+
+if TYPE_CHECKING:
+    from pipelines.pragmas.explore import SuiteExploration
+
+
+class Pragmas(Group):
+    """Searches for directives; meanings are those of pipelines.pragmas.explore.SuiteExploration."""
+
+    kernels: tuple[str, ...] = ()
+    size: str = "mini"
+    data_type: str = "float"
+    methods: tuple[str, ...] = ("nlp_dse",)
+    most_evaluations: Annotated[int, Field(ge=1)] | None = 12
+    solver_nodes: Annotated[int, Field(ge=1)] = 2000
+    most_operations: Annotated[int, Field(ge=1)] = 15_000
+    hls_timeout_s: Positive = 600.0
+    most_area_um2: Positive | None = None
+    ordered_sums: bool = False
+    together: Annotated[int, Field(ge=1)] = 2
+    seed: int = 0
+
+
+def explorations(settings: Settings) -> SuiteExploration:
+    """The searches for directives.
+
+    Raises: PragmaError: a method is not acceptable.
+    """
+    from pipelines.pragmas.explore import SuiteExploration  # lazy import: loads the solver
+
+    return SuiteExploration(**settings.group(Pragmas).model_dump())
+
+
+def make_explorations(settings: Settings, partition: str, listen: Listener) -> Output:
+    """The designs that searches for directives tried."""
+    from pipelines.pragmas.explore import explore_suite
+
+    del partition
+    rows = explore_suite(explorations(settings), cache=settings.cache, on_progress=listen)
+    return Output(rows={"pragma_designs": rows})
+
+
+EVALUATED = "evaluated"
+ROUNDING = 1e-6
+"""Share by which a bound, a sum of fractions, may be above the cycles that it equals."""
+
+
+def broken_bounds(file: CheckedFile) -> list[str]:
+    """Designs with all directives applied that were faster than their lower bound: the proof is wrong."""
+    return [
+        f"a measured latency must be at least its bound of {row['bound_cycles']:g} cycles, got "
+        f"{row['latency_cycles']} for step {row['step']} of {row['kernel']} by {row['method']}"
+        for row in file.rows
+        if row["applied"]
+        and row["status"] == OK
+        and row["bound_cycles"] is not None
+        and row["latency_cycles"] < row["bound_cycles"] * (1 - ROUNDING)
+    ]
+
+
+def wrong_bests(file: CheckedFile) -> list[str]:
+    """Steps whose best latency is not the least of the valid designs so far."""
+    problems: list[str] = []
+    by_exploration: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for row in file.rows:
+        by_exploration[row["exploration_id"]].append(row)
+    for rows in by_exploration.values():
+        problems += _wrong_bests(sorted(rows, key=lambda row: row["step"]))
+    return problems
+
+
+def _wrong_bests(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    valid = [r["latency_cycles"] for r in rows if r["status"] == OK and r["latency_cycles"] is not None]
+    least, got = min(valid, default=None), rows[-1]["best_cycles"]
+    if got == least:
+        return []
+    return [f"the best latency of an exploration must be {least}, got {got} for {rows[-1]['exploration_id']}"]
+
+
+def silent_steps(file: CheckedFile) -> list[str]:
+    """Steps that were measured without a latency or a reason, and others with a latency."""
+    return [
+        f"a step that is {row['decision']} must have a latency or a reason when it was measured, and neither "
+        f"else, got latency {row['latency_cycles']} for step {row['step']} of {row['exploration_id']}"
+        for row in file.rows
+        if (row["decision"] == EVALUATED) != (row["latency_cycles"] is not None or row["reason"] is not None)
+    ]
+
+
+STEP = Step(
+    name="pragmas",
+    description="Searches for directives: each design that was tried, its bound and its measured latency.",
+    run=make_explorations,
+    tables=("pragma_designs",),
+    partitioned=whole("polybench"),
+    pool="hls",
+    configuration={"pragmas": Pragmas},
+    parameters=("pragmas",),
+    code=(
+        "pipelines/pragmas",
+        "pipelines/hls",
+        "pipelines/cyclemodel",
+        "pipelines/programs",
+        "pipelines/schemas",
+    ),
+    checks={
+        "pragma_designs": [
+            CheckRule(
+                name="bound_holds",
+                description="No design whose directives were all applied is faster than its lower bound.",
+                blocking=True,
+                problems=broken_bounds,
+            ),
+            CheckRule(
+                name="complete",
+                description="Every measured step has a latency or a reason, and no other step has.",
+                blocking=True,
+                problems=silent_steps,
+            ),
+            CheckRule(
+                name="best_is_least",
+                description="The best latency of an exploration is the least of its valid designs.",
+                blocking=True,
+                problems=wrong_bests,
+            ),
+        ],
+    },
+)
