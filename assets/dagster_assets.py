@@ -69,7 +69,7 @@ def run_step(
         settings = foundry.settings()
         is_keyed = context.has_partition_key and not step.partitioned.is_whole
         partition = context.partition_key if is_keyed else step.partitions(settings)[0]
-        title = step.name if partition == "all" else f"{step.name} {partition}"
+        title = step.title(partition)
         with _reported(progress, title):
             summary = step.make(settings, partition, progress.listener(title, context.log.info))
             yield from _results(settings, step, summary)

@@ -123,8 +123,8 @@ class _Run:
 
     def _is_ready(self, step: Step) -> bool:
         """Whether all that a step reads was made; a step that is not ready counts as not made."""
-        makers = {maker.name: None for table in step.reads for maker in makers_of(table)}
-        lacking = [name for name in makers if name in self.unmade]
+        makers = {maker.name for table in step.reads for maker in makers_of(table)}
+        lacking = [s.name for s in STEPS if s.name in makers and s.name in self.unmade]
         if not lacking or not step.needs_all:
             return True
         self.unmade.add(step.name)
@@ -175,7 +175,7 @@ class _Run:
         """Record the stages whose steps were all made in DVC, and show the hashes in Dagster."""
         active = {step.name for step in self._active()}
         stages = {step.stage: None for step in STEPS if step.name in active and step.recorded}
-        stages = [s for s in stages if not any(x.name in self.unmade for x in STEPS if x.stage == s)]
+        stages = [s for s in stages if not any(x.name in self.unmade for x in STEPS if x.stage == s and x.recorded)]
         try:
             self.report.hashes.update(record_stages(self.settings.deployment, stages))
         except FoundryError as error:

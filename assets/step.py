@@ -137,6 +137,10 @@ class Step:
         """Keys of its Dagster assets."""
         return (self.asset,) if self.asset else self.tables
 
+    def title(self, partition: str) -> str:
+        """The step and the partition, for people."""
+        return self.name if partition == "all" else f"{self.name} {partition}"
+
     def make(self, settings: Settings, partition: str, listen: Listener = ignore_progress) -> StepSummary:
         """Write the tables of a partition; files that the same inputs gave before are left as they are.
 

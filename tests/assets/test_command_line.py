@@ -109,16 +109,16 @@ def test_run_says_what_failed_on_one_line(
     problems = [line for line in found.stderr.splitlines() if not any(part in line for part in progress)]
     assert problems == [
         "simfoundry: designs stencil: a design must be made, got none",
-        "simfoundry: stage_reports were not made, because features failed",
-        "simfoundry: records were not made, because designs, labels, features failed",
-        "simfoundry: models were not made, because designs, labels, features failed",
+        "simfoundry: records was not made, because designs, features, labels failed",
+        "simfoundry: stage_reports was not made, because features failed",
+        "simfoundry: tenset_mlp was not made, because designs, features, labels failed",
     ]
 
 
 def test_run_rejects_a_wrong_override(project: Path) -> None:
     found = _invoke("run", "hls.memory_dely=[2]")
     assert found.exit_code == 1
-    assert "got hls.memory_dely=[2]" in found.stderr
+    assert "not accepted: hls.memory_dely=[2]" in found.stderr
     assert "accepted keys: programs.suites" in found.stderr
     assert "Traceback" not in found.stderr
 
@@ -144,8 +144,8 @@ def test_stage_rejects_an_unknown_name(project: Path) -> None:
     found = _invoke("stage", "paint")
     assert found.exit_code == 1
     assert found.stderr == (
-        "simfoundry: a stage must be one of programs, designs, labels, features, records, network, pragmas, "
-        "models, got 'paint'\n"
+        "simfoundry: unknown stage: paint; accepted: programs, designs, features, labels, network, pragmas, "
+        "records, models, report\n"
     )
 
 
