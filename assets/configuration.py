@@ -63,9 +63,13 @@ class Quality(Group):
 
 
 class Run(Group):
-    """How this machine works; nothing here changes a row."""
+    """How this machine works; nothing here changes a row.
+
+    `remade_fraction` of the programs are labelled again in an empty cache after a run, and compared.
+    """
 
     workers: Annotated[int, Field(ge=1)] | None = None
+    remade_fraction: Annotated[float, Field(ge=0, le=1)] = 0.0
     slots: Annotated[
         dict[Annotated[str, one_of(SLOTTED)], Annotated[int, Field(ge=1)] | None],
         AfterValidator(lambda slots: {tool: n for tool, n in slots.items() if n is not None}),
