@@ -1,4 +1,4 @@
-"""A sample of rows made again in an empty cache and compared, so that a stale label does not stay unnoticed."""
+"""A sample of rows made again in an empty cache and compared, so that no stale label stays unnoticed."""
 
 from __future__ import annotations
 
