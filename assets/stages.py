@@ -42,7 +42,7 @@ from pipelines.labelling import (
 )
 from pipelines.network.runs import RunGroup, runs_of, runs_version, simulate_runs
 from pipelines.programs import LLM, remembered_programs, stage_reports
-from pipelines.records import LabelledRows, make_records, remembered_records, runtime_data
+from pipelines.records import LabelledRows, cached_records, make_records, runtime_data
 from pipelines.schemas import (
     OK,
     SchemaError,
@@ -234,7 +234,7 @@ def _records_of(settings: Settings, split: str, partition: str, places: Sequence
     if not all(path.is_file() for path in paths):
         return table_spec("records").to_arrow(make())  # says which table is not there
     parts = {row.program_id: row.part for row in places if row.split == split and row.program_id in own}
-    return remembered_records(paths, parts, make, split=split, cache=settings.cache)
+    return cached_records(paths, parts, make, split=split, cache=settings.cache)
 
 
 def make_networks(settings: Settings, name: str, listen: Listener) -> StepSummary:
