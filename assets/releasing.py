@@ -23,7 +23,7 @@ from assets.locks import writing_to
 from assets.settings import Settings
 from assets.stages import STEPS, networks_key, partitions_of, step_named
 from assets.unchanged import keep_written, unchanged_rows
-from pipelines.features import GRAPH_TABLES, FeatureRows, Graphs, feature_version, remember_features
+from pipelines.features import GRAPH_TABLES, FeatureRows, Graphs, feature_version, import_features
 from pipelines.hls import TOOL, tool_version
 from pipelines.labelling import (
     ProgramRows,
@@ -398,7 +398,7 @@ def _fill_cache(settings: Settings, release: Release, found: ImportedRelease) ->
                 loops=own["loops"],
                 graphs=graphs.get(identity),
             )
-            found.remembered.stored += remember_features(features, settings.cache)
+            found.remembered.stored += import_features(features, settings.cache)
 
 
 def _remember_variants(settings: Settings, release: Release, found: ImportedRelease) -> None:

@@ -44,7 +44,7 @@ from assets.configuration import compose_configuration, read_parameters_file, wr
 from assets.deployments import local_deployment
 from assets.settings import Settings, ignore_progress
 from assets.stages import partitions_of, step_named
-from pipelines.features import FeatureRows, FeatureTables, Graphs, extract_features, remember_features
+from pipelines.features import FeatureRows, FeatureTables, Graphs, extract_features, import_features
 from pipelines.hls import HlsOptions, design_id, read_interface
 from pipelines.labelling import (
     ProgramRows,
@@ -303,7 +303,7 @@ def fill(settings: Settings) -> Mapping[str, int]:
                 into=entries,
             )
             like = templates[counts["programs"] % len(templates)].program.program_id
-            remember_features(
+            import_features(
                 _features(program, designs, [row[4] for row in rows], features, like), settings.cache
             )
             counts["programs"] += 1
