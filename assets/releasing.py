@@ -1,13 +1,14 @@
-"""Releases of a project's tables, and releases back into a project."""
+"""Release the tables of a project, and import releases and vendor results into a project."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pyarrow as pa
 
 from assets.configuration import (
@@ -59,8 +60,10 @@ from pipelines.schemas import (
     is_lasting,
     read_arrow,
     read_table,
+    scan_table,
     table_path,
     table_spec,
+    to_frame,
     write_arrow,
     write_table,
 )
@@ -125,25 +128,29 @@ def _unsaid(configuration: Configuration) -> tuple[str, ...]:
 
 def _toolset(settings: Settings, partitions: Mapping[str, Sequence[str]]) -> Toolset:
     """Versions as the rows name them; the C compiler and the library as they are here."""
-    found: defaultdict[str, set[str]] = defaultdict(set)
+    pairs: list[pl.DataFrame] = []
     for table, columns in VERSION_COLUMNS.items():
         for partition in partitions.get(table, ()):
             path = table_path(settings.deployment.data_dir, table_spec(table), partition)
             if path.is_file():  # one that is not is an error when the release is written
-                content = read_arrow(path)
-                for tool, version in {pair for names in columns for pair in _pairs(content, *names)}:
-                    found[tool].add(version)
-    for tool, versions in found.items():
-        if len(versions) > 1:
+                rows = to_frame(read_arrow(path))
+                pairs += [
+                    rows.select(tool=tool, version=version).drop_nulls("tool") for tool, version in columns
+                ]
+    named = pl.concat([pl.DataFrame(schema={"tool": pl.String, "version": pl.String}), *pairs]).lazy()
+    by_tool = named.group_by("tool").agg(pl.col("version").unique().sort()).sort("tool")
+    versions = dict(by_tool.collect().iter_rows())
+    for tool, own in versions.items():
+        if len(own) > 1:
             raise FoundryError(
-                f"the tables must be made by one version of {tool}, got {', '.join(sorted(versions))}; "
+                f"the tables must be made by one version of {tool}, got {', '.join(own)}; "
                 "run `simfoundry run` again"
             )
     target = settings.target
     return Toolset(
         tools={"native": present_versions()["native"]}
         | _own_versions(settings)
-        | {t: v.pop() for t, v in sorted(found.items())},
+        | {tool: own[0] for tool, own in versions.items()},
         liberties={liberty_name(target): liberty_hash(target.liberty)},
     )
 
@@ -167,7 +174,7 @@ def _require_fresh(settings: Settings) -> None:
     Raises: FoundryError: they are not; the run was ended, or params.yaml changed after it.
     """
     data_dir = settings.deployment.data_dir
-    seeds = sorted(settings.options.data_seeds)
+    seeds = pl.LazyFrame({"seed": sorted(settings.options.data_seeds)}, schema={"seed": pl.Int64})
     for partition in partitions_of(step_named("designs"), settings):
         paths = [table_path(data_dir, table_spec(t), partition) for t in _COMPARED]
         if not all(path.is_file() for path in paths):
@@ -178,11 +185,12 @@ def _require_fresh(settings: Settings) -> None:
         is_present = all(d.tool_version == tool_version() for d in designs if d.tool == TOOL)
         if is_present and TOOL in settings.space.tools and own != _asked(programs, settings):
             raise FoundryError(_STALE.format("designs", partition))
-        runs = read_table(data_dir, table_spec("runs"), [partition])
-        labels = read_table(data_dir, table_spec("labels"), [partition])
-        ok = {row.design_id for row in labels if row.status == OK}
-        made = sorted((run.design_id, run.seed) for run in runs if run.design_id in ok)
-        if made != [(identity, seed) for identity in sorted(ok) for seed in seeds]:
+        runs, labels = (scan_table(data_dir, table_spec(t), [partition]) for t in ("runs", "labels"))
+        ok = labels.filter(pl.col("status") == OK).select("design_id").unique()
+        labelled = runs.join(ok, on="design_id", how="semi").select("design_id", "seed")
+        expected = ok.join(seeds, how="cross")
+        pairs = [rows.sort("design_id", "seed").collect() for rows in (labelled, expected)]
+        if not pairs[0].equals(pairs[1]):
             raise FoundryError(_STALE.format("runs", partition))
     for group in settings.network_groups.values():
         if _is_stale(settings, group):
@@ -216,12 +224,6 @@ def _asked(programs: Sequence[Any], settings: Settings) -> set[str]:
     """Ids of the designs of the engine that the configuration asks for."""
     chosen = {"liberty": liberty_name(settings.target), "cache": settings.cache}
     return {identity for p in programs for identity in planned_ids(p, settings.space, **chosen)}
-
-
-def _pairs(content: pa.Table, tool: str, version: str) -> set[tuple[str, str]]:
-    """Tools with their versions, of the rows that name one."""
-    pairs = zip(content.column(tool).to_pylist(), content.column(version).to_pylist(), strict=True)
-    return {(one, its) for one, its in pairs if one is not None}
 
 
 def _reproduction(name: str, configuration: Configuration) -> Reproduction:
@@ -464,10 +466,10 @@ def _graphs_by_program(
 
 def _by_design(content: pa.Table) -> dict[str, pa.Table]:
     """Pieces of a table that is sorted by design, by design."""
-    ids = content.column("design_id").to_pylist()
-    starts = [i for i, identity in enumerate(ids) if i == 0 or ids[i - 1] != identity]
-    ends = [*starts[1:], len(ids)]
-    return {ids[start]: content.slice(start, end - start) for start, end in zip(starts, ends, strict=True)}
+    designs = to_frame(content.select(["design_id"])).select(pl.col("design_id").rle().struct.unnest())
+    ends = designs["len"].cum_sum()
+    pieces = zip(designs["value"], ends - designs["len"], designs["len"], strict=True)
+    return {identity: content.slice(start, length) for identity, start, length in pieces}
 
 
 # ---- vendors ---------------------------------------------------------------------------------------
