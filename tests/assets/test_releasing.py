@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -25,7 +26,7 @@ from assets.releasing import import_release, release_tables
 from assets.settings import Settings, ignore_progress
 from assets.steps import STEPS
 from pipelines.releases import ReleaseError, WrittenRelease, open_release
-from pipelines.schemas import read_table, table_path, table_spec, write_table
+from pipelines.schemas import read_table, scan_table, table_path, table_spec, write_table
 
 
 @pytest.fixture
@@ -352,6 +353,55 @@ def test_a_release_without_times_is_read_with_none(
     rows: list[Any] = read_table(other.data_dir, table_spec("labels"))
     assert rows
     assert {row.synthesis_wall_s for row in rows} == {None}
+
+
+def _rewrite_shards(folder: Path, room: str, change: Callable[[pa.Table], pa.Table]) -> None:
+    for path in sorted((folder / room / "labels").glob("*.parquet")):
+        sink = pa.BufferOutputStream()
+        pq.write_table(change(pq.read_table(path, partitioning=None)), sink)
+        _replace(folder, path.relative_to(folder).as_posix(), sink.getvalue().to_pybytes())
+
+
+def test_columns_of_an_older_release_come_under_their_present_names(
+    filled: Settings, releases: Path, other: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def older(table: pa.Table) -> pa.Table:
+        names = ["cell_area" if n == "area_um2" else n for n in table.column_names]
+        return table.rename_columns(names).drop_columns(["delay_ns", "leakage_mw"])
+
+    expected: list[Any] = read_table(filled.deployment.data_dir, table_spec("labels"))
+    folder = write(filled, releases).folder
+    _rewrite_shards(folder, "tables", older)
+    with pytest.raises(ReleaseError, match=r"^table labels must have the columns .*, got .*cell_area double"):
+        import_release(other, folder)
+    monkeypatch.setattr("pipelines.schemas.storage.FORMER_NAMES", {"labels": {"cell_area": "area_um2"}})
+    import_release(other, folder)
+    rows: list[Any] = read_table(other.data_dir, table_spec("labels"))
+    assert rows == [replace(row, delay_ns=None, leakage_mw=None, synthesis_wall_s=None) for row in expected]
+
+
+def test_an_older_release_rejects_a_key_that_is_absent(
+    filled: Settings, releases: Path, other: Deployment
+) -> None:
+    folder = write(filled, releases).folder
+    _rewrite_shards(folder, "tables", lambda table: table.drop_columns(["design_id"]))
+    with pytest.raises(ReleaseError, match=r"^table labels must have the columns design_id string, "):
+        import_release(other, folder)
+
+
+@pytest.mark.parametrize("name", ["v1", "network-v1", "network-long-v1"])
+def test_every_shipped_release_imports_and_fits_the_present_tables(
+    name: str, repository: Path, other: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("assets.releasing._fill_cache", lambda settings, release, found: None)
+    folder = repository / "releases" / name
+    found = import_release(other, folder)
+    assert found.rows == open_release(folder).manifest.rows
+    for table in found.rows:
+        assert (
+            scan_table(other.data_dir, table_spec(table)).select(pl.len()).collect().item()
+            == found.rows[table]
+        )
 
 
 def test_a_release_rejects_runs_of_another_configuration(filled: Settings, releases: Path) -> None:

@@ -46,7 +46,7 @@ from assets.settings import Settings, ignore_progress
 from assets.steps import step_named
 from assets.steps.designs import configuration_space, label_options, target_of
 from assets.suites import suite_options
-from pipelines.features import FeatureRows, FeatureTables, Graphs, extract_features, remember_features
+from pipelines.features import FeatureRows, FeatureTables, Graphs, extract_features, import_features
 from pipelines.hls import HlsOptions, design_id, read_interface
 from pipelines.labelling import (
     ProgramRows,
@@ -305,7 +305,7 @@ def fill(settings: Settings) -> Mapping[str, int]:
                 into=entries,
             )
             like = templates[counts["programs"] % len(templates)].program.program_id
-            remember_features(
+            import_features(
                 _features(program, designs, [row[4] for row in rows], features, like), settings.cache
             )
             counts["programs"] += 1

@@ -1,15 +1,68 @@
-"""A program's text as a graph function and operator functions, with its mapping as pragmas."""
+"""A program, its configuration and its input data as a prompt (LLMulator section 3)."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from pipelines.hls import Directive, directive_json
-from pipelines.records.errors import RecordError
-from pipelines.schemas import LoopRow
+from pipelines.cache import ContentCache
+from pipelines.hls import Directive, directive_json, parse_directives, read_interface, tool_version
+from pipelines.identity import content_hash
+from pipelines.programs import data_id, draw_data, swept_inputs
+from pipelines.records.layout import OperatorText, Prompt, RecordError, plain_number
+from pipelines.schemas import DesignRow, LoopRow, ProgramRow, RunRow
+
+
+def prompt_of(
+    program: ProgramRow, loops: Sequence[LoopRow], design: DesignRow, data: Mapping[str, str]
+) -> Prompt:
+    """The quadruple of a program under a configuration.
+
+    The top function is the graph and what it calls are the operators. A program of one function is one
+    operator, and its graph says no more than how it is called.
+
+    Raises: RecordError: the source has no such function.
+    """
+    text, apart = annotated(program.source, loops, parse_directives(design.directives))
+    parts = split_source(text)
+    if program.top not in parts.functions:
+        raise RecordError(f"a program must define its top function, got no {program.top} in {program.name}")
+    others = {name: body for name, body in parts.functions.items() if name != program.top}
+    top = parts.functions[program.top]
+    graph = top if others else prototype(top)
+    dynamic = _dynamic_operators(program)
+    return Prompt(
+        graph=f"{parts.preamble}\n{graph}" if parts.preamble else graph,
+        operators=tuple(
+            OperatorText(name=name, text=body, dynamic=dynamic.get(name))
+            for name, body in (others or {program.top: top}).items()
+        ),
+        params={
+            "mem-delay-read": str(design.memory_read_delay_cycles),
+            "mem-delay-write": str(design.memory_write_delay_cycles),
+            "clock-period": plain_number(design.clock_period_ns),
+            "liberty": design.liberty,
+            "tool": design.tool,
+        },
+        mapping=apart,
+        data=data,
+    )
+
+
+def _dynamic_operators(program: ProgramRow) -> dict[str, bool]:
+    """Whether each operator's control flow depends on input data, as far as the graph says."""
+    if program.graph is None:
+        return {}
+    nodes: list[dict[str, Any]] = json.loads(program.graph).get("nodes", [])
+    return {n["name"]: n["dynamic"] for n in nodes if isinstance(n.get("dynamic"), bool) and "name" in n}
+
+
+# ---- functions of a source -------------------------------------------------------------------------
+
 
 _PART = re.compile(
     r"(?P<comment>//[^\n]*|/\*.*?\*/)"
@@ -74,21 +127,21 @@ def split_source(source: str) -> SourceParts:
 def _items(source: str) -> Iterator[tuple[str, str]]:
     """Every item at file scope with the spaces and comments before it, and its name if it is a function."""
     item = _Item(start=0)
-    for found in _PART.finditer(source):
-        kind, text = found.lastgroup, found.group()
+    for token in _PART.finditer(source):
+        kind, text = token.lastgroup, token.group()
         if kind in ("space", "comment"):
             continue
         if kind == "hash":
             if not item.is_begun:
-                yield source[item.start : found.end()], ""
-                item = _Item(start=found.end())
+                yield source[item.start : token.end()], ""
+                item = _Item(start=token.end())
             continue
         item.is_begun = True
         if kind == "name" and not item.depth:
             item.name = text
         if kind == "sign" and _ends(item, text):
-            yield source[item.start : found.end()], item.function if text == "}" else ""
-            item = _Item(start=found.end())
+            yield source[item.start : token.end()], item.function if text == "}" else ""
+            item = _Item(start=token.end())
     if item.depth or item.is_begun:
         raise RecordError(f"a program must end after a function or a declaration, got {item.name!r}")
     if source[item.start :].strip():
@@ -169,3 +222,50 @@ def _pragma(directive: Directive) -> str | None:
             return f"#pragma omp parallel for num_threads({value})"
         case _:
             return None
+
+
+# ---- input data ------------------------------------------------------------------------------------
+
+
+def runtime_data(program: ProgramRow, run: RunRow, cache: ContentCache) -> Mapping[str, str]:
+    """Runtime inputs of a run by argument: values of scalars, and what elements of arrays are drawn from.
+
+    Scalars come first. An array is described as in the input specification, `uniform(low=-16,high=16)`;
+    `any` when its specification says nothing.
+
+    Raises: RecordError: no data set of the program has the run's identity.
+    """
+    key = content_hash(program.program_id, run.data_id, run.seed, tool_version(), "record-data-1")
+    stored = cache.get("record_data", key)
+    if stored is None:
+        stored = _described(program, run)
+        cache.put("record_data", key, stored)
+    return stored
+
+
+def _described(program: ProgramRow, run: RunRow) -> dict[str, str]:
+    interface = read_interface(program.source, program.top)
+    for inputs in _specifications(program):
+        data = draw_data(interface, inputs, seed=run.seed)
+        if data_id(data) != run.data_id:
+            continue
+        kinds: dict[str, dict[str, Any]] = json.loads(inputs)
+        scalars = {a.name: plain_number(data[a.name].item()) for a in interface.scalars}
+        return scalars | {a.name: _kind(kinds.get(a.name)) for a in interface.arrays}
+    raise RecordError(
+        f"a run must be on data of its program, got data {run.data_id} for {program.name} and seed {run.seed}"
+    )
+
+
+def _specifications(program: ProgramRow) -> Iterator[str]:
+    """The program's input specification, and those of its sweep."""
+    yield program.inputs
+    if program.graph is not None and '"scalars"' in program.graph:
+        yield from swept_inputs(program)
+
+
+def _kind(specification: Mapping[str, Any] | None) -> str:
+    if specification is None:
+        return "any"
+    details = {k: v for k, v in specification.items() if k not in ("kind", "values")}
+    return f"{specification['kind']}({','.join(f'{k}={v}' for k, v in sorted(details.items()))})"
