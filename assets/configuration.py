@@ -254,7 +254,7 @@ class Network(_Group):
 
 
 class Pragmas(_Group):
-    """Searches for directives; meanings are those of pipelines.pragmas.explore.SuiteExploration."""
+    """Searches for directives; meanings are those of pipelines.pragmas.search.SuiteExploration."""
 
     kernels: tuple[str, ...] = ()
     size: str = "mini"

@@ -16,7 +16,7 @@ from pipelines.synthesis import Target, find_liberty
 
 if TYPE_CHECKING:
     from pipelines.network.runs import RunGroup
-    from pipelines.pragmas.explore import SuiteExploration
+    from pipelines.pragmas.search import SuiteExploration
 
 Listener = Callable[[Progress], None]
 
@@ -99,7 +99,7 @@ class Settings:
 
         Raises: PragmaError: a method is not acceptable.
         """
-        from pipelines.pragmas.explore import SuiteExploration  # with the solver, which most commands save
+        from pipelines.pragmas.search import SuiteExploration  # with the solver, which most commands save
 
         return SuiteExploration(**self.configuration.pragmas.model_dump())
 

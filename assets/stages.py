@@ -281,7 +281,7 @@ def _group_named(settings: Settings, name: str) -> RunGroup:
 
 def make_explorations(settings: Settings, name: str, listen: Listener) -> StepSummary:
     """Write the designs that searches for directives tried."""
-    from pipelines.pragmas.explore import explore_suite  # with the solver, which other steps save
+    from pipelines.pragmas.search import explore_suite  # with the solver, which other steps save
 
     options = settings.explorations
     rows = explore_suite(options, cache=settings.cache, on_progress=listen)

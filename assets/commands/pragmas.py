@@ -18,7 +18,8 @@ from pipelines.hls import HlsOptions, TransformOptions
 from pipelines.pragmas import Configuration, Summary
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import Bound, Target, bound, read_target
-from pipelines.pragmas.explore import (
+from pipelines.pragmas.nlp import INFEASIBLE, SearchOptions, Solution, solve
+from pipelines.pragmas.search import (
     EVALUATED,
     STYLES,
     Evaluator,
@@ -32,7 +33,6 @@ from pipelines.pragmas.explore import (
     hls_directives,
     strips_design,
 )
-from pipelines.pragmas.program import INFEASIBLE, SearchOptions, Solution, solve
 from pipelines.programs import program_from_file
 from pipelines.schemas import ProgramRow
 from pipelines.tools import stopwatch

@@ -194,12 +194,12 @@ class Summary:
 
     def loops_around(self, name: str) -> tuple[str, ...]:
         """Loops around a loop, outermost first, itself not included."""
-        found: list[str] = []
+        around: list[str] = []
         parent = self.loops[name].parent
         while parent is not None:
-            found.append(parent)
+            around.append(parent)
             parent = self.loops[parent].parent
-        return tuple(reversed(found))
+        return tuple(reversed(around))
 
     def loops_inside(self, name: str) -> tuple[str, ...]:
         """All loops of a loop's body, outer before inner."""

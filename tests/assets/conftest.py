@@ -13,7 +13,7 @@ import pytest
 import yaml
 from foundry_fakes import FEW_OVERRIDES
 
-import pipelines.pragmas.explore
+import pipelines.pragmas.search
 from assets import model_assets, stages
 from assets.configuration import compose_configuration, write_parameters
 from assets.deployments import Deployment, local_deployment
@@ -49,7 +49,7 @@ def engines(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     for name in FAKES:
         monkeypatch.setattr(stages, name, getattr(foundry_fakes, name))
-    monkeypatch.setattr(pipelines.pragmas.explore, "explore_suite", foundry_fakes.explore_suite)
+    monkeypatch.setattr(pipelines.pragmas.search, "explore_suite", foundry_fakes.explore_suite)
     monkeypatch.setattr(stages, "register_candidate", register)
     monkeypatch.setattr(model_assets, "register_correction", register_correction)
     return told

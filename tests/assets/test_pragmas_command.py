@@ -188,7 +188,7 @@ def test_sums_in_order_give_designs_of_programs_whose_results_are_roundings(proj
             ("--target", "/dev/zero"),
             "simfoundry: cannot read the target /dev/zero: a character device; accepted: ",
         ),
-        (("--style", "omp"), "a style must be one of merlin, vitis, got omp"),
+        (("--style", "omp"), "unknown style: omp; accepted: merlin, vitis"),
         (("--evaluate", "3"), "--evaluate measures target simfoundry; for u200 give --reports"),
         (("--area", "3"), "--area is for target simfoundry, got target u200"),
         (("-D", "2N"), "a macro must be NAME or NAME=TEXT, got '2N'"),

@@ -11,7 +11,7 @@ from pyscipopt import Model
 
 from pipelines.pragmas import PragmaError
 from pipelines.pragmas.bound import complete, read_target
-from pipelines.pragmas.program import (
+from pipelines.pragmas.nlp import (
     DSPS,
     EXCLUDED,
     INCUMBENT,
@@ -25,8 +25,8 @@ from pipelines.pragmas.program import (
     partitions,
     solve,
 )
-from pipelines.pragmas.program.constants import build_space
-from pipelines.pragmas.program.solving import Problem, build_program
+from pipelines.pragmas.nlp.constants import build_space
+from pipelines.pragmas.nlp.solving import Problem, build_program
 from pipelines.pragmas.summary import Summary
 
 U200 = read_target("u200")

@@ -1,4 +1,4 @@
-"""The loops and assignments of a function as the analysis works on them.
+"""The loops and assignments of a function, and the refusal of programs outside the supported class.
 
 Two names for one thing: a loop's *iterator* is its C variable, its *counter* the number of the iteration,
 0 for the first. `iterator = start + step * counter`. All forms inside this package are over counters, so
@@ -11,11 +11,84 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from pipelines.hls import ir
-from pipelines.pragmas.analysis.conditions import Condition, read_conditions
-from pipelines.pragmas.analysis.errors import outside
-from pipelines.pragmas.analysis.forms import UNKNOWN, added, constant, counter, read_form
-from pipelines.pragmas.analysis.spelling import spelled
+from pipelines.pragmas.analysis.forms import (
+    UNKNOWN,
+    Condition,
+    added,
+    constant,
+    counter,
+    read_conditions,
+    read_form,
+)
+from pipelines.pragmas.errors import PragmaError
 from pipelines.pragmas.summary import Affine
+
+SUPPORTED = (
+    "supported: counted loops without conditions or jumps, whose bounds and subscripts are constants and "
+    "sums of multiples of the counters of the loops around them"
+)
+
+
+def outside(rule: str, got: str, file: str, line: int) -> PragmaError:
+    """The error for a program outside of the class: rule, value, place, and what is supported."""
+    return PragmaError(f"{rule}, got {got} ({file}:{line}); {SUPPORTED}")
+
+
+_SIGNS = {
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "div": "/",
+    "rem": "%",
+    "and": "&",
+    "or": "|",
+    "xor": "^",
+    "shl": "<<",
+    "shr": ">>",
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+    "eq": "==",
+    "ne": "!=",
+}
+
+
+def spelled(expression: ir.Expression) -> str:
+    """Text of an expression; conversions are left out."""
+    match expression:
+        case ir.Constant():
+            return str(expression.number)
+        case ir.Read():
+            return expression.variable.name
+        case ir.Load():
+            return spelled_element(expression.array, expression.indices)
+        case ir.Cast():
+            return spelled(expression.operand)
+        case ir.Unary(operator="neg"):
+            return f"-{_inner(expression.operand)}"
+        case ir.Unary():
+            return f"{expression.operator}({spelled(expression.operand)})"
+        case ir.Binary():
+            sign = _SIGNS[expression.operator]
+            return f"{_inner(expression.left)} {sign} {_inner(expression.right)}"
+        case ir.Select():
+            parts = (expression.condition, expression.if_true, expression.if_false)
+            condition, if_true, if_false = (_inner(p) for p in parts)
+            return f"{condition} ? {if_true} : {if_false}"
+
+
+def spelled_element(array: ir.Array, indices: tuple[ir.Expression, ...]) -> str:
+    """Text of an array element."""
+    return array.name + "".join(f"[{spelled(i)}]" for i in indices)
+
+
+def _inner(expression: ir.Expression) -> str:
+    while isinstance(expression, ir.Cast):
+        expression = expression.operand
+    text = spelled(expression)
+    return f"({text})" if isinstance(expression, ir.Binary | ir.Select) else text
+
 
 RETURNED = "return"
 """The scalar that the function's value is assigned to."""
@@ -109,7 +182,7 @@ def read_nest(function: ir.Function, *, file: str, relaxed: bool) -> Nest:
     return Nest(
         levels=walk.levels,
         assignments=tuple(walk.assignments),
-        children={name: tuple(found) for name, found in walk.children.items()},
+        children={name: tuple(members) for name, members in walk.children.items()},
         file=file,
         relaxed=relaxed,
     )
@@ -271,8 +344,8 @@ def _spans(loop: ir.For, start: Affine, known: Mapping[str, Affine]) -> tuple[Af
     if not start.exact or not all(end.exact for end in ends):
         return ()
     last = 1 if loop.comparison in ("le", "ge") else 0
-    found = [added(constant(last), added(end, start, -1), direction) for end in ends]
-    return tuple(dict.fromkeys(found))
+    spans = [added(constant(last), added(end, start, -1), direction) for end in ends]
+    return tuple(dict.fromkeys(spans))
 
 
 def _limits(expression: ir.Expression, *, largest: bool) -> tuple[ir.Expression, ...]:

@@ -8,20 +8,19 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from pipelines.hls import HlsError, default_top, ir, read_function, tidy
+from pipelines.pragmas.analysis.accumulation import join_accumulations
 from pipelines.pragmas.analysis.dependences import (
     LoopFacts,
     Variables,
     counted_flows,
+    find_flow,
     find_reductions,
     loop_facts,
     to_dependences,
 )
 from pipelines.pragmas.analysis.domains import TripCounts, count_trips
 from pipelines.pragmas.analysis.elements import array_facts, find_footprints
-from pipelines.pragmas.analysis.errors import outside
-from pipelines.pragmas.analysis.flow import find_flow
-from pipelines.pragmas.analysis.joining import join_accumulations
-from pipelines.pragmas.analysis.nest import Level, Nest, read_nest
+from pipelines.pragmas.analysis.nest import Level, Nest, outside, read_nest
 from pipelines.pragmas.analysis.operations import Body, over_iterators, read_body
 from pipelines.pragmas.errors import PragmaError
 from pipelines.pragmas.summary import Loop, Operation, Statement, Summary

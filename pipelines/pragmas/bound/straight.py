@@ -73,14 +73,14 @@ def chain_leaves(statement: Statement, index: int) -> tuple[int, ...]:
     """Operands of the largest group of reorderable operations that ends in one."""
     root = statement.operations[index]
     family = ASSOCIATIVE.get(root.kind)
-    found: list[int] = []
+    leaves: list[int] = []
     for operand in root.operands:
         inner = statement.operations[operand]
         if family is not None and ASSOCIATIVE.get(inner.kind) == family and inner.type == root.type:
-            found.extend(chain_leaves(statement, operand))
+            leaves.extend(chain_leaves(statement, operand))
         else:
-            found.append(operand)
-    return tuple(found)
+            leaves.append(operand)
+    return tuple(leaves)
 
 
 def reads_itself(statement: Statement, index: int) -> bool:
@@ -149,15 +149,15 @@ def path_from(statement: Statement, target: Target, array: str) -> int:
 def _longest_to(
     statement: Statement, target: Target, index: int, load: int, known: dict[int, int | None]
 ) -> int | None:
-    """Cycles from a load to an operation's result along the slowest way, None when it does not reach it."""
+    """Cycles from a load to an operation's result along the slowest path, None when it does not reach it."""
     if index == load:
         return 0
     if index not in known:
         known[index] = None
         operation: Operation = statement.operations[index]
         inputs = chain_leaves(statement, index) if target.tree_reduction else operation.operands
-        ways = [_longest_to(statement, target, n, load, known) for n in inputs]
-        reached = [w for w in ways if w is not None]
+        paths = [_longest_to(statement, target, n, load, known) for n in inputs]
+        reached = [p for p in paths if p is not None]
         latency = target.cost(operation.kind, operation.type).latency_cycles
         known[index] = max(reached) + latency if reached else None
     return known[index]

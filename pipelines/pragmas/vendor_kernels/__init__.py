@@ -101,17 +101,17 @@ def configuration_of_row(
 
     Raises: PragmaError: a pipeline that is not `off`, empty or `flatten`, or a factor that is no number.
     """
-    found: dict[str, dict[str, str | int]] = {}
+    by_loop: dict[str, dict[str, str | int]] = {}
     for entry in _LOOP_DIRECTIVES.validate_json(directives_by_loop or "[]"):
         loop = kernel.loop(int(entry["loop_index"]))
-        found.setdefault(loop, {})[str(entry["kind"])] = entry["value"]
+        by_loop.setdefault(loop, {})[str(entry["kind"])] = entry["value"]
     for place, value in _DIRECTIVES.validate_json(directives).items():
         match = _PLACE.fullmatch(place)
         if match is not None and place in kernel.places:
-            found.setdefault(kernel.places[place], {})[_KINDS[match[1]]] = value
+            by_loop.setdefault(kernel.places[place], {})[_KINDS[match[1]]] = value
     for loop in kernel.loop_names:
-        found.setdefault(loop, {})
-    return Configuration(loops={loop: _choice(kernel, loop, said) for loop, said in sorted(found.items())})
+        by_loop.setdefault(loop, {})
+    return Configuration(loops={loop: _choice(kernel, loop, said) for loop, said in sorted(by_loop.items())})
 
 
 def _entries() -> dict[str, _Entry]:

@@ -1,0 +1,91 @@
+"""Searches for the best directives: Algorithm 1 of NLP-DSE, searches to compare with, and evaluators.
+
+Belongs here: searches, what measures for them, configurations as directives and as C text. Does not: the
+convex program (`nlp/`), bounds (`bound/`). An evaluator is any object with `name` and
+`evaluate(configuration)`. Outside this package only the names below are used.
+"""
+
+from pipelines.pragmas.configuration import configuration_key, configuration_of_key
+from pipelines.pragmas.search.baselines import (
+    AUTODSE,
+    EXHAUSTIVE,
+    PREDICTED,
+    RANDOM,
+    BaselineOptions,
+    Predictor,
+    explore_all,
+    explore_bottlenecks,
+    explore_predicted,
+    explore_randomly,
+)
+from pipelines.pragmas.search.directives import (
+    MERLIN,
+    STYLES,
+    VITIS,
+    annotate,
+    hls_directives,
+    partition_factors,
+    strips_design,
+)
+from pipelines.pragmas.search.evaluation import (
+    EVALUATED,
+    NO_DESIGN,
+    PRUNED,
+    REPEATED,
+    Evaluation,
+    Evaluator,
+    Exploration,
+    Step,
+)
+from pipelines.pragmas.search.evaluators import OwnHls, RecordedReports, RecordedTable
+from pipelines.pragmas.search.ladder import explore
+from pipelines.pragmas.search.state import LADDER, NLP_DSE, LadderOptions
+from pipelines.pragmas.search.suite import (
+    METHODS,
+    Explored,
+    SuiteExploration,
+    exploration_rows,
+    explore_suite,
+)
+
+__all__ = [
+    "AUTODSE",
+    "EVALUATED",
+    "EXHAUSTIVE",
+    "LADDER",
+    "MERLIN",
+    "METHODS",
+    "NLP_DSE",
+    "NO_DESIGN",
+    "PREDICTED",
+    "PRUNED",
+    "RANDOM",
+    "REPEATED",
+    "STYLES",
+    "VITIS",
+    "BaselineOptions",
+    "Evaluation",
+    "Evaluator",
+    "Exploration",
+    "Explored",
+    "LadderOptions",
+    "OwnHls",
+    "Predictor",
+    "RecordedReports",
+    "RecordedTable",
+    "Step",
+    "SuiteExploration",
+    "annotate",
+    "configuration_key",
+    "configuration_of_key",
+    "exploration_rows",
+    "explore",
+    "explore_all",
+    "explore_bottlenecks",
+    "explore_predicted",
+    "explore_randomly",
+    "explore_suite",
+    "hls_directives",
+    "partition_factors",
+    "strips_design",
+]
