@@ -106,5 +106,5 @@ def test_annotate_rejects_an_unknown_style() -> None:
 
 
 def test_annotate_rejects_a_loop_that_is_not_in_the_text() -> None:
-    with pytest.raises(PragmaError, match=r"own text, got L0 of line 4"):
+    with pytest.raises(PragmaError, match=r"no `for` of loop L0 in line 4"):
         annotate("\n\n\n\n\n", summarise(PLAIN, "scale"), CHOSEN)
