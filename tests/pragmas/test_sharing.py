@@ -9,8 +9,8 @@ import pytest
 from pipelines.pragmas import Configuration, LoopChoice
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import bound, read_target
-from pipelines.pragmas.configuration import FINE
-from pipelines.pragmas.search import EVALUATED, Evaluation, LadderOptions, configuration_key, explore
+from pipelines.pragmas.configuration import FINE, configuration_key
+from pipelines.pragmas.search import EVALUATED, Evaluation, LadderOptions, explore
 from pipelines.pragmas.search.state import MOST_INTERVAL, relax_ii
 from pipelines.schemas import INFEASIBLE, OK, TIMEOUT
 

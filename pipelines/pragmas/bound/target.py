@@ -85,6 +85,10 @@ class Target:
         """The same where floating sums keep their order: no trees (theorem 6.12), no partial sums."""
         return replace(self, tree_reduction=False)
 
+    def within_area(self, most_um2: float | None) -> Target:
+        """The same with a limit on area, for targets whose DSPs stand for 1000 um2 each; None = unlimited."""
+        return self if most_um2 is None else replace(self, dsp_available=int(most_um2 / 1000))
+
 
 LIMIT_BYTES = 1 << 20
 _LARGEST = 10**12

@@ -5,7 +5,6 @@ convex program (`nlp/`), bounds (`bound/`). An evaluator is any object with `nam
 `evaluate(configuration)`. Outside this package only the names below are used.
 """
 
-from pipelines.pragmas.configuration import configuration_key, configuration_of_key
 from pipelines.pragmas.search.baselines import (
     AUTODSE,
     EXHAUSTIVE,
@@ -39,6 +38,7 @@ from pipelines.pragmas.search.evaluation import (
 )
 from pipelines.pragmas.search.evaluators import OwnHls, RecordedReports, RecordedTable
 from pipelines.pragmas.search.ladder import explore
+from pipelines.pragmas.search.recommend import DirectiveRequest, Recommendation, recommend
 from pipelines.pragmas.search.state import LADDER, NLP_DSE, LadderOptions
 from pipelines.pragmas.search.suite import (
     METHODS,
@@ -64,6 +64,7 @@ __all__ = [
     "STYLES",
     "VITIS",
     "BaselineOptions",
+    "DirectiveRequest",
     "Evaluation",
     "Evaluator",
     "Exploration",
@@ -71,13 +72,12 @@ __all__ = [
     "LadderOptions",
     "OwnHls",
     "Predictor",
+    "Recommendation",
     "RecordedReports",
     "RecordedTable",
     "Step",
     "SuiteExploration",
     "annotate",
-    "configuration_key",
-    "configuration_of_key",
     "exploration_rows",
     "explore",
     "explore_all",
@@ -87,5 +87,6 @@ __all__ = [
     "explore_suite",
     "hls_directives",
     "partition_factors",
+    "recommend",
     "strips_design",
 ]

@@ -129,11 +129,7 @@ def explore_program(
 def suite_target(options: SuiteExploration) -> Target:
     """The engine as a target, whose `dsp_count` is area in 1000 um2."""
     target = read_target(OWN_TARGET)
-    if options.ordered_sums:
-        target = target.ordered()
-    if options.most_area_um2 is None:
-        return target
-    return replace(target, dsp_available=int(options.most_area_um2 / 1000))
+    return (target.ordered() if options.ordered_sums else target).within_area(options.most_area_um2)
 
 
 _Search = Callable[[Summary, Target, OwnHls], Exploration]
