@@ -168,8 +168,8 @@ def _summed(weight: _Weight, level: Level, most: Mapping[str, int], group: int =
     sizes = [most[axis] for axis in outer]
     if prod(sizes) * (most[level.name] + 1 if level.name in weight.axes else 1) > CELL_LIMIT:
         raise PragmaError(
-            f"iterations of loop {level.name} must be countable, got bounds of {len(outer)} loops "
-            f"together; supported: bounds that depend on few loops around"
+            f"iterations of loop {level.name} cannot be counted: bounds of {len(outer)} loops together; "
+            "supported: bounds that depend on few loops around"
         )
     kind = weight.values.dtype
     trips = (np.minimum(_trips(level, outer, sizes), most[level.name]) // group).astype(kind)

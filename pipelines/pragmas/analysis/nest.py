@@ -29,9 +29,9 @@ SUPPORTED = (
 )
 
 
-def outside(rule: str, got: str, file: str, line: int) -> PragmaError:
-    """The error for a program outside of the class: rule, value, place, and what is supported."""
-    return PragmaError(f"{rule}, got {got} ({file}:{line}); {SUPPORTED}")
+def outside(problem: str, file: str, line: int) -> PragmaError:
+    """The error for a program outside the class: the problem, its place, and what is supported."""
+    return PragmaError(f"{problem} ({file}:{line}); {SUPPORTED}")
 
 
 _SIGNS = {
@@ -198,9 +198,9 @@ class _Walk:
     known: dict[str, Affine] = field(default_factory=dict[str, Affine])
     last: ir.Statement | None = None
 
-    def refuse(self, rule: str, got: str, line: int) -> None:
+    def refuse(self, problem: str, line: int) -> None:
         if not self.relaxed:
-            raise outside(rule, got, self.file, line)
+            raise outside(problem, self.file, line)
 
     def add(self, where: _Where, child: str | int) -> tuple[int, ...]:
         """A child of the innermost loop; gives its place."""
@@ -222,10 +222,10 @@ class _Walk:
                 self.loop(statement, where)
             case ir.If():
                 condition = f"if ({spelled(statement.condition)})"
-                self.refuse("a statement must run always", condition, statement.line)
+                self.refuse(f"statement under a condition: {condition}", statement.line)
                 self.branches(statement, where)
             case ir.Block():
-                self.refuse("a body must run to its end", "break, continue, switch or return", statement.line)
+                self.refuse("a body is left by break, continue, switch or return", statement.line)
                 self.branches(statement, where)
             case ir.Return(value=value) if value is not None and not isinstance(value, ir.Constant):
                 result = ir.Variable(name=RETURNED, type=ir.type_of(value))
@@ -250,7 +250,7 @@ class _Walk:
 
     def assignment(self, node: ir.Assign | ir.Store, where: _Where) -> None:
         if isinstance(node, ir.Store) and node.predicate is not None:
-            self.refuse("a statement must run always", f"if ({spelled(node.predicate)})", node.line)
+            self.refuse(f"statement under a condition: if ({spelled(node.predicate)})", node.line)
             where = _below(where, None)
         index = len(self.assignments)
         self.assignments.append(
@@ -285,7 +285,7 @@ class _Walk:
 
     def endless(self, loop: ir.While, where: _Where) -> Level:
         condition = f"while ({spelled(loop.condition)})"
-        self.refuse(f"loop {loop.name} must have a known trip count", condition, loop.line)
+        self.refuse(f"unknown trip count of loop {loop.name}: {condition}", loop.line)
         return self.level(loop, "", where, (UNKNOWN, 1, ()))
 
     def with_held_bound(self, loop: ir.For) -> ir.For:
@@ -303,7 +303,7 @@ class _Walk:
             sign = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "ne": "!="}[loop.comparison]
             name = loop.variable.name
             text = f"{name} = {spelled(loop.lower)}; {name} {sign} {spelled(loop.upper)}"
-            self.refuse(f"loop {loop.name} must have a known trip count", text, loop.line)
+            self.refuse(f"unknown trip count of loop {loop.name}: {text}", loop.line)
         return self.level(loop, loop.variable.name, where, (start, loop.step, spans))
 
     def level(

@@ -64,7 +64,7 @@ class _Builder:
     operations: list[Operation] = field(default_factory=list[Operation])
     accesses: list[Access] = field(default_factory=list[Access])
     guarded: set[int] = field(default_factory=set[int])
-    made: dict[tuple[object, ...], int] = field(default_factory=dict[tuple[object, ...], int])
+    known: dict[tuple[object, ...], int] = field(default_factory=dict[tuple[object, ...], int])
 
     def build(self) -> Body:
         node = self.assignment.node
@@ -99,8 +99,8 @@ class _Builder:
     def subscripts(self, array: ir.Array, indices: tuple[ir.Expression, ...]) -> tuple[Affine, ...]:
         forms = tuple(read_form(index, self.assignment.known) for index in indices)
         if not all(form.exact for form in forms) and not self.nest.relaxed:
-            got = spelled_element(array, indices)
-            raise outside("a subscript must be affine", got, self.nest.file, self.assignment.node.line)
+            problem = f"subscript is not affine: {spelled_element(array, indices)}"
+            raise outside(problem, self.nest.file, self.assignment.node.line)
         return forms
 
     def is_element(self, value: ir.Expression, name: str, subscripts: tuple[Affine, ...]) -> bool:
@@ -133,11 +133,11 @@ class _Builder:
         subscripts: tuple[Affine, ...],
         operands: tuple[int, ...],
     ) -> tuple[int, ...]:
-        if key in self.made:
-            return (self.made[key],)
+        if key in self.known:
+            return (self.known[key],)
         self.accesses.append(Access(array=name, kind=READ, subscripts=subscripts))
         operation = self.add("load", kind, operands, access=len(self.accesses) - 1)
-        self.made[key] = operation[0]
+        self.known[key] = operation[0]
         return operation
 
     # ---- values -----------------------------------------------------------------------------------
@@ -168,9 +168,9 @@ class _Builder:
     def once(
         self, key: tuple[object, ...], kind: str, of: ScalarType, operands: tuple[int, ...]
     ) -> tuple[int, ...]:
-        if key not in self.made:
-            self.made[key] = self.add(kind, of, operands)[0]
-        return (self.made[key],)
+        if key not in self.known:
+            self.known[key] = self.add(kind, of, operands)[0]
+        return (self.known[key],)
 
     # ---- accumulations ----------------------------------------------------------------------------
 

@@ -60,7 +60,7 @@ def _with_defines(source: str, defines: Mapping[str, str | int]) -> str:
     """The text after its macros; a line marker keeps lines of messages right."""
     for name in defines:
         if not _MACRO.fullmatch(name):
-            raise PragmaError(f"a macro must have the name of a C identifier, got {name!r}")
+            raise PragmaError(f"invalid macro name: {name!r}; accepted: a C identifier")
     if not defines:
         return source
     lines = "".join(f"#define {name} {value}\n" for name, value in defines.items())
@@ -92,7 +92,7 @@ def _refuse_idle_loops(nest: Nest, trips: Mapping[str, TripCounts]) -> None:
 
 
 def _idle(name: str, file: str, line: int) -> PragmaError:
-    return outside(f"loop {name} must run", "no iteration", file, line)
+    return outside(f"loop {name} has no iteration", file, line)
 
 
 def _assembled(

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from pipelines.pragmas.bound.completion import (
-    child_loops,
     complete,
     flattened,
     fully_unrolled,
@@ -38,12 +37,12 @@ COMPUTATION, TRANSFER = "computation", "transfer"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoundPart:
-    """A part of the bound: a top-level nest's computation, or a transfer.
+    """A part of the bound: the computation of a top-level nest, or a transfer.
 
     Attributes:
-        place: loop or array; kind: COMPUTATION or TRANSFER; cycles: what it takes.
+        place: loop or array; kind: COMPUTATION or TRANSFER.
         critical: it is on the longest path.
-        limit: what holds it, in words (`interval 5 of L2: sum of tmp`, `in: 1798 bursts of 512 bits`).
+        limit: its cause, in words (`interval 5 of L2: sum of tmp`, `in: 1798 bursts of 512 bits`).
     """
 
     place: str
@@ -74,7 +73,7 @@ class Cost:
 
     Attributes:
         cycles: of one execution; fill_cycles: the part of them that a flattened nest takes once.
-        units: least units by (kind, type) at work at once; limit: what holds the slowest part, in words.
+        units: least units by (kind, type) at work at once; limit: cause of the slowest part, in words.
     """
 
     cycles: float
@@ -120,7 +119,7 @@ def _above(summary: Summary, completed: Configuration, name: str, target: Target
     steps = float(iterations(loop, choice.unroll))
     units = {key: n * min(choice.unroll, max(1, loop.trip_count_max)) for key, n in shared(costs).items()}
     if flattened(summary, name):
-        inner = costs[next(child_loops(summary, name))]
+        inner = costs[summary.child_loops(name)[0]]
         fill = inner.fill_cycles if loop.trip_count_min > 0 else 0
         cycles = steps * (inner.cycles - inner.fill_cycles) + fill
         return Cost(cycles=cycles, fill_cycles=fill, units=units, limit=inner.limit)
@@ -135,8 +134,8 @@ def _above(summary: Summary, completed: Configuration, name: str, target: Target
 def staged(summary: Summary, completed: Configuration, name: str) -> bool:
     """Whether stages of a loop's body overlap: it is asked for, and no value goes back to an earlier stage.
 
-    A value that a later child makes for an earlier one of a next iteration keeps the two in order. One that
-    stays in a stage, or goes forward, does not; what is only overwritten can have two buffers.
+    A value from a later child for an earlier one in a next iteration keeps the two in order. One that stays
+    in a stage, or goes forward, does not; a value that is only overwritten can have two buffers.
     """
     if completed.of(name).pipeline != COARSE:
         return False
@@ -147,7 +146,7 @@ def staged(summary: Summary, completed: Configuration, name: str) -> bool:
 
 
 def shared(costs: Mapping[str | int, Cost]) -> dict[tuple[str, str], float]:
-    """Units of parts that take turns: the most of any (equation 15)."""
+    """Units of parts that share them: the most of any part (equation 15)."""
     most_units: dict[tuple[str, str], float] = {}
     for cost in costs.values():
         for key, count in cost.units.items():
@@ -178,13 +177,13 @@ def transfers(summary: Summary, target: Target) -> tuple[dict[str, int], dict[st
 def tile_cycles(
     summary: Summary, configuration: Configuration, completed: Configuration, target: Target
 ) -> float:
-    """Cycles that tiles wait for memory: each brings its data and takes it back, after an access of its own.
+    """Cycles that tiles wait for memory: each loads and stores its data, after an access of its own.
 
-    Nests at different places are not added up, nor are tiles inside tiles: a lower bound still. Loops inside
-    a pipeline have their data above it (equation 7), and a reduction's arrays may stay where they are. A
+    Nests at different places are not added up, nor are tiles inside tiles: this is a lower bound. Loops
+    inside a pipeline have their data above it (equation 7), and a reduction's arrays may stay on chip. A
     factor takes its share of the tiles whether or not it makes copies.
 
-    Returns: the cycles beyond the one access that `transfers` has.
+    Returns: the cycles beyond the one access of `transfers`.
     """
     rounds = max(
         (_tile_rounds(summary, configuration, completed, name) for name in summary.loops), default=1.0
@@ -196,7 +195,7 @@ def tile_cycles(
 def _tile_rounds(
     summary: Summary, configuration: Configuration, completed: Configuration, name: str
 ) -> float:
-    """How often the tiles of a loop are entered; 1 where data may stay from one to the next."""
+    """How often the tiles of a loop are entered; 1 where data may stay between tiles."""
     loop, choice = summary.loops[name], configuration.of(name)
     outermost = loop.parent is None
     above = completed.of(name).pipeline != FINE and loop.parallel
@@ -208,12 +207,12 @@ def _tile_rounds(
 
 
 def level_cycles(cycles: Iterable[int]) -> int:
-    """Arrays that are transferred at one place go side by side (theorem 6.19)."""
+    """Cycles of arrays that are transferred together at one place (theorem 6.19)."""
     return max(cycles, default=0)
 
 
 def onchip_bits(summary: Summary, configuration: Configuration) -> int:
-    """Bits of cached arrays (equation 16); where the tool decides, none are sure."""
+    """Bits of cached arrays (equation 16); 0 where the tool decides."""
     if configuration.caches is None:
         return 0
     return sum(
@@ -232,8 +231,8 @@ def _footprint(summary: Summary, array: ArrayFacts, loop: str) -> int:
 def bound(summary: Summary, configuration: Configuration, target: Target) -> Bound:
     """Least latency and resources that a configuration can have on a target (theorems 6.17, 6.20 and 6.21).
 
-    Computation and transfers take turns (6.21), under COARSE of an outermost loop too, whose double buffers
-    might overlap them: no measured row is below the sum (docs/pragmas.md, rules of the tools).
+    Computation and transfers do not overlap (6.21), not even under COARSE of an outermost loop, whose double
+    buffers might overlap them: no measured row is below the sum (docs/pragmas.md, rules of the tools).
 
     Raises: PragmaError: a directive of a loop that the program has not, or an impossible one.
     """
@@ -260,14 +259,14 @@ def bound(summary: Summary, configuration: Configuration, target: Target) -> Bou
 
 
 def _usual(summary: Summary, completed: Configuration, target: Target) -> bool:
-    """Whether loops of no constant trip count have factors that a search may ask for, so that the banks of
-    arrays are as few as `banks.surely_banked` supposes."""
+    """Whether loops without a constant trip count have factors that a search may use, so that arrays have as
+    few banks as `leaf.surely_banked` supposes."""
     factors = (completed.of(name).unroll for name, loop in summary.loops.items() if not loop.constant)
     return all(factor in (1, *target.varying_factors) for factor in factors)
 
 
 def dsp_count(units: Units, target: Target) -> float:
-    """DSP blocks of units that are at work at once (equation 15)."""
+    """DSP blocks of units (equation 15)."""
     return sum(count * target.cost(*key).dsp_count for key, count in units.items())
 
 
@@ -303,9 +302,11 @@ def _transfers(cycles: dict[str, int], direction: str, target: Target) -> tuple[
 
 
 def impossible(summary: Summary, target: Target, latency_cycles: int) -> str | None:
-    """Why a latency is too small for the data that come and go, bursts alone (theorem 6.18).
+    """Reason why a latency is too small for the transfers of its data, by bursts alone (theorem 6.18).
 
-    Ports of arrays work side by side, each `burst_bits` a cycle, and no time until the first bits is counted.
+    Ports of arrays work in parallel, each `burst_bits` per cycle; the time until the first bits is not
+    counted. A report may leave out loops without a trip count, and with them the transfers of their data: its
+    number is then no latency of the program.
 
     Returns: None where it is not too small, or nothing is transferred on the target.
     """

@@ -30,7 +30,7 @@ class Leaf:
         latency_cycles: of one iteration; interval_cycles: between iterations (both lower bounds).
         cycles: latency + interval * (trip count / unroll - 1), average trips for a triangular loop.
         units: least units by (kind, type) that run at once for that interval (theorem 6.17).
-        limit: what sets the interval, in words.
+        limit: cause of the interval, in words.
     """
 
     latency_cycles: int
@@ -70,7 +70,7 @@ def leaf(summary: Summary, loop: str, unroll: int, target: Target, asked: int = 
 
 
 def _grouped_starts(summary: Summary, loop: str, unroll: int, interval: int, target: Target) -> float:
-    """Cycles in which whole groups of iterations start, and after them, one by one, those that fill none."""
+    """Cycles in which whole groups of iterations start, and then the iterations of the rest, one by one."""
     facts = summary.loops[loop]
     groups = facts.groups_average[unroll]
     rest = facts.trip_count_average - groups * unroll
@@ -78,7 +78,7 @@ def _grouped_starts(summary: Summary, loop: str, unroll: int, interval: int, tar
 
 
 def iterations(loop: Loop, unroll: int) -> Fraction:
-    """Steps of a loop with a factor: rounded up for a constant trip count, for a remainder is a step too."""
+    """Steps of a loop with a factor, rounded up for a constant trip count: a remainder is one step."""
     if loop.constant:
         return Fraction(-(-loop.trip_count_max // unroll))
     return loop.trip_count_average / unroll
@@ -106,7 +106,7 @@ def _unrolled(summary: Summary, child: str | int, target: Target, factors: dict[
 def statement_latency(summary: Summary, statement: Statement, target: Target, factors: dict[str, int]) -> int:
     """A statement's critical path, copies of its reduction in one tree (theorem 6.12).
 
-    Where the target does not reorder sums in an array's element, those of loops inside the outermost one come
+    Where the target does not reorder sums in an array's element, those of loops inside the outermost one run
     one after the other.
 
     Args: factors: copies by loop, the outermost one first.
@@ -121,12 +121,12 @@ def statement_latency(summary: Summary, statement: Statement, target: Target, fa
 
 
 def _is_in_memory(summary: Summary, written: Access) -> bool:
-    """Whether it is an element of an array that is no local one: of those an engine may make variables."""
+    """Whether it is an element of an external array: an engine may make variables of a local one."""
     return bool(written.subscripts) and summary.arrays[written.array].external
 
 
 def chain_latency(summary: Summary, loop: str, target: Target) -> int:
-    """Cycles of iterations that wait for each other, in a loop that is unrolled (theorem 6.9)."""
+    """Cycles of dependent iterations of an unrolled loop (theorem 6.9)."""
     delay, distance, _ = slowest_recurrence(summary, loop, target)
     return (summary.loops[loop].trip_count_max // distance) * delay if delay else 0
 
@@ -134,7 +134,7 @@ def chain_latency(summary: Summary, loop: str, target: Target) -> int:
 def longest_path(
     summary: Summary, place: str, cycles: Mapping[str | int, float]
 ) -> tuple[float, tuple[str | int, ...]]:
-    """Longest path over the children of a body, and the children on it (section 5.4: others overlap)."""
+    """Length and children of the longest path over a body's children (section 5.4: others overlap)."""
     before = predecessors(summary, place)
     ends: dict[str | int, tuple[float, tuple[str | int, ...]]] = {}
     for child in summary.children(place):
@@ -170,7 +170,7 @@ def statements_in(summary: Summary, child: str | int) -> tuple[int, ...]:
 
 
 def least_interval(summary: Summary, loop: str, unroll: int, target: Target) -> tuple[int, str]:
-    """Least cycles between steps of a pipelined loop (section 6.1.4), and what sets them."""
+    """Least cycles between steps of a pipelined loop (section 6.1.4), and their cause."""
     intervals = [(1, "one step a cycle"), _reduction_interval(summary, loop, target)]
     delay, distance, what = slowest_recurrence(summary, loop, target)
     intervals.append((math.ceil(Fraction(delay * unroll, distance)), what))
@@ -200,8 +200,8 @@ def _sum_latency(statement: Statement, target: Target) -> int:
 
 
 def _sums_at_once(summary: Summary, loop: str, target: Target) -> int:
-    """Iterations of a loop that a tool may start together to keep as many partial sums: an interval that is
-    asked for is then between these."""
+    """Iterations of a loop that a tool may start together to keep as many partial sums: a requested interval
+    is then between groups of them."""
     if not (target.partial_sums and target.tree_reduction):
         return 1
     sums = (s for s in summary.statements if loop in s.reduction_loops)
@@ -209,8 +209,10 @@ def _sums_at_once(summary: Summary, loop: str, target: Target) -> int:
 
 
 def rest_cycles(summary: Summary, loop: str, unroll: int, latency: int, target: Target) -> int:
-    """Cycles that a reduction's pipeline takes more, for steps that are too few for all its partial sums run
-    after it: one body from its operands to its result, where the loop is not one pipeline with another.
+    """Extra cycles of a reduction whose last steps are too few for all its partial sums.
+
+    They run after the pipeline, one body from its operands to its result, where the loop is not one pipeline
+    with another.
 
     Of S steps, k of them together, the pipeline takes k (S // k) - k cycles and its latency, and a body as
     much again, in place of S - 1 and one latency.
@@ -226,7 +228,7 @@ def rest_cycles(summary: Summary, loop: str, unroll: int, latency: int, target: 
 
 
 def slowest_recurrence(summary: Summary, loop: str, target: Target) -> tuple[int, int, str]:
-    """Cycles and distance of the recurrence of most cycles an iteration that a loop carries (RecMII).
+    """Cycles and distance of the recurrence that takes most cycles per iteration of a loop (RecMII).
 
     Returns: delay and distance, (0, 1) without one, and the array it goes through.
     """
@@ -258,7 +260,7 @@ def _cycle_delay(summary: Summary, loop: str, carried: Dependence, target: Targe
 
 
 def update_interval(summary: Summary, loop: str, unroll: int, target: Target) -> tuple[int, str]:
-    """Least cycles between steps where the nest is one pipeline and its next round updates what this one did.
+    """Least cycles between steps where the nest is one pipeline and its next round updates the same elements.
 
     An element that a statement loads, changes and stores in each iteration of the loop around is in memory
     between two of them where this loop runs over it. So all steps of this loop take at least the time from
@@ -280,8 +282,8 @@ def update_interval(summary: Summary, loop: str, unroll: int, target: Target) ->
 
 
 def updated_arrays(statement: Statement, outer: str, inner: str) -> tuple[str, ...]:
-    """Arrays of which a statement updates one element in all iterations of an outer loop, and another one in
-    each iteration of an inner one."""
+    """Arrays of which a statement updates the same element in all iterations of an outer loop, and another
+    element in each iteration of an inner one."""
     arrays: list[str] = []
     for written in statement.accesses:
         named = {name for a in written.subscripts for name, factor in a.terms if factor}
@@ -293,7 +295,7 @@ def updated_arrays(statement: Statement, outer: str, inner: str) -> tuple[str, .
 
 
 def _port_interval(summary: Summary, loop: str, unroll: int, target: Target) -> tuple[int, str]:
-    """Accesses of a step over ports (ResMII), where arrays stay in one bank."""
+    """Accesses of a step over ports (ResMII), where arrays are in one bank."""
     if target.ports is None:
         return 0, ""
     slowest = (0, "")
@@ -306,7 +308,7 @@ def _port_interval(summary: Summary, loop: str, unroll: int, target: Target) -> 
 
 
 def _accesses(summary: Summary, loop: str, unroll: int, array: str, kind: str) -> int:
-    """Different elements that a step surely touches: those of one statement's one access."""
+    """Elements that a step surely touches: those of one access of one statement."""
     most = 0
     for statement in summary.statements:
         if loop not in statement.loops or not statement.always:
@@ -335,7 +337,7 @@ def units(summary: Summary, loop: str, unroll: int, interval: int) -> dict[tuple
 def busy_units(
     statements: Iterable[Statement], factors: dict[str, int], cycles: int
 ) -> dict[tuple[str, str], float]:
-    """Operations of copies of statements over the cycles in which they may take turns."""
+    """Operations of copies of statements over the cycles in which they may share units."""
     units_by_kind: dict[tuple[str, str], float] = {}
     for statement in statements:
         copies = math.prod(factors.get(loop, 1) for loop in statement.loops)
@@ -348,7 +350,7 @@ def busy_units(
 def bank_interval(summary: Summary, loop: str, unroll: int, target: Target) -> tuple[int, str]:
     """Least cycles between steps of a pipelined loop for the loads of one array, and these.
 
-    Args: unroll: 1, or a factor of an innermost loop of no constant trip count that a search may ask for.
+    Args: unroll: 1, or a factor of an innermost loop without a constant trip count that a search may use.
     """
     if not target.banked_reads or unroll not in (1, *target.varying_factors) or summary.loops[loop].constant:
         return 0, ""
@@ -363,7 +365,7 @@ def bank_interval(summary: Summary, loop: str, unroll: int, target: Target) -> t
 
 
 def surely_banked(summary: Summary, target: Target) -> frozenset[str]:
-    """External arrays of which no dimension can be partitioned completely: all loops that index them have no
+    """External arrays of which no dimension can be partitioned completely: the loops that index them have no
     factor, or one of `varying_factors`."""
     most = lcm(1, *target.varying_factors)
     large = {
@@ -380,8 +382,8 @@ def surely_banked(summary: Summary, target: Target) -> frozenset[str]:
 
 
 def _may_have_any_factor(summary: Summary, name: str) -> bool:
-    """Whether a loop may have copies, or be unrolled with a pipeline: all but sequential loops around loops
-    of no constant trip count, and these."""
+    """Whether a loop may have copies, or be unrolled in a pipeline: all but loops without a constant trip
+    count, and sequential loops around these."""
     loop = summary.loops[name]
     varying = any(not summary.loops[i].constant for i in summary.loops_inside(name))
     return loop.constant and (loop.parallel or not varying)

@@ -26,10 +26,10 @@ def critical_path(statement: Statement, target: Target, copies: int = 1) -> int:
 
 
 def tree_latency(leaves: Mapping[int, int], latency: int) -> int:
-    """Least cycles in which values are combined two by two (theorem 6.12, with times of arrival).
+    """Least cycles to combine values two by two (theorem 6.12, with times of arrival).
 
-    A tree of leaf depths d exists just when the sum of 2^-d is at most 1 (Kraft), and a leaf that arrives at
-    cycle a can have depth (T - a) / latency at most.
+    A tree of leaf depths d exists if and only if the sum of 2^-d is at most 1 (Kraft), and a leaf that arrives
+    at cycle a can have depth (T - a) / latency at most.
 
     Args: leaves: number of values by cycle of arrival; latency: cycles of one operation.
     """
@@ -50,7 +50,7 @@ def _overfull(leaves: Mapping[int, int], latency: int, time: int) -> bool:
 
 
 def _ready(statement: Statement, target: Target, index: int, copies: int, ready: dict[int, int]) -> int:
-    """Cycle in which an operation's result is there."""
+    """Cycle in which an operation's result is ready."""
     if index not in ready:
         ready[index] = 0  # a cycle among operands is no operation graph; it must not hang
         operation = statement.operations[index]

@@ -16,7 +16,7 @@ from pipelines.pragmas.errors import PragmaError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationCost:
-    """Least cycles from operands to result, and DSP blocks of one unit that starts one a cycle."""
+    """Least cycles from operands to result, and DSP blocks of a unit that starts one operation per cycle."""
 
     latency_cycles: int
     dsp_count: int = 0
@@ -27,31 +27,29 @@ class Target:
     """A tool on a device.
 
     Attributes:
-        name: `u200`, `simfoundry`; clock_period_ns: asked for.
+        name: `u200`, `simfoundry`; clock_period_ns: the requested one.
         operations: by (kind, type); one that is not listed takes no cycle and no DSP.
-        burst_bits: bits a cycle of one transfer from or to memory outside; None: arrays stay where they are
-            and nothing is transferred.
+        burst_bits: bits per cycle of one transfer from or to external memory; None: nothing is transferred.
         access_cycles: from the request of a transfer to its first bits.
-        dsp_available, onchip_bits: limits (equations 15 and 16), None for none.
+        dsp_available, onchip_bits: limits (equations 15 and 16), None = unlimited.
         most_partitions: of an array (equation 9).
         tree_reduction: associative floating operations may be reordered (`unsafe_math`).
         chained_array_sums: sums in an array's element are not reordered where their loop is unrolled.
-        update_cycles: from the load of an element of an external array until a load sees what is stored for
-            it, operations apart; 0: not known to take any.
-        partial_sums: a reduction's pipeline may keep several sums and so start an iteration a cycle.
+        update_cycles: from the load of an element of an external array until a load sees its new value,
+            without operations; 0: none known.
+        partial_sums: a reduction's pipeline may keep several sums and so start one iteration per cycle.
         separate_rests: iterations that are too few for all partial sums run after the pipeline.
-        unrolled_trips, unrolled_copies: loops of at most so many trips, up to so many copies together, are
-            unrolled by the tool when nothing else is asked for (0: none).
+        unrolled_trips, unrolled_copies: the tool unrolls loops without directives of at most so many trips,
+            up to so many copies together (0: none).
         outermost_copies: copies of a body that has loops are made of outermost loops alone.
         swapped_nests: a factor of a reduction above a partially unrolled loop makes copies too: the tool
             swaps strips of the two loops (section 4.1).
         varying_copies: modules of parallel loops are copied also where trip counts inside vary.
-        varying_factors: of innermost loops of no constant trip count that a search may ask for.
-        intervals: of pipelined loops that a search may ask for; a longer one shares units.
-        banked_reads: an array in banks has one read port a bank, and a load whose bank is not known takes
+        varying_factors: of innermost loops without a constant trip count, for a search to use.
+        intervals: of pipelined loops, for a search to use; a longer one shares units.
+        banked_reads: an array in banks has one read port per bank, and a load whose bank is unknown takes
             that of each.
-        ports: reads, and writes, of an array that may start in one cycle, arrays being in one bank; None: as
-            many as wanted.
+        ports: reads, and writes, of an array in one bank that may start per cycle; None = unlimited.
     """
 
     name: str
@@ -156,38 +154,15 @@ def read_target(name_or_path: str | Path) -> Target:
         first = error.errors()[0]
         place = ".".join(str(p) for p in first["loc"]) or "the file"
         raise PragmaError(
-            f"a target must be of the format of targets/u200.json, got at {place}: {first['msg']} "
-            f"({name_or_path}:1)"
+            f"not a target, at {place}: {first['msg']} ({name_or_path}); accepted: the format of u200.json"
         ) from error
     costs = {
         (kind, row.type): OperationCost(latency_cycles=row.latency_cycles, dsp_count=row.dsp_count)
         for row in file.operations
         for kind in row.kinds
     }
-    return Target(
-        name=file.name,
-        clock_period_ns=file.clock_period_ns,
-        operations=costs,
-        burst_bits=file.burst_bits,
-        dsp_available=file.dsp_available,
-        onchip_bits=file.onchip_bits,
-        most_partitions=file.most_partitions,
-        tree_reduction=file.tree_reduction,
-        chained_array_sums=file.chained_array_sums,
-        update_cycles=file.update_cycles,
-        partial_sums=file.partial_sums,
-        separate_rests=file.separate_rests,
-        unrolled_trips=file.unrolled_trips,
-        unrolled_copies=file.unrolled_copies,
-        access_cycles=file.access_cycles,
-        outermost_copies=file.outermost_copies,
-        swapped_nests=file.swapped_nests,
-        varying_copies=file.varying_copies,
-        varying_factors=file.varying_factors,
-        intervals=file.intervals,
-        banked_reads=file.banked_reads,
-        ports=file.ports,
-    )
+    fields = file.model_dump(exclude={"about", "sources", "operations"})
+    return Target(operations=costs, **fields)
 
 
 def _fields(name_or_path: str | Path) -> dict[str, Any]:
@@ -195,17 +170,13 @@ def _fields(name_or_path: str | Path) -> dict[str, Any]:
     try:
         own = _FIELDS.validate_json(_text(name_or_path))
     except ValidationError as error:
-        raise PragmaError(
-            f"a target must be a JSON object, got {error.errors()[0]['msg']} ({name_or_path}:1)"
-        ) from error
+        raise PragmaError(f"not a JSON object: {error.errors()[0]['msg']} ({name_or_path})") from error
     base = own.pop("extends", None)
     if base is None:
         return own
     if base not in target_names() or base == name_or_path:
         known = ", ".join(target_names())
-        raise PragmaError(
-            f"extends must name another target, got {base!r} ({name_or_path}:1); known are {known}"
-        )
+        raise PragmaError(f"unknown target in extends: {base} ({name_or_path}); accepted: {known}")
     under = _fields(str(base))
     return under | own | {"sources": under["sources"] | own.get("sources", {})}
 

@@ -28,10 +28,10 @@ from pipelines.pragmas.summary import ROOT, Summary
 
 
 def build_space(summary: Summary, target: Target, options: SearchOptions) -> Space:
-    """All configurations that equations 1 to 8 and 12 to 14 admit, with what each choice costs."""
+    """All configurations that equations 1 to 8 and 12 to 14 admit, with the cost of each choice."""
     into, out = transfers(summary, target)
     bodies = {ROOT: _body(summary, target, ROOT)}
-    bodies |= {loop: _body(summary, target, loop) for loop in summary.loops if _has_loops(summary, loop)}
+    bodies |= {loop: _body(summary, target, loop) for loop in summary.loops if summary.child_loops(loop)}
     return Space(
         options={loop: _options(summary, target, loop, options) for loop in summary.loops},
         parents={name: loop.parent or ROOT for name, loop in summary.loops.items()},
@@ -53,7 +53,7 @@ def build_space(summary: Summary, target: Target, options: SearchOptions) -> Spa
 
 
 def _varying_pairs(summary: Summary) -> tuple[tuple[str, str], ...]:
-    """Loops, each with one inside it that has no constant trip count."""
+    """Pairs of a loop and one inside it, both without a constant trip count."""
     varying = [name for name, loop in summary.loops.items() if not loop.constant]
     return tuple((outer, name) for name in varying for outer in summary.loops_around(name))
 
@@ -85,11 +85,11 @@ def array_dimensions(summary: Summary) -> dict[str, tuple[Dimension, ...]]:
 
 
 def _options(summary: Summary, target: Target, name: str, search: SearchOptions) -> tuple[Option, ...]:
-    """Options of a loop (equations 1, 3, 5, 8, 12, 14); without those that are never better, when no
-    configuration is excluded."""
+    """Options of a loop (equations 1, 3, 5, 8, 12, 14). Dominated options are left out when no configuration
+    is excluded."""
     loop, options = summary.loops[name], list[Option]()
     enabling = _enables(summary, target, name, search)
-    if _has_loops(summary, name):
+    if summary.child_loops(name):
         options += _copies(summary, target, name, search)
     if all(summary.loops[inside].constant for inside in summary.loops_inside(name)):
         leaves = _pipelined(summary, target, name, search, enabling=enabling)
@@ -103,12 +103,8 @@ def _options(summary: Summary, target: Target, name: str, search: SearchOptions)
     return tuple(options)
 
 
-def _has_loops(summary: Summary, name: str) -> bool:
-    return any(isinstance(child, str) for child in summary.children(name))
-
-
 def _copies(summary: Summary, target: Target, name: str, search: SearchOptions) -> list[Option]:
-    """Factors of a loop above the pipelined one: copies of whole modules (theorem 6.16), those that tools
+    """Factors of a loop above the pipelined one: copies of whole modules (theorem 6.16), factors that tools
     ignore, and 1 (equation 14)."""
     loop = summary.loops[name]
     factors = divisors(loop.trip_count_max) if loop.constant and not search.fine_only else (1,)
@@ -123,13 +119,13 @@ def _copies(summary: Summary, target: Target, name: str, search: SearchOptions) 
 
 
 def _freely_copied(summary: Summary, target: Target, name: str) -> bool:
-    """Whether a factor makes copies whatever the loops inside have."""
+    """Whether a factor makes copies for all factors of the loops inside."""
     return has_copies(summary, Configuration(), name, target)
 
 
 def _swapped(summary: Summary, target: Target, name: str) -> str | None:
-    """The one loop inside whose factor decides whether this one's makes copies."""
-    inside = _loops_of(summary, name)
+    """The one loop inside whose factor decides whether this loop's factor makes copies."""
+    inside = summary.child_loops(name)
     if len(inside) != 1 or _freely_copied(summary, target, name):
         return None
     asked = Configuration(loops={inside[0]: LoopChoice(unroll=summary.loops[inside[0]].trip_count_max)})
@@ -137,7 +133,7 @@ def _swapped(summary: Summary, target: Target, name: str) -> str | None:
 
 
 def _enables(summary: Summary, target: Target, name: str, search: SearchOptions) -> bool:
-    """Whether a factor that is ignored is of use to the loop around."""
+    """Whether a factor that tools ignore helps the loop around."""
     parent = summary.loops[name].parent
     possible = parent is not None and not search.fine_only and summary.loops[name].constant
     return possible and _swapped(summary, target, parent or ROOT) == name
@@ -160,10 +156,10 @@ def _pipelined(
     options = list[Option]()
     for unroll, copies in pairs:
         least = _leaf_option(summary, target, name, unroll, copies)
-        longer = _longer_intervals(target, least, search) if _has_loops(summary, name) else []
+        longer = _longer_intervals(target, least, search) if summary.child_loops(name) else []
         others = [_leaf_option(summary, target, name, unroll, copies, asked) for asked in longer]
         options += [least, *(option for option in others if option.interval > least.interval)]
-    alone = loop.parent is not None and len(_loops_of(summary, loop.parent)) == 1
+    alone = loop.parent is not None and len(summary.child_loops(loop.parent)) == 1
     return [option for option in options if not (alone and option.full)]
 
 
@@ -173,14 +169,16 @@ def pipeline_factors(summary: Summary, target: Target, name: str) -> tuple[int, 
     loop = summary.loops[name]
     if loop.constant:
         return divisors(loop.trip_count_max)
-    varying = target.varying_factors if loop.fixed_start and not _has_loops(summary, name) else ()
+    varying = target.varying_factors if loop.fixed_start and not summary.child_loops(name) else ()
     return (1, *(u for u in varying if u <= loop.trip_count_average))
 
 
 def _longer_intervals(target: Target, least: Option, search: SearchOptions) -> list[int]:
-    """Intervals that may be asked for of a loop with loops inside, beside the least one: limited units are
-    all that a longer one saves, and of a loop with copies a smaller factor saves as many. Without a limit
-    the least one is never worse, unless that design is excluded."""
+    """Intervals of a loop with loops inside, beside the least one.
+
+    A longer one saves limited units alone, and a smaller factor saves as many. Without a limit on units the
+    least interval is never worse, unless its design is excluded.
+    """
     limited = target.dsp_available is not None and any(target.cost(*key).dsp_count for key in least.units)
     if least.unroll > 1 or not (limited or search.excluded or search.excluded_parts):
         return []
@@ -207,10 +205,10 @@ def _leaf_option(
 
 
 def _may_be_straight(summary: Summary, name: str) -> bool:
-    """Whether a loop can be the outermost of loops that are all unrolled: one above would be pipelined by the
-    tool if it had no other loop inside (rule 2 of decision 012)."""
+    """Whether a loop can be the outermost of loops that are all unrolled: the tool pipelines the loop above
+    when it has no other loop inside (rule 2 of decision 012)."""
     loop = summary.loops[name]
-    return loop.constant and (loop.parent is None or len(_loops_of(summary, loop.parent)) > 1)
+    return loop.constant and (loop.parent is None or len(summary.child_loops(loop.parent)) > 1)
 
 
 def _straight(summary: Summary, target: Target, name: str) -> Option:
@@ -228,9 +226,9 @@ def _straight(summary: Summary, target: Target, name: str) -> Option:
 
 
 def undominated(options: list[Option], enabling: bool = False) -> list[Option]:
-    """Leaves of a loop without those that another one is never worse than, in time and in resources.
+    """Leaves of a loop that no other one dominates in time and resources.
 
-    Args: enabling: a factor of more than 1 is of use to the loop around.
+    Args: enabling: a factor above 1 helps the loop around.
     """
     kept: list[Option] = []
     for index, option in enumerate(options):
@@ -242,10 +240,10 @@ def undominated(options: list[Option], enabling: bool = False) -> list[Option]:
 
 
 def never_worse(first: Option, second: Option) -> bool:
-    """Whether a leaf may take the place of another in every design (docs/pragmas.md, 'Program').
+    """Whether a leaf can replace another in every design (docs/pragmas.md, 'Program').
 
     Partitions are least common multiples, so the factor has to divide the other's. A straight leaf takes its
-    fill with every execution, and so does what it replaces: both are below loops that are not flattened.
+    fill with every execution, and so does the replaced one: both are below loops that are not flattened.
     """
     faster = first.factor <= second.factor and first.fill <= second.fill
     if first.state == STRAIGHT:
@@ -254,15 +252,11 @@ def never_worse(first: Option, second: Option) -> bool:
     return faster and smaller and all(n <= second.units.get(key, 0) for key, n in first.units.items())
 
 
-def _loops_of(summary: Summary, place: str) -> tuple[str, ...]:
-    return tuple(child for child in summary.children(place) if isinstance(child, str))
-
-
 # ---- bodies and memory -----------------------------------------------------------------------------
 
 
 def _body(summary: Summary, target: Target, place: str) -> Body:
-    """Children of a place, dependences among them, and what its statements take."""
+    """Children of a place, dependences among them, and the cycles and units of its statements."""
     children = summary.children(place)
     where = {child: index for index, child in enumerate(children)}
     edges = [(where[b], where[a]) for a, before in predecessors(summary, place).items() for b in before]
@@ -293,8 +287,7 @@ def _transfer(summary: Summary, array: str) -> Transfer:
 
 
 def statement_sizes(summary: Summary) -> dict[str, int]:
-    """Operations and accesses of the statements that each loop is the innermost one of; ROOT for those of
-    none."""
+    """Operations and accesses of the statements by innermost loop; ROOT for those outside loops."""
     sizes: dict[str, int] = {}
     for statement in summary.statements:
         place = statement.loops[-1] if statement.loops else ROOT
@@ -303,8 +296,7 @@ def statement_sizes(summary: Summary) -> dict[str, int]:
 
 
 def unrolled_size(summary: Summary, configuration: Configuration) -> int:
-    """Operations and accesses of the program with all copies that a configuration asks for, which is what a
-    tool has to work through."""
+    """Operations and accesses of the unrolled program, which a tool has to process."""
     factors = asked_factors(summary, configuration)
     total = 0
     for place, size in statement_sizes(summary).items():

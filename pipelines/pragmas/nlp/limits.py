@@ -16,13 +16,13 @@ from pipelines.pragmas.summary import ROOT
 Kind = tuple[str, str]
 
 DSP_GOAL = 1000.0
-"""What the solver sees as all the DSPs there are."""
+"""All available DSPs in the solver's unit."""
 
 
 def add_partitions(
     program: Program, shared: Mapping[Dimension, tuple[int, ...]]
 ) -> dict[Dimension, list[Any]]:
-    """Equations 9 to 11: a sum of logarithms an array.
+    """Equations 9 to 11: a sum of logarithms per array.
 
     Returns: by dimension that several loops index, a binary for each number of partitions it may have.
     """
@@ -37,13 +37,13 @@ def add_partitions(
 
 
 def _different(program: Program) -> list[tuple[Dimension, ...]]:
-    """Rows of arrays' dimensions, each of them once."""
+    """Dimensions of arrays, equal rows once."""
     rows = {tuple(sorted(d for d in row if d.loops)) for row in program.space.dimensions.values()}
     return sorted(row for row in rows if row)
 
 
 def _shared(program: Program, dimension: Dimension, factors: tuple[int, ...]) -> list[Any]:
-    """One binary for each number of partitions, which serves the loops' factors (equation 10)."""
+    """One binary per number of partitions, which serves the loops' factors (equation 10)."""
     name = f"{' '.join(dimension.loops)} of {dimension.extent}"
     variables = [program.scip.addVar(f"{name} by {factor}", vtype="B") for factor in factors]
     program.require(quicksum(variables) == 1, f"one of {name}")
@@ -76,9 +76,9 @@ def _logarithm(
 
 
 def add_dsps(program: Program, latency: Latency) -> Any | None:
-    """Equation 15: units of each kind are at least those of any leaf, with all its copies.
+    """Equation 15: units of each kind are at least those of any leaf with all its copies.
 
-    Returns: the sum of units, `DSP_GOAL` being all that are available; None without a limit.
+    Returns: the sum of units, where `DSP_GOAL` is all available ones; None without a limit.
     """
     if program.space.dsp_available is None:
         return None
@@ -171,11 +171,11 @@ def _copies_of(program: Program, place: str) -> Any:
 # ---- size ------------------------------------------------------------------------------------------
 
 SIZE_GOAL = 1000.0
-"""What the solver sees as the largest size."""
+"""The largest size in the solver's unit."""
 
 
 def add_size(program: Program, dsps: Any | None) -> None:
-    """Copies of all operations and accesses together, and what they take of the DSPs.
+    """Limits on the copies of all operations and accesses, and on the DSPs that they take.
 
     Args: dsps: the sum of units, from `add_dsps`.
     """
@@ -196,7 +196,7 @@ def add_size(program: Program, dsps: Any | None) -> None:
 
 
 def _size(program: Program, each: float) -> Any:
-    """Copies of operations and accesses, counted as so much each: an exponential a loop with statements."""
+    """Copies of operations and accesses times `each`: one exponential per loop with statements."""
     terms: list[Any] = []
     for place, size in program.space.sizes.items():
         chain = () if place == ROOT else (*program.space.loops_around(place), place)
@@ -234,7 +234,7 @@ def add_memory(program: Program) -> None:
 
 
 def add_swaps(program: Program) -> None:
-    """Copies of a loop that tools swap with the one inside: just when that one has a factor too."""
+    """A loop that tools swap with the one inside has copies exactly when that one has a factor."""
     for loop, inside in program.space.swapped.items():
         both = program.total(inside, lambda o: float(o.unroll > 1), ABOVE, *LEAVES)
         copied = program.total(loop, lambda o: float(o.copies > 1), ABOVE)
@@ -244,7 +244,7 @@ def add_swaps(program: Program) -> None:
 
 
 def add_plain(program: Program) -> None:
-    """Of a loop with copies and a loop inside it one alone has a factor, where that is asked for."""
+    """Of each pair in `plain` at most one loop has a factor."""
     for outer, inside in program.space.plain:
         copied = program.total(outer, lambda o: float(o.unroll > 1), ABOVE)
         program.require(
@@ -254,7 +254,7 @@ def add_plain(program: Program) -> None:
 
 
 def exclude(program: Program, design: Design) -> None:
-    """Leave out a design: some loop has another state or other copies."""
+    """Exclude a design: some loop has another state or other copies."""
     taken = quicksum(
         chosen
         for loop, key in design.items()
@@ -267,7 +267,7 @@ def exclude(program: Program, design: Design) -> None:
 def add_inequalities(
     program: Program, latency: Latency, paths: Sequence[LoopPath], picked: Mapping[Dimension, list[Any]]
 ) -> None:
-    """For each path and each choice that concerns it: its leaf takes at least the least of that choice."""
+    """For each path and each choice on it: the leaf takes at least the least latency of that choice."""
     for path in paths:
         leaf = quicksum(term for chain, term in latency.leaves.items() if set(chain) <= set(path.loops))
         for loop, least in path.least.items():
@@ -279,7 +279,7 @@ def add_inequalities(
 
 
 def _least_of(program: Program, leaf: Any, chosen: Sequence[Any], least: Sequence[float], name: str) -> None:
-    """The leaf is not below the least of the choice; choices that no design has are removed."""
+    """The leaf takes at least the least latency of the choice; choices without a design are removed."""
     pairs = list(zip(chosen, least, strict=True))
     for variable, cycles in pairs:
         if math.isinf(cycles):

@@ -19,7 +19,7 @@ from pipelines.pragmas.nlp.space import ABOVE, INSIDE, LEAVES, Option, Space
 from pipelines.pragmas.summary import ROOT
 
 GOAL = 1000.0
-"""What the solver sees as the least latency that a path alone allows, so that its tolerances are relative."""
+"""The least latency of any path in the solver's unit, so that its tolerances are relative."""
 
 Figure = Callable[[Option], float]
 
@@ -29,13 +29,13 @@ class Program:
 
     Attributes:
         scip: the model; chosen: by loop, one binary an option; cached: by (place, array), a binary.
-        scale: from cycles to the solver's unit; goal: what is to be least.
+        scale: from cycles to the solver's unit; goal: the objective.
     """
 
     def __init__(self, space: Space, least_cycles: float) -> None:
-        """Make the binaries and equations 3, 5 and 6.
+        """Create the binaries and equations 3, 5 and 6.
 
-        Args: least_cycles: that every design of the space takes.
+        Args: least_cycles: a lower bound on every design of the space.
         """
         self.space, self.least_cycles = space, least_cycles
         self.scale = GOAL / max(1.0, least_cycles)
@@ -53,7 +53,7 @@ class Program:
         return self.total(loop, lambda _: 1.0, *states)
 
     def total(self, loop: str, figure: Figure, *states: str) -> Any:
-        """A figure of the option that is chosen for a loop, 0 in other states."""
+        """A figure of the chosen option of a loop, 0 in other states."""
         pairs = zip(self.chosen[loop], self.space.options[loop], strict=True)
         return quicksum(figure(option) * chosen for chosen, option in pairs if option.state in states)
 
@@ -70,7 +70,7 @@ class Program:
         return variable
 
     def follows(self, variable: Any, terms: Sequence[Any]) -> None:
-        """Say what a variable is in a start: the largest of the terms."""
+        """Define the value of a variable in a start: the largest of the terms."""
         self._follows.append((variable, tuple(terms)))
 
     def exponential(self, name: str, exponent: Any, *, on: Any = None, most: float = 0.0) -> Any:
@@ -85,7 +85,7 @@ class Program:
         return self._above_curve(name, exp(power) - (1 - on))
 
     def minimise(self, goal: Any) -> None:
-        """Set what is to be least."""
+        """Set the objective."""
         self.goal = 1.0 * goal
         self.scip.setObjective(self.goal, sense="minimize")
 
@@ -131,7 +131,7 @@ class Program:
         return [self.scip.addVar(name, vtype="B") for name in names]
 
     def _choose_one(self, loop: str) -> None:
-        """One option a loop; it is inside when its parent is a leaf or inside (equations 3, 5, 6, 12)."""
+        """One option per loop; it is inside when its parent is a leaf or inside (equations 3, 5, 6, 12)."""
         self.require(quicksum(self.chosen[loop]) == 1, f"one of {loop}")
         parent = self.space.parents[loop]
         if parent == ROOT:
@@ -139,7 +139,7 @@ class Program:
         self.require(self.state(loop, INSIDE) == self.state(parent, *LEAVES, INSIDE), f"inside {loop}")
 
     def not_all_full(self, place: str) -> None:
-        """A loop above others has one that is left to iterate; the tool would pipeline it otherwise."""
+        """A loop above others has one left that iterates; otherwise the tool would pipeline it."""
         loops = self.space.bodies[place].loops
         full = quicksum(
             chosen
@@ -151,7 +151,7 @@ class Program:
 
 
 def log(figure: float) -> float:
-    """Logarithm of a positive figure; a figure that is as good as zero is very small."""
+    """Logarithm of a positive figure; one that is nearly zero counts as 1e-12."""
     return math.log(max(figure, 1e-12))
 
 
@@ -160,7 +160,7 @@ class Latency:
     """Terms of the latency.
 
     Attributes:
-        whole: of the program; leaves: by chain of loops, what the leaf in it adds.
+        whole: of the program; leaves: latency of the leaf, by chain of loops.
     """
 
     whole: Any = 0.0
@@ -227,7 +227,7 @@ def _body(program: Program, latency: Latency, place: str) -> Any:
 
 
 def _steps(program: Program, place: str) -> Any:
-    """What a statement's cycles are multiplied by, in the solver's unit."""
+    """Iterations of a statement of a place, in the solver's unit."""
     if place == ROOT:
         return program.scale
     if not any(program.space.bodies[place].cycles.values()):
@@ -236,7 +236,7 @@ def _steps(program: Program, place: str) -> Any:
 
 
 def _loop(program: Program, latency: Latency, loop: str) -> Any:
-    """What a loop adds: the leaf in its chain, or the body of the chain's last loop."""
+    """Latency of a loop: of the leaf in its chain, or of the body of the chain's last loop."""
     chain = chain_of(program, loop)
     for place in chain:
         if place in program.space.bodies:
@@ -250,7 +250,7 @@ def _loop(program: Program, latency: Latency, loop: str) -> Any:
 
 
 def _steady(program: Program, chain: tuple[str, ...], around: tuple[str, ...]) -> Any:
-    """Cycles that every execution of the leaf in a chain takes anew, over the program."""
+    """Cycles of all executions of the leaf in a chain, without fills."""
     above = (*around, *chain[:-1])
     if single(program, above):
         return quicksum(_linear(program, loop, lambda o: o.factor, _above(program, loop)) for loop in chain)
@@ -278,7 +278,7 @@ def _linear(program: Program, loop: str, figure: Figure, taking: tuple[str, ...]
 
 
 def _fills(program: Program, chain: tuple[str, ...]) -> list[Any]:
-    """Cycles that flattened nests in a chain take once an execution."""
+    """Cycles that flattened nests in a chain take once per execution."""
     groups: dict[tuple[str, ...], list[str]] = {}
     for loop in chain:
         if program.space.keeps_fill(loop) and any(o.fill > 0 for o in program.space.choices(loop, *LEAVES)):

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pipelines.pragmas.configuration import Configuration
 
 OPTIMAL, INCUMBENT, INFEASIBLE, UNKNOWN = "optimal", "incumbent", "infeasible", "unknown"
-"""How a search ended: proven best; the best that was found in time; no configuration keeps to the limits;
-nothing was found in time."""
+"""End of a search: proven best; best within the time; no configuration keeps to the limits; none within the
+time."""
 
 PARTITIONS, DSPS, MEMORY, SIZE, EXCLUDED = "partitions", "dsps", "memory", "size", "excluded"
 """Groups of constraints that can clash: equation 9; equation 15; equations 4, 7 and 16; the size of the
@@ -20,20 +20,20 @@ class SearchOptions:
     """A sub-problem of Algorithm 1.
 
     Attributes:
-        most_partitions: of an array (equation 9, the ladder's rung), None for any.
+        most_partitions: of an array (equation 9, the ladder's rung), None = unlimited.
         fine_only: no copies of loops above the pipelined ones (equation 14).
-        most_copies: of operations and accesses in the unrolled program (`unrolled_size`), which is what a
-            tool has to work through; None for any.
+        most_copies: of operations and accesses in the unrolled program (`unrolled_size`), which a tool has to
+            process; None = unlimited.
         copy_dsps: DSP blocks that each of these takes beside equation 15's units, as measured: where a limit
             stands for area, registers and multiplexers take some of it.
-        plain_copies: loops with copies have none inside that has a factor and no constant trip count. Copies
-            of such a loop are of two, of its groups and of what is left, and run one after the other.
-        time_limit_s, most_nodes: of the solver, None for none; nodes are the same on every machine.
-        gap: to what is proven, relative, at which the solver may end; 0 for the best configuration.
-        excluded: configurations that are not wanted again, compared as tools complete them.
-        excluded_parts: likewise, but any that makes the same choices of the named loops is not wanted.
+        plain_copies: loops with copies have no loop inside with a factor and without a constant trip count.
+            Such a loop becomes two loops, over its groups and over the rest, which run one after the other.
+        time_limit_s, most_nodes: of the solver, None = unlimited; nodes are the same on every machine.
+        gap: relative gap to the proven bound at which the solver may end; 0 for the best configuration.
+        excluded: configurations that are left out, compared as tools complete them.
+        excluded_parts: likewise, with all that make the same choices of the named loops.
         start: a configuration to begin from; it is ignored where it breaks a limit.
-        at_least_cycles: a lower bound that is known already, such as the optimum of a larger rung.
+        at_least_cycles: a known lower bound, such as the optimum of a higher rung.
     """
 
     most_partitions: int | None = None

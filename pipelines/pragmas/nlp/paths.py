@@ -20,7 +20,7 @@ Table = NDArray[np.float64]
 Factors = NDArray[np.int64]
 
 MOST_POINTS = 2_000_000
-"""Choices around one leaf that are listed; where there are more, constraints are left to the solver."""
+"""Most choices around one leaf that are listed; with more, constraints are left to the solver."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,8 +28,8 @@ class LoopPath:
     """Least scaled cycles of a path's leaf, infinite where no design of the path alone keeps to the limits.
 
     Attributes:
-        loops: outermost first; least: by loop, one figure an option; shared: by dimension that several loops
-            index, one figure for each of `shared_factors`.
+        loops: outermost first; least: by loop, one figure per option; shared: by dimension that several loops
+            index, one figure per factor of `shared_factors`.
     """
 
     loops: tuple[str, ...]
@@ -44,7 +44,7 @@ class LoopPath:
 
 @dataclass(frozen=True, slots=True)
 class _Points:
-    """All choices around one leaf, an axis a loop of the chain that ends in it.
+    """All choices around one leaf, one axis per loop of the chain that ends in it.
 
     Attributes:
         values: scaled cycles, infinite where the DSPs do not suffice; factors: by loop, unroll factors along
@@ -58,8 +58,8 @@ class _Points:
 
 
 def shared_factors(space: Space) -> dict[Dimension, tuple[int, ...]]:
-    """Partitions that a dimension may need which several loops index: common multiples of their factors, and
-    all of its elements."""
+    """Partitions of dimensions that several loops index: common multiples of their factors, and all of the
+    elements."""
     factors_by_dimension: dict[Dimension, tuple[int, ...]] = {}
     if space.most_partitions is None:
         return factors_by_dimension
@@ -75,7 +75,7 @@ def shared_factors(space: Space) -> dict[Dimension, tuple[int, ...]]:
 
 
 def list_path(space: Space, loops: tuple[str, ...], shared: Mapping[Dimension, tuple[int, ...]]) -> LoopPath:
-    """Least cycles of a path by each choice, over what keeps to equations 5, 9 to 12 and 15."""
+    """Least cycles of a path by each choice, within equations 5, 9 to 12 and 15."""
     least = {loop: np.full(len(space.options[loop]), math.inf) for loop in loops}
     concerned = {d: factors for d, factors in shared.items() if not set(d.loops).isdisjoint(loops)}
     least_shared = {d: np.full(len(factors), math.inf) for d, factors in concerned.items()}
@@ -108,7 +108,7 @@ def _all_points(space: Space, loops: tuple[str, ...]) -> Iterator[_Points]:
 
 
 def _cycles(space: Space, chain: tuple[str, ...], axes: list[tuple[Option, ...]]) -> Table:
-    """Scaled cycles: all that the loops above take anew, and the fill of the flattened nest."""
+    """Scaled cycles: those of all executions, and the fill of the flattened nest."""
     steady = _outer([[option.factor for option in axis] for axis in axes])
     if not space.keeps_fill(chain[-1]):
         return steady
@@ -123,7 +123,7 @@ def _cycles(space: Space, chain: tuple[str, ...], axes: list[tuple[Option, ...]]
 def _lower(
     space: Space, least: dict[str, Table], loops: tuple[str, ...], points: _Points, allowed: Table
 ) -> None:
-    """Take the cycles of one leaf's choices into `least`."""
+    """Lower `least` by the cycles of one leaf's choices."""
     for axis, (loop, state) in enumerate(zip(points.chain, points.states, strict=True)):
         others = tuple(other for other in range(allowed.ndim) if other != axis)
         minima = iter(allowed.min(axis=others))
@@ -137,7 +137,7 @@ def _lower(
 
 
 def _outer(rows: list[list[float]]) -> Table:
-    """Product of one figure of each row, an axis a row."""
+    """Product of one figure of each row, one axis per row."""
     product = np.ones(())
     for row in rows:
         product = np.multiply.outer(product, np.asarray(row, dtype=np.float64))
@@ -147,7 +147,7 @@ def _outer(rows: list[list[float]]) -> Table:
 def _limited(space: Space, points: _Points, fixed: Mapping[Dimension, int]) -> Table:
     """Cycles, infinite where some array needs too many partitions (equations 9 to 11).
 
-    Args: given: partitions of a dimension that several loops index.
+    Args: fixed: partitions of a dimension that several loops index.
     """
     if space.most_partitions is None or points.values.size > MOST_POINTS:
         return points.values
@@ -183,7 +183,7 @@ def _factors(space: Space, chain: tuple[str, ...], axes: list[tuple[Option, ...]
 def _not_as_swapped(
     space: Space, chain: tuple[str, ...], axes: list[tuple[Option, ...]]
 ) -> NDArray[np.bool_]:
-    """Where a loop has copies that tools make only together with those of the loop inside, or the reverse."""
+    """Where a loop has copies and the loop inside has none, or the reverse, for loops that tools swap."""
     broken = np.zeros(tuple(len(axis) for axis in axes), dtype=np.bool_)
     for axis, loop in enumerate(chain[:-1]):
         if loop in space.swapped:
@@ -199,7 +199,7 @@ def _unlike(outer: Option, inner: Option) -> bool:
 
 
 def _too_many_dsps(space: Space, axes: list[tuple[Option, ...]]) -> NDArray[np.bool_]:
-    """Where this path alone needs more DSPs than there are (equation 15)."""
+    """Where this path alone needs more DSPs than are available (equation 15)."""
     copies = [[float(option.copies) for option in axis] for axis in axes[:-1]]
     used = [sum(space.dsp.get(kind, 0) * most for kind, most in option.units.items()) for option in axes[-1]]
     limit = math.inf if space.dsp_available is None else space.dsp_available

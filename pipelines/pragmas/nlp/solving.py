@@ -53,8 +53,8 @@ SETTINGS: Mapping[str, Any] = {
     "separating/gomory/freq": -1,
     "separating/maxroundsroot": 3,
 }
-"""Of SCIP. Programs are small and their continuous part follows from the binaries, so that continuous
-sub-problems and long separation at the root are not worth their time (docs/results.md, 'Directives')."""
+"""Settings of SCIP. Programs are small and their continuous part follows from the binaries, so continuous
+sub-problems and long separation at the root do not pay."""
 
 FORMATS = (".cip", ".nl")
 
@@ -63,7 +63,7 @@ Designs = Sequence[Design]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """A sub-problem: its space, and designs that are excluded."""
+    """A sub-problem: its space, and the excluded designs."""
 
     space: Space
     excluded: Designs = ()
@@ -110,19 +110,17 @@ def export(summary: Summary, target: Target, options: SearchOptions | None, path
     Raises: PragmaError: another ending, or a sub-problem that no configuration solves.
     """
     if path.suffix not in FORMATS:
-        raise PragmaError(
-            f"a program must be written as {' or '.join(FORMATS)}, got {path.suffix} ({path}:1)"
-        )
+        raise PragmaError(f"unknown ending: {path.suffix} ({path}); accepted: {', '.join(FORMATS)}")
     options = options or SearchOptions()
     space = build_space(summary, target, options)
     program = build_program(Problem(space=space, excluded=_excluded(summary, target, options)))
     if program is None:
-        raise PragmaError(f"a program that is written must have a solution, got none ({summary.top}:1)")
+        raise PragmaError(f"no program to write: the sub-problem of {summary.top} has no solution")
     program.scip.writeProblem(str(path), verbose=False)
 
 
 def _excluded(summary: Summary, target: Target, options: SearchOptions) -> list[Design]:
-    """Designs that are not wanted; of those of which a part alone counts, that part."""
+    """Excluded designs; of those whose part alone is excluded, that part."""
     whole = [design_of(summary, configuration, target) for configuration in options.excluded]
     parts = [
         (design_of(summary, configuration, target), loops) for configuration, loops in options.excluded_parts
@@ -131,7 +129,7 @@ def _excluded(summary: Summary, target: Target, options: SearchOptions) -> list[
 
 
 def build_program(problem: Problem) -> Program | None:
-    """The program of a sub-problem, None where a path alone breaks the limits."""
+    """The program of a sub-problem; None where a path alone breaks the limits."""
     space = problem.space
     shared = shared_factors(space)
     paths = [list_path(space, loops, shared) for loops in space.paths()]
@@ -157,26 +155,21 @@ def _constrain(program: Program, problem: Problem, paths: list[LoopPath], shared
 
 
 def _check(options: SearchOptions) -> None:
-    if options.most_partitions is not None and options.most_partitions < 1:
-        raise PragmaError(
-            f"most_partitions must be at least 1 or None, got {options.most_partitions} (SearchOptions:1)"
-        )
-    if options.most_copies is not None and options.most_copies < 1:
-        raise PragmaError(
-            f"most_copies must be at least 1 or None, got {options.most_copies} (SearchOptions:1)"
-        )
-    if not 0 <= options.copy_dsps < math.inf:
-        raise PragmaError(f"copy_dsps must be at least 0, got {options.copy_dsps} (SearchOptions:1)")
-    if not options.gap >= 0:
-        raise PragmaError(f"gap must be at least 0, got {options.gap} (SearchOptions:1)")
-    if options.time_limit_s is not None and options.time_limit_s <= 0:
-        raise PragmaError(
-            f"time_limit_s must be more than 0 or None, got {options.time_limit_s} (SearchOptions:1)"
-        )
+    partitions, copies, time_s = options.most_partitions, options.most_copies, options.time_limit_s
+    rules = (
+        ("most_partitions", "1 or more, None", partitions is None or partitions >= 1),
+        ("most_copies", "1 or more, None", copies is None or copies >= 1),
+        ("copy_dsps", "0 or more", 0 <= options.copy_dsps < math.inf),
+        ("gap", "0 or more", options.gap >= 0),
+        ("time_limit_s", "more than 0, None", time_s is None or time_s > 0),
+    )
+    for name, accepted, holds in rules:
+        if not holds:
+            raise PragmaError(f"{name} is {getattr(options, name)}; accepted: {accepted}")
 
 
 def _begin(program: Program, summary: Summary, target: Target, options: SearchOptions) -> None:
-    """Give the solver the start that was passed, and the bound that is known."""
+    """Give the solver the start and the known bound."""
     if options.start is not None:
         options_of_start = encode(program.space, design_of(summary, options.start, target), options.start)
         if options_of_start is not None:
@@ -227,7 +220,7 @@ def _solution(summary: Summary, target: Target, program: Program, configuration:
 
 
 def _lower_bound(program: Program) -> float:
-    """What the solver proved, or what the paths alone did."""
+    """The bound that the solver, or the paths alone, prove."""
     proven = max(program.least_cycles, float(program.scip.getDualbound()) / program.scale)
     return proven + program.space.transfer_cycles
 
@@ -235,7 +228,7 @@ def _lower_bound(program: Program) -> float:
 def _from_start(
     summary: Summary, target: Target, program: Program, options: SearchOptions, problem: Problem
 ) -> Solution:
-    """The answer when time ended before any design was found: the start, where it keeps to the limits."""
+    """The solution when the solver has none in time: the start, where it keeps to the limits."""
     start = options.start
     if start is not None:
         design = design_of(summary, start, target)
@@ -265,8 +258,8 @@ def _infeasible(problem: Problem) -> Solution:
 
 
 def clashing_groups(problem: Problem) -> tuple[str, ...]:
-    """Groups of constraints that cannot hold together, each of which is needed for that: groups are left out
-    one by one, and one without which there still is no design stays out."""
+    """A minimal set of groups of constraints that cannot hold together: each group without which there is
+    still no design is left out, one after the other."""
     kept = [group for group in (PARTITIONS, DSPS, MEMORY, SIZE, EXCLUDED) if _present(problem, group)]
     for group in tuple(kept):
         fewer = [other for other in kept if other != group]
@@ -288,7 +281,7 @@ def _present(problem: Problem, group: str) -> bool:
 
 
 def _with(problem: Problem, groups: list[str]) -> Problem:
-    """The sub-problem with some groups of constraints alone."""
+    """The sub-problem with some groups of constraints only."""
     space = problem.space
     left = replace(
         space,

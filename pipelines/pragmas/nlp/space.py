@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from math import lcm
 
 from pipelines.pragmas.bound import Target, complete, leaf
-from pipelines.pragmas.bound.completion import child_loops, fully_unrolled, straight_inside
+from pipelines.pragmas.bound.completion import fully_unrolled, straight_inside
 from pipelines.pragmas.configuration import FINE, Configuration, LoopChoice
 from pipelines.pragmas.summary import ROOT, Summary
 
 ABOVE, PIPELINED, STRAIGHT, INSIDE = "above", "pipelined", "straight", "inside"
-"""Where a loop stands to the pipelined loop of a path from the root to a statement. STRAIGHT: nothing of the
-path is left to pipeline, and this is the outermost of its loops that are all unrolled."""
+"""State of a loop relative to the pipelined loop of a path from the root to a statement. STRAIGHT: no loop of
+the path is pipelined, and this is the outermost of its loops that are all unrolled."""
 
 LEAVES = (PIPELINED, STRAIGHT)
 """States of the one loop of a path whose latency is a constant."""
@@ -24,20 +24,19 @@ LEAVES = (PIPELINED, STRAIGHT)
 Units = Mapping[tuple[str, str], float]
 Key = tuple[str, int, int]
 Design = Mapping[str, Key]
-"""State, copies and interval (1 for loops that are not pipelined) of each loop: what tools make of a
-configuration."""
+"""State, copies and interval (1 for loops that are not pipelined) of each loop, as tools complete them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
-    """One choice of a loop, which becomes one binary.
+    """One choice of a loop, represented by one binary variable.
 
     Attributes:
-        state: one of the four; unroll: the factor asked for; copies: of the body that run at once for it, 1
+        state: one of the four; unroll: the requested factor; copies: of the body that run at once for it, 1
             where tools ignore it.
-        interval: between iterations at least (PIPELINED); asked: the one that is asked for.
-        factor: what the loop multiplies the cycles of its body by (ABOVE), cycles that every execution takes
-            anew (LEAVES), 1 (INSIDE); fill: cycles that a nest flattened into one pipeline takes once.
+        interval: least one between iterations (PIPELINED); asked: the requested one.
+        factor: by which the loop multiplies the cycles of its body (ABOVE), cycles of every execution
+            (LEAVES), 1 (INSIDE); fill: cycles that a nest flattened into one pipeline takes once.
         units: least units by (kind, type) at once in one copy of the loop (LEAVES).
         full: nothing of the loop or inside of it is left to iterate.
     """
@@ -54,7 +53,7 @@ class Option:
 
     @property
     def key(self) -> Key:
-        """What tools make of it."""
+        """State, copies and interval."""
         return self.state, self.copies, self.interval
 
 
@@ -65,7 +64,7 @@ class Body:
     Attributes:
         children: loops and statements in source order.
         edges: (before, after), positions in `children`: the second waits for the end of the first.
-        cycles: by statement, what it takes by itself; units: by statement, as in `Option`.
+        cycles: by statement, its own; units: by statement, as in `Option`.
     """
 
     children: tuple[str | int, ...]
@@ -95,8 +94,8 @@ class Transfer:
     """An array that is moved to the chip or from it.
 
     Attributes:
-        bits: by place (ROOT or a loop), what it takes on chip when it is cached in each iteration of that
-            place; places: places around each of its accesses.
+        bits: on chip, by the place (ROOT or a loop) in each iteration of which it is cached.
+        places: places around each of its accesses.
     """
 
     array: str
@@ -120,25 +119,25 @@ class Dimension:
         return min(lcm(*factors), self.extent)
 
     def serves(self, count: int, factor: int) -> bool:
-        """Whether so many partitions serve a factor."""
+        """Whether `count` partitions serve a factor."""
         return count == self.extent or count % factor == 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Space:
-    """All configurations of a program, and what each of them costs.
+    """All configurations of a program, with their costs.
 
     Attributes:
         options: by loop, outer before inner; parents: by loop, ROOT for the outermost.
         bodies: by place; a loop without loops inside has none.
-        swapped: loops whose factor makes copies just when that of the one loop in their body is more than 1,
-            and that loop.
+        swapped: loops whose factor makes copies exactly when that of the one loop in their body is above 1,
+            with that loop.
         plain: pairs of a loop and one inside it, of which one alone may have a factor.
         always_entered: loops that have an iteration in each execution.
         dimensions: by array.
-        most_partitions: of an array, None for any; dsp: DSP blocks of a unit; dsp_available: None for any.
-        most_copies: of operations and accesses, None for any; sizes: how many a loop's own statements have;
-            copy_dsps: what each takes of the DSPs besides its units.
+        most_partitions: of an array; dsp: DSP blocks of a unit; dsp_available; None = unlimited.
+        most_copies: of operations and accesses, None = unlimited; sizes: operations and accesses of a loop's
+            own statements; copy_dsps: DSPs of each beside its units.
         transfer_cycles: of all transfers; transfers, onchip_bits: equations 4, 7 and 16.
     """
 
@@ -177,14 +176,14 @@ class Space:
         return tuple(option for option in self.options[loop] if option.state in states)
 
     def fill_loops(self, loop: str) -> tuple[str, ...]:
-        """Loops around a pipelined loop that take its fill anew: those above the nest that is flattened."""
+        """Loops around a pipelined loop that repeat its fill: those above its flattened nest."""
         around = list(self.loops_around(loop))
         while around and self.bodies[around[-1]].flattened:
             around.pop()
         return tuple(around)
 
     def keeps_fill(self, loop: str) -> bool:
-        """Whether a pipelined loop's fill is surely taken in each execution of its flattened nest."""
+        """Whether each execution of a flattened nest surely takes the fill of its pipelined loop."""
         flattened = self.loops_around(loop)[len(self.fill_loops(loop)) :]
         return all(other in self.always_entered for other in flattened)
 
@@ -204,15 +203,15 @@ def design_of(summary: Summary, configuration: Configuration, target: Target) ->
     """State and copies of each loop, once tools have completed a configuration."""
     design: dict[str, Key] = {}
     completed = complete(summary, configuration, target)
-    for loop in child_loops(summary, ROOT):
+    for loop in summary.child_loops(ROOT):
         _walk(summary, completed, loop, target, design)
     return design
 
 
 def encode(space: Space, design: Design, asked: Configuration) -> dict[str, int] | None:
-    """The index of each loop's option, None when a design is not in the space.
+    """The index of each loop's option; None when a design is not in the space.
 
-    Args: asked: the configuration it is of; of options that make the same, the one with its factor.
+    Args: asked: the design's configuration; of equal options, the one with its factor is taken.
     """
     indices: dict[str, int] = {}
     for loop, key in design.items():
@@ -227,7 +226,7 @@ def encode(space: Space, design: Design, asked: Configuration) -> dict[str, int]
 def decode(
     space: Space, options: Mapping[str, int], caches: tuple[tuple[str, str], ...] | None
 ) -> Configuration:
-    """The configuration of a design: what has to be asked for, not what tools do by themselves."""
+    """The configuration of a design, without what tools do by themselves."""
     chosen: dict[str, LoopChoice] = {}
     straight = {loop for loop, index in options.items() if space.options[loop][index].state == STRAIGHT}
     for loop, index in options.items():
@@ -255,5 +254,5 @@ def _walk(
         for loop in summary.loops_inside(name):
             design[loop] = (INSIDE, summary.loops[loop].trip_count_max, 1)
         return
-    for child in child_loops(summary, name):
+    for child in summary.child_loops(name):
         _walk(summary, completed, child, target, design)

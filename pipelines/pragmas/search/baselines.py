@@ -256,7 +256,7 @@ def _slow_loops(batches: _Batches, place: _Place) -> list[str]:
     summary = batches.summary
     parts = bound(summary, place.configuration, batches.target).parts
     cycles: Mapping[str, float] = {p.place: p.cycles for p in parts if p.kind == COMPUTATION}
-    nests = [child for child in summary.body if isinstance(child, str)]
+    nests = summary.child_loops(ROOT)
     order: list[str] = []
     for nest in sorted(nests, key=lambda name: -cycles.get(name, 0.0)):
         inside = [nest, *summary.loops_inside(nest)]
@@ -422,7 +422,7 @@ def explore_randomly(
 
 def all_configurations(summary: Summary, target: Target) -> Iterator[Configuration]:
     """Every configuration of pipelines and factors, in a fixed order."""
-    for loops in product(*(_nest_choices(summary, target, c) for c in _child_loops(summary, ROOT))):
+    for loops in product(*(_nest_choices(summary, target, c) for c in summary.child_loops(ROOT))):
         yield Configuration(loops={name: choice for part in loops for name, choice in part.items()})
 
 
@@ -430,7 +430,7 @@ def _nest_choices(summary: Summary, target: Target, loop: str) -> list[dict[str,
     """Choices of a loop and the loops inside it."""
     factors = pipeline_factors(summary, target, loop)
     choices = [{loop: LoopChoice(pipeline=FINE, unroll=factor)} for factor in factors]
-    inner = _child_loops(summary, loop)
+    inner = summary.child_loops(loop)
     if not inner:
         return choices
     for parts in product(*(_nest_choices(summary, target, child) for child in inner)):
@@ -442,7 +442,7 @@ def _nest_choices(summary: Summary, target: Target, loop: str) -> list[dict[str,
 def draw_configuration(summary: Summary, target: Target, generator: np.random.Generator) -> Configuration:
     """A configuration: on each path down a pipelined loop at a level drawn evenly, factors drawn evenly."""
     loops: dict[str, LoopChoice] = {}
-    for child in _child_loops(summary, ROOT):
+    for child in summary.child_loops(ROOT):
         loops |= _drawn_nest(summary, target, child, generator)
     return Configuration(loops=loops)
 
@@ -452,7 +452,7 @@ def _drawn_nest(
 ) -> dict[str, LoopChoice]:
     factors = pipeline_factors(summary, target, loop)
     factor = factors[int(generator.integers(len(factors)))]
-    inner = _child_loops(summary, loop)
+    inner = summary.child_loops(loop)
     if not inner or generator.integers(_depth(summary, loop)) == 0:
         return {loop: LoopChoice(pipeline=FINE, unroll=factor)}
     choices = {loop: LoopChoice(unroll=factor)}
@@ -462,8 +462,4 @@ def _drawn_nest(
 
 
 def _depth(summary: Summary, loop: str) -> int:
-    return 1 + max((_depth(summary, child) for child in _child_loops(summary, loop)), default=0)
-
-
-def _child_loops(summary: Summary, place: str) -> list[str]:
-    return [child for child in summary.children(place) if isinstance(child, str)]
+    return 1 + max((_depth(summary, child) for child in summary.child_loops(loop)), default=0)
