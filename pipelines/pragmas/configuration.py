@@ -13,7 +13,7 @@ from typing import Any
 from pipelines.identity import canonical_json
 
 OFF, COARSE, FINE = "off", "coarse", "fine"
-"""A loop's pipeline: none asked for; Merlin's `ACCEL pipeline`, whose stages are what the body holds; and
+"""A loop's pipeline: none requested; Merlin's `ACCEL pipeline`, whose stages are the parts of the body; and
 `ACCEL pipeline flatten` or `HLS pipeline`, under which all loops are unrolled."""
 
 
@@ -36,7 +36,7 @@ class LoopChoice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Configuration:
-    """Choices of all loops; a loop that is not named has none.
+    """Choices of all loops; other loops have none.
 
     Attributes:
         caches: (loop, array): the array is brought on chip in each iteration of that loop, above what is

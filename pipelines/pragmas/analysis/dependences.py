@@ -203,7 +203,7 @@ def _key(name: str) -> tuple[int, int]:
 def _flows(
     relation: islpy.UnionMap, kind: str, array: str, paths: Mapping[int, tuple[str, ...]]
 ) -> Iterator[Flow]:
-    """The dependences of a relation from earlier to later iterations, one a level."""
+    """The dependences of a relation from earlier to later iterations, one per level."""
     for one in _maps(relation):
         first, second = one.get_tuple_name(_SOURCE), one.get_tuple_name(_SINK)
         source, target = _key(first), _key(second)
@@ -313,7 +313,7 @@ def _reduction_loops(
 
 
 def _happens_inside(carrier: str | None, loop: str, source: tuple[str, ...], target: tuple[str, ...]) -> bool:
-    """Whether a dependence that a loop carries is inside one execution of another one around its source."""
+    """Whether a dependence carried by one loop is inside one execution of another loop around its source."""
     return loop in target if carrier is None else source.index(carrier) >= source.index(loop)
 
 
@@ -367,7 +367,7 @@ def _facts(loop: str, nest: Nest, dependences: Sequence[Dependence]) -> LoopFact
 
 
 def _meets_another(own: Dependence, loop: str, nest: Nest, dependences: Sequence[Dependence]) -> bool:
-    """Whether another statement uses what a reduction accumulates while the reduction's loop runs."""
+    """Whether another statement uses a reduction's value while the reduction's loop runs."""
     paths = [a.path for a in nest.assignments]
     return any(
         one.source != one.target

@@ -27,7 +27,7 @@ from pipelines.pragmas.errors import PragmaError
 from pipelines.pragmas.summary import GROUPED, Affine
 
 UNKNOWN_TRIPS = 1024
-"""Iterations that dependence questions assume of a loop of unknown trip count; no count depends on it."""
+"""Iterations of a loop of unknown trip count for dependences; no count depends on it."""
 
 CELL_LIMIT = 1 << 24
 """Cells of one array of counts; a nest with bounds that mention more counters together is refused."""
@@ -137,7 +137,7 @@ def _extreme(text: str, *, most: bool) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Weight:
-    """A number for every value of some counters: `values` has one axis a counter of `axes`."""
+    """A number for every value of some counters: `values` has one axis per counter of `axes`."""
 
     axes: tuple[str, ...]
     values: NDArray[Any]

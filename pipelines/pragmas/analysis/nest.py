@@ -163,7 +163,7 @@ class Nest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Where:
-    """Where the walk is: loops and positions around, and what is known of the way there."""
+    """A position in the function: loops and positions around it, and the conditions on the path there."""
 
     path: tuple[str, ...] = ()
     place: tuple[int, ...] = ()

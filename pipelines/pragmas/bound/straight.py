@@ -28,8 +28,8 @@ def critical_path(statement: Statement, target: Target, copies: int = 1) -> int:
 def tree_latency(leaves: Mapping[int, int], latency: int) -> int:
     """Least cycles to combine values two by two (theorem 6.12, with times of arrival).
 
-    A tree of leaf depths d exists if and only if the sum of 2^-d is at most 1 (Kraft), and a leaf that arrives
-    at cycle a can have depth (T - a) / latency at most.
+    A tree of leaf depths d exists if and only if the sum of 2^-d is at most 1 (Kraft). A leaf that arrives at
+    cycle a can have depth (T - a) / latency at most.
 
     Args: leaves: number of values by cycle of arrival; latency: cycles of one operation.
     """
