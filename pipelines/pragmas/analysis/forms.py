@@ -42,16 +42,6 @@ def scaled(form: Affine, factor: int) -> Affine:
     return added(constant(0), form, factor)
 
 
-def substituted(form: Affine, values: Mapping[str, Affine]) -> Affine:
-    """The form with each counter that `values` has replaced."""
-    if not form.exact:
-        return form
-    total = constant(form.constant)
-    for loop, coefficient in form.terms:
-        total = added(total, values.get(loop, counter(loop)), coefficient)
-    return total
-
-
 def read_form(expression: ir.Expression, known: Mapping[str, Affine]) -> Affine:
     """The affine form of an integer expression.
 

@@ -7,7 +7,6 @@ convex program (`nlp/`), bounds (`bound/`). An evaluator is any object with `nam
 
 from pipelines.pragmas.search.baselines import (
     AUTODSE,
-    EXHAUSTIVE,
     PREDICTED,
     RANDOM,
     BaselineOptions,
@@ -19,11 +18,9 @@ from pipelines.pragmas.search.baselines import (
 )
 from pipelines.pragmas.search.directives import (
     MERLIN,
-    STYLES,
     VITIS,
     annotate,
     hls_directives,
-    partition_factors,
     strips_design,
 )
 from pipelines.pragmas.search.evaluation import (
@@ -36,10 +33,10 @@ from pipelines.pragmas.search.evaluation import (
     Exploration,
     Step,
 )
-from pipelines.pragmas.search.evaluators import OwnHls, RecordedReports, RecordedTable
+from pipelines.pragmas.search.evaluators import OwnHls, RecordedReports
 from pipelines.pragmas.search.ladder import explore
 from pipelines.pragmas.search.recommend import DirectiveRequest, Recommendation, recommend
-from pipelines.pragmas.search.state import LADDER, NLP_DSE, LadderOptions
+from pipelines.pragmas.search.state import NLP_DSE, LadderOptions
 from pipelines.pragmas.search.suite import (
     METHODS,
     Explored,
@@ -51,8 +48,6 @@ from pipelines.pragmas.search.suite import (
 __all__ = [
     "AUTODSE",
     "EVALUATED",
-    "EXHAUSTIVE",
-    "LADDER",
     "MERLIN",
     "METHODS",
     "NLP_DSE",
@@ -61,7 +56,6 @@ __all__ = [
     "PRUNED",
     "RANDOM",
     "REPEATED",
-    "STYLES",
     "VITIS",
     "BaselineOptions",
     "DirectiveRequest",
@@ -74,7 +68,6 @@ __all__ = [
     "Predictor",
     "Recommendation",
     "RecordedReports",
-    "RecordedTable",
     "Step",
     "SuiteExploration",
     "annotate",
@@ -86,7 +79,6 @@ __all__ = [
     "explore_randomly",
     "explore_suite",
     "hls_directives",
-    "partition_factors",
     "recommend",
     "strips_design",
 ]

@@ -8,7 +8,6 @@ designs were begun, so that no measured time decides anything.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
@@ -118,7 +117,10 @@ class Exploration:
     @property
     def best(self) -> Step | None:
         """The first step with the least latency of a valid design."""
-        return best_step(self.steps)
+        valid = [
+            (s.evaluation.latency_cycles or 0, s) for s in self.steps if s.evaluation and s.evaluation.valid
+        ]
+        return min(valid, key=lambda pair: pair[0], default=(0, None))[1]
 
     @property
     def gap(self) -> float | None:
@@ -127,12 +129,6 @@ class Exploration:
         if best is None or best.evaluation is None or not self.lower_bound_cycles:
             return None
         return (best.evaluation.latency_cycles or 0) / self.lower_bound_cycles - 1
-
-
-def best_step(steps: Sequence[Step]) -> Step | None:
-    """The first step with the least latency of a valid design."""
-    valid = [s for s in steps if s.evaluation is not None and s.evaluation.valid]
-    return min(valid, key=lambda s: (s.evaluation.latency_cycles or 0) if s.evaluation else 0, default=None)
 
 
 Asked = TypeVar("Asked")

@@ -1,4 +1,4 @@
-"""Evaluators: the project's own high-level synthesis, a table of results, a folder of reports.
+"""Evaluators: the project's own high-level synthesis, and a folder of reports.
 
 Our own synthesis compiles a design, counts its cycles and compares its results with native C. It runs in a
 process that is forked from a server which has imported the engines. The process ends, with the tool that it
@@ -18,7 +18,6 @@ import math
 import multiprocessing
 import re
 import tempfile
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -300,23 +299,6 @@ def _native_digest(program: ProgramRow, cache: ContentCache, options: LabelOptio
 
 
 REPORT = "csynth.xml"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordedTable:
-    """An `Evaluator` over known results.
-
-    Attributes:
-        results: by `configuration_key`; other configurations are rejected.
-    """
-
-    name: str
-    results: Mapping[str, Evaluation]
-
-    def evaluate(self, configuration: Configuration) -> Evaluation:
-        """The recorded result."""
-        result = self.results.get(configuration_key(configuration))
-        return result or Evaluation(status=REJECTED, reason="no result of this configuration is recorded")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
