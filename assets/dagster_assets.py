@@ -8,8 +8,8 @@ import dagster as dg
 import pyarrow as pa
 
 from assets.checks import PROBLEM_LIMIT, CheckedFile, CheckRule, general_rules, open_file
-from assets.configuration import Configuration
 from assets.errors import explain, is_permanent
+from assets.groups import Configuration
 from assets.plots import remembered_plot
 from assets.resources import FoundryResource, ProgressResource
 from assets.settings import Settings

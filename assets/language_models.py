@@ -11,8 +11,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from assets.configuration import CONFIGURATION_FOLDER, Group, Positive
 from assets.errors import FoundryError
+from assets.groups import CONFIGURATION_FOLDER, Group, Positive
 from assets.settings import Listener, Settings, ignore_progress
 from assets.suites import suite_options
 from models.program_lm import EditOptions, EmbeddedProvider, TrainingOptions
@@ -21,7 +21,7 @@ from pipelines.labelling import Progress
 from pipelines.programs import AST, DATAFLOW, code_version, remembered_programs
 from pipelines.programs.ast import ast_program
 from pipelines.programs.dataflow import dataflow_program
-from pipelines.programs.evaluation import frozen_hashes, refuse_twins
+from pipelines.programs.evaluation import frozen_hashes, reject_duplicates
 from pipelines.programs.llm import (
     CheckLimits,
     LlmOptions,
@@ -127,7 +127,7 @@ def make_variants(settings: Settings, listen: Listener) -> LlmPrograms:
         known=_earlier(settings),
         on_variant=told,
     )
-    rows = tuple(refuse_twins(made.rows))
+    rows = tuple(reject_duplicates(made.rows))
     if all(row.status in (OK, REJECTED) for row in rows):  # a failure is tried again by the next run
         settings.cache.put_table(KIND, key, spec.to_arrow(rows))
     return LlmPrograms(rows=rows)

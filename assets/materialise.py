@@ -9,10 +9,11 @@ from uuid import uuid4
 
 import dagster as dg
 
-from assets.configuration import Configuration, write_parameters
+from assets.configuration import write_parameters
 from assets.dagster_assets import INTERRUPTED, build_assets
 from assets.deployments import Deployment
 from assets.errors import FoundryError
+from assets.groups import Configuration
 from assets.instance import PROCESS_TAG, process_tag, release_dead_runs
 from assets.locks import sweep_leftovers, writing_to
 from assets.remake import PROBLEM_LIMIT, stale_rows

@@ -11,14 +11,10 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
-from assets.configuration import (
-    Configuration,
-    parameters_text,
-    read_parameters,
-    read_parameters_file,
-)
+from assets.configuration import parameters_text, read_parameters, read_parameters_file
 from assets.deployments import Deployment
 from assets.errors import FoundryError
+from assets.groups import Configuration
 from assets.language_models import remember_variants
 from assets.locks import writing_to
 from assets.settings import Settings

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from assets.configuration import AnyGroup, Configuration, Quality
 from assets.deployments import Deployment
+from assets.groups import AnyGroup, Configuration, Quality
 from pipelines.cache import ContentCache
 from pipelines.labelling import Progress
 

@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from assets.checks import CheckRule
-from assets.configuration import Configuration, Group
 from assets.errors import FoundryError
+from assets.groups import Configuration, Group
 from assets.settings import Listener, Settings, ignore_progress
 from pipelines.identity import content_hash
 from pipelines.schemas import OK, read_arrow, read_table, table_path, table_spec, write_arrow, write_table

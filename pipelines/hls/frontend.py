@@ -14,9 +14,8 @@ from pipelines.hls.reading.facts import facts_of
 from pipelines.hls.reading.finishing import finish
 from pipelines.hls.reading.leaves import make_block
 from pipelines.hls.reading.parameters import declare_parameters
-from pipelines.hls.reading.places import Cell, Place
 from pipelines.hls.reading.program import Program, make_program
-from pipelines.hls.reading.session import Frame, Session
+from pipelines.hls.reading.session import Cell, Frame, Place, Session
 from pipelines.interface import Argument, Interface
 
 

@@ -8,7 +8,7 @@ from pipelines.programs.ast import AstOptions, ast_programs
 from pipelines.programs.catalogue import SUITES
 from pipelines.programs.dataflow import DataflowOptions, dataflow_programs
 from pipelines.programs.errors import ProgramError
-from pipelines.programs.evaluation import EVALUATION_SUITES, evaluation_programs, refuse_twins
+from pipelines.programs.evaluation import EVALUATION_SUITES, evaluation_programs, reject_duplicates
 from pipelines.programs.rows import kernel_programs
 from pipelines.schemas import ProgramRow
 
@@ -59,10 +59,10 @@ def suite_programs(suite: str, options: SuiteOptions) -> list[ProgramRow]:
     """
     if suite == AST:
         rows = ast_programs(**asdict(options.ast), options=options.ast_options)
-        return refuse_twins(rows)
+        return reject_duplicates(rows)
     if suite == DATAFLOW:
         rows = dataflow_programs(**asdict(options.dataflow), options=options.dataflow_options)
-        return refuse_twins(rows)
+        return reject_duplicates(rows)
     if suite == LLM:
         raise ProgramError("programs of suite llm need a language model, got options without one")
     if suite in EVALUATION_SUITES:

@@ -188,14 +188,17 @@ def test_sums_in_order_give_designs_of_programs_whose_results_are_roundings(proj
             ("--target", "/dev/zero"),
             "simfoundry: cannot read the target /dev/zero: a character device; accepted: ",
         ),
-        (("--style", "omp"), "a style must be one of merlin, vitis, got omp"),
-        (("--evaluate", "3"), "--evaluate measures target simfoundry; for u200 give --reports"),
-        (("--area", "3"), "--area is for target simfoundry, got target u200"),
+        (("--style", "omp"), "unknown style: omp; accepted: merlin, vitis"),
+        (
+            ("--evaluate", "3"),
+            "only target simfoundry can be measured; for u200 give a folder of synthesis reports",
+        ),
+        (("--area", "3"), "a limit on area is for target simfoundry, not for u200"),
         (("-D", "2N"), "a macro must be NAME or NAME=TEXT, got '2N'"),
-        (("--evaluate", "3", "--reports", "/no/where"), "reports must be in a folder, got none at /no/where"),
+        (("--evaluate", "3", "--reports", "/no/where"), "no such folder of reports: /no/where"),
         (
             ("--target", "simfoundry", "--area", "0.05"),
-            "some design must be feasible, got none, for dsps clash",
+            "no feasible design: dsps clash",
         ),
     ],
 )

@@ -20,7 +20,7 @@ from pipelines.pragmas import Configuration, LoopChoice
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import bound, read_target
 from pipelines.pragmas.configuration import FINE
-from pipelines.pragmas.explore import Evaluation, OwnHls, RivalOptions, explore_randomly
+from pipelines.pragmas.search import BaselineOptions, Evaluation, OwnHls, explore_randomly
 from pipelines.programs import program_from_file
 from pipelines.sandbox import MachineFault, answers
 from pipelines.schemas import INFEASIBLE, OK, TIMEOUT, TOOL_ERROR, ProgramRow
@@ -92,7 +92,7 @@ def test_no_design_is_faster_than_its_bound(name: str, ordered: bool, tmp_path: 
     if ordered:
         kept = replace(own.base, transforms=TransformOptions(unsafe_math=False))
         own, target = replace(own, base=kept), TARGET.ordered()
-    found = explore_randomly(own.summary, target, own, RivalOptions(most_evaluations=8))
+    found = explore_randomly(own.summary, target, own, BaselineOptions(most_evaluations=8))
     measured = [s for s in found.steps if s.evaluation is not None and s.evaluation.status == OK]
     assert len(measured) >= 4
     for step in measured:
@@ -158,7 +158,7 @@ def test_a_fault_of_the_machine_is_not_hidden_by_strips(
     """The program by directives, or its text with strips, might have been the faster design."""
     own = evaluator("blur", tmp_path)
     asked = Configuration(loops={"L1": LoopChoice(unroll=2)})
-    assert own.written(asked) is not None
+    assert own.with_strips(asked) is not None
     measure = OwnHls._measure  # pyright: ignore[reportPrivateUsage]
 
     def fails_at_first(own: OwnHls, program: ProgramRow, options: HlsOptions) -> tuple[Evaluation, bool]:

@@ -15,8 +15,7 @@ from pipelines.hls.reading.facts import FunctionFacts, block_items, facts_of
 from pipelines.hls.reading.leaves import make_block
 from pipelines.hls.reading.memory_calls import MEMORY_CALLS, MemoryCalls
 from pipelines.hls.reading.objects import Objects
-from pipelines.hls.reading.places import Address, Cell, Place, PointerSlot
-from pipelines.hls.reading.session import Frame, Session, Value
+from pipelines.hls.reading.session import Address, Cell, Frame, Place, PointerSlot, Session, Value
 from pipelines.hls.reading.values import Result
 from pipelines.interface import DOUBLE, FLOAT, UINT32, UINT64, ScalarType
 

@@ -10,7 +10,8 @@ from pycparser import c_ast
 from pipelines.hls import ir
 from pipelines.hls.reading.ctypes import ArrayOf, Pointer, Scalar, Struct, spelled
 from pipelines.hls.reading.expressions import Expressions
-from pipelines.hls.reading.places import Address, Cell, Place, PointerSlot, same_object
+from pipelines.hls.reading.places import same_object
+from pipelines.hls.reading.session import Address, Cell, Place, PointerSlot
 from pipelines.hls.reading.values import BINARY, UPDATES, Result
 
 

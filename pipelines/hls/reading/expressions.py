@@ -32,9 +32,9 @@ from pipelines.hls.reading.ctypes import (
 )
 from pipelines.hls.reading.declarators import Declarators
 from pipelines.hls.reading.literals import read_character, read_floating, read_integer, read_string
-from pipelines.hls.reading.places import Address, Place, Places, PointerSlot
+from pipelines.hls.reading.places import Places
 from pipelines.hls.reading.pointers import Pointers
-from pipelines.hls.reading.session import Session, TypeName, Value, affected
+from pipelines.hls.reading.session import Address, Place, PointerSlot, Session, TypeName, Value, affected
 from pipelines.hls.reading.values import BINARY, UPDATES, Hooks, Result, convert
 
 MAXIMUM_REPEATED = 1024

@@ -14,7 +14,7 @@ from pipelines.hls.reading.ctypes import ArrayOf, CType, Scalar, Struct
 from pipelines.hls.reading.effects import MAXIMUM_COPIED_STATEMENTS, Effects, counting_loop
 from pipelines.hls.reading.expressions import Expressions
 from pipelines.hls.reading.initialisers import Initial, Path
-from pipelines.hls.reading.places import Memory, Place
+from pipelines.hls.reading.session import Memory, Place
 from pipelines.hls.reading.values import convert
 
 Template = tuple[int | str | None, ...]

@@ -13,8 +13,8 @@ from pipelines.hls.reading.ctypes import SIZE, ArrayOf, CType, Scalar, Struct, l
 from pipelines.hls.reading.effects import MAXIMUM_COPIED_STATEMENTS, Effects
 from pipelines.hls.reading.expressions import Expressions
 from pipelines.hls.reading.filling import Filler
-from pipelines.hls.reading.places import Address, Place, as_index
-from pipelines.hls.reading.session import Session
+from pipelines.hls.reading.places import as_index
+from pipelines.hls.reading.session import Address, Place, Session
 from pipelines.hls.reading.values import Result
 from pipelines.interface import INT32
 

@@ -18,8 +18,18 @@ from pipelines.hls.reading.effects import Effects
 from pipelines.hls.reading.expressions import Expressions
 from pipelines.hls.reading.filling import ByTemplate, Filler, Leaf, Template, by_template
 from pipelines.hls.reading.initialisers import Initial, Initialisers, Path
-from pipelines.hls.reading.places import Address, Cell, Memory, Place, PointerSlot, Record, Storage
-from pipelines.hls.reading.session import Session, TypeName, Value
+from pipelines.hls.reading.session import (
+    Address,
+    Cell,
+    Memory,
+    Place,
+    PointerSlot,
+    Record,
+    Session,
+    Storage,
+    TypeName,
+    Value,
+)
 from pipelines.hls.reading.values import convert
 
 MAXIMUM_DIMENSIONS = 5

@@ -19,8 +19,7 @@ from pipelines.hls.reading.ctypes import (
     spelled,
 )
 from pipelines.hls.reading.objects import Objects, check_shape
-from pipelines.hls.reading.places import Address, Cell, Memory, Place, Record, Storage
-from pipelines.hls.reading.session import Session
+from pipelines.hls.reading.session import Address, Cell, Memory, Place, Record, Session, Storage
 
 Parameter = ir.Variable | ir.Array
 

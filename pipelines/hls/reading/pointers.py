@@ -9,8 +9,8 @@ from pycparser import c_ast
 from pipelines.hls import ir
 from pipelines.hls.arithmetic import make_binary, make_cast
 from pipelines.hls.reading.ctypes import ArrayOf, CType, Pointer, Scalar, Void, spelled
-from pipelines.hls.reading.places import Address, Place, Places, number_count, same_object
-from pipelines.hls.reading.session import Session
+from pipelines.hls.reading.places import Places, number_count, same_object
+from pipelines.hls.reading.session import Address, Place, Session
 from pipelines.hls.reading.values import Result
 from pipelines.interface import INT64
 

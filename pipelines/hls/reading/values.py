@@ -10,8 +10,7 @@ from pycparser import c_ast
 from pipelines.hls import ir
 from pipelines.hls.arithmetic import make_cast, truth_value
 from pipelines.hls.reading.ctypes import CType, Scalar
-from pipelines.hls.reading.places import Address, Place
-from pipelines.hls.reading.session import Value
+from pipelines.hls.reading.session import Address, Place, Value
 from pipelines.interface import ScalarType
 
 Result = ir.Expression | Address | Place | None

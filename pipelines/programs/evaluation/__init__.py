@@ -4,7 +4,7 @@ Belongs here: modern blocks as graphs of operators, stationary matrix products, 
 evaluation programs. Does not: PolyBench's C (`polybench/`), or training programs.
 """
 
-from pipelines.programs.evaluation.frozen import frozen_hashes, refuse_twins, twin_of
+from pipelines.programs.evaluation.frozen import find_duplicate, frozen_hashes, reject_duplicates
 from pipelines.programs.evaluation.programs import (
     EVALUATION_SUITES,
     WORKLOADS,
@@ -19,9 +19,9 @@ __all__ = [
     "WORKLOADS",
     "evaluation_programs",
     "every_evaluation_program",
+    "find_duplicate",
     "frozen_hashes",
-    "refuse_twins",
+    "reject_duplicates",
     "stationary_program",
-    "twin_of",
     "workload_program",
 ]

@@ -29,19 +29,21 @@ def frozen_hashes() -> Mapping[str, str]:
     return {row["ast_hash"]: name for name, row in sorted(rows.items(), reverse=True)}
 
 
-def twin_of(program: ProgramRow) -> str | None:
-    """The evaluation program that a program equals but for its spelling, None when there is none."""
+def find_duplicate(program: ProgramRow) -> str | None:
+    """The evaluation program with the syntax tree of a program; None without one."""
     return frozen_hashes().get(program.ast_hash or "")
 
 
-def refuse_twins(programs: Sequence[ProgramRow]) -> list[ProgramRow]:
+def reject_duplicates(programs: Sequence[ProgramRow]) -> list[ProgramRow]:
     """Programs for training; an ok one that equals an evaluation program is rejected with its reason."""
-    return [_refused(program) if program.status == OK else program for program in programs]
+    return [_checked(program) if program.status == OK else program for program in programs]
 
 
-def _refused(program: ProgramRow) -> ProgramRow:
-    twin = twin_of(program)
-    if twin is None:
+def _checked(program: ProgramRow) -> ProgramRow:
+    duplicate = find_duplicate(program)
+    if duplicate is None:
         return program
-    reason = f"a generated program must differ from every evaluation program by its syntax tree, got {twin}"
+    reason = (
+        f"a generated program must differ from every evaluation program by its syntax tree, got {duplicate}"
+    )
     return replace(program, status=REJECTED, reason=reason)
