@@ -10,9 +10,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pipelines.circt.errors import NotLowered
 from pipelines.hls import ir
 from pipelines.interface import INT32, ScalarType
+
+
+class NotLowered(ValueError):
+    """A program has something that is not lowered to MLIR; the message reads `<rule>, got <value> (line)`."""
+
+    def __init__(self, rule: str, got: str, *, line: int | None = None) -> None:
+        place = "" if line is None else f" (line {line})"
+        super().__init__(f"{rule}, got {got}{place}")
+
 
 MAXIMUM_SHIFTS = 3
 """Terms of a product with a constant extent beyond which it stays a product."""

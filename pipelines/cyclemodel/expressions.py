@@ -11,9 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from pipelines.cyclemodel.errors import CycleModelError
 from pipelines.hls import cdfg, ir
 from pipelines.interface import ScalarType
+
+
+class CycleModelError(RuntimeError):
+    """A scheduled design that no cycle model can be made of; a design's own failure is a status instead."""
+
 
 _RING = {"add": "+", "sub": "-", "mul": "*", "and": "&", "or": "|", "xor": "^"}
 _COMPARISONS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}

@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from pipelines.cyclemodel.errors import CycleModelError
-from pipelines.cyclemodel.expressions import container, expression, literal, wrapped
+from pipelines.cyclemodel.expressions import CycleModelError, container, expression, literal, wrapped
 from pipelines.hls import BlockSchedule, ScheduledDesign, cdfg, ir
 from pipelines.interface import Argument, Bank, Interface, ScalarType
 from pipelines.rtlsim import banks_of, element_lines, written_arrays

@@ -13,8 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.power.errors import PowerError
-from pipelines.power.functions import MAX_VARIABLES, Expression, parse_function, truth_table
+from pipelines.power.functions import MAX_VARIABLES, Expression, PowerError, parse_function, truth_table
 from pipelines.synthesis import (
     FALL,
     RISE,

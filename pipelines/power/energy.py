@@ -20,8 +20,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.power.errors import PowerError
 from pipelines.power.functions import (
+    PowerError,
     parse_function,
     sensitivity_table,
     table_probability,

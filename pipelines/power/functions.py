@@ -12,7 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.power.errors import PowerError
+
+class PowerError(RuntimeError):
+    """Misuse of the engine, or a netlist it cannot simulate; the message names the rule and the value."""
+
 
 MAX_VARIABLES = 6  # a truth table fits in 64 bits
 

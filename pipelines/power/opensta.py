@@ -28,8 +28,7 @@ from pipelines.power.energy import (
     energy_entries,
     power_parts,
 )
-from pipelines.power.errors import PowerError
-from pipelines.power.functions import Expression, parse_function, table_probability, truth_table
+from pipelines.power.functions import Expression, PowerError, parse_function, table_probability, truth_table
 from pipelines.power.stimulus import Activity
 from pipelines.synthesis import (
     FALL,

@@ -17,11 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.interface import Argument, Bank, DataSet, Interface, ScalarType
+from pipelines.interface import Argument, Bank, DataSet, Interface, ScalarType, canonical_values
 from pipelines.power.encoding import EncodedNetlist
-from pipelines.power.errors import PowerError
+from pipelines.power.functions import PowerError
 from pipelines.rtlsim import MemoryTiming, banks_of, value_of_bits
-from pipelines.values import canonical_values
 
 _TRACE, _DESIGN = 0, 1
 _CONTROL_PORTS = ("clk", "rst", "start", "done")

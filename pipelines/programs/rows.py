@@ -10,8 +10,8 @@ from typing import Any
 
 from pipelines.identity import canonical_json, content_hash
 from pipelines.programs.catalogue import KERNELS, SIZES, SUITES, Kernel
+from pipelines.programs.data import read_text
 from pipelines.programs.errors import ProgramError
-from pipelines.programs.files import read_text
 from pipelines.programs.normalised import ast_hash_or_none
 from pipelines.programs.specification import read_json_object, read_specification
 from pipelines.schemas import OK, ProgramRow

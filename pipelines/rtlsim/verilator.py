@@ -13,10 +13,21 @@ from functools import cache
 from pathlib import Path
 
 from pipelines.interface import Bank, DataSet, Interface
-from pipelines.rtlsim.exchange import banks_of, decode_output, encode_input
-from pipelines.rtlsim.harness import EXIT_CYCLE_LIMIT, MemoryTiming, harness_text
-from pipelines.rtlsim.ports import missing_control, module_ports
-from pipelines.rtlsim.result import SimulationResult, failed_simulation, observed_simulation
+from pipelines.rtlsim.exchange import (
+    SimulationResult,
+    banks_of,
+    decode_output,
+    encode_input,
+    failed_simulation,
+    observed_simulation,
+)
+from pipelines.rtlsim.harness import (
+    EXIT_CYCLE_LIMIT,
+    MemoryTiming,
+    harness_text,
+    missing_control,
+    module_ports,
+)
 from pipelines.sealing import build_once
 from pipelines.tools import ToolRun, find_tool, run_tool
 

@@ -5,10 +5,18 @@ is run, or what its results mean.
 """
 
 from pipelines.sandbox.answers import answers_in_time
-from pipelines.sandbox.errors import MachineFault, SandboxError
-from pipelines.sandbox.limits import FILES, MEMORY, OUTPUT, TIME, ConfinedRun, Limits
-from pipelines.sandbox.outputs import read_output
-from pipelines.sandbox.runner import run_confined
+from pipelines.sandbox.confinement import run_confined
+from pipelines.sandbox.limits import (
+    FILES,
+    MEMORY,
+    OUTPUT,
+    TIME,
+    ConfinedRun,
+    Limits,
+    MachineFault,
+    SandboxError,
+    read_output,
+)
 
 __all__ = [
     "FILES",

@@ -1,11 +1,22 @@
-"""What a confined program may use, and what became of it."""
+"""What a confined program may use, how it ended, and reading what it left."""
 
 from __future__ import annotations
 
+import os
+import stat
 from dataclasses import dataclass, fields
+from pathlib import Path
 
-from pipelines.sandbox.errors import SandboxError
 from pipelines.tools import OUTPUT, ToolRun
+
+
+class SandboxError(RuntimeError):
+    """A request that makes no sense, a machine that forbids confinement, or an output that is no file."""
+
+
+class MachineFault(RuntimeError):
+    """The machine and not the input ended an attempt, or may have: the next one may succeed."""
+
 
 __all__ = ["FILES", "MEMORY", "OUTPUT", "TIME", "ConfinedRun", "Limits"]
 
@@ -65,3 +76,25 @@ class ConfinedRun(ToolRun):
     """
 
     stopped_by: str | None = None
+
+
+def read_output(path: Path, *, most_bytes: int) -> bytes:
+    """Content of a regular file directly in the folder of a confined program that has ended.
+
+    Raises: SandboxError: no file, a link, anything else than a regular file, or longer than allowed.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise SandboxError(f"output must be a regular file, got {error.strerror} ({path.name})") from error
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise SandboxError(
+                f"output must be a regular file, got {stat.filemode(status.st_mode)} ({path.name})"
+            )
+        if status.st_size > most_bytes:
+            raise SandboxError(
+                f"output must be at most {most_bytes} bytes, got {status.st_size} ({path.name})"
+            )
+        return file.read(most_bytes)

@@ -12,7 +12,7 @@ import platform
 import struct
 from functools import cache
 
-from pipelines.sandbox.errors import SandboxError
+from pipelines.sandbox.limits import SandboxError
 
 # name: number on x86_64, number on aarch64 (asm/unistd_64.h, asm-generic/unistd.h)
 REFUSED: dict[str, tuple[int, int]] = {

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pipelines.schemas.status import OK, TOOL_ERROR
-from pipelines.synthesis import recipe
-from pipelines.synthesis.errors import SynthesisError
-from pipelines.synthesis.liberty import Liberty
+from pipelines.synthesis import yosys
+from pipelines.synthesis.liberty import Liberty, SynthesisError
 from pipelines.synthesis.liberty_reader import load_liberty
 from pipelines.synthesis.netlist import (
     Netlist,
@@ -53,7 +52,7 @@ class SynthesisResult:
         delay_ns: longest path; see `analyse_timing`.
         leakage_mw: sum of the cells' leakage; None when the library does not say it of a cell.
         netlist: the mapped netlist.
-        tool, tool_version: pyosys, its version and the hash of the recipe.
+        tool, tool_version: pyosys, its version and the hash of the yosys.
         wall_s: time of the tool and of timing analysis.
     """
 
@@ -67,17 +66,17 @@ class SynthesisResult:
     leakage_mw: float | None = None
     netlist: Netlist | None = field(default=None, repr=False, compare=False)
     tool: str = TOOL
-    tool_version: str = field(default_factory=recipe.tool_version)
+    tool_version: str = field(default_factory=yosys.tool_version)
     wall_s: float = 0.0
 
 
 def _files(verilog: str, target: Target) -> dict[str, bytes]:
     """Everything that yosys reads, under fixed names."""
     return {
-        recipe.LIBERTY_FILE: target.liberty.read_bytes(),
-        recipe.VERILOG_FILE: verilog.encode(),
-        recipe.CONSTRAINT_FILE: recipe.constraints(load_liberty(target.liberty).smallest_buffer).encode(),
-        recipe.CONSTANT_MULTIPLY_FILE: recipe.constant_multiply_map().encode(),
+        yosys.LIBERTY_FILE: target.liberty.read_bytes(),
+        yosys.VERILOG_FILE: verilog.encode(),
+        yosys.CONSTRAINT_FILE: yosys.constraints(load_liberty(target.liberty).smallest_buffer).encode(),
+        yosys.CONSTANT_MULTIPLY_FILE: yosys.constant_multiply_map().encode(),
     }
 
 
@@ -132,13 +131,13 @@ def synthesize_design(
     Raises:  SynthesisError: the top is not an identifier, or the library cannot be read.
     """
     start = stopwatch()
-    commands = recipe.commands(top)
+    commands = yosys.commands(top)
     liberty = load_liberty(target.liberty)
     try:
         (content,) = run_yosys(
             commands,
             files=_files(verilog, target),
-            outputs=[recipe.NETLIST_FILE],
+            outputs=[yosys.NETLIST_FILE],
             folder=folder,
             timeout_s=timeout_s,
         )

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.files import read_bounded
-from pipelines.synthesis.errors import SynthesisError
 from pipelines.synthesis.liberty import (
     Cell,
     Constraint,
@@ -21,6 +20,7 @@ from pipelines.synthesis.liberty import (
     Liberty,
     Pin,
     StateLeakage,
+    SynthesisError,
     Table,
     TimingArc,
     Units,

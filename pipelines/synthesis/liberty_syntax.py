@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pipelines.synthesis.errors import SynthesisError
+from pipelines.synthesis.liberty import SynthesisError
 
 MAX_DEPTH = 32  # liberty nests six deep (library, cell, bundle, pin, timing, table)
 TOKEN_LIMIT = 4_000_000  # sky130's library of 428 cells, 12.8 MB, has 562,387

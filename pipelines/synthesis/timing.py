@@ -14,11 +14,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipelines.synthesis.errors import SynthesisError
-from pipelines.synthesis.liberty import Cell, Liberty, Table, TimingArc
-from pipelines.synthesis.lookup import Floats, Indices, TableStack
+from pipelines.synthesis.liberty import (
+    Cell,
+    Floats,
+    Indices,
+    Liberty,
+    SynthesisError,
+    Table,
+    TableStack,
+    TimingArc,
+)
 from pipelines.synthesis.netlist import CellGroup, Netlist
-from pipelines.synthesis.recipe import OUTPUT_LOAD_PF
+from pipelines.synthesis.yosys import OUTPUT_LOAD_PF
 
 RISE, FALL = 0, 1
 

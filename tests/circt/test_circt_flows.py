@@ -15,12 +15,12 @@ from pipelines.circt import (
     simulate_circt_design,
     tool_version,
 )
-from pipelines.circt.flows import FlowFailed, Session
+from pipelines.circt.compilation import FlowFailed, Session
+from pipelines.interface import same_values
 from pipelines.native import run_native
 from pipelines.programs import draw_data
 from pipelines.rtlsim import MemoryTiming
 from pipelines.tools import ToolMissing
-from pipelines.values import same_values
 
 pytestmark = pytest.mark.skipif(not is_installed(), reason="needs the Python package circt")
 

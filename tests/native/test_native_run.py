@@ -10,7 +10,7 @@ import pytest
 
 from pipelines.interface import INT32, Argument, DataSet, Interface, ScalarType
 from pipelines.native import NativeRun, native_version, run_native
-from pipelines.native.verdict import undefined_behaviour
+from pipelines.native.runner import undefined_behaviour
 from pipelines.sandbox import ConfinedRun, SandboxError
 from pipelines.tools import ToolMissing
 

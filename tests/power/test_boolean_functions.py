@@ -7,8 +7,13 @@ from itertools import product
 import numpy as np
 import pytest
 
-from pipelines.power.errors import PowerError
-from pipelines.power.functions import parse_function, sensitivity_table, table_probability, truth_table
+from pipelines.power.functions import (
+    PowerError,
+    parse_function,
+    sensitivity_table,
+    table_probability,
+    truth_table,
+)
 
 
 def table_of(text: str, variables: str, expected: str) -> None:

@@ -11,9 +11,8 @@ import pytest
 from power_designs import SMALL_LIBERTY, TIMING, Kernel, netlist_of
 
 from pipelines.power.encoding import EncodedNetlist, encode_netlist
-from pipelines.power.engine import EngineRun, run_engine
-from pipelines.power.errors import PowerError
-from pipelines.power.functions import evaluate, parse_function
+from pipelines.power.estimate import EngineRun, run_engine
+from pipelines.power.functions import PowerError, evaluate, parse_function
 from pipelines.power.stimulus import Activity, DesignRun, DesignStimulus, TraceStimulus
 from pipelines.rtlsim import simulate_design
 from pipelines.synthesis import load_liberty
@@ -318,7 +317,7 @@ def test_only_processor_time_makes_a_timeout(
     simulator = tmp_path / "simulator"
     simulator.write_text(f"#!/bin/sh\n{program}\n")
     simulator.chmod(0o755)
-    monkeypatch.setattr("pipelines.power.engine.build_engine", lambda folder: simulator)
+    monkeypatch.setattr("pipelines.power.estimate.build_engine", lambda folder: simulator)
     netlist = netlist_of({"a": ("input", [3]), "y": ("output", [5])}, ("INV", "A=3 Y=5"))
     encoded = encode_netlist(netlist, small, analyse_timing(netlist, small))
     limit_s = 1.0 if outcome[0] == "timeout" else 0.1

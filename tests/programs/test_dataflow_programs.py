@@ -22,7 +22,7 @@ from pipelines.programs.dataflow import (
     operators_program,
     swept_inputs,
 )
-from pipelines.programs.dataflow.cost import estimated_cells
+from pipelines.programs.dataflow.graph import estimated_cells
 from pipelines.programs.dataflow.program import draw_graph
 from pipelines.programs.dataflow.tree import Statement, depth_of, walk
 from pipelines.schemas import OK, REJECTED, ProgramRow, table_spec

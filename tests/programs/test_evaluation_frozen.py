@@ -24,7 +24,7 @@ from pipelines.programs.evaluation import (
     refuse_twins,
     twin_of,
 )
-from pipelines.programs.evaluation.frozen import FROZEN_FILE, frozen_record
+from pipelines.programs.evaluation.programs import FROZEN_FILE, frozen_record
 from pipelines.programs.rows import program_row
 from pipelines.schemas import OK, REJECTED, ProgramRow
 

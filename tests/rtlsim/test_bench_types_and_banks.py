@@ -11,7 +11,7 @@ from pipelines import interface as types
 from pipelines.interface import INT32, Argument, Bank, BankDimension, Interface, ScalarType
 from pipelines.rtlsim import MemoryTiming, SimulationResult, simulate_design
 from pipelines.rtlsim.exchange import value_of_bits
-from pipelines.rtlsim.ports import module_ports
+from pipelines.rtlsim.harness import module_ports
 
 TIMING = MemoryTiming(read_delay_cycles=2, write_delay_cycles=1)
 

@@ -19,9 +19,9 @@ from pipelines.sandbox import (
     TIME,
     Limits,
     SandboxError,
+    confinement,
     read_output,
     run_confined,
-    runner,
 )
 from pipelines.sandbox.system_calls import system_call_filter
 from pipelines.tools import ToolMissing, find_tool
@@ -216,7 +216,7 @@ def test_run_confined_has_no_network_even_without_the_filter(
     attacks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     allow_everything = system_call_filter()[-8:]
-    monkeypatch.setattr(runner, "system_call_filter", lambda: allow_everything)
+    monkeypatch.setattr(confinement, "system_call_filter", lambda: allow_everything)
     with socket.create_server(("127.0.0.1", 0)) as server:
         run = attack(attacks, tmp_path, "sockets", str(server.getsockname()[1]))
     assert run.stdout.splitlines()[:2] == ["inet done", "connect ECONNREFUSED"]
@@ -296,7 +296,7 @@ def test_run_confined_rejects_a_machine_without_namespaces(
 def test_run_confined_rejects_a_kernel_that_hides_children(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pipelines.sandbox.watch._OWN_CHILDREN", tmp_path / "absent")
+    monkeypatch.setattr("pipelines.sandbox.supervision._OWN_CHILDREN", tmp_path / "absent")
     with pytest.raises(SandboxError, match=r"^kernel must have CONFIG_PROC_CHILDREN, got no /"):
         run_confined(("/usr/bin/true",), folder=tmp_path / "box")
 

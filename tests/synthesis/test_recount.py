@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pipelines.synthesis import SynthesisError, find_liberty, recount_cells
-from pipelines.synthesis.recount import parse_recount
+from pipelines.synthesis.netlist import parse_recount
 
 NETLIST = """
 module top(n2, n3, n4, o0);

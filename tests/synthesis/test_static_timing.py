@@ -14,8 +14,7 @@ import pytest
 from sample_designs import DESIGNS
 
 from pipelines.synthesis import SynthesisError, Target, load_liberty, synthesize_design
-from pipelines.synthesis.liberty import Table
-from pipelines.synthesis.lookup import TableStack
+from pipelines.synthesis.liberty import Table, TableStack
 from pipelines.synthesis.netlist import Netlist, cell_area_um2, parse_netlist
 from pipelines.synthesis.timing import analyse_timing
 from pipelines.tools import run_tool

@@ -17,9 +17,9 @@ from pipelines.synthesis import (
     SynthesisResult,
     Target,
     load_liberty,
-    recipe,
     synthesize_design,
     tool_version,
+    yosys,
 )
 from pipelines.tools import run_tool
 
@@ -126,7 +126,7 @@ def test_netlist_computes_what_the_design_computes(osu018: Target, tmp_path: Pat
     """Signed, unsigned, truncated, constant and narrow products, which take different ways."""
     assert label(ARITHMETIC, "arithmetic", osu018, tmp_path).status == "ok"
     (tmp_path / "check.txt").write_text("read_json netlist.json\nwrite_verilog -noexpr mapped.v")
-    worker = Path(recipe.__file__).with_name("worker.py")
+    worker = Path(yosys.__file__).with_name("worker.py")
     argv = [sys.executable, str(worker), "check.txt", "log"]
     assert run_tool(argv, folder=tmp_path, timeout_s=60).returncode == 0
     (tmp_path / "bench.v").write_text(BENCH)
@@ -254,11 +254,11 @@ def test_library_without_gates_is_an_error_of_the_tool(tmp_path: Path) -> None:
 def test_version_changes_with_the_recipe(monkeypatch: pytest.MonkeyPatch) -> None:
     before = tool_version()
     assert re.fullmatch(r"\d+\.\d+\S*\+recipe\.[0-9a-f]{8}", before)
-    monkeypatch.setattr(recipe, "TIMING_MODEL", "other")
+    monkeypatch.setattr(yosys, "TIMING_MODEL", "other")
     assert tool_version() != before
 
 
 def test_commands_hold_no_text_from_outside_but_the_top() -> None:
-    one, other = recipe.commands("aaa"), recipe.commands("bbb")
+    one, other = yosys.commands("aaa"), yosys.commands("bbb")
     assert [c.replace("aaa", "bbb") for c in one] == list(other)
     assert sum("aaa" in c for c in one) == 1

@@ -11,8 +11,7 @@ from collections.abc import Callable, Sequence
 
 from pipelines.interface import FLOAT, INT32, UINT32, ScalarType
 from pipelines.programs.ast import operations as op
-from pipelines.programs.ast.conditions import ConditionWriter, is_leaf, like
-from pipelines.programs.ast.places import PlaceWriter
+from pipelines.programs.ast.places import ConditionWriter, PlaceWriter, is_leaf, like
 from pipelines.programs.ast.scope import Scope, domain_of
 from pipelines.programs.ast.tree import (
     Call,

@@ -11,9 +11,8 @@ from pipelines.interface import DOUBLE, ScalarType
 from pipelines.programs.ast import operations as op
 from pipelines.programs.ast.estimate import estimated_cells, estimated_cycles
 from pipelines.programs.ast.expressions import ExpressionWriter, call
-from pipelines.programs.ast.names import NameSupply
 from pipelines.programs.ast.options import AstOptions
-from pipelines.programs.ast.scope import Frame, Scope, draw_palette
+from pipelines.programs.ast.scope import Frame, NameSupply, Scope, draw_palette
 from pipelines.programs.ast.statements import Body, StatementWriter
 from pipelines.programs.ast.tree import (
     Array,

@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any
 
-from pipelines.programs.dataflow.bench import Tensor
+from pipelines.programs.dataflow.builder import Tensor
 from pipelines.programs.dataflow.graph import Graph, Placed
-from pipelines.programs.dataflow.text import INDENT, body_text
-from pipelines.programs.dataflow.tree import Branch, Loop, Node, While, children, shape_of
+from pipelines.programs.dataflow.tree import INDENT, Branch, Loop, Node, While, body_text, children, shape_of
 
 TOP = "graph"
 

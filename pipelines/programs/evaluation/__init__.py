@@ -4,13 +4,15 @@ Belongs here: modern blocks as graphs of operators, stationary matrix products, 
 evaluation programs. Does not: PolyBench's C (`polybench/`), or training programs.
 """
 
-from pipelines.programs.evaluation.frozen import frozen_hashes, refuse_twins, twin_of
 from pipelines.programs.evaluation.programs import (
     EVALUATION_SUITES,
     WORKLOADS,
     evaluation_programs,
     every_evaluation_program,
+    frozen_hashes,
+    refuse_twins,
     stationary_program,
+    twin_of,
     workload_program,
 )
 

@@ -1,8 +1,11 @@
-"""The evaluation programs as rows: modern blocks, stationary matrix products, PolyBench."""
+"""The evaluation programs as rows, the frozen list of them, and keeping them out of training."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +21,44 @@ from pipelines.programs.polybench_catalogue import (
     polybench_programs,
 )
 from pipelines.programs.rows import CUSTOM_SIZE, program_row
-from pipelines.schemas import ProgramRow
+from pipelines.schemas import OK, REJECTED, ProgramRow
+
+FROZEN_FILE = Path(__file__).parent / "frozen.json"
+
+
+def frozen_record(programs: Iterable[ProgramRow]) -> str:
+    """The text of the list: id and syntax tree hash of every program, by suite, name and size."""
+    rows = {
+        f"{row.suite}/{row.name}/{row.size}": {"program_id": row.program_id, "ast_hash": row.ast_hash}
+        for row in programs
+    }
+    return json.dumps(rows, indent=1, sort_keys=True) + "\n"
+
+
+@cache
+def frozen_hashes() -> Mapping[str, str]:
+    """Name of an evaluation program by its syntax tree hash."""
+    rows: dict[str, dict[str, str]] = json.loads(FROZEN_FILE.read_text(encoding="utf-8"))
+    return {row["ast_hash"]: name for name, row in sorted(rows.items(), reverse=True)}
+
+
+def twin_of(program: ProgramRow) -> str | None:
+    """The evaluation program that a program equals but for its spelling, None when there is none."""
+    return frozen_hashes().get(program.ast_hash or "")
+
+
+def refuse_twins(programs: Sequence[ProgramRow]) -> list[ProgramRow]:
+    """Programs for training; an ok one that equals an evaluation program is rejected with its reason."""
+    return [_refused(program) if program.status == OK else program for program in programs]
+
+
+def _refused(program: ProgramRow) -> ProgramRow:
+    twin = twin_of(program)
+    if twin is None:
+        return program
+    reason = f"a generated program must differ from every evaluation program by its syntax tree, got {twin}"
+    return replace(program, status=REJECTED, reason=reason)
+
 
 MODERN, STATIONARY = "modern", "stationary"
 EVALUATION_SUITES = (MODERN, STATIONARY, POLYBENCH_SUITE)

@@ -21,7 +21,7 @@ from pipelines.hls import (
     read_interface,
 )
 from pipelines.identity import content_hash
-from pipelines.interface import DataSet, Interface
+from pipelines.interface import DataSet, Interface, same_values
 from pipelines.native import native_version, run_native
 from pipelines.programs.data import draw_data
 from pipelines.programs.errors import ProgramError
@@ -32,7 +32,6 @@ from pipelines.programs.remembered import code_version
 from pipelines.sandbox import SandboxError
 from pipelines.schemas import OK, REJECTED, TIMEOUT, TOOL_ERROR, ProgramRow
 from pipelines.tools import ToolMissing
-from pipelines.values import same_values
 
 _CACHE_KIND = "llm_verdict"
 _PREPROCESSED_BYTES = 1 << 17

@@ -12,8 +12,7 @@ from pipelines.cache import ContentCache
 from pipelines.identity import canonical_json, content_hash, text_sha256
 from pipelines.programs.errors import ProgramError
 from pipelines.programs.llm.checking import CheckLimits, Verdict, check_variant
-from pipelines.programs.llm.prompts import Prompt
-from pipelines.programs.llm.provider import Provider, ProviderError, Reply
+from pipelines.programs.llm.provider import Prompt, Provider, ProviderError, Reply
 from pipelines.programs.llm.replies import ReplyRejected, TextLimits, program_of_reply
 from pipelines.schemas import OK, REJECTED, TIMEOUT, TOOL_ERROR, ProgramRow
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pipelines.programs.dataflow.bench import Bench, Built
+from pipelines.programs.dataflow.builder import Bench, Built
+from pipelines.programs.dataflow.options import ZERO, Range, Unsuitable, require_int32
 from pipelines.programs.dataflow.tree import Axis, Extent, Loop, Node, loop, nest, statement
-from pipelines.programs.dataflow.values import ZERO, Range, Unsuitable, require_int32
 
 
 def matmul(bench: Bench) -> Built:

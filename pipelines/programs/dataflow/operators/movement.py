@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from itertools import permutations
 
-from pipelines.programs.dataflow.bench import Bench, Built
+from pipelines.programs.dataflow.builder import Bench, Built
+from pipelines.programs.dataflow.options import ZERO, Range, Unsuitable, require_int32
 from pipelines.programs.dataflow.tree import Axis, nest, statement
-from pipelines.programs.dataflow.values import ZERO, Range, Unsuitable, require_int32
 
 
 def gather_rows(bench: Bench) -> Built:

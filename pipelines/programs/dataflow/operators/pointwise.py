@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pipelines.programs.dataflow.bench import Bench, Built, Tensor
+from pipelines.programs.dataflow.builder import Bench, Built, Tensor
+from pipelines.programs.dataflow.options import ZERO, Range, Unsuitable, symmetric
 from pipelines.programs.dataflow.tree import Branch, Extent, declaration, nest, statement
-from pipelines.programs.dataflow.values import ZERO, Range, Unsuitable, symmetric
 
 VARIABLES = ("i", "j", "k")
 ROLES = ("D0", "D1", "D2")

@@ -8,17 +8,16 @@ from math import prod
 from random import Random
 from typing import Any
 
-from pipelines.programs.dataflow.options import DataflowOptions
-from pipelines.programs.dataflow.text import Style
-from pipelines.programs.dataflow.tree import Axis, Branch, Extent, Node, nest, statement
-from pipelines.programs.dataflow.values import (
+from pipelines.programs.dataflow.options import (
     ZERO,
+    DataflowOptions,
     Element,
     Range,
     Unsuitable,
     require_int32,
     symmetric,
 )
+from pipelines.programs.dataflow.tree import Axis, Branch, Extent, Node, Style, loop, nest, statement
 
 Specification = Mapping[str, Any]
 
@@ -396,3 +395,21 @@ def _bound(extent: Extent) -> str:
 def _operand(text: str) -> str:
     simple = text.replace("_", "").replace("[", "").replace("]", "").isalnum()
     return text if simple else f"({text})"
+
+
+def largest(bench: Bench, text: str, variable: str, extent: Extent) -> tuple[Node, ...]:
+    """`best` as the maximum of a text whose @ is the variable."""
+    value = text.replace("@", variable)
+    pick = Branch(condition=f"{value} > best", body=(statement(f"best = {value}"),))
+    return (
+        statement(f"{bench.sum_type} best = {text.replace('@', '0')}"),
+        loop(variable, extent, "reduction", pick),
+    )
+
+
+def exponential(bench: Bench, value: str, place: str) -> tuple[Node, ...]:
+    """place = e^(value - best); in integers 64 halved every eight units, 0 from 56 on."""
+    if bench.floating:
+        return (statement(f"{place} = expf({value} - best)"),)
+    gap = f"best - {value}"
+    return (statement(f"{place} = {gap} > 55 ? 0 : 64 >> (({gap}) >> 3)"),)
