@@ -210,14 +210,14 @@ def run_tool(
     processor_s = math.ceil(timeout_s) if of_processor else None
     clock_s = PATIENCE * timeout_s if of_processor else timeout_s
     start = time.perf_counter()
-    with os.fdopen(os.memfd_create("input"), "w+b") as given:
-        given.write(stdin.encode())
-        given.seek(0)
+    with os.fdopen(os.memfd_create("input"), "w+b") as input_file:
+        input_file.write(stdin.encode())
+        input_file.seek(0)
         process = subprocess.Popen(
             _limited(argv, folder, memory_bytes, processor_s),
             cwd=folder,
             env={**variables, **(environment or {})},
-            stdin=given,
+            stdin=input_file,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,

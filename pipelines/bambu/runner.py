@@ -71,8 +71,8 @@ def _number(text: str) -> float:
 
 
 def _total(text: str, label: str) -> float | None:
-    found = _numbers(text, label)
-    return sum(found) if found else None
+    numbers = _numbers(text, label)
+    return sum(numbers) if numbers else None
 
 
 def _count(text: str, label: str) -> int | None:
@@ -112,8 +112,8 @@ def parse_report(text: str) -> BambuReport:
 
 def failure_reason(text: str) -> str | None:
     """The first error Bambu named, None when there is none."""
-    found = _ERROR.search(text)
-    return found[1] if found else None
+    error = _ERROR.search(text)
+    return error[1] if error else None
 
 
 EXECUTABLE = "bambu"

@@ -29,10 +29,10 @@ _WIRES = "calyx.wires {\n"
 
 def join_parallel_groups(text: str) -> str:
     """Make groups that run in parallel one group; the lowering to a state machine knows no `par`."""
-    while (found := _PARALLEL.search(text)) is not None:
-        indent, enables = found.groups()
+    while (parallel := _PARALLEL.search(text)) is not None:
+        indent, enables = parallel.groups()
         names: list[str] = re.findall(r"@(\w+)", enables)
-        text = text[: found.start()] + f"{indent}calyx.enable @{names[0]}\n" + text[found.end() :]
+        text = text[: parallel.start()] + f"{indent}calyx.enable @{names[0]}\n" + text[parallel.end() :]
         text = _join(text, names)
     return text
 

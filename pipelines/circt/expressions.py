@@ -189,15 +189,15 @@ class Values:
 
     def address(self, access: ir.Load | ir.Store) -> str:
         """The address of an element."""
-        found = self.value(access.indices[0])
+        offset = self.value(access.indices[0])
         for extent, index in zip(access.array.shape[1:], access.indices[1:], strict=True):
             inner = self.value(index)
-            found = self.new(f"arith.addi {self.scaled(found, extent)}, {inner} : i32")
+            offset = self.new(f"arith.addi {self.scaled(offset, extent)}, {inner} : i32")
         if isinstance(access, ir.Load) and access.predicate is not None:
             # the element is fetched anyway, but from a place that exists
             holds = self.condition(access.predicate)
-            found = self.new(f"arith.select {holds}, {found}, {self.constant(0, INT32)} : i32")
-        return self.new(f"arith.index_cast {found} : i32 to index")
+            offset = self.new(f"arith.select {holds}, {offset}, {self.constant(0, INT32)} : i32")
+        return self.new(f"arith.index_cast {offset} : i32 to index")
 
     def scaled(self, value: str, extent: int) -> str:
         """A value times the extent of a dimension."""

@@ -93,20 +93,20 @@ def _replace(text: str, replaced: dict[str, str]) -> str:
 def _head_text(head: re.Match[str], kept: list[tuple[str, str]], channels: _Channels) -> str:
     inputs = [f"{name}: {kind}" for name, kind in kept]
     inputs += [f"{value}: {kind}" for _, kind, value in channels.inputs]
-    given = [r for r in head["results"].strip("()").split(", ") if r]
-    results = [*given, *(kind for _, kind, _ in channels.outputs)]
+    declared = [r for r in head["results"].strip("()").split(", ") if r]
+    results = [*declared, *(kind for _, kind, _ in channels.outputs)]
     names = [f"in{k}" for k in range(len(kept))] + [name for name, _, _ in channels.inputs]
-    outputs = [f"out{k}" for k in range(len(given))] + [name for name, _, _ in channels.outputs]
-    quoted = [", ".join(f'"{n}"' for n in found) for found in (names, outputs)]
+    outputs = [f"out{k}" for k in range(len(declared))] + [name for name, _, _ in channels.outputs]
+    quoted = [", ".join(f'"{n}"' for n in ports) for ports in (names, outputs)]
     attributes = f"attributes {{argNames = [{quoted[0]}], resNames = [{quoted[1]}]}}"
     return (
         f"handshake.func @{head['top']}({', '.join(inputs)}, ...) -> ({', '.join(results)}) {attributes} {{"
     )
 
 
-def _return_text(found: re.Match[str], channels: _Channels) -> str:
-    values = [found["values"], *(value for _, _, value in channels.outputs)]
-    types = [found["types"], *(kind for _, kind, _ in channels.outputs)]
+def _return_text(returned: re.Match[str], channels: _Channels) -> str:
+    values = [returned["values"], *(value for _, _, value in channels.outputs)]
+    types = [returned["types"], *(kind for _, kind, _ in channels.outputs)]
     return "".join(channels.lines) + f"    return {', '.join(values)} : {', '.join(types)}\n"
 
 
@@ -165,10 +165,10 @@ class _Wrapper:
 
     def accesses(self, number: int, kind: str) -> list[str]:
         """Channels of an array's loads (`ld`) or stores (`st`)."""
-        found: list[str] = []
-        while f"m{number}_{kind}{len(found)}_addr_valid" in self.ports:
-            found.append(f"m{number}_{kind}{len(found)}")
-        return found
+        channels: list[str] = []
+        while f"m{number}_{kind}{len(channels)}_addr_valid" in self.ports:
+            channels.append(f"m{number}_{kind}{len(channels)}")
+        return channels
 
     def declarations(self) -> list[str]:
         """A wire for every port of the design but the clock, the reset and the scalars."""

@@ -60,17 +60,17 @@ class _Exits:
     flags: dict[str, ir.Variable]
 
     def body(self, body: Body) -> Body:
-        found: list[ir.Statement] = []
+        statements: list[ir.Statement] = []
         for position, statement in enumerate(body):
-            found += self.statement(statement)
+            statements += self.statement(statement)
             left = leaves_outward((statement,))
             rest = body[position + 1 :]
             if left and rest:
                 guarded = ir.If(
                     condition=self.stays(left), then=self.body(rest), otherwise=(), line=rest[0].line
                 )
-                return (*found, guarded)
-        return tuple(found)
+                return (*statements, guarded)
+        return tuple(statements)
 
     def stays(self, labels: frozenset[str] | set[str]) -> ir.Expression:
         """Whether none of these blocks was left."""

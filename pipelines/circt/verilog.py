@@ -57,15 +57,15 @@ def one_file(text: str) -> str:
 
 def defaults_for_states(text: str) -> str:
     """Values for the outputs of a state machine in states that it does not have, where it gives none."""
-    found = _STATE_CASE.search(text)
-    if found is None:
+    case = _STATE_CASE.search(text)
+    if case is None:
         return text
-    end = text.find("endmodule", found.end())
-    start = text.rfind("\nmodule ", 0, found.start())
+    end = text.find("endmodule", case.end())
+    start = text.rfind("\nmodule ", 0, case.start())
     outputs = re.findall(r"^\s*reg\s+(output_\d+);", text[start:end], re.MULTILINE)
-    indent = found.group(2)
+    indent = case.group(2)
     lines = [f"{indent}state_next = state_reg;\n", *(f"{indent}{name} = 1'b0;\n" for name in outputs)]
-    place = found.start() + text[found.start() :].index("\n") + 1
+    place = case.start() + text[case.start() :].index("\n") + 1
     return text[:place] + "".join(lines) + text[place:]
 
 

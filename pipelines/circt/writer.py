@@ -136,9 +136,9 @@ class Writer(ABC):
         """Write a body whose carried variables have other names; the values outside are kept."""
         outside = dict(self.out.values)
         self.bind(carried, names)
-        given = write()
+        result = write()
         self.out.values = outside
-        return given
+        return result
 
     def bind(self, carried: _Carried, names: Sequence[str]) -> None:
         """Give the carried variables these values from here on."""
@@ -184,9 +184,9 @@ class StructuredWriter(Writer):
         out.line(f"^bb0({', '.join(f'{name}: {kind}' for name, kind in declared)}):")
 
         def write() -> str:
-            given = body()
-            out.line(f"scf.yield {', '.join([given, *self.inputs(carried)])} : {types}")
-            return given
+            result = body()
+            out.line(f"scf.yield {', '.join([result, *self.inputs(carried)])} : {types}")
+            return result
 
         self.scoped(carried, stepped[1:], write)
         out.line("}")
@@ -287,21 +287,21 @@ class BranchingWriter(Writer):
 
 def _indented(lines: Sequence[str]) -> list[str]:
     """The lines with two spaces a level of braces."""
-    found: list[str] = []
+    indented: list[str] = []
     depth = 0
     for line in lines:
         level = depth - line.startswith("}") - line.startswith("^")
-        found.append("  " * max(level, 0) + line)
+        indented.append("  " * max(level, 0) + line)
         depth += line.count("{") - line.count("}")
-    return found
+    return indented
 
 
 def _all_variables(function: ir.Function) -> dict[str, ir.Variable]:
-    found = {p.name: p for p in function.parameters if isinstance(p, ir.Variable)}
+    variables = {p.name: p for p in function.parameters if isinstance(p, ir.Variable)}
     for statement in ir.walk_statements(function.body):
         if isinstance(statement, ir.Assign | ir.For):
-            found[statement.variable.name] = statement.variable
-    return found
+            variables[statement.variable.name] = statement.variable
+    return variables
 
 
 def mlir_text(function: ir.Function, *, style: type[Writer]) -> str:

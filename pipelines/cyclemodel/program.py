@@ -282,11 +282,11 @@ class _Writer:
         return [f"b{block.index}: {{", *(f"    {line}" for line in lines), "}"]
 
     def variable_lines(self) -> list[str]:
-        given = {a.name: a for a in self.interface.scalars}
+        scalars = {a.name: a for a in self.interface.scalars}
         lines: list[str] = []
         for variable in self.design.graph.variables:
-            start = f"x_{variable.name}" if variable.name in given else "0"
-            if variable.name in given and not variable.type.floating:
+            start = f"x_{variable.name}" if variable.name in scalars else "0"
+            if variable.name in scalars and not variable.type.floating:
                 start = wrapped(start, variable.type)
             lines.append(f"    {container(variable.type)} v_{variable.name} = {start};")
         return lines

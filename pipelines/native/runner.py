@@ -43,14 +43,14 @@ _REASON_CHARACTERS = 300
 
 def compile_rejection(messages: str, top: str) -> str | None:
     """Why gcc refused the program, or None when the fault is not the program's."""
-    found = _COMPILE_ERROR.search(messages)
-    if found:
-        return f"C must compile with gcc -std=c11, got {_cut(found[3])} ({_place(found[1], found[2])})"
-    found = _LINK_ERROR.search(messages)
-    if found and found[2] == TOP_SYMBOL:
+    error = _COMPILE_ERROR.search(messages)
+    if error:
+        return f"C must compile with gcc -std=c11, got {_cut(error[3])} ({_place(error[1], error[2])})"
+    error = _LINK_ERROR.search(messages)
+    if error and error[2] == TOP_SYMBOL:
         return f"C must define the top function {top}, got none (kernel.c)"
-    if found:
-        return f"C must be complete in one file, got {found[1]} {found[2]} (kernel.c)"
+    if error:
+        return f"C must be complete in one file, got {error[1]} {error[2]} (kernel.c)"
     return None
 
 
@@ -62,18 +62,18 @@ def undefined_behaviour(messages: str, places: str, interface: Interface) -> str
         places: content of arrays.txt: where each array and its guards lie.
         interface: names the arrays.
     """
-    found = _RUNTIME_ERROR.search(messages)
-    if found:
-        return f"{_cut(found[3])} ({_place(found[1], found[2])})"
-    found = _ADDRESS_ERROR.search(messages)
-    if not found:
+    error = _RUNTIME_ERROR.search(messages)
+    if error:
+        return f"{_cut(error[3])} ({_place(error[1], error[2])})"
+    error = _ADDRESS_ERROR.search(messages)
+    if not error:
         return None
     frame = _FRAME.search(messages)
     if not frame or frame[1] in _OUTSIDE:
         return None  # not in the program: a fault of the harness or of the sanitizer itself
-    address = int(found[2], 16) if found[2] else None
+    address = int(error[2], 16) if error[2] else None
     array = _array_at(address, places, interface)
-    return f"{_address_fault(found[1], array, messages)} ({_place(frame[1], frame[2])})"
+    return f"{_address_fault(error[1], array, messages)} ({_place(frame[1], frame[2])})"
 
 
 def _place(file: str, line: str) -> str:
@@ -89,8 +89,10 @@ def _cut(message: str) -> str:
 def _address_fault(fault: str, array: str | None, messages: str) -> str:
     if fault == "stack-overflow":
         return "local arrays that do not fit the stack"
-    found = _ACCESS.search(messages)
-    access = {"READ": "reading", "WRITE": "writing"}.get((found[1] or found[2]) if found else "")
+    access_line = _ACCESS.search(messages)
+    access = {"READ": "reading", "WRITE": "writing"}.get(
+        (access_line[1] or access_line[2]) if access_line else ""
+    )
     verb = access or "accessing"
     return f"index out of bounds {verb} {array}" if array else f"{fault} {verb} memory"
 
@@ -356,13 +358,13 @@ class _Session:
             raise _Ended(TOOL_ERROR, f"the plain program must succeed, got {_ending(run)}")
 
     def _outputs(self, name: str) -> bytes:
-        wanted = output_bytes(self.interface)
+        size = output_bytes(self.interface)
         try:
-            content = read_output(self._run_folder(name) / "outputs.bin", most_bytes=wanted)
+            content = read_output(self._run_folder(name) / "outputs.bin", most_bytes=size)
         except SandboxError as error:
             raise _Ended(REJECTED, f"C must return from its top function, {error}") from error
-        if len(content) != wanted:
-            raise _Ended(TOOL_ERROR, f"outputs must be {wanted} bytes, got {len(content)}")
+        if len(content) != size:
+            raise _Ended(TOOL_ERROR, f"outputs must be {size} bytes, got {len(content)}")
         return content
 
     def _require_agreement(self, checked: bytes, plain: bytes) -> None:

@@ -64,15 +64,15 @@ def route_flows(
     if len(same):
         raise NetworkError(f"a flow must join two hosts, got host {ends[0][same[0]]} twice")
     first, queues = _out_queues(topology)
-    wanted = np.unique(ends[1])
-    if len(wanted) * topology.node_count > HOP_LIMIT:
+    ends_of_flows = np.unique(ends[1])
+    if len(ends_of_flows) * topology.node_count > HOP_LIMIT:
         raise NetworkError(
-            f"destinations times nodes must be at most {HOP_LIMIT}, got {len(wanted)} times "
+            f"destinations times nodes must be at most {HOP_LIMIT}, got {len(ends_of_flows)} times "
             f"{topology.node_count}"
         )
     rows = np.full(topology.host_count, -1, np.int64)
-    rows[wanted] = np.arange(len(wanted))
-    hops = _hops_to(wanted, topology.targets, first, queues, topology.host_count)
+    rows[ends_of_flows] = np.arange(len(ends_of_flows))
+    hops = _hops_to(ends_of_flows, topology.targets, first, queues, topology.host_count)
     lengths = hops[rows[ends[1]], ends[0]] if len(ends[0]) else np.zeros(1, np.uint16)
     longest = int(lengths.max())
     if len(ends[0]) * longest > ROUTE_LIMIT:
@@ -80,11 +80,11 @@ def route_flows(
             f"flows times links of the longest route must be at most {ROUTE_LIMIT}, got {len(ends[0])} times "
             f"{longest}"
         )
-    found = np.empty((len(ends[0]), longest), np.int32)
+    routes = np.empty((len(ends[0]), longest), np.int32)
     graph = (topology.targets, first, queues, hops, rows)
     choice = (topology.host_count, routing.kind == ECMP, np.uint64(routing.seed))
-    in_parts(len(found), lambda part: _walk(found[part], ends[0][part], ends[1][part], *graph, *choice))
-    return found
+    in_parts(len(routes), lambda part: _walk(routes[part], ends[0][part], ends[1][part], *graph, *choice))
+    return routes
 
 
 def _out_queues(topology: Topology) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
@@ -96,7 +96,7 @@ def _out_queues(topology: Topology) -> tuple[NDArray[np.int64], NDArray[np.int32
 
 @compiled
 def _hops_to(
-    wanted: NDArray[np.int32],
+    destinations: NDArray[np.int32],
     targets: NDArray[np.int32],
     first: NDArray[np.int64],
     queues: NDArray[np.int32],
@@ -104,17 +104,17 @@ def _hops_to(
 ) -> NDArray[np.uint16]:
     """Links from every node to each wanted host, by breadth-first search; hosts do not forward."""
     nodes = len(first) - 1
-    hops = np.full((len(wanted), nodes), _FAR, np.uint16)
+    hops = np.full((len(destinations), nodes), _FAR, np.uint16)
     front = np.empty(nodes, np.int32)
-    for row in range(len(wanted)):
+    for row in range(len(destinations)):
         own = hops[row]
-        own[wanted[row]] = 0
-        front[0] = wanted[row]
+        own[destinations[row]] = 0
+        front[0] = destinations[row]
         head, tail = 0, 1
         while head < tail:
             node = front[head]
             head += 1
-            if node < host_count and node != wanted[row]:
+            if node < host_count and node != destinations[row]:
                 continue
             for place in range(first[node], first[node + 1]):
                 other = targets[queues[place]]
@@ -136,7 +136,7 @@ def _mixed(value: np.uint64) -> np.uint64:
 
 @compiled
 def _walk(
-    found: NDArray[np.int32],
+    routes: NDArray[np.int32],
     sources: NDArray[np.int32],
     destinations: NDArray[np.int32],
     targets: NDArray[np.int32],
@@ -149,7 +149,7 @@ def _walk(
     seed: np.uint64,
 ) -> None:
     """Every flow's queues, at each node the chosen one of those that lead closer."""
-    found[:] = _NO_QUEUE
+    routes[:] = _NO_QUEUE
     for flow in range(len(sources)):
         node, end = sources[flow], destinations[flow]
         own = hops[rows[end]]
@@ -178,7 +178,7 @@ def _walk(
                 queue = queues[place]
                 if own[targets[queue]] == closer:
                     if digit == 0:
-                        found[flow, hop] = queue
+                        routes[flow, hop] = queue
                         node = targets[queue]
                         break
                     digit -= 1

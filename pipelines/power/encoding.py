@@ -103,9 +103,9 @@ class _Builder:
 
     def delays(self, arcs: Sequence[TimingArc], sources: Numbers, targets: Numbers) -> Numbers:
         """Ticks of arcs from pin to pin, rising and falling, (cells, 2); of several arcs the mean."""
-        found = np.zeros((targets.size, 2), np.float64)
+        delays_ns = np.zeros((targets.size, 2), np.float64)
         if self.timing is None or not arcs:
-            return _ticks(found)
+            return _ticks(delays_ns)
         real = targets < self.netlist.net_count  # a virtual net has neither load nor transition
         known = np.where(real, targets, 0)
         for direction in (RISE, FALL):
@@ -115,8 +115,8 @@ class _Builder:
                 if (arc.delay_rise if direction == RISE else arc.delay_fall) is not None
             ]
             if values:
-                found[:, direction] = np.where(real, np.mean(values, axis=0), 0.0)
-        return _ticks(found)
+                delays_ns[:, direction] = np.where(real, np.mean(values, axis=0), 0.0)
+        return _ticks(delays_ns)
 
     def add_gates(self, pin: Pin | None, expression: Expression, nets: Mapping[str, Numbers]) -> Numbers:
         """Gates that compute an expression of pins; their delays are those of the pin's arcs.

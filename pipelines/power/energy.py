@@ -103,9 +103,9 @@ class CellActivity:
 
     def nets(self, pin: str) -> Indices:
         """Net of the pin of each cell, (cells,); net 0, which never changes, where it is not connected."""
-        found = self.group.pins.get(pin)
+        connected = self.group.pins.get(pin)
         count = len(self.group.names)
-        return np.zeros(count, np.intp) if found is None else np.where(found < 0, 0, found)
+        return np.zeros(count, np.intp) if connected is None else np.where(connected < 0, 0, connected)
 
     def changes(self, pin: str) -> Floats:
         """Changes of a pin, (cells,)."""
@@ -173,10 +173,10 @@ def _state_shares(cells: CellActivity, conditions: Sequence[str | None]) -> list
     shares = [cells.probability(c) for c in conditions]
     if all(c is None for c in conditions):
         return shares
-    given = np.zeros(len(cells.group.names))
+    covered = np.zeros(len(cells.group.names))
     for c, share in zip(conditions, shares, strict=True):
-        given = given + share * (c is not None)
-    rest = np.clip(1.0 - given, 0.0, 1.0)
+        covered = covered + share * (c is not None)
+    rest = np.clip(1.0 - covered, 0.0, 1.0)
     return [rest if c is None else s for c, s in zip(conditions, shares, strict=True)]
 
 

@@ -220,24 +220,24 @@ def estimate_power(
             wall_s=stopwatch() - start,
             simulate_wall_s=simulation.wall_s,
         )
-    found = stimulus.result(simulation.content)
-    parts = power_parts(netlist, liberty, timing, found.activity, clock_period_ns=clock_period_ns)
+    observed = stimulus.result(simulation.content)
+    parts = power_parts(netlist, liberty, timing, observed.activity, clock_period_ns=clock_period_ns)
     lacking = missing_power_data(netlist, liberty)
     power_mw = None if lacking is not None else parts.total_mw
-    time_us = found.latency_cycles * clock_period_ns * 1e-3
+    time_us = observed.latency_cycles * clock_period_ns * 1e-3
     return PowerResult(
         status="ok" if lacking is None else "infeasible",
         reason=lacking,
         power_mw=power_mw,
         energy_nj=None if power_mw is None else power_mw * time_us,
         parts=parts if liberty.nominal_voltage_v > 0 else None,
-        latency_cycles=found.latency_cycles,
-        returned=found.returned,
-        outputs=found.outputs,
-        loads=found.loads,
-        stores=found.stores,
-        toggles=int(found.activity.toggles.sum()),
-        activity=found.activity,
+        latency_cycles=observed.latency_cycles,
+        returned=observed.returned,
+        outputs=observed.outputs,
+        loads=observed.loads,
+        stores=observed.stores,
+        toggles=int(observed.activity.toggles.sum()),
+        activity=observed.activity,
         clock=encoded.clock,
         wall_s=stopwatch() - start,
         simulate_wall_s=simulation.wall_s,

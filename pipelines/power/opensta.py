@@ -318,10 +318,10 @@ def tool_power(
         "report_power -digits 9",
     ]
     text = _run(commands, verilog_of(netlist), liberty_path, folder, timeout_s)
-    found = _TOTAL.search(text)
-    if found is None:
+    total = _TOTAL.search(text)
+    if total is None:
         raise PowerError(f"sta must report power, got: {text.strip()[-300:]}")
-    internal, switching, leakage = (_finite(found.group(i)) * 1e3 for i in (1, 2, 3))
+    internal, switching, leakage = (_finite(total.group(i)) * 1e3 for i in (1, 2, 3))
     return ToolPower(internal_mw=internal, switching_mw=switching, leakage_mw=leakage)
 
 

@@ -87,8 +87,8 @@ def _numbers(values: Sequence[int] | NDArray[Any]) -> bytes:
 
 
 def _bus(nets: NDArray[np.intp] | None) -> bytes:
-    found: NDArray[np.intp] = np.zeros(0, np.intp) if nets is None else nets
-    return _numbers([found.size]) + _numbers(found)
+    bits: NDArray[np.intp] = np.zeros(0, np.intp) if nets is None else nets
+    return _numbers([bits.size]) + _numbers(bits)
 
 
 def _bits(value: NDArray[Any], kind: ScalarType) -> NDArray[np.uint64]:
@@ -246,16 +246,16 @@ class TraceStimulus:
         Raises: PowerError: a port is missing or unknown, or there are fewer than two cycles.
         """
         inputs = self.encoded.netlist.inputs
-        wanted = [n for n, bits in inputs.items() if self.encoded.clock not in bits]
-        if sorted(wanted) != sorted(self.ports) or self.cycles < 2:
+        ports = [n for n, bits in inputs.items() if self.encoded.clock not in bits]
+        if sorted(ports) != sorted(self.ports) or self.cycles < 2:
             raise PowerError(
-                f"a trace must have at least 2 cycles of the ports {', '.join(wanted)}, "
+                f"a trace must have at least 2 cycles of the ports {', '.join(ports)}, "
                 f"got {self.cycles} of {', '.join(self.ports)}"
             )
-        nets = [inputs[n] for n in wanted]
+        nets = [inputs[n] for n in ports]
         bits = [
             (self.ports[n][: self.cycles, None] >> np.arange(b.size, dtype=np.uint64) & np.uint64(1))
-            for n, b in zip(wanted, nets, strict=True)
+            for n, b in zip(ports, nets, strict=True)
         ]
         watched = [self.encoded.netlist.outputs[n] for n in self.watched]
         net_count, watch_count = sum(n.size for n in nets), sum(n.size for n in watched)
@@ -270,10 +270,10 @@ class TraceStimulus:
         watched = [self.encoded.netlist.outputs[n] for n in self.watched]
         width = sum(n.size for n in watched)
         bits = np.frombuffer(content, np.uint8, self.cycles * width).reshape(self.cycles, width)
-        found: dict[str, NDArray[np.uint64]] = {}
+        outputs: dict[str, NDArray[np.uint64]] = {}
         first = 0
         for name, nets in zip(self.watched, watched, strict=True):
             words = bits[:, first : first + nets.size].astype(np.uint64)
-            found[name] = (words << np.arange(nets.size, dtype=np.uint64)).sum(axis=1, dtype=np.uint64)
+            outputs[name] = (words << np.arange(nets.size, dtype=np.uint64)).sum(axis=1, dtype=np.uint64)
             first += nets.size
-        return _activity(self.encoded, content, bits.size, self.cycles - 1), found
+        return _activity(self.encoded, content, bits.size, self.cycles - 1), outputs

@@ -352,8 +352,8 @@ def _order(argument: Argument, kind: str) -> int:
 # ---- messages --------------------------------------------------------------------------------------
 
 
-def _wrong_shape(argument: Argument, kind: str, wanted: str) -> ProgramError:
-    return ProgramError(f"{kind} needs {wanted}, got {argument.name} of shape {_shape_text(argument)}")
+def _wrong_shape(argument: Argument, kind: str, accepted: str) -> ProgramError:
+    return ProgramError(f"{kind} needs {accepted}, got {argument.name} of shape {_shape_text(argument)}")
 
 
 def _shape_text(argument: Argument) -> str:

@@ -44,7 +44,7 @@ def module_ports(verilog: str, module: str) -> dict[str, Port]:
     """
     text = _COMMENT.sub(" ", verilog)
     header = re.search(rf"\bmodule\s+{re.escape(module)}\s*\(([^()]*)\)\s*;", text)
-    found: dict[str, Port] = {}
+    ports: dict[str, Port] = {}
     direction, width = "input", "0"
     for item in header.group(1).split(",") if header else ():
         matched = _PORT.match(" ".join(item.split()))
@@ -53,8 +53,8 @@ def module_ports(verilog: str, module: str) -> dict[str, Port]:
         if matched.group(1) is not None:  # a bare name has the direction and the width of the one before
             direction, width = matched.group(1), matched.group(2) or "0"
         name = matched.group(3)
-        found[name] = Port(name=name, output=direction == "output", width_bits=int(width) + 1)
-    return found
+        ports[name] = Port(name=name, output=direction == "output", width_bits=int(width) + 1)
+    return ports
 
 
 def missing_control(ports: dict[str, Port]) -> str | None:

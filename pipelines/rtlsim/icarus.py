@@ -216,8 +216,8 @@ def icarus_version() -> str:
     run = run_tool(
         [find_tool("iverilog", "iverilog"), "-V"], folder=Path("/"), timeout_s=20, of_processor=True
     )
-    found = re.search(r"version (\S+)", run.stdout)
-    return found.group(1) if found else "unknown"
+    version = re.search(r"version (\S+)", run.stdout)
+    return version.group(1) if version else "unknown"
 
 
 def _write_inputs(interface: Interface, data: DataSet, folder: Path) -> None:

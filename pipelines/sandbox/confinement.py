@@ -145,14 +145,14 @@ def _limit_arguments(limits: Limits) -> list[str]:
 
 
 def _mount_arguments(folder: Path, readable: Sequence[Path]) -> list[str]:
-    made: set[Path] = {Path("/")}
+    folders: set[Path] = {Path("/")}
     arguments: list[str] = []
     for name in _SYSTEM_FOLDERS:
-        arguments += _system_folder(Path(name), made)
+        arguments += _system_folder(Path(name), folders)
     for path in readable:
-        arguments += [*_parents(path, made), "--ro-bind", str(path), str(path)]
+        arguments += [*_parents(path, folders), "--ro-bind", str(path), str(path)]
     arguments += [
-        *_parents(Path("/dev/null"), made),
+        *_parents(Path("/dev/null"), folders),
         "--dev-bind",
         "/dev/null",
         "/dev/null",
@@ -164,18 +164,18 @@ def _mount_arguments(folder: Path, readable: Sequence[Path]) -> list[str]:
     return [*arguments, "--proc", "/proc", "--perms", "0555", "--tmpfs", "/proc/1", "--remount-ro", "/proc/1"]
 
 
-def _system_folder(path: Path, made: set[Path]) -> list[str]:
+def _system_folder(path: Path, folders: set[Path]) -> list[str]:
     if path.is_symlink():
         return ["--symlink", str(path.readlink()), str(path)]
-    return [*_parents(path, made), "--ro-bind", str(path), str(path)] if path.is_dir() else []
+    return [*_parents(path, folders), "--ro-bind", str(path), str(path)] if path.is_dir() else []
 
 
-def _parents(path: Path, made: set[Path]) -> list[str]:
+def _parents(path: Path, folders: set[Path]) -> list[str]:
     """Folders above a path, outermost first; bubblewrap by itself makes them for their owner alone."""
     arguments: list[str] = []
     for parent in reversed(path.parents):
-        if parent not in made:
-            made.add(parent)
+        if parent not in folders:
+            folders.add(parent)
             arguments += ["--perms", "0755", "--dir", str(parent)]
     return arguments
 

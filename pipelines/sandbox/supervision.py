@@ -78,13 +78,13 @@ def _own_bytes(folder: Path) -> int:
 
 
 def _children(folder: Path) -> list[int]:
-    found: list[int] = []
+    children: list[int] = []
     try:
         for task in (folder / "task").iterdir():
-            found += map(int, (task / "children").read_text(encoding="ascii").split())
+            children += map(int, (task / "children").read_text(encoding="ascii").split())
     except OSError:
-        return found
-    return found
+        return children
+    return children
 
 
 def folder_exceeds(folder: Path, *, most_bytes: int, most_entries: int) -> bool:

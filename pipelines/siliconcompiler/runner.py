@@ -84,23 +84,23 @@ def parse_manifest(text: str | bytes, *, step: str) -> FlowMetrics:
         raise SiliconCompilerError(
             f"a manifest must be SiliconCompiler's JSON, got {first['msg']} at {first['loc']}"
         ) from error
-    found = {name: _value(name, metric, step) for name, metric in metrics.items()}
+    values = {name: _value(name, metric, step) for name, metric in metrics.items()}
     for name, least in _LEAST.items():
-        value = found.get(name)
+        value = values.get(name)
         if value is not None and not least <= value <= LARGEST:
             raise SiliconCompilerError(
                 f"metric {name} is {value:g}; accepted: numbers from {least:g} to {LARGEST:g}"
             )
-    if all(value is None for value in found.values()):
+    if all(value is None for value in values.values()):
         steps = sorted({s for metric in metrics.values() for s in metric.node} - {"default", "global"})
         raise SiliconCompilerError(f"a manifest must have metrics of step {step}, got steps {steps}")
     return FlowMetrics(
-        cell_area_um2=found.get("cellarea"),
-        cell_count=_count(found.get("cells")),
-        register_count=_count(found.get("registers")),
-        setup_slack_ns=found.get("setupslack"),
-        leakage_mw=found.get("leakagepower"),
-        error_count=_count(found.get("errors")),
+        cell_area_um2=values.get("cellarea"),
+        cell_count=_count(values.get("cells")),
+        register_count=_count(values.get("registers")),
+        setup_slack_ns=values.get("setupslack"),
+        leakage_mw=values.get("leakagepower"),
+        error_count=_count(values.get("errors")),
     )
 
 
@@ -149,10 +149,10 @@ def tool_version() -> str:
     run = run_tool(
         ["smake", "--file", str(_FLOW), "--version"], folder=Path("/"), timeout_s=120, memory_bytes=None
     )
-    found = re.search(r"\d+\.\d+\.\d+\S*", run.stdout)
-    if run.returncode != 0 or found is None:
+    version = re.search(r"\d+\.\d+\.\d+\S*", run.stdout)
+    if run.returncode != 0 or version is None:
         raise SiliconCompilerError(f"smake must tell its version, got {run.last_words()!r}")
-    return f"{found[0]}+{_VERSION}"
+    return f"{version[0]}+{_VERSION}"
 
 
 def constraints(clock_period_ns: float) -> str:

@@ -277,12 +277,12 @@ def _installed() -> dict[str, Path]:
 
     The two differ for osu050, whose file is osu05_stdcells.lib.
     """
-    found: dict[str, Path] = {}
+    paths: dict[str, Path] = {}
     for root in SEARCH_ROOTS:
         for path in sorted(root.glob(f"**/*{_SUFFIX}")):
-            found.setdefault(path.name.removesuffix(_SUFFIX), path)
-            found.setdefault(path.parent.name, path)
-    return found
+            paths.setdefault(path.name.removesuffix(_SUFFIX), path)
+            paths.setdefault(path.parent.name, path)
+    return paths
 
 
 def find_liberty(name_or_path: str | None) -> Path:
@@ -293,14 +293,14 @@ def find_liberty(name_or_path: str | None) -> Path:
     Returns: absolute path of a file that was read and is liberty with cells in it.
     Raises:  SynthesisError: no such library or file, or the file is not liberty.
     """
-    wanted = name_or_path or DEFAULT_LIBRARY
+    name = name_or_path or DEFAULT_LIBRARY
     installed = _installed()
-    path = installed.get(wanted, Path(wanted))
+    path = installed.get(name, Path(name))
     if not path.exists() or path.is_dir():
         names = ", ".join(sorted(installed)) or "none installed; install qflow-tech-osu018"
         raise SynthesisError(
             f"liberty must be the path of a liberty file or the name of an installed library, "
-            f"got {wanted!r}; names below {SEARCH_ROOTS[0]}: {names}"
+            f"got {name!r}; names below {SEARCH_ROOTS[0]}: {names}"
         )
     load_liberty(path)
     return path.absolute()

@@ -93,10 +93,10 @@ class _Parser:
         token = self.tokens[self.at]
         return token.is_mark and token.text == mark
 
-    def take(self, wanted: str) -> Token:
+    def take(self, expected: str) -> Token:
         if self.at >= len(self.tokens):
             line = self.tokens[-1].line if self.tokens else 1
-            raise self.fail(f"liberty must have {wanted} here, got the end of the file", line)
+            raise self.fail(f"liberty must have {expected} here, got the end of the file", line)
         self.at += 1
         return self.tokens[self.at - 1]
 

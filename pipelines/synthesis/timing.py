@@ -140,16 +140,16 @@ def _arcs(cell: Cell, group: CellGroup) -> Iterator[tuple[Indices, Indices, Timi
 def _arc_blocks(source: Indices, target: Indices, arc: TimingArc, tables: _Tables) -> Iterator[_Block]:
     live = (source >= _FIRST_NET) & (target >= _FIRST_NET)
     if arc.kind in _CLOCKED:  # the active edge starts both directions of the output
-        source, pairs, wanted = (
+        source, pairs, transitions = (
             np.zeros_like(source),
             ((_CLOCK, RISE), (_CLOCK, FALL)),
             (RISE, FALL),
         )
     else:
-        pairs, wanted = _UNATE.get(arc.sense, _NON_UNATE), _COMBINATIONAL.get(arc.kind, ())
+        pairs, transitions = _UNATE.get(arc.sense, _NON_UNATE), _COMBINATIONAL.get(arc.kind, ())
     for before, after in pairs:
         delay, transition = _tables_of(arc, after)
-        if after in wanted and delay is not None and transition is not None:
+        if after in transitions and delay is not None and transition is not None:
             yield _Block(
                 source=_nodes(source[live], before),
                 target=_nodes(target[live], after),

@@ -90,8 +90,8 @@ def model_network(
         back = route_flows(topology, traffic.destinations, traffic.sources, routing)
         size = np.full(len(back), float(traffic.header_bytes + ack_bytes))
         acks = _streams(traffic, back, replace(moments, mean_bytes=size, second_bytes2=size**2))
-    given = [data] if acks is None else [data, acks]
-    queues = model_queues(topology, *given, capacity=capacity)
+    streams = [data] if acks is None else [data, acks]
+    queues = model_queues(topology, *streams, capacity=capacity)
     return NetworkModel(
         topology=topology, traffic=traffic, queues=queues, data=data, acks=acks, capacity=capacity
     )
@@ -264,7 +264,7 @@ def _sums(
 
     Waits are given by stream when all packets have one size, else by flow and hop.
     """
-    found = np.zeros((4, routes.shape[0]))
+    sums = np.zeros((4, routes.shape[0]))
     waiting = np.zeros(len(byte_s))
     for flow in range(routes.shape[0]):
         before, wait, base, variance, deviation = -1, 0.0, 0.0, 0.0, 0.0
@@ -280,8 +280,8 @@ def _sums(
             deviation += here * math.sqrt(spread[stream])
             waiting[queue] += rates[flow] * here
             before = queue
-        found[0, flow], found[1, flow], found[2, flow], found[3, flow] = wait, base, variance, deviation
-    return found, waiting
+        sums[0, flow], sums[1, flow], sums[2, flow], sums[3, flow] = wait, base, variance, deviation
+    return sums, waiting
 
 
 def wait_by_stream_s(
@@ -339,7 +339,7 @@ def _hop_waits(
     position: NDArray[np.int64],
     entry: int,
 ) -> NDArray[np.float64]:
-    found = np.zeros(routes.shape)
+    waits = np.zeros(routes.shape)
     for flow in range(routes.shape[0]):
         before = -1
         for hop in range(routes.shape[1]):
@@ -352,9 +352,9 @@ def _hop_waits(
             if larger_s[stream] > service:
                 left = idle[stream] * max(0.0, larger_s[stream] / 2.0 - service)
                 wait += behind[stream] * (larger_s[stream] - service + left)
-            found[flow, hop] = max(0.0, max(0.0, wait) * factor[stream] + shift_s[stream])
+            waits[flow, hop] = max(0.0, max(0.0, wait) * factor[stream] + shift_s[stream])
             before = queue
-    return found
+    return waits
 
 
 def rtt_quantile_s(latency: FlowLatency, probability: float) -> NDArray[np.float64]:

@@ -137,16 +137,16 @@ def _together(loads: Sequence[StreamLoad]) -> StreamLoad:
     return StreamLoad(**{name: np.sum([getattr(load, name) for load in loads], axis=0) for name in names})
 
 
-def _part_sums(pairs: Pairs, given: Streams, byte_s: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+def _part_sums(pairs: Pairs, streams: Streams, byte_s: NDArray[np.float64]) -> list[NDArray[np.float64]]:
     """Sums by stream of parts of flows. Each (streams, 5)"""
 
     def part_sums(part: slice) -> NDArray[np.float64]:
         return _sums(
-            given.routes[part],
-            given.rates_per_s[part],
-            given.mean_bytes[part],
-            given.second_bytes2[part],
-            given.scvs[part],
+            streams.routes[part],
+            streams.rates_per_s[part],
+            streams.mean_bytes[part],
+            streams.second_bytes2[part],
+            streams.scvs[part],
             byte_s,
             pairs.first,
             pairs.position,
@@ -154,7 +154,7 @@ def _part_sums(pairs: Pairs, given: Streams, byte_s: NDArray[np.float64]) -> lis
             pairs.count,
         )
 
-    return in_parts(len(given.routes), part_sums)
+    return in_parts(len(streams.routes), part_sums)
 
 
 @compiled
@@ -225,7 +225,7 @@ def model_queues(topology: Topology, *streams: Streams, capacity: int | None) ->
     Raises: NetworkError: a queue without end is offered more than it can send.
     """
     pairs = pairs_of(topology)
-    loads = tuple(stream_load(topology, pairs, given) for given in streams)
+    loads = tuple(stream_load(topology, pairs, flows) for flows in streams)
     load = _together(loads)
     offered = np.bincount(pairs.queue, load.utilisation, topology.queue_count)
     if capacity is None and len(offered) and offered.max() >= 1.0:
@@ -239,8 +239,8 @@ def model_queues(topology: Topology, *streams: Streams, capacity: int | None) ->
     by_queue = used[np.argsort(pairs.queue[used], kind="stable")]
     begins = np.searchsorted(pairs.queue[by_queue], np.arange(topology.queue_count + 1))
     order, circular = _order(pairs.before, pairs.queue, by_queue, topology.queue_count)
-    found = np.zeros((7, topology.queue_count))
-    found[0] = np.bincount(pairs.queue, load.rate_per_s, topology.queue_count)
+    figures = np.zeros((7, topology.queue_count))
+    figures[0] = np.bincount(pairs.queue, load.rate_per_s, topology.queue_count)
     scvs, tree = np.ones(pairs.count), np.zeros(pairs.count)
     # Flows of one stream enter the network with these; at later queues decomposition gives others.
     entries = used[pairs.before[used] < 0]
@@ -257,20 +257,20 @@ def model_queues(topology: Topology, *streams: Streams, capacity: int | None) ->
             load.service2_s,
             load.burst_s,
             -1 if capacity is None else capacity + 1,
-            found,
+            figures,
             scvs,
             tree,
         )
         if np.max(np.abs(scvs - before), initial=0.0) < _TOLERANCE:
             break
     return QueueModel(
-        rate_per_s=found[0],
-        utilisation=found[1],
-        arrival_scv=found[2],
-        service_scv=found[3],
-        departure_scv=found[4],
-        common_s=found[5],
-        finite=found[6],
+        rate_per_s=figures[0],
+        utilisation=figures[1],
+        arrival_scv=figures[2],
+        service_scv=figures[3],
+        departure_scv=figures[4],
+        common_s=figures[5],
+        finite=figures[6],
         stream_scv=scvs,
         tree_wait_s=tree,
         load=load,
@@ -339,7 +339,7 @@ def _pass(
     service2: NDArray[np.float64],
     bursts: NDArray[np.float64],
     capacity: int,
-    found: NDArray[np.float64],
+    figures: NDArray[np.float64],
     scvs: NDArray[np.float64],
     tree: NDArray[np.float64],
 ) -> None:
@@ -351,8 +351,8 @@ def _pass(
             source = before[stream]
             own, used = float(rates[stream]), float(utilisations[stream])
             if source >= 0:
-                share = own / found[0, source]
-                scvs[stream] = 1.0 + share * (found[4, source] - 1.0)
+                share = own / figures[0, source]
+                scvs[stream] = 1.0 + share * (figures[4, source] - 1.0)
             rate += own
             busy += used
             square += float(service2[stream])
@@ -363,14 +363,14 @@ def _pass(
             continue
         service = busy / rate
         full = min(busy, NEARLY_FULL)
-        found[1, queue] = busy
-        found[2, queue] = variation / rate
-        found[3, queue] = max(0.0, square / rate / (service * service) - 1.0)
-        found[4, queue] = full * full * found[3, queue] + (1.0 - full * full) * found[2, queue]
+        figures[1, queue] = busy
+        figures[2, queue] = variation / rate
+        figures[3, queue] = max(0.0, square / rate / (service * service) - 1.0)
+        figures[4, queue] = full * full * figures[3, queue] + (1.0 - full * full) * figures[2, queue]
         common = work / (2.0 * (1.0 - full))
-        found[5, queue] = common
-        wait = common + service * (found[2, queue] - 1.0) / 2.0
-        found[6, queue] = _finite_factor(wait, float(work), rate, busy, found[2, queue], capacity)
+        figures[5, queue] = common
+        wait = common + service * (figures[2, queue] - 1.0) / 2.0
+        figures[6, queue] = _finite_factor(wait, float(work), rate, busy, figures[2, queue], capacity)
         straight = (square + burst) / (2.0 * (1.0 - full))
         for place in range(begins[queue], begins[queue + 1]):
             stream = by_queue[place]

@@ -187,10 +187,10 @@ def runs_of(group: RunGroup, *, timeout_s: float = 3600.0) -> tuple[NetworkRun, 
     Raises: NetworkError: a value is out of range.
     """
     points = _grid(group) if group.samples is None else _draws(group, group.samples)
-    found = dict.fromkeys(_run(group, point, timeout_s) for point in points)
-    if len(found) > RUN_LIMIT:
-        raise NetworkError(f"a group must have at most {RUN_LIMIT} runs, got {len(found)} of {group.name}")
-    return tuple(found)
+    runs = dict.fromkeys(_run(group, point, timeout_s) for point in points)
+    if len(runs) > RUN_LIMIT:
+        raise NetworkError(f"a group must have at most {RUN_LIMIT} runs, got {len(runs)} of {group.name}")
+    return tuple(runs)
 
 
 Point = dict[str, Any]

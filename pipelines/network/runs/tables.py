@@ -108,12 +108,12 @@ def _spread(name: str, flows: NDArray[np.int32], times: NDArray[np.int64], count
     begins = np.searchsorted(keys, np.arange(count + 1, dtype=np.int64) << _TIME_BITS)
     counts = np.diff(begins)
     means = np.bincount(flows, times, count) / np.maximum(counts, 1)
-    found = {f"{name}_mean_ns": _whole_or_null(means, counts > 0)}
+    columns = {f"{name}_mean_ns": _whole_or_null(means, counts > 0)}
     for probability in QUANTILES:
         at = begins[:-1] + np.ceil(probability * counts).astype(np.int64) - 1
         values = keys[np.clip(at, 0, len(keys) - 1)] if len(keys) else np.zeros(count, np.int64)
-        found[f"{name}_p{round(100 * probability)}_ns"] = _whole_or_null(values & _TIMES, counts > 0)
-    return found
+        columns[f"{name}_p{round(100 * probability)}_ns"] = _whole_or_null(values & _TIMES, counts > 0)
+    return columns
 
 
 def _whole_or_null(values: NDArray[np.float64] | NDArray[np.int64], is_there: NDArray[np.bool_]) -> pa.Array:
@@ -169,11 +169,11 @@ def run_tables(run: NetworkRun, run_id: str, sums: PacketSums) -> tuple[float, p
     """Utilisation that a run's flows offer to its busiest queue, rows of network_flows and network_hops."""
     model = model_of(run)
     waits = [stream_waits(model, estimate) for estimate in ESTIMATES]
-    latencies = [flow_latency(model, given) for given in waits]
+    latencies = [flow_latency(model, wait) for wait in waits]
     entropy, tree = (found.delay_s if model.acks is None else found.rtt_s for found in latencies)
     flows = {"base_ns": _whole(latencies[0].base_s), "entropy_ns": _whole(entropy), "tree_ns": _whole(tree)}
     ways = [model.data] if model.acks is None else [model.data, model.acks]
-    estimates = [[hop_waits_s(model, streams, given) for given in waits] for streams in ways]
+    estimates = [[hop_waits_s(model, streams, wait) for wait in waits] for streams in ways]
     parts = [_hop_estimates(model, streams, found) for streams, found in zip(ways, estimates, strict=True)]
     whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     order = np.lexsort((whole.pop("hop"), whole.pop("flow")))  # a stable order keeps data before acks
@@ -192,9 +192,9 @@ def _whole(seconds: NDArray[np.float64]) -> NDArray[np.int64]:
 
 def _table(name: str, run_id: str, sums: pa.Table, columns: dict[str, Any]) -> pa.Table:
     schema = table_spec(name).schema()
-    given: dict[str, Any] = {column: sums.column(column) for column in sums.column_names} | columns
-    given["run_id"] = pa.array([run_id] * len(sums), pa.string())
-    return pa.table({field.name: given[field.name] for field in schema}).cast(schema)
+    values: dict[str, Any] = {column: sums.column(column) for column in sums.column_names} | columns
+    values["run_id"] = pa.array([run_id] * len(sums), pa.string())
+    return pa.table({field.name: values[field.name] for field in schema}).cast(schema)
 
 
 def _hop_estimates(

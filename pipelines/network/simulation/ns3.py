@@ -62,8 +62,8 @@ def _wheel() -> Ns3Install | None:
         return None
     root = Path(str(package.locate_file("ns3")))
     for folder in (root / "lib64", root / "lib"):
-        if (found := _install(root / "include", folder, package.version)) is not None:
-            return found
+        if (installation := _install(root / "include", folder, package.version)) is not None:
+            return installation
     return None
 
 
@@ -72,9 +72,9 @@ def _debian(system: Path) -> Ns3Install | None:
         for file in sorted(folder.glob("ns3*-core.pc")):
             version = _VERSION_LINE.search(file.read_text())
             for include in (system / "include", *sorted(system.glob("include/ns3.*"))):
-                found = version and _install(include, folder.parent, version.group(1))
-                if found:
-                    return found
+                installation = version and _install(include, folder.parent, version.group(1))
+                if installation:
+                    return installation
     return None
 
 
@@ -103,13 +103,13 @@ def _prefixes(library_folder: Path) -> Iterator[str]:
 
 @cache
 def _installed() -> Ns3Install:
-    found = find_ns3()
-    if found is None:
+    installation = find_ns3()
+    if installation is None:
         raise NetworkError(
             "ns-3 must be installed with its headers, got none; "
             "`pip install ns3` or `apt-get install libns3-dev` brings it"
         )
-    return found
+    return installation
 
 
 def engine_version() -> str:

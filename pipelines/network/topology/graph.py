@@ -94,7 +94,7 @@ def topology_of_links(name: str, *, host_count: int, tiers: Sequence[int], links
     _check_ways(sources, len(tiers))
     tier_of = np.asarray(tiers, np.int32)
     names, kinds = _kinds(tier_of, sources, targets)
-    found = Topology(
+    topology = Topology(
         name=name,
         host_count=host_count,
         tiers=tier_of,
@@ -105,8 +105,8 @@ def topology_of_links(name: str, *, host_count: int, tiers: Sequence[int], links
         kinds=kinds,
         kind_names=names,
     )
-    check_hosts(found)
-    return found
+    check_hosts(topology)
+    return topology
 
 
 def check_counts(nodes: int, links: int) -> None:
@@ -183,9 +183,9 @@ def _reached_from(topology: Topology, host: int) -> NDArray[np.bool_]:
     front = reached.copy()
     while front.any():
         forwards = front[topology.sources]
-        found = np.zeros_like(reached)
-        found[topology.targets[forwards]] = True
-        found &= ~reached
-        reached |= found
-        front = found & (topology.tiers != HOST_TIER)
+        reached_now = np.zeros_like(reached)
+        reached_now[topology.targets[forwards]] = True
+        reached_now &= ~reached
+        reached |= reached_now
+        front = reached_now & (topology.tiers != HOST_TIER)
     return reached

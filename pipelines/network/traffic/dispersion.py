@@ -78,12 +78,12 @@ def flow_moments(
     rates = counts / schedule.duration_s
     spread = _spreads(schedule, wire_bytes, scales_s, flow_count)
     by_scale = 1.0 + (spread / rates - second) / mean**2  # (scales, flows)
-    found = np.zeros(flow_count)
+    dispersion = np.zeros(flow_count)
     for end in ends:
         predicted_s = _predicted_s(by_scale, end, rates, mean, second)
         measured_s = _measured_s(schedule, end, wire_bytes, capacity)
-        found += _at_scale_of_hosts(by_scale, end.hosts, predicted_s, measured_s) / 2.0
-    scvs = np.where(counts < FEW_PACKETS, 1.0, np.clip(found, 0.0, SCV_LIMIT))
+        dispersion += _at_scale_of_hosts(by_scale, end.hosts, predicted_s, measured_s) / 2.0
+    scvs = np.where(counts < FEW_PACKETS, 1.0, np.clip(dispersion, 0.0, SCV_LIMIT))
     return FlowMoments(mean_bytes=mean, second_bytes2=second, scvs=scvs)
 
 
@@ -102,9 +102,9 @@ def _byte_s(topology: Topology, *, is_inward: bool) -> NDArray[np.float64]:
     """Time of sending a byte to every host or from it. (hosts,)"""
     hosts = topology.targets if is_inward else topology.sources
     is_ours = hosts < topology.host_count
-    found = np.empty(topology.host_count)
-    found[hosts[is_ours]] = 8.0 / topology.rates_bps[is_ours]
-    return found
+    seconds = np.empty(topology.host_count)
+    seconds[hosts[is_ours]] = 8.0 / topology.rates_bps[is_ours]
+    return seconds
 
 
 def _spreads(

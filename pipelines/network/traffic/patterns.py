@@ -183,9 +183,9 @@ def _taking_part(topology: Topology, pattern: Pattern) -> NDArray[np.int64]:
     count = topology.host_count
     if pattern.density == 1.0:
         return np.arange(count)
-    wanted = round(count * pattern.density)
-    if wanted < 2:
+    participants = round(count * pattern.density)
+    if participants < 2:
         raise NetworkError(f"a density must leave 2 or more of {count} hosts, got {pattern.density}")
     return np.sort(
-        np.random.Generator(np.random.Philox(key=pattern.seed)).choice(count, wanted, replace=False)
+        np.random.Generator(np.random.Philox(key=pattern.seed)).choice(count, participants, replace=False)
     )

@@ -169,8 +169,8 @@ def _parquet_batches(file: BinaryIO) -> Iterator[Any]:
         kind = schema.field(name).type
         is_time = name == COLUMNS[0]
         if not (pa.types.is_integer(kind) or (is_time and pa.types.is_floating(kind))):
-            wanted = "numbers" if is_time else "whole numbers"
-            raise NetworkError(f"a trace's column {name} must be of {wanted}, got {kind}")
+            accepted = "numbers" if is_time else "whole numbers"
+            raise NetworkError(f"a trace's column {name} must be of {accepted}, got {kind}")
     return content.iter_batches(columns=list(COLUMNS))
 
 
@@ -197,7 +197,7 @@ def _columns(batches: Iterator[Any]) -> dict[str, NDArray[Any]]:
             raise NetworkError(f"a trace must have at most {FILE_PACKET_LIMIT} packets, got more")
     if count == 0:
         raise NetworkError("a trace must have packets, got none")
-    return {name: np.concatenate(found) for name, found in parts.items()}
+    return {name: np.concatenate(pieces) for name, pieces in parts.items()}
 
 
 def _numbers(values: Any, name: str, rows_before: int) -> NDArray[Any]:
@@ -207,9 +207,9 @@ def _numbers(values: Any, name: str, rows_before: int) -> NDArray[Any]:
         values = pc.utf8_trim_whitespace(values)
     if values.null_count or not _casts(values, kind):
         row = _first_wrong(values, kind)
-        wanted = "a number" if name == COLUMNS[0] else "a whole number of 32 bits"
+        accepted = "a number" if name == COLUMNS[0] else "a whole number of 32 bits"
         raise NetworkError(
-            f"a packet's {name} must be {wanted}, got {repr(values[row].as_py())[:60]} in row "
+            f"a packet's {name} must be {accepted}, got {repr(values[row].as_py())[:60]} in row "
             f"{rows_before + row + 1}"
         )
     return pc.cast(values, kind).to_numpy(zero_copy_only=False)

@@ -31,13 +31,13 @@ class PlaceWriter:
         counters = scope.counters()
         if not counters and (scope.loops or not scope.readable_arrays()):
             return self._first_elements()
-        found = [a for a in scope.readable_arrays() if must is None or _indexable(a, must)]
+        arrays = [a for a in scope.readable_arrays() if must is None or _indexable(a, must)]
         room = len(scope.inputs) < _MOST_INPUTS
-        if counters and room and (not found or scope.chance(0.3)):
+        if counters and room and (not arrays or scope.chance(0.3)):
             return self._new_array_element(must)
-        if not found:
+        if not arrays:
             return None
-        array = self.random.choice(found)
+        array = self.random.choice(arrays)
         return op.element(array, self.subscripts(array, must))
 
     def innermost_leaf(self) -> list[Expression]:
@@ -47,9 +47,9 @@ class PlaceWriter:
         if variable is None:
             return []
         if any(v == variable for v, _ in scope.counters()) and scope.chance(0.9):
-            found = self.element_leaf(variable)
-            if found is not None:
-                return [found]
+            leaf = self.element_leaf(variable)
+            if leaf is not None:
+                return [leaf]
         return [op.read(variable)]
 
     def subscripts(self, array: Array, must: Variable | None = None) -> tuple[Expression, ...]:
@@ -57,13 +57,13 @@ class PlaceWriter:
         fitting = [d for d, e in enumerate(array.shape) if must is not None and must.high < e.value]
         place = self.random.choice(fitting) if fitting else None
         used: list[str] = [] if must is None else [must.name]
-        found: list[Expression] = []
+        indices: list[Expression] = []
         for dimension, extent in enumerate(array.shape):
             if dimension == place and must is not None:
-                found.append(self._near(must, extent))
+                indices.append(self._near(must, extent))
             else:
-                found.append(self.subscript(extent, used))
-        return tuple(found)
+                indices.append(self.subscript(extent, used))
+        return tuple(indices)
 
     def subscript(self, extent: Extent, used: list[str]) -> Expression:
         """A subscript below an extent, by a loop variable that the others do not use if there is one."""
@@ -100,13 +100,13 @@ class PlaceWriter:
             return value
         if extent.value & (extent.value - 1) == 0:
             mask = op.constant(extent.value - 1, INT32, f"{extent.text} - 1")
-            found = op.binary("&", value, mask)
+            wrapped = op.binary("&", value, mask)
         elif value.low >= 0:
-            found = op.binary("%", value, op.extent_value(extent))
+            wrapped = op.binary("%", value, op.extent_value(extent))
         else:
             size = op.binary("&", value, op.integer(255))
-            found = None if size is None else op.binary("%", size, op.extent_value(extent))
-        return found if found is not None else op.integer(self.random.randrange(extent.value))
+            wrapped = None if size is None else op.binary("%", size, op.extent_value(extent))
+        return wrapped if wrapped is not None else op.integer(self.random.randrange(extent.value))
 
     def _near(self, variable: Variable, extent: Extent) -> Expression:
         """A loop variable, one beside it, or from the other end, in range."""
@@ -116,15 +116,15 @@ class PlaceWriter:
         step = op.integer(self.random.choice((1, 1, 2)))
         last = op.constant(extent.value - 1, INT32, f"{extent.text} - 1")
         if variable.high == extent.value - 1 and self.scope.chance(0.3):
-            found = op.binary("-", last, plain)
+            shifted = op.binary("-", last, plain)
         else:
-            found = op.binary(self.random.choice("+-"), plain, step)
-        if found is None:
+            shifted = op.binary(self.random.choice("+-"), plain, step)
+        if shifted is None:
             return plain
-        if found.low >= 0 and found.high < extent.value:
-            return found
-        if found.low >= 0 and self.scope.chance(0.4):
-            return self._wrapped(found, extent)
+        if shifted.low >= 0 and shifted.high < extent.value:
+            return shifted
+        if shifted.low >= 0 and self.scope.chance(0.4):
+            return self._wrapped(shifted, extent)
         return plain
 
     def _new_array_element(self, must: Variable | None) -> Expression:
@@ -198,13 +198,13 @@ class ConditionWriter:
     def condition(self) -> Expression:
         """A condition; sometimes two of them joined."""
         for _ in range(_TRIES):
-            found = self._comparison()
-            if found is None:
+            comparison = self._comparison()
+            if comparison is None:
                 continue
             other = self._comparison() if self.scope.chance(0.1) else None
-            if other is not None and other != found:
-                return op.possible(op.binary(self.random.choice(("&&", "||")), found, other))
-            return found
+            if other is not None and other != comparison:
+                return op.possible(op.binary(self.random.choice(("&&", "||")), comparison, other))
+            return comparison
         return self._of_argument()
 
     def rare_condition(self) -> Expression | None:
@@ -229,8 +229,8 @@ class ConditionWriter:
         variables = self.scope.loop_variables()
         if variables:
             return op.read(variables[-1])
-        found = [v for v in self.scope.arguments if not v.type.floating]
-        return op.read(self.random.choice(found) if found else self.scope.new_argument(INT32))
+        scalars = [v for v in self.scope.arguments if not v.type.floating]
+        return op.read(self.random.choice(scalars) if scalars else self.scope.new_argument(INT32))
 
     def condition_on(self, variable: Variable) -> Expression | None:
         """A comparison of an element that a loop variable selects."""
@@ -311,17 +311,17 @@ class ConditionWriter:
     def _of_computed(self) -> Expression | None:
         """The lowest bits of a computed integer, or the sign of a number."""
         scope = self.scope
-        found: list[Expression] = [op.read(v) for v in scope.pending() if v.name not in scope.sums]
+        candidates: list[Expression] = [op.read(v) for v in scope.pending() if v.name not in scope.sums]
         arrays = [a for a in scope.readable_arrays() if not self._is_constant(a)]
         if arrays and scope.counters():
             array = self.random.choice(arrays)
             place = op.element(array, self.places.subscripts(array))
             if array in scope.outputs and array.type.floating:
                 return self.threshold(place, array.drawn, _BALANCED)
-            found.append(place)
-        if not found:
+            candidates.append(place)
+        if not candidates:
             return None
-        value = self.random.choice(found)
+        value = self.random.choice(candidates)
         if value.type.floating:
             return op.compare(self.random.choice("<>"), value, op.constant(0.0, value.type))
         return self.parity(value)

@@ -228,14 +228,14 @@ class Scope:
 
     def readable_arrays(self) -> list[Array]:
         """Arrays that may be read at the current point."""
-        found = [*self.inputs, *self.tables, *self.local_arrays, *self.outputs]
-        return [a for a in found if a.name not in self.closed and a.name not in self.barred]
+        arrays = [*self.inputs, *self.tables, *self.local_arrays, *self.outputs]
+        return [a for a in arrays if a.name not in self.closed and a.name not in self.barred]
 
     def writable_arrays(self) -> list[Array]:
         """Live arrays that may be written at the current point."""
-        found = [*self.outputs, *self.local_arrays]
+        arrays = [*self.outputs, *self.local_arrays]
         barred = (*self.closed, *self.barred, *self.locked)
-        return [a for a in found if a.name not in barred]
+        return [a for a in arrays if a.name not in barred]
 
     def updatable(self) -> list[Variable]:
         """Live variables that a statement may change."""

@@ -193,16 +193,16 @@ class Bench:
         """
         ranks = (rank,) if isinstance(rank, int) else tuple(rank)
         taken = [t.name for t in self.bindings.values()]
-        found = [
+        tensors = [
             t
             for t in self.pool.tensors
             if t.type == "element" and len(t.shape) in ranks and accept(t.shape) and t.name not in taken
         ]
-        waiting = [t for t in found if t.name in self.pool.unused]
+        waiting = [t for t in tensors if t.name in self.pool.unused]
         if waiting and self.flip(0.85):
             return self._bind(role, self.random.choice(waiting))
-        if found and self.flip(0.6):
-            return self._bind(role, self.random.choice(found))
+        if tensors and self.flip(0.6):
+            return self._bind(role, self.random.choice(tensors))
         for _ in range(20):
             shape = self._new_shape(self.random.choice(ranks))
             if accept(shape):
@@ -212,13 +212,13 @@ class Bench:
     def weight(self, role: str, shape: Sequence[int], *, sharing: float = 0.3) -> Tensor:
         """A tensor of a given shape: a result of the graph or a new external one."""
         taken = [t.name for t in self.bindings.values()]
-        found = [
+        tensors = [
             t
             for t in self.pool.tensors
             if t.type == "element" and t.shape == tuple(shape) and t.name not in taken
         ]
-        if found and self.flip(sharing):
-            return self._bind(role, self.random.choice(found))
+        if tensors and self.flip(sharing):
+            return self._bind(role, self.random.choice(tensors))
         return self.external(role, shape, self.random.choice(self.element.weights))
 
     def external(

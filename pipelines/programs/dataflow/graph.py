@@ -87,8 +87,8 @@ def _cost(node: Node, floating: bool) -> float:
 def _statement_cost(text: str, floating: bool) -> float:
     accesses = 0
     plain = text
-    while found := _SUBSCRIPTS.findall(plain):
-        accesses += len(found)
+    while subscripts := _SUBSCRIPTS.findall(plain):
+        accesses += len(subscripts)
         plain = _SUBSCRIPTS.sub("v", plain)
     plain = _INSIDE.sub("", plain)
     cost = 0.0
@@ -151,14 +151,14 @@ def random_graph(
              fitted.
     """
     pool = new_pool(generator, options)
-    wanted = generator.randint(options.minimum_operators, options.maximum_operators)
+    count = generator.randint(options.minimum_operators, options.maximum_operators)
     nodes: list[Placed] = []
     cycles = 0.0
     for _ in range(ATTEMPTS):
-        if len(nodes) == wanted:
+        if len(nodes) == count:
             break
         # A share of what is left, so that later operators find room, too.
-        room = (options.cycle_budget - cycles) / max(1.0, (wanted - len(nodes)) * 0.5)
+        room = (options.cycle_budget - cycles) / max(1.0, (count - len(nodes)) * 0.5)
         placed = _place(pool, nodes, _draw(generator, operators), generator, room)
         if placed:
             nodes.append(placed[0])

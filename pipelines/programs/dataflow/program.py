@@ -138,11 +138,11 @@ def swept_inputs(program: ProgramRow, *, fractions: Sequence[float] = SWEEP) -> 
         raise ProgramError(f"a sweep needs a program with a graph, got {program.name}")
     scalars: dict[str, dict[str, int]] = json.loads(program.graph)["scalars"]
     inputs: dict[str, Any] = json.loads(program.inputs)
-    found: dict[str, None] = {}
+    specifications: dict[str, None] = {}
     for fraction in fractions if scalars else (0.0,):
         changed = {name: _moved(scalar, fraction) for name, scalar in scalars.items()}
-        found[canonical_json(inputs | changed)] = None
-    return tuple(found)
+        specifications[canonical_json(inputs | changed)] = None
+    return tuple(specifications)
 
 
 def _moved(scalar: dict[str, int], fraction: float) -> dict[str, Any]:

@@ -132,14 +132,14 @@ def depth_of(nodes: Sequence[Node]) -> int:
 
 def shape_of(nodes: Sequence[Node]) -> list[list[object]]:
     """The loops as nested lists [variable, trips, step, loops inside], for the graph's JSON."""
-    found: list[list[object]] = []
+    loops: list[list[object]] = []
     for node in nodes:
         if isinstance(node, Loop | While):
             name, step = (node.variable, node.step) if isinstance(node, Loop) else ("while", "")
-            found.append([name, node.trips, step, shape_of(node.body)])
+            loops.append([name, node.trips, step, shape_of(node.body)])
         else:
-            found.extend(shape_of(children(node)))
-    return found
+            loops.extend(shape_of(children(node)))
+    return loops
 
 
 INDENT = "    "

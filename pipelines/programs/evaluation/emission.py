@@ -32,15 +32,15 @@ def loops_of(text: str, sizes: Mapping[str, int]) -> Loops:
 
 
 def _inside(node: c_ast.Node, sizes: Mapping[str, int]) -> Loops:
-    found: Loops = []
+    loops: Loops = []
     for _, child in node.children():
         if isinstance(child, c_ast.For):
-            found.append([*_header(child, sizes), _inside(child.stmt, sizes)])
+            loops.append([*_header(child, sizes), _inside(child.stmt, sizes)])
         elif isinstance(child, c_ast.While | c_ast.DoWhile):
-            found.append([None, None, None, _inside(child.stmt, sizes)])
+            loops.append([None, None, None, _inside(child.stmt, sizes)])
         else:
-            found += _inside(child, sizes)
-    return found
+            loops += _inside(child, sizes)
+    return loops
 
 
 def _header(loop: c_ast.For, sizes: Mapping[str, int]) -> tuple[str, int | None, str]:
@@ -216,15 +216,15 @@ class Emission:
     @property
     def inputs(self) -> dict[str, Any]:
         """Input specification of every argument that the graph reads first, and of the scalars."""
-        given = self._workload.data
-        found: dict[str, Any] = {}
+        data = self._workload.data
+        specification: dict[str, Any] = {}
         for name in self._tensors:
-            pattern = next((p for p in given if fnmatchcase(name, p)), None)
+            pattern = next((p for p in data if fnmatchcase(name, p)), None)
             if name not in self._written and pattern is not None:
-                found[name] = dict(given[pattern])
+                specification[name] = dict(data[pattern])
         for name, base in self._workload.scalars.items():
-            found[name] = {"kind": "constant", "value": base}
-        return found
+            specification[name] = {"kind": "constant", "value": base}
+        return specification
 
     @property
     def operators(self) -> tuple[str, ...]:
@@ -257,14 +257,14 @@ class Emission:
 
     def _edges(self) -> list[dict[str, Any]]:
         makers: dict[str, str] = {}
-        found: list[dict[str, Any]] = []
+        edges: list[dict[str, Any]] = []
         for _, each, node in self._nodes:
             for role, tensor in self._read(each).items():
                 shape = list(self._tensors[tensor].shape)
                 edge = {"tensor": tensor, "from": makers.get(tensor), "to": node, "role": role}
-                found.append({**edge, "shape": shape})
+                edges.append({**edge, "shape": shape})
             makers[each.arguments["out"]] = node
-        return found
+        return edges
 
     def _repeated(self) -> dict[str, Any] | None:
         if self._workload.repeated is None:

@@ -33,9 +33,9 @@ class Prompt:
             raise ProgramError(f"a prompt's name must be of a-z, 0-9 and _, got {self.name!r}")
         if len(self.text.encode()) > LONGEST_BYTES:
             raise ProgramError(f"a prompt must be at most {LONGEST_BYTES} bytes, got more ({self.name})")
-        found = set(_PLACE.findall(self.text))
-        unknown = sorted(found - set(PLACES))
-        if unknown or "source" not in found:
+        places = set(_PLACE.findall(self.text))
+        unknown = sorted(places - set(PLACES))
+        if unknown or "source" not in places:
             valid = ", ".join("{{" + place + "}}" for place in PLACES)
             got = ", ".join(unknown) or "no {{source}}"
             raise ProgramError(

@@ -137,12 +137,12 @@ def concat(bench: Bench) -> Built:
     bench.parameter("axis", axis)
     other = list(a.shape)
     other[axis] = bench.random.randint(2, 6)
-    found = [
+    tensors = [
         t.shape
         for t in bench.pool.tensors
         if len(t.shape) == len(other) and all(t.shape[d] == other[d] for d in range(len(other)) if d != axis)
     ]
-    b = bench.weight("b", bench.random.choice(found) if found and bench.flip(0.8) else other, sharing=0.9)
+    b = bench.weight("b", bench.random.choice(tensors) if tensors and bench.flip(0.8) else other, sharing=0.9)
     roles = ("D0", "D1", "D2")
     first = [bench.size(role, size) for role, size in zip(roles, a.shape, strict=False)]
     second = [
