@@ -20,9 +20,9 @@ from pipelines.programs import (
 from pipelines.programs.evaluation import (
     evaluation_programs,
     every_evaluation_program,
+    find_duplicate,
     frozen_hashes,
     refuse_twins,
-    twin_of,
 )
 from pipelines.programs.evaluation.programs import FROZEN_FILE, frozen_record
 from pipelines.programs.rows import program_row
@@ -63,7 +63,7 @@ def test_an_evaluation_suite_has_its_programs(suite: str, count: int) -> None:
     assert {(row.suite, row.stage, row.status) for row in rows} == {(suite, "evaluation", OK)}
     assert suite in EVALUATION_SUITES
     assert suite in ALL_SUITES
-    assert all(twin_of(row) for row in rows)
+    assert all(find_duplicate(row) for row in rows)
 
 
 def test_evaluation_programs_rejects_an_unknown_suite() -> None:
@@ -104,9 +104,9 @@ def test_a_generated_suite_refuses_a_planted_twin(suite: str, monkeypatch: pytes
 def test_no_program_of_the_generated_suites_is_a_twin() -> None:
     rows = [row for suite in ("ast", "dataflow") for row in suite_programs(suite, OPTIONS)]
     assert rows
-    assert not [row.name for row in rows if twin_of(row)]
+    assert not [row.name for row in rows if find_duplicate(row)]
 
 
 def test_polybench_is_frozen_at_every_size_and_type() -> None:
     row = polybench_program("gemm", size="small", data_type="double")
-    assert twin_of(replace(row, stage="ast")) == "polybench/gemm-double/small"
+    assert find_duplicate(replace(row, stage="ast")) == "polybench/gemm-double/small"

@@ -170,11 +170,13 @@ def run_tables(run: NetworkRun, run_id: str, sums: PacketSums) -> tuple[float, p
     model = model_of(run)
     waits = [stream_waits(model, estimate) for estimate in ESTIMATES]
     latencies = [flow_latency(model, wait) for wait in waits]
-    entropy, tree = (found.delay_s if model.acks is None else found.rtt_s for found in latencies)
+    entropy, tree = (latency.delay_s if model.acks is None else latency.rtt_s for latency in latencies)
     flows = {"base_ns": _whole(latencies[0].base_s), "entropy_ns": _whole(entropy), "tree_ns": _whole(tree)}
     ways = [model.data] if model.acks is None else [model.data, model.acks]
     estimates = [[hop_waits_s(model, streams, wait) for wait in waits] for streams in ways]
-    parts = [_hop_estimates(model, streams, found) for streams, found in zip(ways, estimates, strict=True)]
+    parts = [
+        _hop_estimates(model, streams, waits_s) for streams, waits_s in zip(ways, estimates, strict=True)
+    ]
     whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     order = np.lexsort((whole.pop("hop"), whole.pop("flow")))  # a stable order keeps data before acks
     hops = {name: values[order] for name, values in whole.items()}

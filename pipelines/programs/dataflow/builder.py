@@ -1,4 +1,4 @@
-"""The bench an operator is built on: its tensors, constants, scalars and locals."""
+"""The builder of one operator: its tensors, constants, scalars and locals, and bodies that operators share."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Scalar:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Built:
+class OperatorBody:
     """What an operator's builder gives: its body, and its result's shape and range."""
 
     body: tuple[Node, ...]
@@ -80,13 +80,13 @@ class Pool:
     tensors: list[Tensor] = field(default_factory=list[Tensor])
     unused: list[str] = field(default_factory=list[str])
     scalars: dict[int, Scalar] = field(default_factory=dict[int, Scalar])
-    made: int = 0
+    tensor_count: int = 0
     externals: int = 0
 
 
 @dataclass(slots=True, kw_only=True)
-class Bench:
-    """One operator while it is built; the pool changes only when it is done.
+class OperatorBuilder:
+    """One operator under construction; the pool changes only when it is done.
 
     Attributes:
         name: of the operator's function.
@@ -397,19 +397,19 @@ def _operand(text: str) -> str:
     return text if simple else f"({text})"
 
 
-def largest(bench: Bench, text: str, variable: str, extent: Extent) -> tuple[Node, ...]:
+def largest(builder: OperatorBuilder, text: str, variable: str, extent: Extent) -> tuple[Node, ...]:
     """`best` as the maximum of a text whose @ is the variable."""
     value = text.replace("@", variable)
     pick = Branch(condition=f"{value} > best", body=(statement(f"best = {value}"),))
     return (
-        statement(f"{bench.sum_type} best = {text.replace('@', '0')}"),
+        statement(f"{builder.sum_type} best = {text.replace('@', '0')}"),
         loop(variable, extent, "reduction", pick),
     )
 
 
-def exponential(bench: Bench, value: str, place: str) -> tuple[Node, ...]:
+def exponential(builder: OperatorBuilder, value: str, place: str) -> tuple[Node, ...]:
     """place = e^(value - best); in integers 64 halved every eight units, 0 from 56 on."""
-    if bench.floating:
+    if builder.floating:
         return (statement(f"{place} = expf({value} - best)"),)
     gap = f"best - {value}"
     return (statement(f"{place} = {gap} > 55 ? 0 : 64 >> (({gap}) >> 3)"),)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import prod
 from random import Random
 
-from pipelines.programs.dataflow.builder import Bench, Built, Pool, Scalar, Tensor
+from pipelines.programs.dataflow.builder import OperatorBody, OperatorBuilder, Pool, Scalar, Tensor
 from pipelines.programs.dataflow.mutation import Mutations, mutate
 from pipelines.programs.dataflow.operators import FAMILY_WEIGHTS, OPERATORS, Operator
 from pipelines.programs.dataflow.options import ELEMENTS, DataflowOptions, Element, Unsuitable
@@ -114,14 +114,14 @@ class Placed:
     """A node of a graph.
 
     Attributes:
-        bench: what its operator was built on.
+        builder: builder of its operator.
         body: its loop tree as the program has it.
         plain: its loop tree before mutation.
         output: its result.
     """
 
     operator: Operator
-    bench: Bench
+    builder: OperatorBuilder
     body: tuple[Node, ...]
     plain: tuple[Node, ...]
     output: Tensor
@@ -174,7 +174,7 @@ def graph_of(generator: Random, options: DataflowOptions, operators: Sequence[Op
     for operator in operators:
         room = options.cycle_budget - cycles
         tries = (_place(pool, nodes, operator, generator, room) for _ in range(ATTEMPTS))
-        if placed := next((found for found in tries if found), None):
+        if placed := next((node for node in tries if node), None):
             nodes.append(placed[0])
             cycles += placed[1]
     return Graph(pool=pool, nodes=tuple(nodes), cycles=cycles)
@@ -202,51 +202,59 @@ def _place(
     pool: Pool, nodes: Sequence[Placed], operator: Operator, generator: Random, room: float
 ) -> tuple[Placed, float] | None:
     """Put an operator behind the nodes so far, and the cycles it takes; None when it does not fit."""
-    bench = Bench(pool=pool, random=generator, name=f"{operator.name}_{pool.made}")
+    builder = OperatorBuilder(pool=pool, random=generator, name=f"{operator.name}_{pool.tensor_count}")
     try:
-        built = operator.build(bench)
+        operator_body = operator.build(builder)
     except Unsuitable:
         return None
-    alone = all(t in bench.fresh for t in bench.bindings.values())
+    alone = all(t in builder.fresh for t in builder.bindings.values())
     if pool.tensors and alone and generator.random() < CONNECTED_SHARE:
         return None
-    body = _mutated(bench, built, generator)
+    body = _mutated(builder, operator_body, generator)
     cycles = estimated_cycles(body, floating=pool.element.floating)
-    if cycles > room or not built.shape or min(built.shape) < SMALLEST_DIMENSION:
+    if cycles > room or not operator_body.shape or min(operator_body.shape) < SMALLEST_DIMENSION:
         return None
-    if _cells(pool, nodes, bench, body) > pool.options.cell_budget:
+    if _cells(pool, nodes, builder, body) > pool.options.cell_budget:
         return None
-    return _commit(pool, operator, bench, built, body), cycles
+    return _commit(pool, operator, builder, operator_body, body), cycles
 
 
-def _cells(pool: Pool, nodes: Sequence[Placed], bench: Bench, body: tuple[Node, ...]) -> float:
+def _cells(pool: Pool, nodes: Sequence[Placed], builder: OperatorBuilder, body: tuple[Node, ...]) -> float:
     """Of the program with one more operator, whose input results are local arrays while there is room."""
     results = sum(prod(n.output.shape) for n in nodes) * pool.element.bits
-    inside = pool.options.local_bits - pool.local_bits + bench.local_bits
+    inside = pool.options.local_bits - pool.local_bits + builder.local_bits
     bits = inside if pool.options.buffers else min(pool.options.local_bits, inside + results)
     every = (*(n for placed in nodes for n in placed.body), *body)
     return estimated_cells(every, pool.element, local_bits=bits)
 
 
-def _mutated(bench: Bench, built: Built, generator: Random) -> tuple[Node, ...]:
-    options = bench.pool.options
+def _mutated(builder: OperatorBuilder, operator_body: OperatorBody, generator: Random) -> tuple[Node, ...]:
+    options = builder.pool.options
     if generator.random() >= options.mutation_share:
-        return built.body
+        return operator_body.body
     mutations = Mutations(
-        constant=bench.constant,
-        keep_sums=bench.floating and not options.reorder_sums,
-        tile_suffix=bench.pool.style.tile_suffix,
+        constant=builder.constant,
+        keep_sums=builder.floating and not options.reorder_sums,
+        tile_suffix=builder.pool.style.tile_suffix,
     )
-    return mutate(built.body, mutations, generator)
+    return mutate(operator_body.body, mutations, generator)
 
 
-def _commit(pool: Pool, operator: Operator, bench: Bench, built: Built, body: tuple[Node, ...]) -> Placed:
-    output = Tensor(name=f"t{pool.made}", shape=built.shape, type="element", values=built.values)
-    pool.made += 1
-    pool.externals += len(bench.fresh)
-    pool.tensors += [*bench.fresh, output]
-    read = {t.name for t in bench.bindings.values()}
+def _commit(
+    pool: Pool,
+    operator: Operator,
+    builder: OperatorBuilder,
+    operator_body: OperatorBody,
+    body: tuple[Node, ...],
+) -> Placed:
+    output = Tensor(
+        name=f"t{pool.tensor_count}", shape=operator_body.shape, type="element", values=operator_body.values
+    )
+    pool.tensor_count += 1
+    pool.externals += len(builder.fresh)
+    pool.tensors += [*builder.fresh, output]
+    read = {t.name for t in builder.bindings.values()}
     pool.unused = [name for name in pool.unused if name not in read] + [output.name]
-    pool.scalars.update(bench.fresh_scalars)
-    pool.local_bits -= bench.local_bits
-    return Placed(operator=operator, bench=bench, body=body, plain=built.body, output=output)
+    pool.scalars.update(builder.fresh_scalars)
+    pool.local_bits -= builder.local_bits
+    return Placed(operator=operator, builder=builder, body=body, plain=operator_body.body, output=output)

@@ -9,10 +9,10 @@ from pipelines.programs.evaluation.programs import (
     WORKLOADS,
     evaluation_programs,
     every_evaluation_program,
+    find_duplicate,
     frozen_hashes,
     refuse_twins,
     stationary_program,
-    twin_of,
     workload_program,
 )
 
@@ -21,9 +21,9 @@ __all__ = [
     "WORKLOADS",
     "evaluation_programs",
     "every_evaluation_program",
+    "find_duplicate",
     "frozen_hashes",
     "refuse_twins",
     "stationary_program",
-    "twin_of",
     "workload_program",
 ]

@@ -42,7 +42,7 @@ def frozen_hashes() -> Mapping[str, str]:
     return {row["ast_hash"]: name for name, row in sorted(rows.items(), reverse=True)}
 
 
-def twin_of(program: ProgramRow) -> str | None:
+def find_duplicate(program: ProgramRow) -> str | None:
     """The evaluation program that a program equals but for its spelling, None when there is none."""
     return frozen_hashes().get(program.ast_hash or "")
 
@@ -53,10 +53,12 @@ def refuse_twins(programs: Sequence[ProgramRow]) -> list[ProgramRow]:
 
 
 def _refused(program: ProgramRow) -> ProgramRow:
-    twin = twin_of(program)
-    if twin is None:
+    duplicate = find_duplicate(program)
+    if duplicate is None:
         return program
-    reason = f"a generated program must differ from every evaluation program by its syntax tree, got {twin}"
+    reason = (
+        f"a generated program must differ from every evaluation program by its syntax tree, got {duplicate}"
+    )
     return replace(program, status=REJECTED, reason=reason)
 
 

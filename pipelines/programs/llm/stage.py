@@ -229,11 +229,11 @@ class _Stage:
 
     def _new(self, attempt: _Made, source: str, verdict: Verdict) -> ProgramRow:
         row = attempt.kept(source, verdict)
-        twin = self.known.setdefault(verdict.ast_hash or row.program_id, row.name)
-        if twin == row.name:
+        duplicate = self.known.setdefault(verdict.ast_hash or row.program_id, row.name)
+        if duplicate == row.name:
             return row
         rule = "a variant must be new by its normalised syntax tree"
-        return attempt.refused(REJECTED, f"{rule}, got that of {twin}", source)
+        return attempt.refused(REJECTED, f"{rule}, got that of {duplicate}", source)
 
     def _reply(self, prompt: str, seed: int) -> Reply:
         """The reply of before, or one asked for now.

@@ -1,8 +1,8 @@
 """The operators a graph is drawn from.
 
 Belongs here: the table of them with their families, and the families' weights. Does not: what one computes
-(one module a group of families). A builder takes tensors from a bench and gives a loop tree in its plain
-order.
+(one module per group of families). The function of an operator takes tensors from an `OperatorBuilder` and
+returns a loop tree in its plain order.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pipelines.programs.dataflow.builder import Bench, Built
+from pipelines.programs.dataflow.builder import OperatorBody, OperatorBuilder
 from pipelines.programs.dataflow.operators import (
     attention,
     convolution,
@@ -28,7 +28,7 @@ class Operator:
 
     name: str
     family: str
-    build: Callable[[Bench], Built]
+    build: Callable[[OperatorBuilder], OperatorBody]
 
 
 FAMILY_WEIGHTS = {
@@ -49,11 +49,11 @@ FAMILY_WEIGHTS = {
 """How often an operator of a family is drawn, against each other."""
 
 
-def _family(family: str, *builders: Callable[[Bench], Built]) -> tuple[Operator, ...]:
+def _family(family: str, *builders: Callable[[OperatorBuilder], OperatorBody]) -> tuple[Operator, ...]:
     return tuple(Operator(name=b.__name__, family=family, build=b) for b in builders)
 
 
-def _named(family: str, **builders: Callable[[Bench], Built]) -> tuple[Operator, ...]:
+def _named(family: str, **builders: Callable[[OperatorBuilder], OperatorBody]) -> tuple[Operator, ...]:
     return tuple(Operator(name=name, family=family, build=b) for name, b in builders.items())
 
 
