@@ -1,4 +1,4 @@
-"""The builder of one operator: its tensors, constants, scalars and locals, and bodies that operators share."""
+"""The builder of one operator: its tensors, constants, scalars and locals, and bodies operators share."""
 
 from __future__ import annotations
 
