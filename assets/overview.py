@@ -17,7 +17,7 @@ from assets.step import count_failures
 from assets.steps import STAGES
 from pipelines.schemas import LeaderboardRow, SchemaError, TableSpec, read_arrow, read_table, table_spec
 
-ENVIRONMENT_SIGNS = ("must be on the PATH", "No space left", "Disk quota", "File too large")
+ENVIRONMENT_SIGNS = ("not found on PATH", "No space left", "Disk quota", "File too large")
 """Parts of reasons that blame the machine and not the design."""
 
 

@@ -159,8 +159,7 @@ def find_tool(name: str, package: str) -> str:
     path = shutil.which(name)
     if path is None:
         raise ToolMissing(
-            f"{name} must be on the PATH, got nothing; install the Debian package {package} "
-            "or run `make setup`"
+            f"{name} not found on PATH; install the Debian package {package} or run `make setup`"
         )
     return path
 
@@ -174,7 +173,7 @@ def _limited(
     """
     program = folder / argv[0] if "/" in argv[0] else argv[0]
     if shutil.which(program) is None:
-        raise FileNotFoundError(f"{argv[0]} must be an executable file, got nothing")
+        raise FileNotFoundError(f"no such executable: {argv[0]}")
     limits = ["--core=0", f"--fsize={FILE_LIMIT_BYTES}"]
     if memory_bytes is not None:
         limits.append(f"--as={memory_bytes}")

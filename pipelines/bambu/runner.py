@@ -216,7 +216,7 @@ def bench_text(interface: Interface, data: DataSet) -> str:
     attributes: list[str] = []
     for argument in interface.arguments:
         if argument.name not in data:
-            raise BambuError(f"data must have a value for every argument, got none for {argument.name}")
+            raise BambuError(f"data has no value for argument {argument.name}")
         values: list[float | int] = np.asarray(data[argument.name]).reshape(-1).tolist()
         text = ",".join(_literal(v) for v in values)
         attributes.append(f"{argument.name}={quoteattr('{' + text + '}' if argument.is_array else text)}")
@@ -259,7 +259,7 @@ def run_bambu(
         named = failure_reason(text) if run.limit is None else None
         status, reason = "tool_error", named or f"bambu: {run.last_words(200)}"
     elif options.simulate and report.latency_cycles is None:
-        status, reason = "tool_error", "bambu's simulation must print its cycles, got none"
+        status, reason = "tool_error", "bambu's simulation printed no cycles"
     else:
         status, reason = "ok", None
     design = folder / f"{interface.top}.v"

@@ -188,7 +188,7 @@ def tool_version() -> str:
     Raises: ToolMissing: the wheel is not installed.
     """
     if not is_installed():
-        raise ToolMissing("the Python package circt must be installed, got none; run `make setup`")
+        raise ToolMissing("Python package circt not installed; run `make setup`")
     return f"{version('circt')}+{_VERSION}"
 
 
@@ -201,9 +201,7 @@ def _ports(verilog: str, module: str) -> dict[str, Port]:
     """Ports of the module that CIRCT made."""
     ports = module_ports(verilog, module)
     if not ports:
-        raise FlowFailed(
-            TOOL_ERROR, f"CIRCT must export a module {module}, got none with ports of plain types"
-        )
+        raise FlowFailed(TOOL_ERROR, f"CIRCT exported no module {module} with ports of plain types")
     return ports
 
 
@@ -266,7 +264,7 @@ def compile_with_circt(
     Raises:  CirctError: no such flow. ToolMissing: the wheel is not installed.
     """
     if flow not in FLOWS:
-        raise CirctError(f"flow must be one of {', '.join(FLOWS)}, got {flow!r}")
+        raise CirctError(f"unknown flow: {flow}; accepted: {', '.join(FLOWS)}")
     tool_version()
     folder.mkdir(parents=True, exist_ok=True)
     attempt = _Attempt(flow=flow, timing=timing, session=Session(folder=folder, timeout_s=timeout_s))
@@ -295,7 +293,7 @@ def simulate_circt_design(
     Raises:  CirctError: the design has no Verilog. ToolMissing, SimulatorError: see `simulate_design`.
     """
     if design.verilog is None or design.module is None or design.interface is None:
-        raise CirctError(f"a design that is simulated must be ok, got {design.status}")
+        raise CirctError(f"only a design with status ok can be simulated, got {design.status}")
     return simulate_design(
         design.verilog,
         module=design.module,

@@ -117,7 +117,7 @@ class _Writer:
     def bank_of(self, array: ir.Array) -> Bank:
         if array.name not in self.banks:
             known = ", ".join(self.banks)
-            raise CycleModelError(f"an external array must be one of {known}, got {array.name}")
+            raise CycleModelError(f"unknown external array: {array.name}; accepted: {known}")
         return self.banks[array.name]
 
     def is_dealt(self, array: ir.Array) -> bool:
@@ -190,9 +190,7 @@ class _Writer:
     def kind_of(self, block: cdfg.Block, index: int) -> ScalarType:
         kind = block.operations[index].type
         if kind is None:
-            raise CycleModelError(
-                f"an operand must have a type, got none of {block.operations[index].opcode}"
-            )
+            raise CycleModelError(f"an operand has no type: {block.operations[index].opcode}")
         return kind
 
     def read_line(self, block: cdfg.Block, operation: cdfg.Operation) -> str:

@@ -48,7 +48,7 @@ def compile_rejection(messages: str, top: str) -> str | None:
         return f"C must compile with gcc -std=c11, got {_cut(error[3])} ({_place(error[1], error[2])})"
     error = _LINK_ERROR.search(messages)
     if error and error[2] == TOP_SYMBOL:
-        return f"C must define the top function {top}, got none (kernel.c)"
+        return f"C does not define the top function {top} (kernel.c)"
     if error:
         return f"C must be complete in one file, got {error[1]} {error[2]} (kernel.c)"
     return None
@@ -213,7 +213,7 @@ def run_native(
     except SandboxError as error:
         return NativeRun(status=TOOL_ERROR, reason=str(error), wall_s=session.wall_s, tool_version=version)
     except OSError as error:
-        reason = f"{folder} must be writable and gcc executable, got {error}"
+        reason = f"cannot run gcc in {folder}: {error}"
         return NativeRun(status=TOOL_ERROR, reason=reason, wall_s=session.wall_s, tool_version=version)
     return NativeRun(
         status=OK,
@@ -297,14 +297,14 @@ class _Session:
         argv = (_gcc(), *_COMMON, *arguments)
         run = self._confined(argv, self._build(name), readable=readable, files=files, limits=COMPILE_LIMITS)
         if run.timed_out:
-            raise _Ended(TIMEOUT, f"gcc must end within {COMPILE_TIMEOUT_S:g} s, got no end")
+            raise _Ended(TIMEOUT, f"gcc ran past its limit of {COMPILE_TIMEOUT_S:g} s")
         if run.stopped_by is not None:
-            raise _Ended(REJECTED, f"C must compile within the limits of gcc, got too much {run.stopped_by}")
+            raise _Ended(REJECTED, f"compilation exceeds the limits of gcc: too much {run.stopped_by}")
         if run.returncode != 0:
             rejection = compile_rejection(run.stderr, self.interface.top)
             if rejection and name != "harness":
                 raise _Ended(REJECTED, rejection)
-            raise _Ended(TOOL_ERROR, f"gcc must succeed, got {run.last_words()}")
+            raise _Ended(TOOL_ERROR, f"gcc failed: {run.last_words()}")
 
     def _run(self, name: str, inputs: bytes, *, address_bytes: int | None) -> ConfinedRun:
         file_bytes = max(len(inputs), output_bytes(self.interface)) + _FILE_SLACK_BYTES
@@ -325,11 +325,11 @@ class _Session:
             limits=limits,
         )
         if run.timed_out:
-            raise _Ended(TIMEOUT, f"native C must end within {self.timeout_s:g} s, got no end")
+            raise _Ended(TIMEOUT, f"native C ran past its limit of {self.timeout_s:g} s")
         if run.stopped_by == MEMORY:
-            raise _Ended(REJECTED, f"native C must use at most {MEMORY_BYTES >> 30} GiB of memory, got more")
+            raise _Ended(REJECTED, f"native C uses more than {MEMORY_BYTES >> 30} GiB of memory")
         if run.stopped_by is not None:
-            raise _Ended(REJECTED, f"native C must only compute, got too much {run.stopped_by} (kernel.c)")
+            raise _Ended(REJECTED, f"native C exceeds its limits: too much {run.stopped_by} (kernel.c)")
         return run
 
     def _run_checked(self, inputs: bytes) -> None:
@@ -339,7 +339,7 @@ class _Session:
         reason = undefined_behaviour(run.stderr, self._places(), self.interface)
         if reason:
             raise _Ended(REJECTED, f"C must have defined behaviour, got {reason}")
-        raise _Ended(TOOL_ERROR, f"the checked program must succeed, got {_ending(run)}")
+        raise _Ended(TOOL_ERROR, f"the checked program failed: {_ending(run)}")
 
     def _places(self) -> str:
         """Where the arrays lie; empty when the program left nothing of the kind."""
@@ -355,7 +355,7 @@ class _Session:
             reason = f"got {_signal_name(run.returncode)} when they start as zero (kernel.c)"
             raise _Ended(REJECTED, f"result must not depend on uninitialised variables, {reason}")
         if run.returncode != 0:
-            raise _Ended(TOOL_ERROR, f"the plain program must succeed, got {_ending(run)}")
+            raise _Ended(TOOL_ERROR, f"the plain program failed: {_ending(run)}")
 
     def _outputs(self, name: str) -> bytes:
         size = output_bytes(self.interface)

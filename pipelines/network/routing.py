@@ -41,7 +41,7 @@ class Routing:
 
     def __post_init__(self) -> None:
         if self.kind not in ROUTINGS:
-            raise NetworkError(f"routing must be one of {', '.join(ROUTINGS)}, got {self.kind!r}")
+            raise NetworkError(f"unknown routing: {self.kind}; accepted: {', '.join(ROUTINGS)}")
         if not 0 <= self.seed < SEED_LIMIT:
             raise NetworkError(f"a routing seed must be 0 to {SEED_LIMIT - 1}, got {self.seed}")
 
@@ -62,7 +62,7 @@ def route_flows(
             raise NetworkError(f"a flow must join hosts 0 to {topology.host_count - 1}, got {wrong}")
     same = np.flatnonzero(ends[0] == ends[1])
     if len(same):
-        raise NetworkError(f"a flow must join two hosts, got host {ends[0][same[0]]} twice")
+        raise NetworkError(f"source and destination of a flow are the same host: {ends[0][same[0]]}")
     first, queues = _out_queues(topology)
     ends_of_flows = np.unique(ends[1])
     if len(ends_of_flows) * topology.node_count > HOP_LIMIT:

@@ -195,7 +195,7 @@ class _Builder:
         for pin in cell.pins.values():
             if pin.direction == "output" and pin.name in nets:
                 if pin.function is None:
-                    raise PowerError(f"an output must have a function, got none at {cell.name}.{pin.name}")
+                    raise PowerError(f"output without a function: {cell.name}.{pin.name}")
                 self.add_gates(pin, _parsed(pin.function), nets)
 
 
@@ -255,9 +255,7 @@ def _levels(output: Numbers, inputs: Numbers, net_count: int) -> Numbers:
         waiting[reached] -= times
         frontier, depth = reached[waiting[reached] == 0], depth + 1
     if done < output.size:
-        raise PowerError(
-            f"a netlist must have no combinational loop, got one before {output.size - done} gates"
-        )
+        raise PowerError(f"netlist has a combinational loop before {output.size - done} gates")
     return level
 
 
@@ -280,7 +278,7 @@ def _check_drivers(netlist: Netlist, outputs: Numbers) -> None:
     inputs = [np.asarray(n, np.int32) for n in netlist.inputs.values()]
     drivers = np.concatenate([outputs, *inputs]) if inputs else outputs
     if np.unique(drivers).size != drivers.size or (outputs < _CONSTANT_NETS).any():
-        raise PowerError("a net must have one driver, got one with several")
+        raise PowerError("a net has several drivers")
 
 
 def encode_netlist(netlist: Netlist, liberty: Liberty, timing: Timing | None = None) -> EncodedNetlist:
@@ -293,7 +291,7 @@ def encode_netlist(netlist: Netlist, liberty: Liberty, timing: Timing | None = N
     """
     alien = [t for t in netlist.groups if t not in liberty.cells]
     if alien:
-        raise PowerError(f"every cell must be in library {liberty.name}, got {', '.join(alien)}")
+        raise PowerError(f"cells not in library {liberty.name}: {', '.join(alien)}")
     builder = _Builder(netlist=netlist, timing=timing, net_count=netlist.net_count)
     for type_name, group in netlist.groups.items():
         builder.add_type(liberty.cells[type_name], group)

@@ -224,13 +224,13 @@ def missing_power_data(netlist: Netlist, liberty: Liberty) -> str | None:
     """What a library does not say of the cells of a netlist, None when power can be had in full."""
     used = [liberty.cells[name] for name in sorted(netlist.groups)]
     if liberty.nominal_voltage_v <= 0:
-        return f"library {liberty.name} must have nom_voltage above 0, got {liberty.nominal_voltage_v:g}"
+        return f"nom_voltage of library {liberty.name} is {liberty.nominal_voltage_v:g}; accepted: above 0"
     for what, lacking in (
         ("internal_power", [c.name for c in used if _lacks_internal_power(c)]),
         ("cell_leakage_power or leakage_power", [c.name for c in used if c.leakage_mw is None]),
     ):
         if lacking:
-            return f"library {liberty.name} must have {what} of every cell, got none of {', '.join(lacking)}"
+            return f"library {liberty.name} has no {what} for cells {', '.join(lacking)}"
     return None
 
 

@@ -57,7 +57,7 @@ def _build(folder: Path) -> Path:
     argv = [find_tool("gcc", "gcc"), *_FLAGS, str(_SOURCE), "-o", "program"]
     run = run_tool(argv, folder=folder, timeout_s=120)
     if run.returncode != 0:
-        raise PowerError(f"gcc must compile the netlist simulator, got: {run.last_words()}")
+        raise PowerError(f"gcc failed to compile the netlist simulator: {run.last_words()}")
     return folder / "program"
 
 

@@ -53,7 +53,7 @@ class _Parser:
         self.place = 0
 
     def fail(self) -> PowerError:
-        return PowerError(f"a liberty function must be a Boolean expression of pins, got {self.text!r}")
+        return PowerError(f"not a Boolean expression of pins in a liberty function: {self.text!r}")
 
     def _tokens(self) -> list[tuple[str, str]]:
         tokens: list[tuple[str, str]] = []
@@ -154,7 +154,7 @@ def truth_table(expression: Expression, variables: Sequence[str]) -> int:
         )
     alien = [p for p in expression.pins if p not in variables]
     if alien:
-        raise PowerError(f"a function must be of the pins {', '.join(variables)}, got {', '.join(alien)}")
+        raise PowerError(f"unknown pins in a function: {', '.join(alien)}; accepted: {', '.join(variables)}")
     table = 0
     for row in range(1 << len(variables)):
         values = {name: bool(row >> k & 1) for k, name in enumerate(variables)}

@@ -106,7 +106,7 @@ def _plain_flip_flop(liberty: Liberty) -> tuple[Cell, str, str, str]:
         outputs = [p.name for p in cell.pins.values() if p.function == ff.state]
         if outputs and ff.clocked_on in cell.pins and ff.next_state in cell.pins:
             return cell, ff.clocked_on, ff.next_state, outputs[0]
-    raise PowerError("the library must have a flip-flop without set and clear, got none")
+    raise PowerError("the library has no flip-flop without set and clear")
 
 
 def registered_inputs(
@@ -198,7 +198,7 @@ def _run(commands: list[str], verilog: str, liberty: Path, folder: Path, timeout
     errors = [line.strip() for line in text.splitlines() if "rror" in line]
     if run.returncode != 0 or errors:
         named = errors[0] if errors and run.limit is None else run.last_words()
-        raise PowerError(f"sta must end without errors, got: {named}")
+        raise PowerError(f"sta ended with errors: {named}")
     return text
 
 
@@ -320,7 +320,7 @@ def tool_power(
     text = _run(commands, verilog_of(netlist), liberty_path, folder, timeout_s)
     total = _TOTAL.search(text)
     if total is None:
-        raise PowerError(f"sta must report power, got: {text.strip()[-300:]}")
+        raise PowerError(f"sta reported no power: {text.strip()[-300:]}")
     internal, switching, leakage = (_finite(total.group(i)) * 1e3 for i in (1, 2, 3))
     return ToolPower(internal_mw=internal, switching_mw=switching, leakage_mw=leakage)
 

@@ -134,9 +134,7 @@ class DesignStimulus:
         netlist, run = self.encoded.netlist, self.run
         missing = [p for p in _CONTROL_PORTS if p not in (netlist.inputs.keys() | netlist.outputs.keys())]
         if missing:
-            raise PowerError(
-                f"a design must have the ports {', '.join(_CONTROL_PORTS)}, got none of {', '.join(missing)}"
-            )
+            raise PowerError(f"design lacks ports {', '.join(missing)}; needed: {', '.join(_CONTROL_PORTS)}")
         head = (_DESIGN, int(delays), run.cycle_limit)
         times = (run.timing.read_delay_cycles, run.timing.write_delay_cycles, int(run.noise))
         ports = (netlist.inputs["rst"], netlist.inputs["start"], netlist.outputs["done"])

@@ -26,7 +26,7 @@ def read_text(path: Path, *, what: str, limit_bytes: int) -> str:
     """
     content = read_bounded(path, what=what, most_bytes=limit_bytes, error=ProgramError)
     if not content.strip():
-        raise ProgramError(f"a {what} must have text in it, got an empty file ({path})")
+        raise ProgramError(f"empty {what}: {path}")
     return _decode(content, path, what)
 
 
@@ -36,11 +36,11 @@ def _decode(content: bytes, path: Path, what: str) -> str:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise ProgramError(
-            f"a {what} must be UTF-8, got byte 0x{content[error.start]:02x} ({path}:{line})"
+            f"{what} is not UTF-8: byte 0x{content[error.start]:02x} ({path}:{line})"
         ) from error
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        raise ProgramError(f"a {what} must be text, got a zero byte ({path}:{line})")
+        raise ProgramError(f"{what} is not text: zero byte ({path}:{line})")
     return text
 
 
@@ -127,9 +127,7 @@ def _value_of(argument: Argument, values: dict[str, object]) -> NDArray[Any]:
         return values_of(argument, values[argument.name])
     if argument.is_array and not argument.read:
         return np.zeros(argument.shape, dtype=argument.type.dtype)
-    raise ProgramError(
-        f"data must have a value for every argument that is read, got none for {argument.name}"
-    )
+    raise ProgramError(f"data has no value for argument {argument.name}, which is read")
 
 
 def _require_known(interface: Interface, names: Iterable[str]) -> None:
@@ -137,6 +135,6 @@ def _require_known(interface: Interface, names: Iterable[str]) -> None:
     for name in names:
         if name not in known:
             raise ProgramError(
-                f"data must be for an argument of {interface.top}, got {name}; "
-                f"valid: {', '.join(known) or 'none, it has no arguments'}"
+                f"unknown argument of {interface.top}: {name}; accepted: "
+                f"{', '.join(known) or 'none, it has no arguments'}"
             )

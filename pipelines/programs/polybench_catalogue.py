@@ -115,9 +115,7 @@ def _inlined(file: str) -> str:
 
 def _require_known(what: str, value: str, known: tuple[str, ...]) -> None:
     if value not in known:
-        raise ProgramError(
-            f"a {what} must be one of the PolyBench programs, got {value}; valid: {', '.join(known)}"
-        )
+        raise ProgramError(f"unknown {what}: {value}; accepted: {', '.join(known)}")
 
 
 # ---- input data ------------------------------------------------------------------------------------

@@ -60,9 +60,7 @@ def module_ports(verilog: str, module: str) -> dict[str, Port]:
 def missing_control(ports: dict[str, Port]) -> str | None:
     """Why a module cannot be driven, None when it can."""
     missing = [name for name in CONTROL_PORTS if name not in ports]
-    return (
-        f"a design must have the ports {', '.join(CONTROL_PORTS)}, got none of {missing}" if missing else None
-    )
+    return f"design lacks ports {', '.join(missing)}; needed: {', '.join(CONTROL_PORTS)}" if missing else None
 
 
 EXIT_OUT_OF_BOUNDS = 3

@@ -61,7 +61,7 @@ def _verilator_root() -> Path:
     ):
         if (root / "include" / "verilated.cpp").is_file():
             return root
-    raise SimulatorError(f"verilator's include folder must be beside {executable}, got none")
+    raise SimulatorError(f"verilator's include folder not found beside {executable}")
 
 
 @cache
@@ -109,7 +109,7 @@ def _build_runtime(folder: Path) -> Path:
 
 def _expect(run: ToolRun, what: str) -> None:
     if run.returncode != 0:
-        raise SimulatorError(f"g++ must {what}, got: {run.last_words()}")
+        raise SimulatorError(f"g++ failed to {what}: {run.last_words()}")
 
 
 def _translate(module: str, folder: Path, timeout_s: float) -> ToolRun:

@@ -185,11 +185,11 @@ def _checked_readable(readable: Sequence[Path]) -> list[Path]:
     paths = sorted({p.absolute() for p in readable})
     for path in paths:
         if not path.exists():
-            raise SandboxError(f"readable path must exist, got {path}")
+            raise SandboxError(f"no such readable path: {path}")
         if any(r == path or r in path.parents or path in r.parents for r in _RESERVED):
             raise SandboxError(f"readable path must lie outside {_listed(_RESERVED)}, got {path}")
         if is_real_root() and not _others_may_read(path):
-            raise SandboxError(f"readable path must be readable for every user (chmod o+r), got {path}")
+            raise SandboxError(f"readable path is not readable for every user (chmod o+r): {path}")
     return paths
 
 
@@ -201,7 +201,7 @@ def _others_may_read(path: Path) -> bool:
 def _check_program(argv: Sequence[str], shown: Sequence[Path]) -> None:
     program = Path(argv[0]) if argv else Path()
     if not program.is_absolute():
-        raise SandboxError(f"program must be an absolute path, got {str(program)!r}")
+        raise SandboxError(f"program is not an absolute path: {str(program)!r}")
     if not any(s == program or s in program.parents for s in shown) or not os.access(program, os.X_OK):
         rule = "program must be executable and inside a readable path"
         raise SandboxError(f"{rule}, got {program}; readable: {_listed(shown)}")
@@ -307,7 +307,7 @@ def _fill(folder: Path, files: Mapping[str, bytes]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     left = sorted(p.name for p in folder.iterdir())
     if left:
-        raise SandboxError(f"folder must be empty, got {', '.join(left[:5])} ({folder})")
+        raise SandboxError(f"folder is not empty: {', '.join(left[:5])} ({folder})")
     for name, content in files.items():
         if name != Path(name).name or name in ("", ".."):
             raise SandboxError(f"file must have a plain name, got {name!r}")

@@ -86,15 +86,13 @@ def read_output(path: Path, *, most_bytes: int) -> bytes:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
-        raise SandboxError(f"output must be a regular file, got {error.strerror} ({path.name})") from error
+        raise SandboxError(f"output is not a regular file: {error.strerror} ({path.name})") from error
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
-            raise SandboxError(
-                f"output must be a regular file, got {stat.filemode(status.st_mode)} ({path.name})"
-            )
+            raise SandboxError(f"output is not a regular file: {stat.filemode(status.st_mode)} ({path.name})")
         if status.st_size > most_bytes:
             raise SandboxError(
-                f"output must be at most {most_bytes} bytes, got {status.st_size} ({path.name})"
+                f"output has {status.st_size} bytes ({path.name}); accepted: at most {most_bytes}"
             )
         return file.read(most_bytes)

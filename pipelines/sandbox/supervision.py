@@ -36,7 +36,7 @@ def require_children_in_proc() -> None:
     Raises: SandboxError: it does not.
     """
     if not _OWN_CHILDREN.exists():
-        raise SandboxError(f"kernel must have CONFIG_PROC_CHILDREN, got no {_OWN_CHILDREN}")
+        raise SandboxError(f"kernel lacks CONFIG_PROC_CHILDREN: no {_OWN_CHILDREN}")
 
 
 def resident_bytes(process: int) -> int:
@@ -205,7 +205,7 @@ class Supervision:
         exit_code = _field(self._status.content, "exit-code")
         if stopped_by is None and exit_code is None:
             said = self._err.text().strip() or f"no word from bubblewrap ({self._process.returncode})"
-            raise SandboxError(f"confinement must be possible, got {said[-_LAST_WORDS:]}; {_NEEDS}")
+            raise SandboxError(f"cannot confine a program: {said[-_LAST_WORDS:]}; {_NEEDS}")
         returncode = _returncode(stopped_by, exit_code)
         limit = CLOCK if stopped_by == TIME else stopped_by
         if limit is None and ended_by_processor_limit(returncode, self._err.text()):

@@ -97,9 +97,7 @@ def system_call_filter(machine: str | None = None) -> bytes:
     machine = machine or platform.machine()
     if machine not in _ARCHITECTURES:
         known = ", ".join(_ARCHITECTURES)
-        raise SandboxError(
-            f"processor must be one whose system calls are known, got {machine}; known: {known}"
-        )
+        raise SandboxError(f"system calls of this processor are not known: {machine}; accepted: {known}")
     audit, column = _ARCHITECTURES[machine]
     program = [
         _step(_LOAD, _ARCHITECTURE),

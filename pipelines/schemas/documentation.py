@@ -96,7 +96,7 @@ def main(arguments: Sequence[str]) -> None:
     Raises: SystemExit: not exactly one argument.
     """
     if len(arguments) != 1:
-        raise SystemExit(f"the page's file must be the only argument, got {list(arguments)}")
+        raise SystemExit(f"expected one argument, the file of the page; got {list(arguments)}")
     Path(arguments[0]).write_text(tables_page(), encoding="utf-8")
 
 

@@ -82,7 +82,7 @@ def parse_manifest(text: str | bytes, *, step: str) -> FlowMetrics:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise SiliconCompilerError(
-            f"a manifest must be SiliconCompiler's JSON, got {first['msg']} at {first['loc']}"
+            f"not SiliconCompiler's manifest: {first['msg']} at {first['loc']}"
         ) from error
     values = {name: _value(name, metric, step) for name, metric in metrics.items()}
     for name, least in _LEAST.items():
@@ -93,7 +93,7 @@ def parse_manifest(text: str | bytes, *, step: str) -> FlowMetrics:
             )
     if all(value is None for value in values.values()):
         steps = sorted({s for metric in metrics.values() for s in metric.node} - {"default", "global"})
-        raise SiliconCompilerError(f"a manifest must have metrics of step {step}, got steps {steps}")
+        raise SiliconCompilerError(f"manifest has no metrics of step {step}; steps: {steps}")
     return FlowMetrics(
         cell_area_um2=values.get("cellarea"),
         cell_count=_count(values.get("cells")),
@@ -108,7 +108,7 @@ def _value(name: str, metric: _Metric, step: str) -> float | None:
     value = metric.node.get(step, {}).get("0", _Value()).value
     expected = UNITS.get(name)
     if value is not None and expected is not None and metric.unit != expected:
-        raise SiliconCompilerError(f"metric {name} must be in {expected}, got {metric.unit}")
+        raise SiliconCompilerError(f"unit of metric {name} is {metric.unit}; accepted: {expected}")
     return value
 
 
@@ -134,8 +134,8 @@ def require_flow() -> None:
     missing = [name for name in EXECUTABLES if shutil.which(name) is None]
     if missing:
         raise ToolMissing(
-            f"{', '.join(EXECUTABLES)} must be on the PATH, got no {', '.join(missing)}; install "
-            "SiliconCompiler (pip install siliconcompiler) and its tools (sc-install openroad yosys)"
+            f"{', '.join(missing)} not found on PATH; install SiliconCompiler (pip install "
+            "siliconcompiler) and its tools (sc-install openroad yosys)"
         )
 
 
@@ -151,7 +151,7 @@ def tool_version() -> str:
     )
     version = re.search(r"\d+\.\d+\.\d+\S*", run.stdout)
     if run.returncode != 0 or version is None:
-        raise SiliconCompilerError(f"smake must tell its version, got {run.last_words()!r}")
+        raise SiliconCompilerError(f"smake did not tell its version: {run.last_words()!r}")
     return f"{version[0]}+{_VERSION}"
 
 
@@ -188,7 +188,7 @@ def run_flow(
     Raises:  ToolMissing: a tool is not on the PATH. SiliconCompilerError: top is no identifier.
     """
     if not _IDENTIFIER.fullmatch(top):
-        raise SiliconCompilerError(f"top must be a Verilog identifier [A-Za-z_][A-Za-z0-9_$]*, got {top!r}")
+        raise SiliconCompilerError(f"top is not a Verilog identifier [A-Za-z_][A-Za-z0-9_$]*: {top!r}")
     version = tool_version()
     start = stopwatch()
     folder.mkdir(parents=True, exist_ok=True)
@@ -213,7 +213,7 @@ def _outcome(run: ToolRun, manifest: Path, timeout_s: float) -> tuple[str, str |
     except SiliconCompilerError as error:
         return TOOL_ERROR, str(error), None
     if metrics.error_count or None in (metrics.cell_area_um2, metrics.setup_slack_ns):
-        return TOOL_ERROR, f"the flow must end with area and slack and no errors, got {metrics}", None
+        return TOOL_ERROR, f"the flow ended with errors, or without area or slack: {metrics}", None
     return OK, None, metrics
 
 

@@ -90,12 +90,10 @@ def _check_mapped(netlist: Netlist, liberty: Liberty) -> None:
     }
     if latches:
         got = ", ".join(f"{n} x {t}" for t, n in latches.items())
-        raise SynthesisError(
-            f"a design must have no latches, got {got}; give every signal a value on every path"
-        )
+        raise SynthesisError(f"design has latches: {got}; give every signal a value on every path")
     if alien:
         got = ", ".join(f"{n} x {t}" for t, n in alien.items())
-        raise SynthesisError(f"every cell must be in library {liberty.name}, got {got}")
+        raise SynthesisError(f"cells not in library {liberty.name}: {got}")
 
 
 def _measure(content: bytes, top: str, liberty: Liberty, start: float) -> SynthesisResult:

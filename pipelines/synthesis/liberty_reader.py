@@ -299,8 +299,7 @@ def find_liberty(name_or_path: str | None) -> Path:
     if not path.exists() or path.is_dir():
         names = ", ".join(sorted(installed)) or "none installed; install qflow-tech-osu018"
         raise SynthesisError(
-            f"liberty must be the path of a liberty file or the name of an installed library, "
-            f"got {name!r}; names below {SEARCH_ROOTS[0]}: {names}"
+            f"no such liberty file or installed library: {name!r}; names below {SEARCH_ROOTS[0]}: {names}"
         )
     load_liberty(path)
     return path.absolute()

@@ -118,10 +118,10 @@ def parse_netlist(text: str | bytes, top: str) -> Netlist:
         modules = _DESIGN.validate_json(text).modules
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        raise SynthesisError(f"a netlist must be yosys JSON, got {first['msg']} at {first['loc']}") from error
+        raise SynthesisError(f"netlist is not yosys JSON: {first['msg']} at {first['loc']}") from error
     if top not in modules:
         known = ", ".join(sorted(modules)) or "none"
-        raise SynthesisError(f"top must be a module of the netlist, got {top!r}; modules: {known}")
+        raise SynthesisError(f"unknown top module: {top!r}; modules: {known}")
     module, numbering = modules[top], _Numbering()
     ports = {name: (p.direction, numbering.nets(p.bits)) for name, p in module.ports.items()}
     by_type: dict[str, dict[str, _Cell]] = {}
@@ -191,7 +191,7 @@ def read_netlist_record(record: Mapping[str, Any]) -> Netlist:
             groups={kind: _recorded_group(kind, group) for kind, group in record["groups"].items()},
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise SynthesisError(f"a netlist must be a record of `netlist_record`, got {error!r}") from error
+        raise SynthesisError(f"not a record of `netlist_record`: {error!r}") from error
 
 
 def _recorded_group(kind: str, group: Mapping[str, Any]) -> CellGroup:
@@ -279,7 +279,7 @@ def parse_recount(library: bytes, design: bytes) -> Recount:
         cells = _REPORT.validate_json(library).modules
         top = _REPORT.validate_json(design).modules["\\top"]
     except (ValidationError, KeyError) as error:
-        raise SynthesisError(f"a report must be one of yosys' stat, got {str(error)[:200]}") from error
+        raise SynthesisError(f"not a report of yosys' stat: {str(error)[:200]}") from error
     states = {name.removeprefix("\\"): _states(counts.num_cells_by_type) for name, counts in cells.items()}
     by_type = top.num_cells_by_type
     return Recount(

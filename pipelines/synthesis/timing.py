@@ -192,8 +192,7 @@ def _levels(edges: _Edges, node_count: int) -> Indices:
         depth += 1
     if (waiting > 0).any():
         raise SynthesisError(
-            "a netlist must have no combinational loop, got one that "
-            f"{int((waiting > 0).sum()) // 2} nets are in or behind"
+            f"netlist has a combinational loop, {int((waiting > 0).sum()) // 2} nets are in it or behind it"
         )
     return level
 

@@ -99,7 +99,7 @@ def commands(top: str) -> tuple[str, ...]:
     Raises: SynthesisError: the name is not a plain Verilog identifier.
     """
     if not _IDENTIFIER.fullmatch(top):
-        raise SynthesisError(f"top must be a Verilog identifier [A-Za-z_][A-Za-z0-9_$]*, got {top!r}")
+        raise SynthesisError(f"top is not a Verilog identifier [A-Za-z_][A-Za-z0-9_$]*: {top!r}")
     read = (f"read_verilog -sv {VERILOG_FILE}", f"hierarchy -check -top {top}")
     return (*read, *_COARSE, *_MAPPING)
 

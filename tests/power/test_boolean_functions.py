@@ -47,7 +47,7 @@ def test_operators_bind_as_in_liberty(text: str, expected: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "A +", "(A", "A)", "A @ B", "+ A"])
 def test_parse_function_rejects_what_is_no_expression(text: str) -> None:
-    with pytest.raises(PowerError, match="must be a Boolean expression of pins, got"):
+    with pytest.raises(PowerError, match="not a Boolean expression of pins in a liberty function"):
         parse_function(text)
 
 

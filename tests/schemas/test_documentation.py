@@ -44,5 +44,5 @@ def test_main_writes_the_page(tmp_path: Path) -> None:
 
 
 def test_main_rejects_anything_but_one_file() -> None:
-    with pytest.raises(SystemExit, match=r"only argument, got \['a', 'b'\]"):
+    with pytest.raises(SystemExit, match=r"one argument, the file of the page; got \['a', 'b'\]"):
         main(["a", "b"])

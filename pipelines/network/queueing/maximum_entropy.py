@@ -45,7 +45,7 @@ def mean_lengths(flows: Sequence[Flow]) -> list[float]:
     """
     busy = sum(flow.utilisation for flow in flows)
     if busy >= 1.0:
-        raise NetworkError(f"a queue without end must have a utilisation below 1, got {busy:.6g}")
+        raise NetworkError(f"utilisation of an unbounded queue is {busy:.6g}; accepted: below 1")
     work = sum(f.rate_per_s * f.service_s**2 * (f.arrival_scv + f.service_scv) for f in flows)
     common_s = work / (2.0 * (1.0 - busy))
     return [f.utilisation / 2.0 * (f.arrival_scv + 1.0) + f.rate_per_s * common_s for f in flows]

@@ -231,9 +231,9 @@ def model_queues(topology: Topology, *streams: Streams, capacity: int | None) ->
     if capacity is None and len(offered) and offered.max() >= 1.0:
         worst = int(offered.argmax())
         raise NetworkError(
-            f"queues without end must have utilisations below 1, got {offered[worst]:.4g} of queue {worst} "
-            f"from node {topology.sources[worst]} to {topology.targets[worst]}; lower the load or give "
-            "queues a size"
+            f"utilisation of unbounded queue {worst} is {offered[worst]:.4g} (node "
+            f"{topology.sources[worst]} to {topology.targets[worst]}); accepted: below 1; "
+            "lower the load or set a queue capacity"
         )
     used = np.flatnonzero(load.rate_per_s > 0)
     by_queue = used[np.argsort(pairs.queue[used], kind="stable")]

@@ -97,7 +97,7 @@ def run_of(content: dict[str, Any]) -> NetworkRun:
             **{name: content[name] for name in ("protocol", "seed", "duration_s")},
         )
     except (KeyError, TypeError) as error:
-        raise NetworkError(f"a run's configuration must be as its row has it, got {error!r}") from error
+        raise NetworkError(f"invalid configuration of a run: {error!r}") from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,16 +147,14 @@ class RunGroup:
         if not self.name or not self.name.replace("-", "").replace("_", "").isalnum():
             raise NetworkError(f"a group's name must be letters, digits, - and _, got {self.name!r}")
         if self.network not in NETWORKS:
-            raise NetworkError(
-                f"a group's network must be one of {', '.join(NETWORKS)}, got {self.network!r}"
-            )
+            raise NetworkError(f"unknown network of a group: {self.network}; accepted: {', '.join(NETWORKS)}")
         for name in _LISTS:
             if not getattr(self, name):
-                raise NetworkError(f"{name} of group {self.name} must not be empty")
+                raise NetworkError(f"{name} of group {self.name} is empty")
         for name, choices in (("arrivals", ARRIVALS), ("sizes", SIZES), ("protocols", PROTOCOLS)):
             alien = [value for value in getattr(self, name) if value not in choices]
             if alien:
-                raise NetworkError(f"{name} must be some of {', '.join(choices)}, got {alien[0]!r}")
+                raise NetworkError(f"unknown value in {name}: {alien[0]!r}; accepted: {', '.join(choices)}")
         if self.samples is not None and not 1 <= self.samples <= RUN_LIMIT:
             raise NetworkError(f"samples must be 1 to {RUN_LIMIT}, got {self.samples}")
         if not self.warm_up_s < self.duration_s:

@@ -106,8 +106,7 @@ def _installed() -> Ns3Install:
     installation = find_ns3()
     if installation is None:
         raise NetworkError(
-            "ns-3 must be installed with its headers, got none; "
-            "`pip install ns3` or `apt-get install libns3-dev` brings it"
+            "ns-3 or its headers not found; install with `pip install ns3` or `apt-get install libns3-dev`"
         )
     return installation
 
@@ -142,7 +141,7 @@ def _build(install: Ns3Install, folder: Path) -> Path:
     argv = [find_tool("g++", "g++"), *_FLAGS, str(_SOURCE), "-o", "program", *_places(install)]
     run = run_tool(argv, folder=folder, timeout_s=_BUILD_LIMIT_S)
     if run.returncode != 0:
-        raise NetworkError(f"g++ must compile the program over ns-3, got: {run.last_words()}")
+        raise NetworkError(f"g++ failed to compile the program over ns-3: {run.last_words()}")
     return folder / "program"
 
 

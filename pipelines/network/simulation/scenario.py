@@ -81,8 +81,7 @@ def make_scenario(
     counted = np.count_nonzero(schedule.times_ns >= options.warm_up_s * _NS_PER_S)
     if counted == 0:
         raise NetworkError(
-            f"a run must send packets after its warm-up, got none of {len(schedule.times_ns)} "
-            f"after {options.warm_up_s:g} s"
+            f"no packets after the warm-up of {options.warm_up_s:g} s, {len(schedule.times_ns)} before"
         )
     return Scenario(
         topology=topology,
@@ -189,7 +188,8 @@ def read_result(content: bytes, scenario: Scenario) -> SimulationResult:
     size = 48 + 8 * (2 * packets + 4 * (expected[1] + expected[2]) + 6 * queues)
     if content[:8] != _RESULT_MAGIC or counts[:4].tolist() != expected or len(content) != size:
         raise NetworkError(
-            f"a result must be of its scenario, {size} bytes, got {len(content)} and counts {counts.tolist()}"
+            f"result file of another scenario: {len(content)} bytes and counts "
+            f"{counts.tolist()}; expected {size} bytes"
         )
     at = 48
 

@@ -171,7 +171,7 @@ def check_hosts(topology: Topology) -> None:
     reached = _reached_from(topology, 0)[: topology.host_count]
     for host in np.flatnonzero(~reached)[:1].tolist():
         raise NetworkError(
-            f"a network must be connected, got no path from host 0 to host {host}; "
+            f"network is not connected: no path from host 0 to host {host}; "
             f"{int(reached.sum())} of {topology.host_count} hosts are reached"
         )
 

@@ -34,7 +34,7 @@ class Arrivals:
 
     def __post_init__(self) -> None:
         if self.kind not in ARRIVALS:
-            raise NetworkError(f"arrivals must be one of {', '.join(ARRIVALS)}, got {self.kind!r}")
+            raise NetworkError(f"unknown arrivals: {self.kind}; accepted: {', '.join(ARRIVALS)}")
         if self.kind == POISSON and self.scv != 1.0:
             raise NetworkError(f"the scv of Poisson arrivals must be 1, got {self.scv}")
         if self.kind != POISSON and not 1.0 < self.scv <= SCV_LIMIT:
@@ -82,7 +82,7 @@ class PacketSizes:
 
     def __post_init__(self) -> None:
         if self.kind not in SIZES:
-            raise NetworkError(f"packet sizes must be one of {', '.join(SIZES)}, got {self.kind!r}")
+            raise NetworkError(f"unknown packet sizes: {self.kind}; accepted: {', '.join(SIZES)}")
         if not 0.0 <= self.spread < 1.0:
             raise NetworkError(f"the spread of packet sizes must be 0 to 1, got {self.spread}")
         needed = 2 if self.kind == BIMODAL else len(self.values_bytes)

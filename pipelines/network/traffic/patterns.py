@@ -43,7 +43,7 @@ class Pattern:
 
     def __post_init__(self) -> None:
         if self.kind not in PATTERNS:
-            raise NetworkError(f"a pattern must be one of {', '.join(PATTERNS)}, got {self.kind!r}")
+            raise NetworkError(f"unknown pattern: {self.kind}; accepted: {', '.join(PATTERNS)}")
         if not 0.0 < self.load <= LOAD_LIMIT:
             raise NetworkError(f"a load must be above 0 to {LOAD_LIMIT:g}, got {self.load}")
         if not 0.0 < self.density <= 1.0:
@@ -105,7 +105,7 @@ class Traffic:
 
     def __post_init__(self) -> None:
         if self.protocol not in PROTOCOLS:
-            raise NetworkError(f"a protocol must be one of {', '.join(PROTOCOLS)}, got {self.protocol!r}")
+            raise NetworkError(f"unknown protocol: {self.protocol}; accepted: {', '.join(PROTOCOLS)}")
         counts = {len(self.sources), len(self.destinations), len(self.rates_per_s)}
         if len(counts) != 1 or not 1 <= len(self.sources) <= FLOW_LIMIT:
             raise NetworkError(f"traffic must have 1 to {FLOW_LIMIT} flows with ends and rates, got {counts}")

@@ -118,7 +118,7 @@ def read_trace(path: Path, *, host_count: int | None = None) -> Trace:
     Raises: NetworkError: the file cannot be read or a packet cannot be; the message names file and row.
     """
     if path.suffix not in ENDINGS:
-        raise NetworkError(f"a file of a trace must end in {' or '.join(ENDINGS)}, got {path.name}")
+        raise NetworkError(f"unknown file type of a trace: {path.name}; accepted: {', '.join(ENDINGS)}")
     with open_regular(path, what="trace", most_bytes=FILE_LIMIT_BYTES, error=NetworkError) as file:
         try:
             trace = _trace_of(
@@ -129,14 +129,12 @@ def read_trace(path: Path, *, host_count: int | None = None) -> Trace:
         except NetworkError as error:
             raise NetworkError(f"{error} ({path})") from error
         except UnicodeDecodeError as error:
-            raise NetworkError(
-                f"a trace's columns must be named in UTF-8, got {error.reason} ({path})"
-            ) from error
+            raise NetworkError(f"a trace's column names are not UTF-8: {error.reason} ({path})") from error
         except pa.ArrowException as error:
             kind = "CSV" if path.suffix == ".csv" else "Parquet"
-            raise NetworkError(f"a trace must be whole {kind}, got: {_first_line(error)} ({path})") from error
+            raise NetworkError(f"damaged {kind}: {_first_line(error)} ({path})") from error
         except OSError as error:
-            raise NetworkError(f"a trace must be readable, got {error.strerror or error} ({path})") from error
+            raise NetworkError(f"cannot read the trace: {error.strerror or error} ({path})") from error
     return trace
 
 
@@ -181,7 +179,7 @@ def _refused(problem: str) -> NetworkError:
 def _check_columns(names: list[str]) -> None:
     if any(names.count(name) != 1 for name in COLUMNS):
         raise NetworkError(
-            f"a trace must have each of the columns {', '.join(COLUMNS)} once, got {', '.join(names)[:200]}"
+            f"columns of a trace: {', '.join(names)[:200]}; accepted: each of {', '.join(COLUMNS)} once"
         )
 
 
@@ -194,9 +192,9 @@ def _columns(batches: Iterator[Any]) -> dict[str, NDArray[Any]]:
             parts[name].append(_numbers(batch.column(name), name, count))
         count += batch.num_rows
         if count > FILE_PACKET_LIMIT:
-            raise NetworkError(f"a trace must have at most {FILE_PACKET_LIMIT} packets, got more")
+            raise NetworkError(f"a trace has more than {FILE_PACKET_LIMIT} packets")
     if count == 0:
-        raise NetworkError("a trace must have packets, got none")
+        raise NetworkError("a trace has no packets")
     return {name: np.concatenate(pieces) for name, pieces in parts.items()}
 
 
@@ -256,7 +254,7 @@ def write_trace(trace: Trace, path: Path) -> None:
     Raises: NetworkError: another ending, or the file cannot be written.
     """
     if path.suffix not in ENDINGS:
-        raise NetworkError(f"a file of a trace must end in {' or '.join(ENDINGS)}, got {path.name}")
+        raise NetworkError(f"unknown file type of a trace: {path.name}; accepted: {', '.join(ENDINGS)}")
     values = (trace.times_ns / _NS, trace.sources, trace.destinations, trace.payload_bytes)
     rows = pa.table(dict(zip(COLUMNS, values, strict=True)))
     try:
@@ -266,7 +264,7 @@ def write_trace(trace: Trace, path: Path) -> None:
             else:
                 pq.write_table(rows, file)
     except OSError as error:
-        raise NetworkError(f"a trace must be writable, got {error.strerror or error} ({path})") from error
+        raise NetworkError(f"cannot write the trace: {error.strerror or error} ({path})") from error
 
 
 def traffic_of_trace(
@@ -282,7 +280,7 @@ def traffic_of_trace(
     """
     _check_hosts(trace, topology.host_count)
     if protocol not in PROTOCOLS:
-        raise NetworkError(f"a protocol must be one of {', '.join(PROTOCOLS)}, got {protocol!r}")
+        raise NetworkError(f"unknown protocol: {protocol}; accepted: {', '.join(PROTOCOLS)}")
     pairs, flows = _pairs(trace)
     schedule = Schedule(
         times_ns=trace.times_ns - trace.times_ns[0],

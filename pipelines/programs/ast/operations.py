@@ -227,7 +227,7 @@ def possible(expression: Expression | None) -> Expression:
     Raises: ArithmeticError: it does not, which is a fault of the generator.
     """
     if expression is None:
-        raise ArithmeticError("an operation that must be possible was refused")
+        raise ArithmeticError("internal error: an operation that is always possible was refused")
     return expression
 
 

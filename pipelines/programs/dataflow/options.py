@@ -46,7 +46,7 @@ class DataflowOptions:
         for name in self.data_types:
             if name not in DATA_TYPES:
                 valid = ", ".join(DATA_TYPES)
-                raise ProgramError(f"a data type must be one of the stage, got {name}; valid: {valid}")
+                raise ProgramError(f"unknown data type: {name}; accepted: {valid}")
         operators = (self.minimum_operators, self.maximum_operators)
         _require(
             1 <= self.minimum_operators <= self.maximum_operators <= 32,

@@ -56,11 +56,11 @@ def operators_program(names: Sequence[str], *, seed: int, options: DataflowOptio
     for name in names:
         if name not in BY_NAME:
             valid = ", ".join(BY_NAME)
-            raise ProgramError(f"an operator must be one of the stage, got {name}; valid: {valid}")
+            raise ProgramError(f"unknown operator: {name}; accepted: {valid}")
     random = _random(SUITE, list(names), seed)
     graph = graph_of(random, options, [BY_NAME[name] for name in names])
     label = f"operators-{seed}"
-    return row_of(label, graph) if graph.nodes else _refused(label, "no operator suits, got none")
+    return row_of(label, graph) if graph.nodes else _refused(label, "no operator suits")
 
 
 def draw_graph(number: int, *, seed: int, options: DataflowOptions) -> Graph:
@@ -135,7 +135,7 @@ def swept_inputs(program: ProgramRow, *, fractions: Sequence[float] = SWEEP) -> 
         if not -0.5 <= fraction <= 0.5:
             raise ProgramError(f"a sweep must stay within -0.5 .. 0.5, got {fraction}")
     if program.graph is None:
-        raise ProgramError(f"a sweep needs a program with a graph, got {program.name}")
+        raise ProgramError(f"only a program with a graph can be swept, got {program.name}")
     scalars: dict[str, dict[str, int]] = json.loads(program.graph)["scalars"]
     inputs: dict[str, Any] = json.loads(program.inputs)
     specifications: dict[str, None] = {}

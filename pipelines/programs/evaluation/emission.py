@@ -93,7 +93,7 @@ def value_of(expression: str, values: Mapping[str, int]) -> int:
     try:
         return _value(ast.parse(expression, mode="eval").body, values)
     except (SyntaxError, KeyError) as error:
-        raise ProgramError(f"a size must be an expression of known names, got {expression!r}") from error
+        raise ProgramError(f"unknown name in a size: {expression!r}") from error
 
 
 def _value(node: ast.expr, values: Mapping[str, int]) -> int:
@@ -138,7 +138,7 @@ class Emission:
             self._texts[self._functions[key]] = self._function(known, self._functions[key], each.sizes)
         for parameter in known.parameters:
             if parameter.name not in each.arguments:
-                raise ProgramError(f"{each.operator} must be given {parameter.name}, got nothing")
+                raise ProgramError(f"{each.operator}: missing parameter {parameter.name}")
             if parameter.dimensions:
                 self._bind(parameter, each)
         if each.arguments["out"] not in self._written:
@@ -156,8 +156,8 @@ class Emission:
         known = self._tensors.setdefault(name, tensor)
         if (known.c_type, known.shape) != (c_type, shape):
             raise ProgramError(
-                f"{name} must be {known.c_type} {known.shape} everywhere, got {c_type} {shape} "
-                f"({self._workload.name}, {each.operator})"
+                f"{name} is {c_type} {shape} in one place and {known.c_type} {known.shape} in "
+                f"another ({self._workload.name}, {each.operator})"
             )
 
     def _type(self, c_type: str) -> str:

@@ -91,7 +91,7 @@ def evaluation_programs(
             for data_type in STATIONARY_TYPES
         ]
     if suite != POLYBENCH_SUITE:
-        raise ProgramError(f"an evaluation suite must be one of {', '.join(EVALUATION_SUITES)}, got {suite}")
+        raise ProgramError(f"unknown evaluation suite: {suite}; accepted: {', '.join(EVALUATION_SUITES)}")
     return polybench_programs(sizes=sizes, data_types=data_types)
 
 

@@ -61,7 +61,7 @@ class CheckLimits:
             if not getattr(self, name) > 0:
                 raise ProgramError(f"{name} must be above 0, got {getattr(self, name)}")
         if not self.data_seeds:
-            raise ProgramError("data_seeds must have a seed, got none")
+            raise ProgramError("data_seeds is empty")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
