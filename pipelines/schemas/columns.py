@@ -1,4 +1,4 @@
-"""How a table is declared: one frozen dataclass a table, one `column` a field."""
+"""How a table is declared: one frozen dataclass per table, one `column` per field."""
 
 from __future__ import annotations
 
@@ -221,7 +221,8 @@ class TableSpec:
                 alien = sorted(set(values.drop_null().unique().to_pylist()) - set(spec.choices))
                 if alien:
                     problems.append(
-                        f"unknown values in column {spec.name}: {', '.join(map(str, alien))}; accepted: {', '.join(spec.choices)}"
+                        f"unknown values in column {spec.name}: {', '.join(map(str, alien))}; "
+                        f"accepted: {', '.join(spec.choices)}"
                     )
         problems += infinities(table)
         repeats = self.repeat_count(table)

@@ -138,7 +138,7 @@ def test_query_rejects_a_damaged_page_by_name(data_dir: Path) -> None:
     path.write_bytes(content)
     with pytest.raises(
         FoundryError,
-        match=r"^/.*/runs/stencil\.parquet is damaged one \(.*CRC checksum "
+        match=r"^/.*/runs/stencil\.parquet is damaged \(.*CRC checksum "
         r"verification failed.*\); `simfoundry stage labels` rebuilds it$",
     ):
         run_query(data_dir, "SELECT * FROM runs")
