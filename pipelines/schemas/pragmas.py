@@ -24,7 +24,7 @@ class PragmaDesignRow:
     method: str = column("Search: nlp_dse, bottleneck, random or exhaustive.")
     target: str = column("Target of the bound.")
     evaluator: str = column("Tool and version of the measurement.")
-    most_partitions: int | None = column("Maximum partitions of an array in the sub-problem; null = unbounded.")
+    most_partitions: int | None = column("Maximum partitions per array in the sub-problem; null = unbounded.")
     fine_only: bool = column("Whether only loops inside pipelined loops may be unrolled.")
     configuration: str | None = column(
         "JSON of the configuration: loops as [pipeline, interval, unroll, tile], and caches."
