@@ -1,6 +1,6 @@
 """Routes along shortest paths: equal-cost multi-path by a hash of the flow, or fixed by destination.
 
-A node with several links on shortest paths takes the one of a digit: of the flow's hash (ECMP: 16 bits a
+A node with several links on shortest paths selects one by a digit: of the flow's hash (ECMP: 16 bits per
 choice), or of the destination's number (fixed: destination modulo the choices, as d-mod-k). In a fat-tree
 these are the two uplink choices, at the edge and at the aggregation switch.
 
@@ -21,8 +21,8 @@ from pipelines.network.topology import Topology
 ECMP, FIXED = "ecmp", "fixed"
 ROUTINGS = (ECMP, FIXED)
 SEED_LIMIT = 1 << 20
-HOP_LIMIT = 1 << 30  # of 2 bytes; one host to all in the largest fat-tree needs 844 million for the way back
-ROUTE_LIMIT = 1 << 26  # of 4 bytes; all to all in a fat-tree of 20 pods needs 24 million
+HOP_LIMIT = 1 << 30  # 2 bytes each; one host to all in the largest fat-tree needs 844 million for acks
+ROUTE_LIMIT = 1 << 26  # 4 bytes each; all to all in a fat-tree of 20 pods needs 24 million
 _FAR = 65535
 _NO_QUEUE = -1
 
@@ -53,7 +53,7 @@ def route_flows(
 
     Args:    sources, destinations: hosts. (flows,)
     Returns: numbers of queues, -1 after the last. (flows, longest path)
-    Raises:  NetworkError: an end is no host, or both are one; or there are too many hops to keep.
+    Raises:  NetworkError: an end is not a host, both ends are the same host, or there are too many hops.
     """
     ends = (np.ascontiguousarray(sources, np.int32), np.ascontiguousarray(destinations, np.int32))
     for values in ends:
@@ -88,7 +88,7 @@ def route_flows(
 
 
 def _out_queues(topology: Topology) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Queues by the node they are in: where each node's begin, and the queues in that order."""
+    """Queues in the order of their nodes: index of each node's first queue, and the queues."""
     order = np.argsort(topology.sources, kind="stable").astype(np.int32)
     counts = np.bincount(topology.sources, minlength=topology.node_count)
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), order
@@ -102,7 +102,7 @@ def _hops_to(
     queues: NDArray[np.int32],
     host_count: int,
 ) -> NDArray[np.uint16]:
-    """Links from every node to each wanted host, by breadth-first search; hosts do not forward."""
+    """Links from every node to each destination, by breadth-first search; hosts do not forward."""
     nodes = len(first) - 1
     hops = np.full((len(destinations), nodes), _FAR, np.uint16)
     front = np.empty(nodes, np.int32)
@@ -148,7 +148,7 @@ def _walk(
     by_hash: bool,
     seed: np.uint64,
 ) -> None:
-    """Every flow's queues, at each node the chosen one of those that lead closer."""
+    """Queues of every flow: at each node one of the queues that lead closer to the destination."""
     routes[:] = _NO_QUEUE
     for flow in range(len(sources)):
         node, end = sources[flow], destinations[flow]

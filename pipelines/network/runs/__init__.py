@@ -1,6 +1,6 @@
 """Simulated runs as rows: groups of runs, their simulation, tables.
 
-Belongs here: what is simulated and the rows of it. Does not: simulators (`simulation`), theory (`queueing`).
+Belongs here: configurations of runs and their rows. Does not: simulators (`simulation`), theory (`queueing`).
 """
 
 from pipelines.network.runs.groups import FAT_TREE, NETWORKS, TWO_TIER, NetworkRun, RunGroup, run_of, runs_of

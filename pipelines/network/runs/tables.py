@@ -32,7 +32,7 @@ DATA, ACK = "data", "ack"
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PacketSums:
-    """What packets sent after the warm-up come to.
+    """Statistics of the packets that are sent after the warm-up.
 
     Attributes:
         summary: columns of the run's row.
@@ -78,7 +78,7 @@ def _mean(values: NDArray[np.int64]) -> float | None:
 
 
 def _quantile(values: NDArray[np.int64], probability: float) -> float | None:
-    """The least value that so many are at or below."""
+    """Nearest-rank quantile of sorted values."""
     if len(values) == 0:
         return None
     place = int(np.ceil(probability * len(values))) - 1
@@ -131,7 +131,7 @@ def _hops(scenario: Scenario, result: SimulationResult) -> pa.Table:
 def _hop_statistics(
     scenario: Scenario, routes: NDArray[np.int32], sums: HopSums, packet: str, first_hop: NDArray[np.int64]
 ) -> pa.Table:
-    """Flows at the queues of one way, numbered from the first hop's number on."""
+    """Flows at the queues of one direction, with hop numbers from that of the first hop."""
     topology = scenario.topology
     flow, place = np.nonzero(routes >= 0)
     queue = routes[flow, place]

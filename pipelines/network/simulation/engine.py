@@ -43,7 +43,7 @@ def _build_id() -> str:
 def build_simulator(engine_folder: Path) -> Path:
     """The simulator's program, compiled with g++ when it is not in the folder yet.
 
-    Args:   engine_folder: where programs are kept between calls, one a version.
+    Args:   engine_folder: folder of compiled programs, one per version.
     Raises: ToolMissing: g++ is not installed. NetworkError: it does not compile the program.
     """
     return build_once(engine_folder.absolute(), f"{ENGINE}-{_build_id()}", _build)

@@ -1,4 +1,4 @@
-"""Traces: packets that were seen somewhere, or generated, with their times, hosts and sizes."""
+"""Traces: recorded or generated packets with times, hosts and sizes."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from pipelines.parquet_files import open_parquet
 ENDINGS = (".csv", ".parquet")
 FILE_LIMIT_BYTES = 1 << 30
 FILE_PACKET_LIMIT = 1 << 24
-"""A file of so many packets, and the estimate from it, take 1.8 GiB."""
+"""A file with this many packets and its estimate take 1.8 GiB."""
 COLUMN_LIMIT = 1000
 _HEADER_BYTES = 1 << 16
 COLUMNS = ("time_s", "source", "destination", "bytes")
 TIME_LIMIT_S = 9e9
-"""What whole nanoseconds of 64 bits hold."""
+"""Largest time in 64-bit nanoseconds."""
 HOST_LIMIT = 1 << 20
 _NS = 1e9
 
@@ -42,7 +42,7 @@ class Trace:
     """Packets in the order of their times.
 
     Attributes:
-        times_ns: of sending, not falling, from any beginning. (packets,)
+        times_ns: transmission times, non-decreasing, from any origin. (packets,)
         sources, destinations: hosts. (packets,)
         payload_bytes: of packets, without headers. (packets,)
     """
@@ -68,7 +68,7 @@ class Trace:
 
     @property
     def duration_s(self) -> float:
-        """From the first packet to the last."""
+        """Time from the first packet to the last."""
         return int(self.times_ns[-1] - self.times_ns[0]) / _NS
 
 
@@ -111,11 +111,11 @@ def _check_hosts(trace: Trace, host_count: int) -> None:
 def read_trace(path: Path, *, host_count: int | None = None) -> Trace:
     """The packets of a CSV or Parquet file.
 
-    Columns are time_s (from any beginning; what a double holds of it), source and destination (numbers of
+    Columns are time_s (from any origin; a double), source and destination (numbers of
     hosts) and bytes (of payload, without headers); others are left out. Rows count from 1, after the header.
 
     Args:   host_count: hosts of the network that the trace is for; None when none is known yet.
-    Raises: NetworkError: the file cannot be read or a packet cannot be; the message names file and row.
+    Raises: NetworkError: the file cannot be read or a packet is invalid; the message names file and row.
     """
     if path.suffix not in ENDINGS:
         raise NetworkError(f"unknown file type of a trace: {path.name}; accepted: {', '.join(ENDINGS)}")
@@ -222,8 +222,8 @@ def _casts(values: Any, kind: Any) -> bool:
 
 
 def _first_wrong(values: Any, kind: Any) -> int:
-    """Number of the first value that is null or no number, found by halving."""
-    right, wrong = 0, len(values)  # that many from the first on are right; among so many one is wrong
+    """Index of the first value that is null or not a number, by bisection."""
+    right, wrong = 0, len(values)  # the first `right` values are valid, the first `wrong` are not
     while wrong - right > 1:
         middle = (right + wrong) // 2
         part = values.slice(right, middle - right)
@@ -249,7 +249,7 @@ def _trace_of(columns: dict[str, NDArray[Any]]) -> Trace:
 
 
 def write_trace(trace: Trace, path: Path) -> None:
-    """Write a trace as CSV or Parquet; `read_trace` gives the same again for times to 100 days.
+    """Write a trace as CSV or Parquet; `read_trace` returns the same trace for times up to 100 days.
 
     Raises: NetworkError: another ending, or the file cannot be written.
     """
@@ -270,12 +270,12 @@ def write_trace(trace: Trace, path: Path) -> None:
 def traffic_of_trace(
     trace: Trace, topology: Topology, *, protocol: str = UDP, capacity: int | None = 128
 ) -> tuple[Traffic, Schedule]:
-    """The flows of a trace over a network, and its packets as they are.
+    """The flows of a trace over a network, and its packets.
 
-    A flow is a pair of hosts, in the order of source and destination; its rate is that of its packets over
-    the trace's time, which counts from the first packet.
+    A flow is a pair of hosts, ordered by source and destination; its rate is its number of packets divided by
+    the duration of the trace, which starts at the first packet.
 
-    Args:   capacity: packets that a queue will hold, for how bursty flows are to it (`dispersion.py`).
+    Args:   capacity: queue capacity in packets, which the burstiness of flows depends on (`dispersion.py`).
     Raises: NetworkError: a host is not in the network, or there are too many flows.
     """
     _check_hosts(trace, topology.host_count)
@@ -315,7 +315,7 @@ def _pairs(trace: Trace) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
 
 
 def replicate_trace(trace: Trace, *, hosts: int, seed: int) -> Trace:
-    """A trace of a larger network: copies of every flow between hosts drawn anew, until every host has one.
+    """A trace of a larger network: copies of every flow between random hosts, until every host has a flow.
 
     Rounds of copies follow each other. In a round every flow is copied once, with its times and sizes, from
     one host to another, all pairs being as likely; copies that draw the same pair are one flow. All flows

@@ -118,7 +118,7 @@ def _refused(name: str, reason: str) -> ProgramRow:
 
 def _sizes(graph: Graph) -> dict[str, int]:
     """Sizes, tiles and steps by macro name."""
-    return {k: v for node in graph.nodes for k, v in sorted(node.bench.constants.items())}
+    return {k: v for node in graph.nodes for k, v in sorted(node.builder.constants.items())}
 
 
 def swept_inputs(program: ProgramRow, *, fractions: Sequence[float] = SWEEP) -> tuple[str, ...]:
