@@ -28,7 +28,7 @@ _WIRES = "calyx.wires {\n"
 
 
 def join_parallel_groups(text: str) -> str:
-    """Make groups that run in parallel one group; the lowering to a state machine knows no `par`."""
+    """Make groups that run in parallel one group; the lowering to a state machine does not support `par`."""
     while (parallel := _PARALLEL.search(text)) is not None:
         indent, enables = parallel.groups()
         names: list[str] = re.findall(r"@(\w+)", enables)
@@ -42,7 +42,7 @@ def _group(text: str, name: str) -> re.Match[str] | None:
 
 
 def _join(text: str, names: list[str]) -> str:
-    """The text in which the first of these groups does what all of them do."""
+    """The text in which the first of these groups replaces all of them."""
     lines: dict[str, None] = {}
     done: list[str] = []
     for name in reversed(names):
@@ -60,9 +60,9 @@ def _join(text: str, names: list[str]) -> str:
 
 
 def evaluate_always(text: str) -> str:
-    """Compute the conditions of loops all the time; the lowering to a state machine evaluates no group.
+    """Compute the conditions of loops in every cycle; the lowering to a state machine evaluates no group.
 
-    The cells in those groups are used for nothing else.
+    The cells in those groups have no other use.
     """
     bodies = _COMBINATIONAL.findall(text)
     text = re.sub(r" with @\w+", "", _COMBINATIONAL.sub("", text))
@@ -72,8 +72,8 @@ def evaluate_always(text: str) -> str:
 def memories_outside(text: str) -> str:
     """Make the ports of sequential memories ports of the component, `%mem_0.addr0` as `%mem_0_addr0`.
 
-    The lowering to hardware has no such memory, and its own external memories have no read enable. Ports
-    that nothing uses are left out.
+    The lowering to hardware has no such memory, and its own external memories have no read enable. Unused
+    ports are left out.
     """
     inputs: list[str] = []
     outputs: list[str] = []
@@ -105,7 +105,7 @@ def connect_clocks(text: str) -> str:
 
 
 def component_text(text: str) -> str:
-    """What the lowering from scf gave, as the lowering to a state machine takes it."""
+    """Output of the lowering from scf, rewritten for the lowering to a state machine."""
     return join_parallel_groups(evaluate_always(memories_outside(text)))
 
 
@@ -150,7 +150,7 @@ def wrapper_name(top: str) -> str:
 def port_lines(
     function: ir.Function, read: Sequence[ir.Array], written: Sequence[ir.Array], *, scalars: bool = True
 ) -> list[str]:
-    """Ports of the wrapper, one a line, in the engine's own names."""
+    """Ports of the wrapper, one per line, in the engine's own names."""
     lines = ["input clk", "input rst", "input start", "output done"]
     for parameter in function.parameters if scalars else ():
         if isinstance(parameter, ir.Variable):
@@ -179,7 +179,7 @@ class _Wrapper:
         return f"mem_{number}_{part}" in self.ports
 
     def array_lines(self, number: int, array: ir.Array) -> list[str]:
-        """Signals of one array, what counts its accesses, and its memory when it is local."""
+        """Signals of one array, the unit that times its accesses, and its memory when it is local."""
         name, memory = array.name, f"mem_{number}"
         address, data = range_text(address_bits(array)), range_text(array.type.width_bits)
         timing = self.timing if array.external else LOCAL_TIMING
@@ -214,7 +214,7 @@ class _Wrapper:
         return lines
 
     def connections(self) -> list[str]:
-        """The design's ports and what they are connected to."""
+        """The connections of the design's ports."""
         known = {"clk": "clk", "reset": "core_reset", "go": "start || running", "done": "core_done"}
         scalars = [p for p in self.function.parameters if isinstance(p, ir.Variable)]
         known |= {f"in{k}": f"s_{p.name}" for k, p in enumerate(scalars)}
@@ -248,8 +248,8 @@ class _Wrapper:
 
 
 def calyx_wrapper(function: ir.Function, ports: Mapping[str, Port], timing: MemoryTiming) -> str:
-    """Verilog of the module around a Calyx design, and of what it instantiates.
+    """Verilog of the module around a Calyx design, and of the modules that it instantiates.
 
-    Args:    function: the one that was written as MLIR; ports: of the design; timing: of external memories.
+    Args:    function: as written as MLIR; ports: of the design; timing: of external memories.
     """
     return f"{ACCESS_MODULE}\n{_Wrapper(function=function, ports=ports, timing=timing).text()}"

@@ -58,10 +58,10 @@ class FlowFailed(Exception):
 
 @dataclass(slots=True, kw_only=True)
 class Session:
-    """Stages in one folder; adds up the time they take.
+    """Stages in one folder; adds up their time.
 
     Attributes:
-        folder: where the requests and the answers of all stages stay.
+        folder: folder of the requests and results of all stages.
         timeout_s: processor time of each stage.
     """
 
@@ -72,7 +72,7 @@ class Session:
     def stage(self, name: str, text: str, steps: Sequence[dict[str, Any]], *, verilog: bool = False) -> str:
         """Run passes on a module in a new process.
 
-        Raises: FlowFailed: a pass failed, the process ended, or its time limit did.
+        Raises: FlowFailed: a pass failed, or the process crashed or exceeded its time limit.
         """
         request, result = f"{name}.json", f"{name}.out"
         content = {"text": text, "steps": list(steps), "verilog": verilog}
@@ -106,7 +106,7 @@ def calyx_verilog(mlir: str, top: str, session: Session) -> str:
     """SCF to Calyx to a state machine to SystemVerilog.
 
     Args:    mlir: of `StructuredWriter`.
-    Returns: what the wheel exports.
+    Returns: Verilog that the wheel exports.
     Raises:  FlowFailed: a stage failed.
     """
     calyx = session.stage("scf_to_calyx", mlir, [{"passes": _TO_CALYX.format(top=top)}])
@@ -124,7 +124,7 @@ def handshake_verilog(mlir: str, session: Session) -> str:
     """CF to Handshake to SystemVerilog.
 
     Args:    mlir: of `BranchingWriter`.
-    Returns: what the wheel exports.
+    Returns: Verilog that the wheel exports.
     Raises:  FlowFailed: a stage failed.
     """
     handshake = session.stage("cf_to_handshake", mlir, [{"passes": _TO_HANDSHAKE}])
@@ -142,21 +142,21 @@ _VERSION = "b0db2f3f"
 
 
 class CirctError(ValueError):
-    """An option is not one of those there are."""
+    """Unknown option, or a design that cannot be simulated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CirctResult:
-    """What a flow gave.
+    """Result of a flow.
 
     Attributes:
-        status: ok, rejected (outside the accepted C, or what the lowering does), timeout or tool_error.
-        reason: why it is not ok.
+        status: ok, rejected (outside the accepted C, or not lowered), timeout or tool_error.
+        reason: why the status is not ok.
         verilog: SystemVerilog of the design and the module around it; None unless ok.
         module: name of the module around it, which has the ports of the engine's own designs.
         interface: of the C function; None when it could not be read.
-        timing: delays of the external memories that the module was made for.
-        mlir: what was given to the flow.
+        timing: delays of the external memories of the module.
+        mlir: input of the flow.
         tool: circt-calyx or circt-handshake; tool_version: of the wheel and of this package.
         wall_s: time of the processes in seconds.
     """
@@ -174,7 +174,7 @@ class CirctResult:
 
 
 def is_installed() -> bool:
-    """Whether the wheel is there."""
+    """Whether the wheel is installed."""
     try:
         return bool(version("circt"))
     except PackageNotFoundError:
@@ -193,12 +193,12 @@ def tool_version() -> str:
 
 
 def core_name(top: str) -> str:
-    """Name of the module that CIRCT makes: never a word of SystemVerilog, which it would rename."""
+    """Name of CIRCT's module: never a keyword of SystemVerilog, which CIRCT would rename."""
     return f"{top}_core"
 
 
 def _ports(verilog: str, module: str) -> dict[str, Port]:
-    """Ports of the module that CIRCT made."""
+    """Ports of CIRCT's module."""
     ports = module_ports(verilog, module)
     if not ports:
         raise FlowFailed(TOOL_ERROR, f"CIRCT exported no module {module} with ports of plain types")
@@ -207,7 +207,7 @@ def _ports(verilog: str, module: str) -> dict[str, Port]:
 
 @dataclass(slots=True, kw_only=True)
 class _Attempt:
-    """One compilation and what is known so far."""
+    """One compilation and its results so far."""
 
     flow: str
     timing: MemoryTiming
@@ -257,7 +257,7 @@ def compile_with_circt(
 ) -> CirctResult:
     """Compile a C function with CIRCT, by a static schedule (`calyx`) or a dynamic one (`handshake`).
 
-    Args:    source: C text; top: function; flow: one of `FLOWS`; folder: private to this call, made if
+    Args:    source: C text; top: function; flow: one of `FLOWS`; folder: private to this call, created if
              absent; timeout_s: limit of each process in seconds; timing: of the external memories;
              file: name for messages.
     Returns: the design, or the status and reason for which there is none. Directives are ignored.

@@ -1,8 +1,8 @@
 """The module around a Handshake design: the ports and the protocol of the engine's own designs.
 
-Every argument is a token that is offered until it is taken; done is when every result has come. Each load and
-store of the program has channels of its own; those of one array share its ports, the first that asks is
-served first. One access a channel is under way at a time.
+Every argument is a token that is offered until it is accepted; done is high when every result has arrived.
+Each load and store of the program has its own channels; those of one array share its ports by fixed priority.
+A channel has at most one access in progress.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class _Channels:
 
 
 def _memory_channels(memory: re.Match[str], number: int, channels: _Channels) -> dict[str, str]:
-    """Add the channels of a memory; what each of its results is replaced by."""
+    """Add the channels of a memory; returns the replacement of each of its results."""
     name, kind = memory["name"], memory["type"]
     loads, stores = int(memory["loads"]), int(memory["stores"])
     operands = memory["operands"].split(", ")
@@ -68,7 +68,7 @@ def _memory_channels(memory: re.Match[str], number: int, channels: _Channels) ->
 def memory_channels(text: str) -> str:
     """The function with channels instead of memories.
 
-    Args: text: of what the lowering from cf gives, one function whose memories are arguments in order.
+    Args: text: output of the lowering from cf, one function whose memories are arguments in order.
     """
     head = _HEAD.search(text)
     if head is None:
@@ -171,7 +171,7 @@ class _Wrapper:
         return channels
 
     def declarations(self) -> list[str]:
-        """A wire for every port of the design but the clock, the reset and the scalars."""
+        """A wire for every port of the design except the clock, the reset and the scalars."""
         scalars = {f"in{k}" for k, _ in enumerate(self.scalars)}
         skipped = {"clock", "reset", *scalars}
         return [f"  wire {range_text(p.width_bits)}{n};" for n, p in self.ports.items() if n not in skipped]
@@ -205,7 +205,7 @@ class _Wrapper:
         return lines
 
     def shared_lines(self, channels: list[str], asks: Mapping[str, str]) -> list[str]:
-        """Who is served: the first of the channels that asks and has no access under way."""
+        """Grant signal: the first channel that requests and has no access in progress."""
         lines: list[str] = []
         for k, channel in enumerate(channels):
             lines.append(f"  wire {channel}_idle;")
@@ -215,7 +215,7 @@ class _Wrapper:
         return lines
 
     def chosen(self, channels: list[str], part: str) -> str:
-        """A signal of the channel that is served."""
+        """A signal of the granted channel."""
         text = f"{channels[-1]}_{part}"
         for channel in reversed(channels[:-1]):
             text = f"{channel}_granted ? {channel}_{part} : {text}"
@@ -249,7 +249,7 @@ class _Wrapper:
         return lines
 
     def array_lines(self, number: int, array: ir.Array) -> list[str]:
-        """What serves the channels of one array, and its memory when it is local."""
+        """The arbiter of the channels of one array, and its memory when it is local."""
         name, timing = array.name, self.timing if array.external else LOCAL_TIMING
         loads, stores = self.accesses(number, "ld"), self.accesses(number, "st")
         lines: list[str] = []
@@ -292,8 +292,8 @@ class _Wrapper:
 
 
 def handshake_wrapper(function: ir.Function, ports: Mapping[str, Port], timing: MemoryTiming) -> str:
-    """Verilog of the module around a Handshake design, and of what it instantiates.
+    """Verilog of the module around a Handshake design, and of the modules that it instantiates.
 
-    Args:    function: the one that was written as MLIR; ports: of the design; timing: of external memories.
+    Args:    function: as written as MLIR; ports: of the design; timing: of external memories.
     """
     return f"{CHANNEL_MODULES}\n{_Wrapper(function=function, ports=ports, timing=timing).text()}"

@@ -49,14 +49,14 @@ _STATE_CASE = re.compile(r"^( *)always_comb begin\n( *)case \(state_reg\)\n", re
 
 
 def one_file(text: str) -> str:
-    """The exported text with included parts before the others and without comments on places."""
+    """The exported text with included parts first and without comments on locations."""
     text = _PLACE.sub("", text)
     parts = _PART.split(text)
     return _INCLUDE.sub("", "\n".join([*parts[1:], parts[0]]))
 
 
 def defaults_for_states(text: str) -> str:
-    """Values for the outputs of a state machine in states that it does not have, where it gives none."""
+    """Default values for the outputs of a state machine in unused states."""
     case = _STATE_CASE.search(text)
     if case is None:
         return text
@@ -70,5 +70,5 @@ def defaults_for_states(text: str) -> str:
 
 
 def exported_verilog(text: str) -> str:
-    """What CIRCT exports, as one file."""
+    """The exported Verilog as one file."""
     return defaults_for_states(one_file(text))

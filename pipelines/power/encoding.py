@@ -1,7 +1,7 @@
-"""A mapped netlist as the simulator reads it: truth tables, levels, flip-flops and delays.
+"""Input of the simulator: truth tables, levels, flip-flops and delays of a mapped netlist.
 
-Nets keep their numbers; virtual nets behind them carry what is inside a cell, such as the state of a
-flip-flop of which only the inverted output is connected, or the inverse of a reset pin.
+Nets keep their numbers; additional virtual nets are inside cells, such as the state of a flip-flop of which
+only the inverted output is connected, or the inverse of a reset pin.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class EncodedNetlist:
     """A netlist for the simulator.
 
     Attributes:
-        netlist: what was encoded.
+        netlist: the encoded netlist.
         net_count: nets, virtual ones included.
         clock: the net that clocks all flip-flops; None without flip-flops.
         gate_count, flip_flop_count: simulated elements; a cell with two outputs is two gates.
@@ -86,7 +86,7 @@ class _Gates:
 
 @dataclass(slots=True)
 class _Builder:
-    """Collects the gates and flip-flops of a netlist, a cell type at a time."""
+    """Collects the gates and flip-flops of a netlist, one cell type at a time."""
 
     netlist: Netlist
     timing: Timing | None
@@ -102,7 +102,7 @@ class _Builder:
         return np.arange(first, first + count, dtype=np.int32)
 
     def delays(self, arcs: Sequence[TimingArc], sources: Numbers, targets: Numbers) -> Numbers:
-        """Ticks of arcs from pin to pin, rising and falling, (cells, 2); of several arcs the mean."""
+        """Ticks of arcs from pin to pin, rising and falling, (cells, 2); the mean of several arcs."""
         delays_ns = np.zeros((targets.size, 2), np.float64)
         if self.timing is None or not arcs:
             return _ticks(delays_ns)
@@ -202,7 +202,7 @@ class _Builder:
 def _arc_delay(
     timing: Timing, arc: TimingArc, sources: Numbers, targets: Numbers, direction: int
 ) -> NDArray[np.float64]:
-    """Delay of one arc to a direction of its output, (cells,); of both input directions the mean."""
+    """Delay of one arc to a direction of its output, (cells,); the mean of both input directions."""
     table = arc.delay_rise if direction == RISE else arc.delay_fall
     if table is None:
         return np.zeros(targets.size)

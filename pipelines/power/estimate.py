@@ -47,7 +47,7 @@ def _build_id() -> str:
 def build_engine(engine_folder: Path) -> Path:
     """The simulator's program, compiled with gcc when it is not in the folder yet.
 
-    Args:   engine_folder: where programs are kept between calls, one a version.
+    Args:   engine_folder: folder of compiled programs, one per version.
     Raises: ToolMissing: gcc is not installed. PowerError: it does not compile the program.
     """
     return build_once(engine_folder.absolute(), f"{ENGINE}-{_build_id()}", _build)
@@ -67,7 +67,7 @@ class EngineRun:
 
     Attributes:
         status: ok, timeout (cycle or time limit) or tool_error.
-        reason: why it is not ok.
+        reason: why the status is not ok.
         content: bytes of the result file; empty unless ok.
         is_endless: whether the cycle limit ended it.
         wall_s: time of the program.
@@ -123,7 +123,7 @@ POWER_MODEL = "nldm-1"  # raise when a module of this package gives other number
 
 
 def tool_version() -> str:
-    """Version of the simulator and of the power model: a change of either changes every result's key."""
+    """Version of the simulator and of the power model: raising either changes every result's key."""
     return content_hash(engine_version(), POWER_MODEL)[:12]
 
 
@@ -134,7 +134,7 @@ class PowerResult:
     Attributes:
         status: ok, timeout (cycle or time limit), tool_error, or infeasible: the netlist ran, but the library
             lacks a part of the power. Then power_mw and energy_nj are None, and so is that part.
-        reason: why it is not ok.
+        reason: why the status is not ok.
         power_mw: internal, switching and leakage power, mean over the run.
         energy_nj: power times cycles times period.
         parts: the parts of the power.
@@ -143,7 +143,7 @@ class PowerResult:
         toggles: changes of all nets in the run; activity: of each net; clock: net that clocks all flip-flops.
         is_endless: whether the cycle limit ended the run.
         tool, tool_version: the simulator, and the hash of it and of the power model.
-        wall_s: time of everything; simulate_wall_s: of the simulator.
+        wall_s: total time; simulate_wall_s: time of the simulator.
     """
 
     status: str
@@ -177,7 +177,7 @@ def estimate_power(
     glitches: bool = True,
     timeout_s: float = 120.0,
 ) -> PowerResult:
-    """Simulate a netlist on a data set and find its mean power and its energy.
+    """Simulate a netlist on a data set and estimate its mean power and its energy.
 
     Args:
         netlist: of one design, as `parse_netlist` reads it; every cell in the library.
@@ -186,8 +186,8 @@ def estimate_power(
         run: the data, and the memories' delays and banks.
         folder: of the simulator's files, for this call alone; made if absent.
         engine_folder: where the simulator's program is kept between calls.
-        glitches: whether gates have delays, so that glitches count; else each net changes at most once a
-            clock edge.
+        glitches: whether gates have delays, so that glitches count; else each net changes at most once
+            per clock edge.
         timeout_s: limit of the simulation in seconds of processor time.
     Returns: power over the cycles from start to done, and what the netlist computed; or the status and reason
              for which there is none.

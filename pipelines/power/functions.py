@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 
 class PowerError(RuntimeError):
-    """Misuse of the engine, or a netlist it cannot simulate; the message names the rule and the value."""
+    """Misuse of the engine, or a netlist that it cannot simulate; the message has the rule and the value."""
 
 
 MAX_VARIABLES = 6  # a truth table fits in 64 bits

@@ -1,7 +1,7 @@
-"""What the simulator is driven with: a trace of port values, or a design's memories and arguments.
+"""Stimuli of the simulator: a trace of port values, or a design's memories and arguments.
 
-A design is driven as by the test bench of `pipelines.rtlsim` (`harness.py` says when data stands and when a
-write is seen), so the netlist meets the port trace of the cycle-exact run, and computes the outputs as well.
+A design is driven as by the test bench of `pipelines.rtlsim` (`harness.py` defines when data is valid and a
+write visible), so the netlist sees the port trace of the cycle-exact run, and computes the outputs.
 Between reads the data ports keep the last word, as memories do; `noise` puts the test bench's garbage there.
 """
 
@@ -35,7 +35,7 @@ class DesignRun:
         data: a value for every argument.
         timing: delays of the external memories.
         banks: of the partitioned array arguments; the others have one bank each.
-        cycle_limit: the run ends there as a time-out.
+        cycle_limit: cycles after which the run ends as a time-out.
         noise: whether data ports carry garbage between reads, as in RTL simulation, or the last word.
     """
 
@@ -49,7 +49,7 @@ class DesignRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Activity:
-    """What the nets of a netlist did.
+    """Activity of the nets of a netlist.
 
     Attributes:
         cycles: clock cycles counted.
@@ -116,7 +116,7 @@ def _places(bank: Bank) -> NDArray[np.int32]:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class DesignStimulus:
-    """The stimulus file of a run, and what its result means."""
+    """The stimulus file of a run, and decoding of its result."""
 
     encoded: EncodedNetlist
     run: DesignRun
@@ -129,7 +129,7 @@ class DesignStimulus:
     def content(self, *, delays: bool) -> bytes:
         """Bytes of the stimulus file.
 
-        Raises: PowerError: the netlist has not the ports of a design.
+        Raises: PowerError: the netlist lacks ports of a design.
         """
         netlist, run = self.encoded.netlist, self.run
         missing = [p for p in _CONTROL_PORTS if p not in (netlist.inputs.keys() | netlist.outputs.keys())]
@@ -176,7 +176,7 @@ class DesignStimulus:
         return b"".join(parts)
 
     def result(self, content: bytes) -> DesignActivity:
-        """What the result file says."""
+        """Contents of the result file."""
         interface, banks = self.run.interface, self.banks
         cycles, returned = struct.unpack_from("<qQ", content)
         counts = struct.unpack_from(f"<{2 * len(banks)}q", content, 16)

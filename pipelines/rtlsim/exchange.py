@@ -1,4 +1,4 @@
-"""What passes between Python and a test bench: the bytes of its input and output file.
+"""Data exchange between Python and a test bench, and the result of a simulation.
 
 Files are little-endian: for each array in order its elements, for each scalar one element (input); the
 latency as uint64, the bits of the result as uint64, for each bank its reads and its writes as int64, then
@@ -20,7 +20,7 @@ from pipelines.tools import PROCESSOR, ToolRun
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observed:
-    """What a test bench saw.
+    """Observations of a test bench.
 
     Attributes:
         latency_cycles: from the cycle of start to the cycle of done.
@@ -37,7 +37,7 @@ class Observed:
 
 
 def written_arrays(interface: Interface) -> list[Argument]:
-    """The arrays that come back."""
+    """The written arrays, which the output file contains."""
     return [a for a in interface.arrays if a.written]
 
 
@@ -50,7 +50,7 @@ def banks_of(interface: Interface, banks: Sequence[Bank]) -> tuple[Bank, ...]:
 def value_of_bits(bits: int, kind: ScalarType) -> int:
     """The number of an integer type that has these low bits; of a floating type the bits themselves.
 
-    What is not a number is the canonical one.
+    NaN is canonical.
     """
     width = kind.width_bits
     bits &= (1 << width) - 1
@@ -72,7 +72,7 @@ def encode_input(interface: Interface, data: DataSet) -> bytes:
 
 
 def decode_arrays(interface: Interface, content: bytes, offset: int) -> DataSet:
-    """The written arrays, one after the other from an offset; what is not a number is the canonical one."""
+    """The written arrays, one after the other from an offset; NaN is canonical."""
     outputs: DataSet = {}
     for argument in written_arrays(interface):
         dtype = argument.type.dtype.newbyteorder("<")
@@ -84,7 +84,7 @@ def decode_arrays(interface: Interface, content: bytes, offset: int) -> DataSet:
 
 
 def decode_output(interface: Interface, banks: Sequence[Bank], content: bytes) -> Observed:
-    """What the output file says."""
+    """Contents of the output file."""
     cycles, result = struct.unpack_from("<QQ", content)
     counts = struct.unpack_from(f"<{2 * len(banks)}q", content, 16)
     loads: Counter[str] = Counter()
@@ -101,7 +101,7 @@ def decode_output(interface: Interface, banks: Sequence[Bank], content: bytes) -
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulationResult:
-    """What a simulation gave.
+    """Result of a simulation.
 
     Attributes:
         status: ok, timeout (limit of cycles or of processor time) or tool_error.
@@ -148,7 +148,7 @@ def failed_simulation(
 
 
 def observed_simulation(observed: Observed, build_wall_s: float, simulate_wall_s: float) -> SimulationResult:
-    """The result of a simulation that came to its end."""
+    """The result of a completed simulation."""
     return SimulationResult(
         status="ok",
         reason=None,

@@ -40,7 +40,7 @@ def module_ports(verilog: str, module: str) -> dict[str, Port]:
     """Ports of a module by name, in order.
 
     Args:    verilog: text; module: one of its modules, with an ANSI header whose ranges are `[n:0]`.
-    Returns: nothing for a module that is not there or has another kind of header.
+    Returns: empty for a module that is missing or has another kind of header.
     """
     text = _COMMENT.sub(" ", verilog)
     header = re.search(rf"\bmodule\s+{re.escape(module)}\s*\(([^()]*)\)\s*;", text)
@@ -159,7 +159,7 @@ template <typename T> static void put(FILE* f, const T* from, size_t count) {
 
 
 def member(port: str) -> str:
-    """Name of a port in the class Verilator makes, which writes two underscores in another way."""
+    """Name of a port in Verilator's class, which encodes two underscores."""
     return port.replace("__", "___05F")
 
 
@@ -281,7 +281,7 @@ def harness_text(
 ) -> str:
     """C++ of the test bench.
 
-    Args:    model_class: class Verilator made; its header and sources are included by name.
+    Args:    model_class: Verilator's class; its header and sources are included by name.
              banks: of every array argument; ports: those the design has.
     """
     return _Bench(interface=interface, banks=banks, ports=ports, timing=timing).text(model_class)

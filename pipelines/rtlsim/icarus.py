@@ -1,7 +1,7 @@
 """Icarus Verilog: the same protocol as the Verilator test bench, as a check of one simulator by another.
 
-Icarus knows undefined bits, so an output that depends on a register nobody set is seen. It interprets: use
-Verilator where time matters.
+Icarus models undefined bits, so it detects outputs that depend on registers without a value. It is an
+interpreter: use Verilator where time matters.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class _Bench:
         return [*lines, "    rst = 0; running = 1; cycle = 0;"]
 
     def settle_lines(self, bank: Bank) -> list[str]:
-        """What is due in a cycle: a write becomes visible, data of a read arrive."""
+        """Events of a cycle: a write becomes visible, data of a read arrive."""
         lines: list[str] = []
         name, width = bank.port, self.argument_of(bank).type.width_bits
         if self.has(bank, "we"):
@@ -121,7 +121,7 @@ class _Bench:
         return lines
 
     def access_lines(self, bank: Bank, side: str) -> list[str]:
-        """What a design asks of one port in a cycle."""
+        """Requests of a design at one port in a cycle."""
         name = bank.port
         enable, address = f"m_{name}_{side}e", f"m_{name}_{side}addr"
         delay = self.timing.read_delay_cycles if side == "r" else self.timing.write_delay_cycles
@@ -204,7 +204,7 @@ def bench_text(
 
 
 class _Undefined(ValueError):
-    """An output has bits that nobody set."""
+    """An output has undefined bits."""
 
 
 @cache
@@ -241,7 +241,7 @@ def _word(text: str, place: str) -> int:
 
 
 def _read_output(interface: Interface, banks: Sequence[Bank], text: str) -> Observed:
-    """What the output file says: latency, result, the accesses of each bank, the elements of each array.
+    """Contents of the output file: latency, result, the accesses of each bank, the elements of each array.
 
     Raises: _Undefined: a bit of an output is not defined.
     """
@@ -276,7 +276,7 @@ def simulate_with_icarus(
 ) -> SimulationResult:
     """Simulate a design on one data set with Icarus Verilog; like `simulate_design`.
 
-    Returns: latency and outputs, or the status and reason of what failed; an output with undefined bits is a
+    Returns: latency and outputs, or the status and reason of the failure; an output with undefined bits is a
              tool_error.
     Raises:  ToolMissing: Icarus is not installed.
     """

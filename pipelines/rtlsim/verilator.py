@@ -1,7 +1,7 @@
 """Verilator: build a simulator of a design and run it on data.
 
-A design is one C++ translation unit against a runtime that is compiled once for each Verilator version and
-kept: most of a build's time would go into that runtime.
+A design is one C++ translation unit, linked with a runtime that is compiled once per Verilator version:
+compiling it for every design would take most of the build time.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def _translate(module: str, folder: Path, timeout_s: float) -> ToolRun:
 
 
 def _unit_text(folder: Path, bench: str) -> str:
-    """The one translation unit; what Verilator calls slow runs once and is not optimised."""
+    """The one translation unit; functions that Verilator marks as slow run once and are not optimised."""
     sources = sorted(p.name for p in (folder / "model").glob("*.cpp"))
     fast = [f'#include "model/{name}"' for name in sources if not name.endswith("__Slow.cpp")]
     slow = [f'#include "model/{name}"' for name in sources if name.endswith("__Slow.cpp")]

@@ -1,7 +1,7 @@
-"""Running code that nobody trusts: generated, foreign or hostile, and its compiler.
+"""Confined execution of untrusted code: generated or foreign programs, and their compiler.
 
-Belongs here: confinement by bubblewrap, limits, and reading what such a program leaves. Does not: what
-is run, or what its results mean.
+Belongs here: confinement by bubblewrap, limits, and reading output files. Does not: which programs run,
+or what their results mean.
 """
 
 from pipelines.sandbox.answers import answers_in_time

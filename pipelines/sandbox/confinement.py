@@ -24,10 +24,10 @@ from pipelines.sandbox.system_calls import system_call_filter
 from pipelines.tools import find_tool, stopwatch
 
 BOX = Path("/box")
-"""Where the program finds its folder; its working directory."""
+"""Folder of the program, as it sees it; its working directory."""
 
 FIRST_USER = 1 << 30
-"""User ids from here on, one a thread that confines, are used under root; far above any that is assigned."""
+"""First user id under root, one id per thread that confines; far above all assigned ids."""
 
 _NOBODY = 65534
 _OPEN_FILES = 64
@@ -171,7 +171,7 @@ def _system_folder(path: Path, folders: set[Path]) -> list[str]:
 
 
 def _parents(path: Path, folders: set[Path]) -> list[str]:
-    """Folders above a path, outermost first; bubblewrap by itself makes them for their owner alone."""
+    """Folders above a path, outermost first; bubblewrap would create them readable for their owner only."""
     arguments: list[str] = []
     for parent in reversed(path.parents):
         if parent not in folders:
@@ -220,7 +220,7 @@ def run_confined(
     limits: Limits | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> ConfinedRun:
-    """Run a program that nobody trusts, confined, to its end or to its limits.
+    """Run an untrusted program, confined, to its end or to its limits.
 
     It sees the system's programs and libraries (/usr/bin, /usr/lib, /usr/include), what is named
     readable, under the same paths, and its folder, as /box; nothing else of the file system. It has no
@@ -229,7 +229,7 @@ def run_confined(
 
     Args:
         argv: absolute path of the program, and its arguments, as it sees them.
-        folder: empty, made if absent; its working directory. What it leaves there is untrusted: see
+        folder: empty, created if absent; its working directory. Its output there is untrusted: see
             `read_output`.
         readable: files and folders that it may read and execute besides.
         files: name and content of what lies in its folder when it starts; it may replace them.
@@ -288,9 +288,9 @@ def _started(
 
 
 def _pipe(stack: ExitStack, *, endless: bool = False) -> tuple[IO[bytes], IO[bytes]]:
-    """Read and write end. Who reads an endless one waits even when all writers are gone.
+    """Read and write end. Reading blocks even when all writers are gone.
 
-    Otherwise the end of this process would look like the word to start, and nobody watched the program.
+    Otherwise the end of this process would start the program, and nobody would watch it.
     """
     read, write = os.pipe()
     if endless:

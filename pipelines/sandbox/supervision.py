@@ -31,24 +31,24 @@ _BLOCK_BYTES = 512  # unit of st_blocks, whatever the file system
 
 
 def require_children_in_proc() -> None:
-    """Memory can be watched only where the kernel tells the children of a process.
+    """Raise unless the kernel lists the children of a process, which watching memory needs.
 
-    Raises: SandboxError: it does not.
+    Raises: SandboxError: the kernel does not list them.
     """
     if not _OWN_CHILDREN.exists():
         raise SandboxError(f"kernel lacks CONFIG_PROC_CHILDREN: no {_OWN_CHILDREN}")
 
 
 def resident_bytes(process: int) -> int:
-    """Resident memory of a process and all its descendants; shared pages count once a process.
+    """Resident memory of a process and all its descendants; shared pages count once per process.
 
-    A process that ends while it is looked at counts as nothing.
+    A process that ends meanwhile counts as 0.
     """
     return sum(map(_own_bytes, _processes(process)))
 
 
 def processor_s(process: int) -> float:
-    """Processor time of a process and of all its descendants, those that have ended included, in seconds."""
+    """Processor time of a process and of all its descendants, ended ones included, in seconds."""
     return sum(map(_own_ticks, _processes(process))) / _TICKS_PER_S
 
 
@@ -88,9 +88,9 @@ def _children(folder: Path) -> list[int]:
 
 
 def folder_exceeds(folder: Path, *, most_bytes: int, most_entries: int) -> bool:
-    """Whether a folder that somebody else is writing holds more than it may.
+    """Whether a folder that another process writes exceeds its limits.
 
-    A folder inside that cannot be read is more than it may. The walk ends with the first excess.
+    A subfolder that cannot be read counts as excess. The walk ends at the first excess.
     """
     entries = total = 0
     waiting = [folder]
@@ -105,7 +105,7 @@ def folder_exceeds(folder: Path, *, most_bytes: int, most_entries: int) -> bool:
                     if entry.is_dir(follow_symlinks=False):
                         waiting.append(Path(entry.path))
         except FileNotFoundError:
-            continue  # gone since it was listed
+            continue  # removed since it was listed
         except OSError:
             return True
     return False
@@ -178,7 +178,7 @@ class Supervision:
             self._stopped_by = self._excess(remaining, walk=looks % _LOOKS_PER_WALK == 0)
 
     def end(self) -> None:
-        """End every process of the program, and read what they still had said."""
+        """End every process of the program, and read their remaining output."""
         with self._handles:
             while self._first is None and not self._status.ended and not self._hold_first():
                 self._status.take()  # without it, the first process could outlive bubblewrap
@@ -191,15 +191,15 @@ class Supervision:
             self._drain()
 
     def _drain(self) -> None:
-        """To the end of every pipe: nobody is left who could write."""
+        """Read every pipe to its end: no writer is left."""
         while streams := self._open():
             for stream in streams:
                 stream.take()
 
     def result(self, wall_s: float) -> ConfinedRun:
-        """What the program gave.
+        """Result of the run.
 
-        Raises: SandboxError: bubblewrap never came to run it.
+        Raises: SandboxError: bubblewrap did not start the program.
         """
         stopped_by = self._stopped_by or self._excess_at_the_end()
         exit_code = _field(self._status.content, "exit-code")
@@ -230,13 +230,13 @@ class Supervision:
     def _begin_program(self) -> None:
         """Let the program run once its first process is known."""
         if self._first is None and self._hold_first():
-            with contextlib.suppress(BrokenPipeError):  # bubblewrap failed, and says why
+            with contextlib.suppress(BrokenPipeError):  # bubblewrap failed and reports why
                 self._start.write(b"\n")
 
     def _hold_first(self) -> bool:
-        """Hold on to the process that bubblewrap has named as its first: ending it ends all.
+        """Open the process that bubblewrap reports as its first: ending it ends all.
 
-        It waits for a word of ours till then, so the number cannot mean another process yet.
+        It waits for our start signal until then, so the number cannot belong to another process.
         """
         self._first = _field(self._status.content, "child-pid")
         if self._first is None:
@@ -255,7 +255,7 @@ class Supervision:
         return FILES if walk and self._folder_exceeds() else None
 
     def _excess_at_the_end(self) -> str | None:
-        """So that what is left behind does not depend on when it was looked at."""
+        """Check the limits once more, so that the result does not depend on the time of the last check."""
         if self._out.exceeded or self._err.exceeded:
             return OUTPUT
         return FILES if self._folder_exceeds() else None
@@ -273,7 +273,7 @@ def _kill(handle: int) -> None:
 
 
 def _field(status: bytearray, name: str) -> int | None:
-    """A number in bubblewrap's report: one JSON document a line, the last perhaps not complete."""
+    """A number in bubblewrap's report: one JSON document per line, the last one perhaps incomplete."""
     for line in status.split(b"\n")[:-1]:
         document: dict[str, Any] = json.loads(line)
         if name in document:

@@ -1,8 +1,8 @@
-"""The system calls that a confined program is refused, as a seccomp filter.
+"""The system calls that are refused to a confined program, as a seccomp filter.
 
-The filter is the second wall behind namespaces and limits: it refuses what no compiler and no kernel of
-arithmetic needs (sockets, tracing, namespaces, mounts, memory that no limit counts) and so keeps the
-larger part of the kernel's attack surface away. Everything else is allowed.
+The filter adds to namespaces and limits: it refuses what compilers and arithmetic programs do not need
+(sockets, tracing, namespaces, mounts, memory outside all limits), which removes most of the kernel's attack
+surface. Everything else is allowed.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ REFUSED: dict[str, tuple[int, int]] = {
 X86_ONLY = {"ioperm": 173, "iopl": 172, "modify_ldt": 154}
 
 CLONE = (56, 220)
-CLONE3 = 435  # its flags lie in memory, where a filter cannot look; glibc then uses clone
+CLONE3 = 435  # its flags are in memory, which a filter cannot read; glibc then uses clone
 _NEW_NAMESPACES = 0x7E020000  # CLONE_NEW* of linux/sched.h that clone takes
 _ARCHITECTURES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}  # AUDIT_ARCH_* of linux/audit.h
 _X32_BIT = 0x40000000

@@ -1,4 +1,4 @@
-"""Logic synthesis: Verilog to standard cells with yosys and abc, and what the result measures.
+"""Logic synthesis: Verilog to standard cells with yosys and abc, and measures of the result.
 
 Belongs here: area, flip-flops, cells by type and longest path of a design in a liberty library.
 Does not: where the Verilog comes from (`pipelines.hls`), what it computes (`pipelines.rtlsim`),

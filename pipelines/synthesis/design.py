@@ -26,7 +26,7 @@ TOOL = "pyosys"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """What a design is synthesised for.
+    """Target of synthesis.
 
     Attributes:
         liberty: standard-cell library; see `find_liberty`.
@@ -41,18 +41,18 @@ class Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SynthesisResult:
-    """What logic synthesis made of a design; the figures are None unless status is ok.
+    """Result of logic synthesis; the figures are None unless status is ok.
 
     Attributes:
         status: ok, timeout or tool_error.
-        reason: why it is not ok.
+        reason: why the status is not ok.
         area_um2: sum of cell areas.
         flip_flop_count: `ff` groups of all cells.
         cell_count, cells_by_type: standard cells.
         delay_ns: longest path; see `analyse_timing`.
-        leakage_mw: sum of the cells' leakage; None when the library does not say it of a cell.
+        leakage_mw: sum of the cells' leakage; None when the library lacks it for a cell.
         netlist: the mapped netlist.
-        tool, tool_version: pyosys, its version and the hash of the yosys.
+        tool, tool_version: pyosys, its version and the hash of the recipe.
         wall_s: time of the tool and of timing analysis.
     """
 
@@ -81,7 +81,7 @@ def _files(verilog: str, target: Target) -> dict[str, bytes]:
 
 
 def _check_mapped(netlist: Netlist, liberty: Liberty) -> None:
-    """Reject what would be a wrong label: unknown cells, and latches (osu018's has area 0)."""
+    """Reject netlists with wrong labels: unknown cells, and latches (osu018's latch has area 0)."""
     alien = unmapped_cells(netlist, liberty)
     latches = {
         t: n

@@ -1,4 +1,4 @@
-"""A standard-cell library: what liberty says of each cell, in ns, pF, V, mW and pJ."""
+"""A standard-cell library: data of each cell from liberty, in ns, pF, V, mW and pJ."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class SynthesisError(RuntimeError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Units:
-    """What one unit of the file is worth in the units used here."""
+    """Factors from units of the file to the units used here."""
 
     time_ns: float
     capacitance_pf: float
@@ -124,7 +124,7 @@ class Cell:
         flip_flops: its `ff` groups; empty for anything that is not a flip-flop.
         is_latch: it has a `latch` group.
         leakage_mw: the value for the cell as a whole, or the mean over states when there is none; None when
-            the library says neither.
+            the library has neither.
     """
 
     name: str
@@ -170,7 +170,7 @@ Indices = NDArray[np.intp]
 
 
 class TableStack:
-    """Tables padded to one size. Outside its index a table goes on with the slope of its edge."""
+    """Tables padded to one size. Outside its index a table continues with the slope of its edge."""
 
     def __init__(self, tables: Sequence[Table]) -> None:
         rows = max((t.first.size for t in tables), default=1) + 1

@@ -1,4 +1,4 @@
-"""From liberty files to `Liberty`: finding the file, and what each group and unit means."""
+"""From liberty files to `Liberty`: finding the file, and the meaning of groups and units."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class _Reader:
         return np.array([self.number(w, group, name, least) for w in words])
 
     def table(self, group: Group | None, scale: float, least: float = -NUMBER_LIMIT) -> Table | None:
-        """A table with its axes in the order of `Table`, whichever order the template has."""
+        """A table with its axes in the order of `Table`, independent of the template's order."""
         if group is None:
             return None
         lines = group.lists.get("values", ())
@@ -244,7 +244,7 @@ class _Reader:
         )
 
     def check_finite(self, group: Group) -> None:
-        """Refuse what is infinite or not a number in attributes that only the tools read."""
+        """Refuse infinite values and NaN in attributes that only the tools read."""
         for name, text in group.attributes.items():
             if name not in _TEXTS and _is_infinite(text):
                 self.number(text, group, name)
@@ -306,7 +306,7 @@ def find_liberty(name_or_path: str | None) -> Path:
 
 
 def load_liberty(path: Path) -> Liberty:
-    """Read a standard-cell library; a file read before and not changed since is not read again.
+    """Read a standard-cell library; an unchanged file is read once.
 
     Returns: every cell with area, pins, functions, `ff` groups, timing, constraints and power
              tables.

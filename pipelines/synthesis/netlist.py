@@ -112,7 +112,7 @@ def _group(type_name: str, cells: Mapping[str, _Cell], numbering: _Numbering) ->
 def parse_netlist(text: str | bytes, top: str) -> Netlist:
     """Read the top module of yosys' JSON netlist.
 
-    Raises: SynthesisError: not such JSON, or no such module in it.
+    Raises: SynthesisError: not JSON of this form, or no such module.
     """
     try:
         modules = _DESIGN.validate_json(text).modules
@@ -147,7 +147,7 @@ def cell_area_um2(netlist: Netlist, liberty: Liberty) -> float:
 
 
 def cell_leakage_mw(netlist: Netlist, liberty: Liberty) -> float | None:
-    """Leakage of all cells in mW; None when the library does not say that of one of them."""
+    """Leakage of all cells in mW; None when the library lacks it for a cell."""
     total = 0.0
     for type_name, count in netlist.cells_by_type.items():
         leakage_mw = liberty.cells[type_name].leakage_mw
@@ -238,7 +238,7 @@ _REPORT = TypeAdapter(_Report)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recount:
-    """What yosys counts in a netlist.
+    """Counts of yosys in a netlist.
 
     Attributes:
         area_um2: sum of cell areas.
@@ -255,7 +255,7 @@ def recount_cells(verilog: str, *, liberty: Path, folder: Path, timeout_s: float
 
     Args:    verilog: module `top` of cells of the library; folder: of the tool's files, emptied first;
              timeout_s: limit of processor time in seconds.
-    Raises:  SynthesisError: the tool fails, passes its limit, or reports something else.
+    Raises:  SynthesisError: the tool fails, exceeds its limit, or its report has another form.
     """
     try:
         library, design = run_yosys(
@@ -290,5 +290,5 @@ def parse_recount(library: bytes, design: bytes) -> Recount:
 
 
 def _states(by_type: Mapping[str, int]) -> int:
-    """`ff` groups in a cell that yosys made of liberty."""
+    """`ff` groups in a cell that yosys read from liberty."""
     return sum(count for kind, count in by_type.items() if kind.startswith(("$_DFF", "$_ALDFF"))) // 2

@@ -1,4 +1,4 @@
-"""Static timing of a mapped netlist: how long signals take from register or port to the next.
+"""Static timing of a mapped netlist: delays from register or port to the next register or port.
 
 The model is the one of OpenSTA for a netlist without wires: loads are pin capacitances, every
 output port carries 0.02 pF, inputs switch at time 0 with zero transition, the clock reaches every
@@ -258,7 +258,7 @@ def _port_ends(wave: _Wave, netlist: Netlist) -> Iterator[Floats]:
 
 
 def _check_finite(wave: _Wave, ends: list[Floats]) -> None:
-    """Refuse times that overflowed; an arrival of -inf says that nothing arrives."""
+    """Refuse times that overflowed; an arrival of -inf means that no signal arrives."""
     times = [wave.arrival, np.abs(wave.transition), *ends]
     if not all((t < np.inf).all() for t in times):
         raise SynthesisError(

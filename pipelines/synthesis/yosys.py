@@ -48,8 +48,8 @@ ABC_SCRIPT = (
 
 # The coarse steps are those of yosys' own `synth`, without its SAT-based sharing (binding is the
 # high-level synthesis' decision) and with multiplications by constants kept from the Booth encoder.
-# Checks and messages, which are for simulation, go; a three-state driver stays visible as a cell (it
-# would be taken as undefined otherwise) and is then rejected as one that is not in the library.
+# Checks and messages, which are for simulation, are removed; a three-state driver stays visible as a cell (it
+# would be taken as undefined otherwise) and is then rejected, because the library lacks it.
 _COARSE = (
     "proc",
     "chformal -remove",
@@ -74,8 +74,8 @@ _COARSE = (
     "synth -noabc -run fine:check",
 )
 
-# Undefined bits become 0 only after optimisation, which may use them as it likes; what is left
-# would be a floating gate input in the netlist and an unknown to the mapper.
+# Undefined bits become 0 only after optimisation, which may choose their values; remaining ones
+# would be floating gate inputs in the netlist and unknown to the mapper.
 _MAPPING = (
     f"dfflibmap -liberty {_HERE}/{LIBERTY_FILE}",
     "setundef -zero -undriven",
@@ -121,7 +121,7 @@ def tool_version() -> str:
 
 @cache
 def _package_version() -> str:
-    """That of pyosys; reading it takes 2 ms, and every key of a cross-check asks."""
+    """Version of pyosys; reading it takes 2 ms, and every key of a cross-check needs it."""
     return version("pyosys")
 
 
@@ -157,8 +157,8 @@ def run_yosys(
     Args:
         commands: their working directory is the folder.
         files: name and content of what they read.
-        outputs: names of the files that they write; the log is `recipe.LOG_FILE`.
-        folder: emptied, or made if absent; it keeps all that yosys leaves.
+        outputs: names of the files that they write; the log is `LOG_FILE`.
+        folder: emptied, created if absent; it keeps all files of yosys.
         timeout_s: limit of processor time in seconds.
     Returns: content of the outputs.
     Raises:  YosysFailed: a command failed, a limit ended it, or the machine forbids confinement.
@@ -211,7 +211,7 @@ def _readable() -> list[Path]:
     environment = Path(sys.prefix) / "pyvenv.cfg"
     if environment.is_file():
         paths.append(environment)
-    if sys.base_prefix != "/usr":  # what is there is shown anyway
+    if sys.base_prefix != "/usr":  # that folder is visible anyway
         paths.append(Path(sys.base_prefix))
     return paths
 
@@ -244,5 +244,5 @@ def _abc_ending(status: int, log: str) -> str:
     number = status - _SIGNAL_BASE
     ending = f"by {signal_name(number)}" if 0 < number <= _LAST_SIGNAL else f"with status {status}"
     said = [line.removeprefix("ABC: ").strip() for line in log.splitlines() if line.startswith("ABC: ")]
-    said = [line for line in said if line.lower() not in ending]  # the shell's word for the signal
+    said = [line for line in said if line.lower() not in ending]  # the shell's name of the signal
     return f"abc ended {ending}: {said[-1] if said else 'no output'}"

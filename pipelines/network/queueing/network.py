@@ -1,13 +1,13 @@
 """A network of queues in one topological pass: decomposition, waits of every flow at every queue.
 
-Flows that go from one queue to the same next one are one stream there: a million flows are some hundred
+Flows that go from one queue to the same next queue form one stream: a million flows form some hundred
 thousand streams, and the pass takes milliseconds.
 
-Two estimates stand side by side. `common_s` and `stream_scv` are the paper's: each stream arrives with the
-variation that decomposition gives it. `tree_wait_s` uses that packets of one stream were already sent one
-after the other by the queue before, over a link of the same rate, so that they do not wait for each other
-again: the wait of a stream is that of a queue which all its flows enter straight from their hosts, less that
-of the stream alone in such a queue. Where queues form a tree and all packets have one size this follows from
+There are two estimates. `common_s` and `stream_scv` are the paper's: each stream arrives with the variation
+that decomposition gives it. `tree_wait_s` uses that packets of one stream were already serialised by the
+previous queue, over a link of the same rate, so that they do not wait for each other again: the wait of a
+stream is the wait in a queue that all its flows enter directly from their hosts, less the wait of the stream
+alone in such a queue. Where queues form a tree and all packets have one size this follows from
 packet to packet: the last queue of the tree sends each when a single queue with all arrivals would. Where
 streams part and sizes mix it is an approximation.
 
@@ -28,15 +28,15 @@ from pipelines.network.queueing.maximum_entropy import NEAR_ONE
 from pipelines.network.topology import Topology
 
 NEARLY_FULL = 0.999
-"""Utilisation above which a queue without end is taken as this full."""
+"""Upper limit of the utilisation that unbounded queues are computed with."""
 PASS_LIMIT = 200
-"""Passes over queues that wait for each other in a circle, which fat-trees have none of."""
+"""Maximum passes over queues that depend on each other in a cycle; fat-trees have no cycle."""
 _TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Streams:
-    """Flows as the model sees them. Each (flows,), routes (flows, longest path)
+    """Flows of the model. Each (flows,), routes (flows, longest path)
 
     Attributes:
         routes: queues, -1 after the last.
@@ -102,7 +102,7 @@ def pairs_of(topology: Topology) -> Pairs:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class StreamLoad:
-    """What every stream brings to its queue. Each (streams,)
+    """Load of every stream on its queue. Each (streams,)
 
     Attributes:
         rate_per_s: packets.
@@ -191,16 +191,16 @@ def _sums(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class QueueModel:
-    """What the model says of every queue (queues,) and stream (streams,).
+    """Estimates for every queue (queues,) and stream (streams,).
 
     Attributes:
         rate_per_s, utilisation: offered to a queue. (queues,)
         arrival_scv, service_scv, departure_scv: of a queue. (queues,)
         common_s: wait that all packets of a queue share. (queues,)
-        finite: factor on waits for the limited size, 1 for a queue without end. (queues,)
+        finite: factor on waits for the limited capacity, 1 for an unbounded queue. (queues,)
         stream_scv: of a stream as it arrives. (streams,)
-        tree_wait_s: wait of a stream's packets, itself in order before. (streams,)
-        load: of streams. loads: of each of the flows given, in their order.
+        tree_wait_s: wait of a stream's packets, which the previous queue has serialised. (streams,)
+        load: load of streams. loads: load of each argument `streams`, in order.
         pairs: numbers of streams.
     """
 
@@ -221,8 +221,8 @@ class QueueModel:
 def model_queues(topology: Topology, *streams: Streams, capacity: int | None) -> QueueModel:
     """Waits in all queues.
 
-    Args:   capacity: packets that a queue holds beside the one that is sent; None for no end.
-    Raises: NetworkError: a queue without end is offered more than it can send.
+    Args:   capacity: queue capacity, excluding the packet in transmission; None = unbounded.
+    Raises: NetworkError: an unbounded queue is offered more than it can send.
     """
     pairs = pairs_of(topology)
     loads = tuple(stream_load(topology, pairs, flows) for flows in streams)
@@ -286,7 +286,7 @@ def _order(
     by_queue: NDArray[np.int64],
     queue_count: int,
 ) -> tuple[NDArray[np.int64], bool]:
-    """Queues after those that their packets come from, and whether some wait for each other."""
+    """Queues in topological order, and whether there are cycles."""
     waiting = np.zeros(queue_count, np.int64)
     nexts = np.zeros(queue_count + 1, np.int64)
     for place in range(len(by_queue)):
@@ -384,9 +384,9 @@ def _pass(
 
 @compiled
 def _finite_factor(wait: float, work: float, rate: float, busy: float, scv: float, capacity: int) -> float:
-    """Mean wait in a queue of limited size over that in one without end, which is cut at nearly full.
+    """Mean wait in a queue of limited capacity, divided by that in an unbounded queue limited to NEARLY_FULL.
 
-    Equations 5.3 to 5.5, as `maximum_entropy.finite_length`; in overload the packets that are let in count.
+    Equations 5.3 to 5.5, as `maximum_entropy.finite_length`; in overload only accepted packets count.
     """
     if capacity < 0 or wait <= 0.0:
         return 1.0
