@@ -18,7 +18,7 @@ from assets.step import count_failures
 from assets.steps import STAGES
 from pipelines.schemas import SchemaError, TableSpec, read_arrow, scan_table, table_spec, to_frame
 
-ENVIRONMENT_SIGNS = ("must be on the PATH", "No space left", "Disk quota", "File too large")
+ENVIRONMENT_SIGNS = ("not found on PATH", "No space left", "Disk quota", "File too large")
 """Parts of reasons that blame the machine and not the design."""
 
 STATUS_COLUMNS = ("status", "reason", "power_status", "power_reason")

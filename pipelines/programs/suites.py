@@ -68,5 +68,5 @@ def suite_programs(suite: str, options: SuiteOptions) -> list[ProgramRow]:
     if suite in EVALUATION_SUITES:
         return evaluation_programs(suite, sizes=options.polybench_sizes, data_types=options.polybench_types)
     if suite not in SUITES:
-        raise ProgramError(f"a suite must be one of {', '.join(ALL_SUITES)}, got {suite}")
+        raise ProgramError(f"unknown suite: {suite}; accepted: {', '.join(ALL_SUITES)}")
     return kernel_programs(suites=(suite,), sizes=options.sizes)

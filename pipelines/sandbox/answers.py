@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from multiprocessing.connection import Connection
 
-from pipelines.sandbox.errors import MachineFault
-from pipelines.sandbox.watch import processor_s
+from pipelines.sandbox.limits import MachineFault
+from pipelines.sandbox.supervision import processor_s
 from pipelines.tools import PATIENCE, require_going_on, stopwatch
 
 LOOK_S = 0.05

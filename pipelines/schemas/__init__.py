@@ -1,4 +1,4 @@
-"""Every table of the foundry, one module a stage.
+"""Every table of the foundry, one module per stage.
 
 Belongs here: row classes, their units and descriptions, and what derives from them. Does not: the
 engines that fill them.

@@ -76,7 +76,7 @@ def write_arrow(
     problems = infinities(content) if measured else spec.violations(content)
     if problems or not content.schema.equals(expected, check_metadata=False):
         raise SchemaError(
-            f"{spec.name} must fit its schema, got {'; '.join(problems) or content.schema.names}"
+            f"columns do not fit table {spec.name}: {'; '.join(problems) or content.schema.names}"
         )
     path = table_path(data_dir, spec, partition, measured=measured)
     write_bytes_atomically(path, _parquet_bytes(content.cast(expected).combine_chunks()))
@@ -105,8 +105,7 @@ def read_arrow(path: Path, *, columns: Sequence[str] | None = None, encoded: Seq
             raise
         first = str(error).splitlines()[0]
         raise SchemaError(
-            f"{path} must be a Parquet file, got a damaged one ({first}); "
-            "delete it and run again: it is rebuilt from the cache"
+            f"{path} is damaged ({first}); delete it and run again: it is rebuilt from the cache"
         ) from error
 
 
@@ -171,5 +170,5 @@ def _partitions(data_dir: Path, spec: TableSpec, partitions: Iterable[str] | Non
         content = read_arrow(path)
         problems = spec.violations(content)
         if problems:
-            raise SchemaError(f"{path} must fit table {spec.name}: {'; '.join(problems)}")
+            raise SchemaError(f"{path} does not fit table {spec.name}: {'; '.join(problems)}")
         yield content

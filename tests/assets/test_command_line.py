@@ -197,8 +197,8 @@ def test_label_takes_a_file_with_any_name(project: Path, source: Path, tmp_path:
     ("arguments", "message"),
     [
         (["--top", "sub"], "sub"),
-        (["--top", "a b"], "a top function must be a C name, got 'a b'"),
-        (["--top", "add", "--liberty", "/nowhere.lib"], "liberty must be the path of a liberty file"),
+        (["--top", "a b"], "top function is not a C name: 'a b'"),
+        (["--top", "add", "--liberty", "/nowhere.lib"], "no such liberty file or installed library"),
         (
             ["--top", "add", "--directives", "/nowhere.json"],
             "cannot read the directives /nowhere.json: No such",

@@ -82,7 +82,7 @@ def tables(folder: Path) -> list[Kind]:
 
 def engines(folder: Path) -> list[Kind]:
     from pipelines.network.simulation.engine import build_simulator
-    from pipelines.power.engine import build_engine
+    from pipelines.power.estimate import build_engine
 
     builds = {"netlist": build_engine, "network": build_simulator}
     kinds: list[Kind] = []

@@ -24,7 +24,7 @@ from pipelines.programs.evaluation import (
     frozen_hashes,
     reject_duplicates,
 )
-from pipelines.programs.evaluation.frozen import FROZEN_FILE, frozen_record
+from pipelines.programs.evaluation.programs import FROZEN_FILE, frozen_record
 from pipelines.programs.rows import program_row
 from pipelines.schemas import OK, REJECTED, ProgramRow
 
@@ -67,7 +67,9 @@ def test_an_evaluation_suite_has_its_programs(suite: str, count: int) -> None:
 
 
 def test_evaluation_programs_rejects_an_unknown_suite() -> None:
-    with pytest.raises(ProgramError, match=r"must be one of modern, stationary, polybench, got ancient"):
+    with pytest.raises(
+        ProgramError, match=r"unknown evaluation suite: ancient; accepted: modern, stationary, polybench"
+    ):
         evaluation_programs("ancient")
 
 

@@ -15,9 +15,8 @@ from pipelines.cache import ContentCache
 from pipelines.identity import content_hash
 from pipelines.labelling import Progress
 from pipelines.network.errors import NetworkError
-from pipelines.network.runs.estimates import run_tables
 from pipelines.network.runs.groups import NetworkRun, RunGroup, runs_of
-from pipelines.network.runs.truth import PacketSums, sum_packets
+from pipelines.network.runs.tables import PacketSums, run_tables, sum_packets
 from pipelines.network.simulation import (
     ENGINE,
     SimulationFailed,

@@ -1,19 +1,113 @@
-"""The module around a Calyx design: the ports and the protocol of the engine's own designs.
+"""Calyx: its MLIR text between two passes, and the module around a design with the ports of the engine's own.
 
-A Calyx group holds its enable until it sees done. An access is passed to the memory once, in the first cycle
-of its enable; done comes with the data, or when the next access may follow a write. A cycle after a read the
-enable may still be there, because the group ends only when its register has the data. Data stays until the
+A rewriting function takes and returns the text of one module with one component, printed by MLIR.
+
+A Calyx group holds its enable until it sees done. An access is passed to the memory once, in the first
+cycle of its enable; done comes with the data, or when the next access may follow a write. The enable may stay
+for one cycle after a read, because the group ends only when its register has the data. Data stays until the
 next read: a memory with one load gets no register in the design.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pipelines.circt.memories import address_bits, memory_lines, range_text
+from pipelines.circt.verilog import address_bits, memory_lines, range_text
 from pipelines.hls import ir
 from pipelines.rtlsim import MemoryTiming, Port
+
+_COMBINATIONAL = re.compile(r"^ *calyx\.comb_group @\w+ \{\n(.*?)^ *\}\n", re.DOTALL | re.MULTILINE)
+_PARALLEL = re.compile(r"^( *)calyx\.par \{\n((?: *calyx\.enable @\w+\n)+) *\}\n", re.MULTILINE)
+_MEMORY = re.compile(r"^ *(%\S+(?:, %\S+)*) = calyx\.seq_mem @(\w+) .*\} : (.*)\n", re.MULTILINE)
+_DONE = re.compile(r"^ *calyx\.group_done (%\w+\.done) : i1\n", re.MULTILINE)
+_CLOCKED = re.compile(r"(%[\w.]+)\.clk, (?:(%[\w.]+)\.reset,)?")
+_MEMORY_INPUTS = ("read_data", "read_done", "write_done")
+_WIRES = "calyx.wires {\n"
+
+
+def join_parallel_groups(text: str) -> str:
+    """Make groups that run in parallel one group; the lowering to a state machine does not support `par`."""
+    while (parallel := _PARALLEL.search(text)) is not None:
+        indent, enables = parallel.groups()
+        names: list[str] = re.findall(r"@(\w+)", enables)
+        text = text[: parallel.start()] + f"{indent}calyx.enable @{names[0]}\n" + text[parallel.end() :]
+        text = _join(text, names)
+    return text
+
+
+def _group(text: str, name: str) -> re.Match[str] | None:
+    return re.search(rf"^( *)calyx\.group @{name} \{{\n(.*?)^\1\}}\n", text, re.DOTALL | re.MULTILINE)
+
+
+def _join(text: str, names: list[str]) -> str:
+    """The text in which the first of these groups replaces all of them."""
+    lines: dict[str, None] = {}
+    done: list[str] = []
+    for name in reversed(names):
+        group = _group(text, name)
+        if group is None:
+            continue
+        done += _DONE.findall(group.group(2))
+        lines |= dict.fromkeys(_DONE.sub("", group.group(2)).splitlines(keepends=True))
+        text = text[: group.start()] + text[group.end() :]
+    body = "".join(lines)
+    both = f"%all = comb.and {', '.join(done)} : i1\ncalyx.group_done %all ? %true : i1\n"
+    if len(done) == 1:
+        both = f"calyx.group_done {done[0]} : i1\n"
+    return text.replace(_WIRES, f"{_WIRES}calyx.group @{names[0]} {{\n{body}{both}}}\n", 1)
+
+
+def evaluate_always(text: str) -> str:
+    """Compute the conditions of loops in every cycle; the lowering to a state machine evaluates no group.
+
+    The cells in those groups have no other use.
+    """
+    bodies = _COMBINATIONAL.findall(text)
+    text = re.sub(r" with @\w+", "", _COMBINATIONAL.sub("", text))
+    return text.replace(_WIRES, _WIRES + "".join(bodies), 1)
+
+
+def memories_outside(text: str) -> str:
+    """Make the ports of sequential memories ports of the component, `%mem_0.addr0` as `%mem_0_addr0`.
+
+    The lowering to hardware has no such memory, and its own external memories have no read enable. Unused
+    ports are left out.
+    """
+    inputs: list[str] = []
+    outputs: list[str] = []
+    for names, memory, types in _MEMORY.findall(text):
+        for name, kind in zip(names.split(", "), types.split(", "), strict=True):
+            part = name.partition(".")[2]
+            used = len(re.findall(rf"{re.escape(name)}(?![\w.])", text)) > 1
+            if used:
+                port = f"%{memory}_{part}: {kind}"
+                (inputs if part in _MEMORY_INPUTS else outputs).append(port)
+    text = re.sub(r"%(mem_\d+)\.(?=\w)", r"%\1_", _MEMORY.sub("", text))
+    head = re.search(r"calyx\.component @\w+\(", text)
+    if head is None or not (inputs or outputs):
+        return text
+    text = text[: head.end()] + "".join(f"{p}, " for p in inputs) + text[head.end() :]
+    return text.replace(" -> (", " -> (" + "".join(f"{p}, " for p in outputs), 1)
+
+
+def connect_clocks(text: str) -> str:
+    """Give every cell the component's clock and reset; the lowering to hardware does not."""
+    lines: list[str] = []
+    for line in text.splitlines():
+        cell = _CLOCKED.search(line) if " = calyx." in line else None
+        if cell is not None:
+            lines.append(f"calyx.assign {cell.group(1)}.clk = %clk : i1\n")
+        if cell is not None and cell.group(2) is not None:
+            lines.append(f"calyx.assign {cell.group(2)}.reset = %reset : i1\n")
+    return text.replace(_WIRES, _WIRES + "".join(lines), 1)
+
+
+def component_text(text: str) -> str:
+    """Output of the lowering from scf, rewritten for the lowering to a state machine."""
+    return join_parallel_groups(evaluate_always(memories_outside(text)))
+
 
 LOCAL_TIMING = MemoryTiming(read_delay_cycles=1, write_delay_cycles=1)
 
@@ -56,7 +150,7 @@ def wrapper_name(top: str) -> str:
 def port_lines(
     function: ir.Function, read: Sequence[ir.Array], written: Sequence[ir.Array], *, scalars: bool = True
 ) -> list[str]:
-    """Ports of the wrapper, one a line, in the engine's own names."""
+    """Ports of the wrapper, one per line, in the engine's own names."""
     lines = ["input clk", "input rst", "input start", "output done"]
     for parameter in function.parameters if scalars else ():
         if isinstance(parameter, ir.Variable):
@@ -85,7 +179,7 @@ class _Wrapper:
         return f"mem_{number}_{part}" in self.ports
 
     def array_lines(self, number: int, array: ir.Array) -> list[str]:
-        """Signals of one array, what counts its accesses, and its memory when it is local."""
+        """Signals of one array, the unit that times its accesses, and its memory when it is local."""
         name, memory = array.name, f"mem_{number}"
         address, data = range_text(address_bits(array)), range_text(array.type.width_bits)
         timing = self.timing if array.external else LOCAL_TIMING
@@ -120,7 +214,7 @@ class _Wrapper:
         return lines
 
     def connections(self) -> list[str]:
-        """The design's ports and what they are connected to."""
+        """The connections of the design's ports."""
         known = {"clk": "clk", "reset": "core_reset", "go": "start || running", "done": "core_done"}
         scalars = [p for p in self.function.parameters if isinstance(p, ir.Variable)]
         known |= {f"in{k}": f"s_{p.name}" for k, p in enumerate(scalars)}
@@ -154,8 +248,8 @@ class _Wrapper:
 
 
 def calyx_wrapper(function: ir.Function, ports: Mapping[str, Port], timing: MemoryTiming) -> str:
-    """Verilog of the module around a Calyx design, and of what it instantiates.
+    """Verilog of the module around a Calyx design, and of the modules that it instantiates.
 
-    Args:    function: the one that was written as MLIR; ports: of the design; timing: of external memories.
+    Args:    function: as written as MLIR; ports: of the design; timing: of external memories.
     """
     return f"{ACCESS_MODULE}\n{_Wrapper(function=function, ports=ports, timing=timing).text()}"

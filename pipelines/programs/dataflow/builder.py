@@ -1,4 +1,4 @@
-"""The bench an operator is built on: its tensors, constants, scalars and locals."""
+"""The builder of one operator: its tensors, constants, scalars and locals, and bodies operators share."""
 
 from __future__ import annotations
 
@@ -8,17 +8,16 @@ from math import prod
 from random import Random
 from typing import Any
 
-from pipelines.programs.dataflow.options import DataflowOptions
-from pipelines.programs.dataflow.text import Style
-from pipelines.programs.dataflow.tree import Axis, Branch, Extent, Node, nest, statement
-from pipelines.programs.dataflow.values import (
+from pipelines.programs.dataflow.options import (
     ZERO,
+    DataflowOptions,
     Element,
     Range,
     Unsuitable,
     require_int32,
     symmetric,
 )
+from pipelines.programs.dataflow.tree import Axis, Branch, Extent, Node, Style, loop, nest, statement
 
 Specification = Mapping[str, Any]
 
@@ -55,7 +54,7 @@ class Scalar:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Built:
+class OperatorBody:
     """What an operator's builder gives: its body, and its result's shape and range."""
 
     body: tuple[Node, ...]
@@ -81,13 +80,13 @@ class Pool:
     tensors: list[Tensor] = field(default_factory=list[Tensor])
     unused: list[str] = field(default_factory=list[str])
     scalars: dict[int, Scalar] = field(default_factory=dict[int, Scalar])
-    made: int = 0
+    tensor_count: int = 0
     externals: int = 0
 
 
 @dataclass(slots=True, kw_only=True)
-class Bench:
-    """One operator while it is built; the pool changes only when it is done.
+class OperatorBuilder:
+    """One operator under construction; the pool changes only when it is done.
 
     Attributes:
         name: of the operator's function.
@@ -194,16 +193,16 @@ class Bench:
         """
         ranks = (rank,) if isinstance(rank, int) else tuple(rank)
         taken = [t.name for t in self.bindings.values()]
-        found = [
+        tensors = [
             t
             for t in self.pool.tensors
             if t.type == "element" and len(t.shape) in ranks and accept(t.shape) and t.name not in taken
         ]
-        waiting = [t for t in found if t.name in self.pool.unused]
+        waiting = [t for t in tensors if t.name in self.pool.unused]
         if waiting and self.flip(0.85):
             return self._bind(role, self.random.choice(waiting))
-        if found and self.flip(0.6):
-            return self._bind(role, self.random.choice(found))
+        if tensors and self.flip(0.6):
+            return self._bind(role, self.random.choice(tensors))
         for _ in range(20):
             shape = self._new_shape(self.random.choice(ranks))
             if accept(shape):
@@ -213,13 +212,13 @@ class Bench:
     def weight(self, role: str, shape: Sequence[int], *, sharing: float = 0.3) -> Tensor:
         """A tensor of a given shape: a result of the graph or a new external one."""
         taken = [t.name for t in self.bindings.values()]
-        found = [
+        tensors = [
             t
             for t in self.pool.tensors
             if t.type == "element" and t.shape == tuple(shape) and t.name not in taken
         ]
-        if found and self.flip(sharing):
-            return self._bind(role, self.random.choice(found))
+        if tensors and self.flip(sharing):
+            return self._bind(role, self.random.choice(tensors))
         return self.external(role, shape, self.random.choice(self.element.weights))
 
     def external(
@@ -396,3 +395,21 @@ def _bound(extent: Extent) -> str:
 def _operand(text: str) -> str:
     simple = text.replace("_", "").replace("[", "").replace("]", "").isalnum()
     return text if simple else f"({text})"
+
+
+def largest(builder: OperatorBuilder, text: str, variable: str, extent: Extent) -> tuple[Node, ...]:
+    """`best` as the maximum of a text whose @ is the variable."""
+    value = text.replace("@", variable)
+    pick = Branch(condition=f"{value} > best", body=(statement(f"best = {value}"),))
+    return (
+        statement(f"{builder.sum_type} best = {text.replace('@', '0')}"),
+        loop(variable, extent, "reduction", pick),
+    )
+
+
+def exponential(builder: OperatorBuilder, value: str, place: str) -> tuple[Node, ...]:
+    """place = e^(value - best); in integers 64 halved every eight units, 0 from 56 on."""
+    if builder.floating:
+        return (statement(f"{place} = expf({value} - best)"),)
+    gap = f"best - {value}"
+    return (statement(f"{place} = {gap} > 55 ? 0 : 64 >> (({gap}) >> 3)"),)

@@ -1,19 +1,114 @@
 """The module around a Handshake design: the ports and the protocol of the engine's own designs.
 
-Every argument is a token that is offered until it is taken; done is when every result has come. Each load and
-store of the program has channels of its own; those of one array share its ports, the first that asks is
-served first. One access a channel is under way at a time.
+Every argument is a token that is offered until it is accepted; done is high when every result has arrived.
+Each load and store of the program has its own channels; those of one array share its ports by fixed priority.
+A channel has at most one access in progress.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pipelines.circt.calyx_wrapper import LOCAL_TIMING, port_lines, wrapper_name
-from pipelines.circt.memories import address_bits, memory_lines, range_text
+from pipelines.circt.calyx import LOCAL_TIMING, port_lines, wrapper_name
+from pipelines.circt.verilog import address_bits, memory_lines, range_text
 from pipelines.hls import ir
 from pipelines.rtlsim import MemoryTiming, Port
+
+_MEMORY = re.compile(
+    r"^ *(?:(?P<name>%\w+)(?::\d+)? = )?extmemory\[ld = (?P<loads>\d+), st = (?P<stores>\d+)\] "
+    r"\((?P<argument>%\w+) : memref<(?P<size>\d+)x(?P<type>i\d+)>\) \((?P<operands>[^)]*)\).*\n",
+    re.MULTILINE,
+)
+_HEAD = re.compile(
+    r"handshake\.func @(?P<top>\w+)\((?P<arguments>.*), \.\.\.\) -> (?P<results>.*) attributes .*"
+)
+_RETURN = re.compile(r"^ *return (?P<values>.*) : (?P<types>.*)\n", re.MULTILINE)
+
+
+@dataclass(slots=True)
+class _Channels:
+    """Channels into and out of the function, as (name, type, value)."""
+
+    inputs: list[tuple[str, str, str]]
+    outputs: list[tuple[str, str, str]]
+    lines: list[str]
+
+
+def _memory_channels(memory: re.Match[str], number: int, channels: _Channels) -> dict[str, str]:
+    """Add the channels of a memory; returns the replacement of each of its results."""
+    name, kind = memory["name"], memory["type"]
+    loads, stores = int(memory["loads"]), int(memory["stores"])
+    operands = memory["operands"].split(", ")
+    address = f"i{(int(memory['size']) - 1).bit_length()}"
+    replaced: dict[str, str] = {}
+
+    def send_address(port: str, value: str) -> None:
+        channels.lines.append(f"    %{port}_addr = arith.index_cast {value} : index to {address}\n")
+        channels.outputs.append((f"{port}_addr", address, f"%{port}_addr"))
+
+    for k in range(stores):
+        port = f"m{number}_st{k}"
+        channels.outputs.append((f"{port}_data", kind, operands[2 * k]))
+        send_address(port, operands[2 * k + 1])
+        channels.inputs.append((f"{port}_done", "none", f"%{port}_done"))
+        result = f"{name}#{loads + k}" if loads or stores > 1 else name  # a single result has no number
+        replaced[result] = f"%{port}_done"
+    for k in range(loads):
+        port = f"m{number}_ld{k}"
+        send_address(port, operands[2 * stores + k])
+        channels.inputs.append((f"{port}_data", kind, f"%{port}_data"))
+        channels.lines.append(f"    %{port}_got = join %{port}_data : {kind}\n")
+        replaced[f"{name}#{k}"] = f"%{port}_data"
+        replaced[f"{name}#{loads + stores + k}"] = f"%{port}_got"
+    return replaced
+
+
+def memory_channels(text: str) -> str:
+    """The function with channels instead of memories.
+
+    Args: text: output of the lowering from cf, one function whose memories are arguments in order.
+    """
+    head = _HEAD.search(text)
+    if head is None:
+        return text
+    arguments = [a.partition(": ")[::2] for a in head["arguments"].split(", ")]
+    order = [name for name, kind in arguments if kind.startswith("memref")]
+    channels = _Channels([], [], [])
+    replaced: dict[str, str] = {}
+    for memory in _MEMORY.finditer(text):
+        replaced |= _memory_channels(memory, order.index(memory["argument"]), channels)
+    body = _MEMORY.sub("", text)
+    body = _replace(body, replaced)
+    kept = [(name, kind) for name, kind in arguments if not kind.startswith("memref")]
+    body = body.replace(head.group(), _head_text(head, kept, channels), 1)
+    return _RETURN.sub(lambda m: _return_text(m, channels), body)
+
+
+def _replace(text: str, replaced: dict[str, str]) -> str:
+    return re.sub(r"%\w+(?:#\d+)?", lambda m: replaced.get(m.group(), m.group()), text)
+
+
+def _head_text(head: re.Match[str], kept: list[tuple[str, str]], channels: _Channels) -> str:
+    inputs = [f"{name}: {kind}" for name, kind in kept]
+    inputs += [f"{value}: {kind}" for _, kind, value in channels.inputs]
+    declared = [r for r in head["results"].strip("()").split(", ") if r]
+    results = [*declared, *(kind for _, kind, _ in channels.outputs)]
+    names = [f"in{k}" for k in range(len(kept))] + [name for name, _, _ in channels.inputs]
+    outputs = [f"out{k}" for k in range(len(declared))] + [name for name, _, _ in channels.outputs]
+    quoted = [", ".join(f'"{n}"' for n in ports) for ports in (names, outputs)]
+    attributes = f"attributes {{argNames = [{quoted[0]}], resNames = [{quoted[1]}]}}"
+    return (
+        f"handshake.func @{head['top']}({', '.join(inputs)}, ...) -> ({', '.join(results)}) {attributes} {{"
+    )
+
+
+def _return_text(returned: re.Match[str], channels: _Channels) -> str:
+    values = [returned["values"], *(value for _, _, value in channels.outputs)]
+    types = [returned["types"], *(kind for _, kind, _ in channels.outputs)]
+    return "".join(channels.lines) + f"    return {', '.join(values)} : {', '.join(types)}\n"
+
 
 CHANNEL_MODULES = """\
 module handshake_load #(parameter WIDTH = 32, READ = 1) (
@@ -70,13 +165,13 @@ class _Wrapper:
 
     def accesses(self, number: int, kind: str) -> list[str]:
         """Channels of an array's loads (`ld`) or stores (`st`)."""
-        found: list[str] = []
-        while f"m{number}_{kind}{len(found)}_addr_valid" in self.ports:
-            found.append(f"m{number}_{kind}{len(found)}")
-        return found
+        channels: list[str] = []
+        while f"m{number}_{kind}{len(channels)}_addr_valid" in self.ports:
+            channels.append(f"m{number}_{kind}{len(channels)}")
+        return channels
 
     def declarations(self) -> list[str]:
-        """A wire for every port of the design but the clock, the reset and the scalars."""
+        """A wire for every port of the design except the clock, the reset and the scalars."""
         scalars = {f"in{k}" for k, _ in enumerate(self.scalars)}
         skipped = {"clock", "reset", *scalars}
         return [f"  wire {range_text(p.width_bits)}{n};" for n, p in self.ports.items() if n not in skipped]
@@ -110,7 +205,7 @@ class _Wrapper:
         return lines
 
     def shared_lines(self, channels: list[str], asks: Mapping[str, str]) -> list[str]:
-        """Who is served: the first of the channels that asks and has no access under way."""
+        """Grant signal: the first channel that requests and has no access in progress."""
         lines: list[str] = []
         for k, channel in enumerate(channels):
             lines.append(f"  wire {channel}_idle;")
@@ -120,7 +215,7 @@ class _Wrapper:
         return lines
 
     def chosen(self, channels: list[str], part: str) -> str:
-        """A signal of the channel that is served."""
+        """A signal of the granted channel."""
         text = f"{channels[-1]}_{part}"
         for channel in reversed(channels[:-1]):
             text = f"{channel}_granted ? {channel}_{part} : {text}"
@@ -154,7 +249,7 @@ class _Wrapper:
         return lines
 
     def array_lines(self, number: int, array: ir.Array) -> list[str]:
-        """What serves the channels of one array, and its memory when it is local."""
+        """The arbiter of the channels of one array, and its memory when it is local."""
         name, timing = array.name, self.timing if array.external else LOCAL_TIMING
         loads, stores = self.accesses(number, "ld"), self.accesses(number, "st")
         lines: list[str] = []
@@ -197,8 +292,8 @@ class _Wrapper:
 
 
 def handshake_wrapper(function: ir.Function, ports: Mapping[str, Port], timing: MemoryTiming) -> str:
-    """Verilog of the module around a Handshake design, and of what it instantiates.
+    """Verilog of the module around a Handshake design, and of the modules that it instantiates.
 
-    Args:    function: the one that was written as MLIR; ports: of the design; timing: of external memories.
+    Args:    function: as written as MLIR; ports: of the design; timing: of external memories.
     """
     return f"{CHANNEL_MODULES}\n{_Wrapper(function=function, ports=ports, timing=timing).text()}"

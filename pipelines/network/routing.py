@@ -1,6 +1,6 @@
 """Routes along shortest paths: equal-cost multi-path by a hash of the flow, or fixed by destination.
 
-A node with several links on shortest paths takes the one of a digit: of the flow's hash (ECMP: 16 bits a
+A node with several links on shortest paths selects one by a digit: of the flow's hash (ECMP: 16 bits per
 choice), or of the destination's number (fixed: destination modulo the choices, as d-mod-k). In a fat-tree
 these are the two uplink choices, at the edge and at the aggregation switch.
 
@@ -21,8 +21,8 @@ from pipelines.network.topology import Topology
 ECMP, FIXED = "ecmp", "fixed"
 ROUTINGS = (ECMP, FIXED)
 SEED_LIMIT = 1 << 20
-HOP_LIMIT = 1 << 30  # of 2 bytes; one host to all in the largest fat-tree needs 844 million for the way back
-ROUTE_LIMIT = 1 << 26  # of 4 bytes; all to all in a fat-tree of 20 pods needs 24 million
+HOP_LIMIT = 1 << 30  # 2 bytes each; one host to all in the largest fat-tree needs 844 million for acks
+ROUTE_LIMIT = 1 << 26  # 4 bytes each; all to all in a fat-tree of 20 pods needs 24 million
 _FAR = 65535
 _NO_QUEUE = -1
 
@@ -41,7 +41,7 @@ class Routing:
 
     def __post_init__(self) -> None:
         if self.kind not in ROUTINGS:
-            raise NetworkError(f"routing must be one of {', '.join(ROUTINGS)}, got {self.kind!r}")
+            raise NetworkError(f"unknown routing: {self.kind}; accepted: {', '.join(ROUTINGS)}")
         if not 0 <= self.seed < SEED_LIMIT:
             raise NetworkError(f"a routing seed must be 0 to {SEED_LIMIT - 1}, got {self.seed}")
 
@@ -53,7 +53,7 @@ def route_flows(
 
     Args:    sources, destinations: hosts. (flows,)
     Returns: numbers of queues, -1 after the last. (flows, longest path)
-    Raises:  NetworkError: an end is no host, or both are one; or there are too many hops to keep.
+    Raises:  NetworkError: an end is not a host, both ends are the same host, or there are too many hops.
     """
     ends = (np.ascontiguousarray(sources, np.int32), np.ascontiguousarray(destinations, np.int32))
     for values in ends:
@@ -62,17 +62,17 @@ def route_flows(
             raise NetworkError(f"a flow must join hosts 0 to {topology.host_count - 1}, got {wrong}")
     same = np.flatnonzero(ends[0] == ends[1])
     if len(same):
-        raise NetworkError(f"a flow must join two hosts, got host {ends[0][same[0]]} twice")
+        raise NetworkError(f"source and destination of a flow are the same host: {ends[0][same[0]]}")
     first, queues = _out_queues(topology)
-    wanted = np.unique(ends[1])
-    if len(wanted) * topology.node_count > HOP_LIMIT:
+    ends_of_flows = np.unique(ends[1])
+    if len(ends_of_flows) * topology.node_count > HOP_LIMIT:
         raise NetworkError(
-            f"destinations times nodes must be at most {HOP_LIMIT}, got {len(wanted)} times "
+            f"destinations times nodes must be at most {HOP_LIMIT}, got {len(ends_of_flows)} times "
             f"{topology.node_count}"
         )
     rows = np.full(topology.host_count, -1, np.int64)
-    rows[wanted] = np.arange(len(wanted))
-    hops = _hops_to(wanted, topology.targets, first, queues, topology.host_count)
+    rows[ends_of_flows] = np.arange(len(ends_of_flows))
+    hops = _hops_to(ends_of_flows, topology.targets, first, queues, topology.host_count)
     lengths = hops[rows[ends[1]], ends[0]] if len(ends[0]) else np.zeros(1, np.uint16)
     longest = int(lengths.max())
     if len(ends[0]) * longest > ROUTE_LIMIT:
@@ -80,15 +80,15 @@ def route_flows(
             f"flows times links of the longest route must be at most {ROUTE_LIMIT}, got {len(ends[0])} times "
             f"{longest}"
         )
-    found = np.empty((len(ends[0]), longest), np.int32)
+    routes = np.empty((len(ends[0]), longest), np.int32)
     graph = (topology.targets, first, queues, hops, rows)
     choice = (topology.host_count, routing.kind == ECMP, np.uint64(routing.seed))
-    in_parts(len(found), lambda part: _walk(found[part], ends[0][part], ends[1][part], *graph, *choice))
-    return found
+    in_parts(len(routes), lambda part: _walk(routes[part], ends[0][part], ends[1][part], *graph, *choice))
+    return routes
 
 
 def _out_queues(topology: Topology) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Queues by the node they are in: where each node's begin, and the queues in that order."""
+    """Queues in the order of their nodes: index of each node's first queue, and the queues."""
     order = np.argsort(topology.sources, kind="stable").astype(np.int32)
     counts = np.bincount(topology.sources, minlength=topology.node_count)
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), order
@@ -96,25 +96,25 @@ def _out_queues(topology: Topology) -> tuple[NDArray[np.int64], NDArray[np.int32
 
 @compiled
 def _hops_to(
-    wanted: NDArray[np.int32],
+    destinations: NDArray[np.int32],
     targets: NDArray[np.int32],
     first: NDArray[np.int64],
     queues: NDArray[np.int32],
     host_count: int,
 ) -> NDArray[np.uint16]:
-    """Links from every node to each wanted host, by breadth-first search; hosts do not forward."""
+    """Links from every node to each destination, by breadth-first search; hosts do not forward."""
     nodes = len(first) - 1
-    hops = np.full((len(wanted), nodes), _FAR, np.uint16)
+    hops = np.full((len(destinations), nodes), _FAR, np.uint16)
     front = np.empty(nodes, np.int32)
-    for row in range(len(wanted)):
+    for row in range(len(destinations)):
         own = hops[row]
-        own[wanted[row]] = 0
-        front[0] = wanted[row]
+        own[destinations[row]] = 0
+        front[0] = destinations[row]
         head, tail = 0, 1
         while head < tail:
             node = front[head]
             head += 1
-            if node < host_count and node != wanted[row]:
+            if node < host_count and node != destinations[row]:
                 continue
             for place in range(first[node], first[node + 1]):
                 other = targets[queues[place]]
@@ -136,7 +136,7 @@ def _mixed(value: np.uint64) -> np.uint64:
 
 @compiled
 def _walk(
-    found: NDArray[np.int32],
+    routes: NDArray[np.int32],
     sources: NDArray[np.int32],
     destinations: NDArray[np.int32],
     targets: NDArray[np.int32],
@@ -148,8 +148,8 @@ def _walk(
     by_hash: bool,
     seed: np.uint64,
 ) -> None:
-    """Every flow's queues, at each node the chosen one of those that lead closer."""
-    found[:] = _NO_QUEUE
+    """Queues of every flow: at each node one of the queues that lead closer to the destination."""
+    routes[:] = _NO_QUEUE
     for flow in range(len(sources)):
         node, end = sources[flow], destinations[flow]
         own = hops[rows[end]]
@@ -178,7 +178,7 @@ def _walk(
                 queue = queues[place]
                 if own[targets[queue]] == closer:
                     if digit == 0:
-                        found[flow, hop] = queue
+                        routes[flow, hop] = queue
                         node = targets[queue]
                         break
                     digit -= 1

@@ -1,14 +1,26 @@
-"""What the packets of a simulated run say: sums by run, by flow, by flow and queue."""
+"""Tables of a simulated run: statistics of its packets, and what queueing theory estimates for them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from pipelines.network.queueing import (
+    ESTIMATES,
+    NetworkModel,
+    Streams,
+    flow_latency,
+    hop_waits_s,
+    model_network,
+    stream_waits,
+)
+from pipelines.network.runs.groups import NetworkRun
 from pipelines.network.simulation import HopSums, Scenario, SimulationResult
+from pipelines.schemas import table_spec
 
 _NS = 1e9
 _TIME_BITS = 41
@@ -20,7 +32,7 @@ DATA, ACK = "data", "ack"
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PacketSums:
-    """What packets sent after the warm-up come to.
+    """Statistics of the packets that are sent after the warm-up.
 
     Attributes:
         summary: columns of the run's row.
@@ -66,7 +78,7 @@ def _mean(values: NDArray[np.int64]) -> float | None:
 
 
 def _quantile(values: NDArray[np.int64], probability: float) -> float | None:
-    """The least value that so many are at or below."""
+    """Nearest-rank quantile of sorted values."""
     if len(values) == 0:
         return None
     place = int(np.ceil(probability * len(values))) - 1
@@ -96,30 +108,30 @@ def _spread(name: str, flows: NDArray[np.int32], times: NDArray[np.int64], count
     begins = np.searchsorted(keys, np.arange(count + 1, dtype=np.int64) << _TIME_BITS)
     counts = np.diff(begins)
     means = np.bincount(flows, times, count) / np.maximum(counts, 1)
-    found = {f"{name}_mean_ns": _whole(means, counts > 0)}
+    columns = {f"{name}_mean_ns": _whole_or_null(means, counts > 0)}
     for probability in QUANTILES:
         at = begins[:-1] + np.ceil(probability * counts).astype(np.int64) - 1
         values = keys[np.clip(at, 0, len(keys) - 1)] if len(keys) else np.zeros(count, np.int64)
-        found[f"{name}_p{round(100 * probability)}_ns"] = _whole(values & _TIMES, counts > 0)
-    return found
+        columns[f"{name}_p{round(100 * probability)}_ns"] = _whole_or_null(values & _TIMES, counts > 0)
+    return columns
 
 
-def _whole(values: NDArray[np.float64] | NDArray[np.int64], is_there: NDArray[np.bool_]) -> pa.Array:
+def _whole_or_null(values: NDArray[np.float64] | NDArray[np.int64], is_there: NDArray[np.bool_]) -> pa.Array:
     return pa.array(np.rint(values).astype(np.int64), mask=~is_there)
 
 
 def _hops(scenario: Scenario, result: SimulationResult) -> pa.Table:
     lengths = (scenario.routes >= 0).sum(axis=1)
-    parts = [_way(scenario, scenario.routes, result.hops, DATA, np.zeros_like(lengths))]
+    parts = [_hop_statistics(scenario, scenario.routes, result.hops, DATA, np.zeros_like(lengths))]
     if scenario.has_acks:
-        parts.append(_way(scenario, scenario.ack_routes, result.ack_hops, ACK, lengths))
+        parts.append(_hop_statistics(scenario, scenario.ack_routes, result.ack_hops, ACK, lengths))
     return pa.concat_tables(parts).sort_by([("flow", "ascending"), ("hop", "ascending")])
 
 
-def _way(
+def _hop_statistics(
     scenario: Scenario, routes: NDArray[np.int32], sums: HopSums, packet: str, first_hop: NDArray[np.int64]
 ) -> pa.Table:
-    """Flows at the queues of one way, numbered from the first hop's number on."""
+    """Flows at the queues of one direction, with hop numbers from that of the first hop."""
     topology = scenario.topology
     flow, place = np.nonzero(routes >= 0)
     queue = routes[flow, place]
@@ -135,7 +147,83 @@ def _way(
             "queue_type": pa.array(np.asarray(topology.kind_names)[topology.kinds[queue]], pa.string()),
             "packet_count": pa.array(sent + refused),
             "drop_count": pa.array(refused),
-            "wait_mean_ns": _whole(mean, sent > 0),
-            "wait_std_ns": _whole(np.sqrt(np.maximum(0.0, square - mean * mean)), sent > 0),
+            "wait_mean_ns": _whole_or_null(mean, sent > 0),
+            "wait_std_ns": _whole_or_null(np.sqrt(np.maximum(0.0, square - mean * mean)), sent > 0),
         }
     )
+
+
+def model_of(run: NetworkRun) -> NetworkModel:
+    """Queueing theory of a run."""
+    topology = run.topology()
+    return model_network(
+        topology,
+        run.traffic(topology),
+        routing=run.routing,
+        capacity=run.options.queue_capacity,
+        has_acks=run.options.has_acks,
+    )
+
+
+def run_tables(run: NetworkRun, run_id: str, sums: PacketSums) -> tuple[float, pa.Table, pa.Table]:
+    """Utilisation that a run's flows offer to its busiest queue, rows of network_flows and network_hops."""
+    model = model_of(run)
+    waits = [stream_waits(model, estimate) for estimate in ESTIMATES]
+    latencies = [flow_latency(model, wait) for wait in waits]
+    entropy, tree = (latency.delay_s if model.acks is None else latency.rtt_s for latency in latencies)
+    flows = {"base_ns": _whole(latencies[0].base_s), "entropy_ns": _whole(entropy), "tree_ns": _whole(tree)}
+    ways = [model.data] if model.acks is None else [model.data, model.acks]
+    estimates = [[hop_waits_s(model, streams, wait) for wait in waits] for streams in ways]
+    parts = [
+        _hop_estimates(model, streams, waits_s) for streams, waits_s in zip(ways, estimates, strict=True)
+    ]
+    whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    order = np.lexsort((whole.pop("hop"), whole.pop("flow")))  # a stable order keeps data before acks
+    hops = {name: values[order] for name, values in whole.items()}
+    utilisation = float(model.queues.utilisation.max())
+    return (
+        utilisation,
+        _table("network_flows", run_id, sums.flows, flows),
+        _table("network_hops", run_id, sums.hops, hops),
+    )
+
+
+def _whole(seconds: NDArray[np.float64]) -> NDArray[np.int64]:
+    return np.rint(seconds * _NS).astype(np.int64)
+
+
+def _table(name: str, run_id: str, sums: pa.Table, columns: dict[str, Any]) -> pa.Table:
+    schema = table_spec(name).schema()
+    values: dict[str, Any] = {column: sums.column(column) for column in sums.column_names} | columns
+    values["run_id"] = pa.array([run_id] * len(sums), pa.string())
+    return pa.table({field.name: values[field.name] for field in schema}).cast(schema)
+
+
+def _hop_estimates(
+    model: NetworkModel, streams: Streams, waits: list[NDArray[np.float64]]
+) -> dict[str, NDArray[Any]]:
+    topology, queues = model.topology, model.queues
+    flow, place = np.nonzero(streams.routes >= 0)
+    queue = streams.routes[flow, place]
+    before = np.where(place > 0, streams.routes[flow, np.maximum(place - 1, 0)], -1)
+    is_ack = streams is model.acks
+    there = (model.data.routes >= 0).sum(axis=1)
+    return {
+        "flow": flow,
+        "hop": place + (there[flow] if is_ack else 0),
+        "service_ns": streams.mean_bytes[flow] * 8.0 / topology.rates_bps[queue] * _NS,
+        "utilisation": np.round(queues.utilisation[queue], 6),  # fewer digits are fewer bytes in files
+        "arrival_scv": np.round(queues.stream_scv[stream_numbers(model, before, queue)], 4),
+        "service_scv": np.round(queues.service_scv[queue], 4),
+        "entropy_wait_ns": _whole(waits[0][flow, place]),
+        "tree_wait_ns": _whole(waits[1][flow, place]),
+    }
+
+
+def stream_numbers(
+    model: NetworkModel, before: NDArray[np.int32], queue: NDArray[np.int32]
+) -> NDArray[np.int64]:
+    """Numbers of streams that enter queues from others, -1 for hosts."""
+    pairs = model.queues.pairs
+    others = pairs.first[np.maximum(before, 0)] + pairs.position[queue]
+    return np.where(before < 0, pairs.entry + queue, others)
