@@ -28,12 +28,12 @@ from models.pragma_gnn.predictor import PragmaGnnPredictor
 from pipelines.pragmas import Summary
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import Target, bound, read_target
+from pipelines.pragmas.configuration import configuration_of_key
 from pipelines.pragmas.search import (
     NLP_DSE,
     PREDICTED,
     BaselineOptions,
     Predictor,
-    configuration_of_key,
     explore_predicted,
 )
 from pipelines.pragmas.search.budgets import FINE_COPIES

@@ -10,7 +10,7 @@ import pytest
 from pipelines.pragmas import Configuration, LoopChoice, PragmaError
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import Bound, bound, complete, read_target
-from pipelines.pragmas.configuration import FINE
+from pipelines.pragmas.configuration import FINE, configuration_key, configuration_of_key
 from pipelines.pragmas.nlp import solve, unrolled_size
 from pipelines.pragmas.search import (
     EVALUATED,
@@ -23,8 +23,6 @@ from pipelines.pragmas.search import (
     Explored,
     LadderOptions,
     Predictor,
-    configuration_key,
-    configuration_of_key,
     exploration_rows,
     explore,
     explore_all,
