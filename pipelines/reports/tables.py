@@ -157,7 +157,7 @@ def _read_shards(table: str, paths: Sequence[Path], problems: list[str]) -> pl.D
                     raise SchemaError(f"column {column} of type {kind}; accepted: {known}")
             types |= {column: kind for column, kind in part.schema.items() if kind != pl.Null}
             parts.append(part)
-        except (SchemaError, pa.ArrowException, pl.exceptions.PolarsError, OSError) as error:
+        except (SchemaError, pa.ArrowException, pl.exceptions.PolarsError, OSError, UnicodeDecodeError) as error:
             said = " ".join(str(error.__cause__ or error).split())[:200]
             problems.append(f"a shard must be Parquet that fits the others, got {said} ({table}/{path.name})")
     return pl.concat(parts, how="diagonal_relaxed") if parts else pl.DataFrame()
