@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
 
-import polars as pl
 import pyarrow as pa
 
 from pipelines.cache import ContentCache
@@ -165,8 +164,8 @@ def extract_features(
 def _sorted(table: str, pieces: Sequence[pa.Table]) -> pa.Table:
     """All pieces as one table in order of its key."""
     spec = table_spec(table)
-    frames = [to_frame(piece).lazy() for piece in (spec.schema().empty_table(), *pieces)]
-    return from_frame(pl.concat(frames).sort(spec.key).collect(), spec.schema())
+    whole = to_frame(pa.concat_tables([spec.schema().empty_table(), *pieces]))
+    return from_frame(whole.lazy().sort(spec.key).collect(), spec.schema())
 
 
 # ---- from tables -----------------------------------------------------------------------------------

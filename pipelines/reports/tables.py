@@ -41,6 +41,8 @@ REPEATED_TEXTS = ("design_id", "run_id", "queue_type")
 
 FINGERPRINT_DIGITS = 16
 
+_UNREADABLE = (SchemaError, pa.ArrowException, pl.exceptions.PolarsError, OSError, UnicodeDecodeError)
+
 
 class ReportError(ValueError):
     """There is nothing to report on; the message says what was looked for, and where."""
@@ -157,7 +159,7 @@ def _read_shards(table: str, paths: Sequence[Path], problems: list[str]) -> pl.D
                     raise SchemaError(f"column {column} of type {kind}; accepted: {known}")
             types |= {column: kind for column, kind in part.schema.items() if kind != pl.Null}
             parts.append(part)
-        except (SchemaError, pa.ArrowException, pl.exceptions.PolarsError, OSError) as error:
+        except _UNREADABLE as error:
             said = " ".join(str(error.__cause__ or error).split())[:200]
             problems.append(f"a shard must be Parquet that fits the others, got {said} ({table}/{path.name})")
     return pl.concat(parts, how="diagonal_relaxed") if parts else pl.DataFrame()

@@ -93,25 +93,29 @@ def read_arrow(path: Path, *, columns: Sequence[str] | None = None, encoded: Seq
     Raises: SchemaError: the file is not readable Parquet; the message names it and the way out.
     """
     try:
-        return pq.read_table(
+        content = pq.read_table(
             path,
             columns=columns,
             read_dictionary=list(encoded),
             partitioning=None,
             page_checksum_verification=True,
         )
-    except (pa.ArrowException, OSError) as error:
+        _ = content.column_names  # a damaged name is no UTF-8
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         if isinstance(error, FileNotFoundError):
             raise
         first = str(error).splitlines()[0]
         raise SchemaError(
             f"{path} is damaged ({first}); delete it and run again: it is rebuilt from the cache"
         ) from error
+    return content
 
 
 def to_frame(content: pa.Table) -> pl.DataFrame:
     """An Arrow table as a Polars frame; numbers share their memory."""
-    return pl.DataFrame(content)
+    # Without metadata: Polars ends with a panic where they are no UTF-8, and no checksum protects them.
+    plain = [pa.field(field.name, field.type, nullable=field.nullable) for field in content.schema]
+    return pl.DataFrame(content.cast(pa.schema(plain)))
 
 
 def from_frame(frame: pl.DataFrame, schema: pa.Schema) -> pa.Table:
