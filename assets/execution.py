@@ -11,7 +11,7 @@ import dagster as dg
 from assets.checked_files import CheckedFile, open_file
 from assets.errors import explain, is_permanent
 from assets.partitions import WHOLE
-from assets.plots import DISTRIBUTIONS, remembered_plot
+from assets.plots import DISTRIBUTIONS, cached_plot
 from assets.quality import PROBLEM_LIMIT, rules_of
 from assets.resources import FoundryResource, ProgressResource
 from assets.settings import Settings
@@ -59,7 +59,7 @@ def table_result(settings: Settings, table: str, summary: StepSummary) -> dg.Mat
     if failures:
         metadata["failures"] = dg.MetadataValue.md(_failure_list(failures))
     if table in DISTRIBUTIONS:
-        plot = remembered_plot(file.content, DISTRIBUTIONS[table], settings.cache)
+        plot = cached_plot(file.content, DISTRIBUTIONS[table], settings.cache)
         metadata["distribution"] = dg.MetadataValue.md(plot)
     return dg.MaterializeResult(asset_key=table, metadata=metadata, check_results=check_results(file))
 

@@ -16,7 +16,7 @@ from assets.pragma_quality import PRAGMA_RULES
 from pipelines.cyclemodel import ENGINE
 from pipelines.features import EVALUATION, evaluation_twins
 from pipelines.labelling import CROSS_CHECK_LIMITS
-from pipelines.programs import remembered_hash
+from pipelines.programs import cached_ast_hash
 from pipelines.schemas import OK, ProgramRow, read_arrow, table_path, table_spec
 
 PROBLEM_LIMIT = 20
@@ -182,7 +182,7 @@ def mixed_evaluation_programs(file: CheckedFile) -> list[str]:
     """Programs for training that equal an evaluation program, and evaluation programs in another part."""
     rows = file.content.to_pylist() if file.table == "programs" else file.neighbour("programs")
     programs = [ProgramRow(**row) for row in rows]
-    problems = evaluation_twins(programs, partial(remembered_hash, cache=file.settings.cache))
+    problems = evaluation_twins(programs, partial(cached_ast_hash, cache=file.settings.cache))
     parts = {r["program_id"]: r["part"] for r in file.content.to_pylist()} if file.table == "splits" else {}
     return problems + [
         f"an evaluation program must be in part {EVALUATION}, got {p.name} in {part}"
