@@ -13,8 +13,7 @@ from assets.errors import FoundryError
 from assets.settings import Listener, Settings, ignore_progress
 from models.program_lm import EmbeddedProvider
 from pipelines.identity import content_hash
-from pipelines.labelling import Progress
-from pipelines.programs import AST, DATAFLOW, code_version, remembered_programs
+from pipelines.programs import AST, DATAFLOW, cached_programs, code_version
 from pipelines.programs.ast import ast_program
 from pipelines.programs.dataflow import dataflow_program
 from pipelines.programs.evaluation import frozen_hashes, refuse_twins
@@ -30,6 +29,7 @@ from pipelines.programs.llm import (
     llm_programs,
 )
 from pipelines.schemas import OK, REJECTED, ProgramRow, table_spec
+from pipelines.workers import Progress
 
 KIND = "variants"
 """Of the entries of the cache that hold all rows of the suite."""
@@ -120,7 +120,7 @@ def _options(chosen: Llm) -> LlmOptions:
 def _earlier(settings: Settings) -> dict[str, str]:
     """Name by syntax tree hash of the programs that variants are made of."""
     suites = [suite for suite in (AST, DATAFLOW) if getattr(settings.configuration.llm.parents, suite) > 0]
-    rows = [r for s in suites for r in remembered_programs(s, settings.suite_options, settings.cache)]
+    rows = [r for s in suites for r in cached_programs(s, settings.suite_options, settings.cache)]
     return {row.ast_hash: row.name for row in rows if row.ast_hash is not None}
 
 

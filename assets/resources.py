@@ -12,7 +12,7 @@ from pydantic import Field
 from assets.configuration import Run, read_parameters
 from assets.deployments import find_deployment
 from assets.settings import Listener, Settings
-from pipelines.labelling import Progress
+from pipelines.workers import Progress
 
 Log = Callable[[str], None]
 LOGGED_SHARE = 0.1

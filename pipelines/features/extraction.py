@@ -15,7 +15,7 @@ from pipelines.features.graphs import graph_rows
 from pipelines.features.loops import extract_loops
 from pipelines.hls import TOOL, HlsError, compile_program, options_of, tool_version
 from pipelines.identity import content_hash
-from pipelines.labelling import LabelOptions, Outcome, ProgressCallback, run_all, silent
+from pipelines.labelling import LabelOptions
 from pipelines.programs import program_facts
 from pipelines.schemas import (
     OK,
@@ -27,6 +27,7 @@ from pipelines.schemas import (
     ProgramRow,
     table_spec,
 )
+from pipelines.workers import Outcome, ProgressCallback, run_all, silent
 
 GRAPH_TABLES = ("cdfg_nodes", "cdfg_edges")
 

@@ -4,11 +4,11 @@ Belongs here: confinement by bubblewrap, limits, and reading what such a program
 is run, or what its results mean.
 """
 
-from pipelines.sandbox.answers import answers_in_time
 from pipelines.sandbox.errors import MachineFault, SandboxError
 from pipelines.sandbox.limits import FILES, MEMORY, OUTPUT, TIME, ConfinedRun, Limits
 from pipelines.sandbox.outputs import read_output
 from pipelines.sandbox.runner import run_confined
+from pipelines.sandbox.watch import processor_s
 
 __all__ = [
     "FILES",
@@ -19,7 +19,7 @@ __all__ = [
     "Limits",
     "MachineFault",
     "SandboxError",
-    "answers_in_time",
+    "processor_s",
     "read_output",
     "run_confined",
 ]

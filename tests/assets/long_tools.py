@@ -10,9 +10,9 @@ from functools import partial
 from pathlib import Path
 
 from assets import cli
-from pipelines.labelling.pool import PROCESSES_FROM, Outcome, run_all
 from pipelines.sandbox import Limits, run_confined
 from pipelines.tools import find_tool, run_tool
+from pipelines.workers import PROCESSES_FROM, Outcome, run_all
 
 COUNT = {"threads": 2, "processes": PROCESSES_FROM, "dagster": 2, "step": 2}
 """Items of each kind; two are worked on at a time."""

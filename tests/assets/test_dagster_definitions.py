@@ -12,8 +12,8 @@ from assets.quality import rules_of
 from assets.resources import FoundryResource, ProgressResource
 from assets.settings import Settings
 from assets.stages import STEPS
-from pipelines.labelling import Progress
 from pipelines.schemas import TableSpec
+from pipelines.workers import Progress
 
 
 @pytest.fixture(scope="module")
