@@ -26,14 +26,14 @@ from assets.unchanged import keep_written, unchanged_rows
 from pipelines.features import GRAPH_TABLES, FeatureRows, Graphs, feature_version, remember_features
 from pipelines.hls import TOOL, tool_version
 from pipelines.labelling import (
+    CacheImport,
     ProgramRows,
-    Remembered,
     has_present_labels,
+    import_rows,
     labels_version,
     liberty_name,
     planned_ids,
     present_versions,
-    remember,
 )
 from pipelines.network import NetworkError
 from pipelines.network.runs import RunGroup, runs_of, runs_version
@@ -265,7 +265,7 @@ class ImportedRelease:
 
     name: str
     rows: dict[str, int] = field(default_factory=dict[str, int])
-    remembered: Remembered = field(default_factory=Remembered)
+    remembered: CacheImport = field(default_factory=CacheImport)
     notes: list[str] = field(default_factory=list[str])
 
 
@@ -380,13 +380,11 @@ def _fill_cache(settings: Settings, release: Release, found: ImportedRelease) ->
                 runs=own["runs"],
                 cross_checks=own["cross_checks"],
             )
-            remember(
+            import_rows(
                 labelled,
                 settings.space,
-                target=settings.target,
-                cache=settings.cache,
-                options=settings.options,
-                into=found.remembered,
+                settings.context,
+                found.remembered,
                 whole=has_present_labels(versions.get(LABELLING, ""), tools),
             )
             if versions.get(FEATURES) != feature_version():

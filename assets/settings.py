@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from assets.configuration import Configuration, read_unit_limits
 from assets.deployments import Deployment
 from pipelines.cache import ContentCache
-from pipelines.labelling import ConfigurationSpace, LabelOptions, MappingSampling, Progress
+from pipelines.labelling import ConfigurationSpace, LabelContext, LabelOptions, MappingSampling
 from pipelines.programs import Generation, SuiteOptions
 from pipelines.synthesis import Target, find_liberty
+from pipelines.workers import Progress
 
 if TYPE_CHECKING:
     from pipelines.network.runs import RunGroup
@@ -113,6 +114,14 @@ class Settings:
             liberty=find_liberty(self.configuration.synthesis.liberty),
             clock_period_ns=self.configuration.hls.clock_period_ns,
         )
+
+    @property
+    def context(self) -> LabelContext:
+        """What every step of labelling needs.
+
+        Raises: SynthesisError: the liberty is missing or is not liberty.
+        """
+        return LabelContext(cache=self.cache, options=self.options, target=self.target)
 
     @property
     def options(self) -> LabelOptions:

@@ -41,7 +41,7 @@ from pipelines.labelling import (
     plan_designs,
 )
 from pipelines.network.runs import RunGroup, runs_of, runs_version, simulate_runs
-from pipelines.programs import LLM, remembered_programs, stage_reports
+from pipelines.programs import LLM, cached_programs, stage_reports
 from pipelines.records import LabelledRows, make_records, remembered_records, runtime_data
 from pipelines.schemas import (
     OK,
@@ -113,7 +113,7 @@ def make_programs(settings: Settings, partition: str, listen: Listener) -> StepS
         settings,
         "programs",
         partition,
-        {"programs": remembered_programs(shard.suite, options, settings.cache)},
+        {"programs": cached_programs(shard.suite, options, settings.cache)},
     )
 
 
@@ -124,12 +124,7 @@ def make_designs(settings: Settings, suite: str, listen: Listener) -> StepSummar
     if unchanged is not None:
         return _summary(settings, "designs", suite, unchanged)
     made = plan_designs(
-        _read(settings, "programs", suite),
-        settings.space,
-        target=settings.target,
-        cache=settings.cache,
-        options=settings.options,
-        on_progress=listen,
+        _read(settings, "programs", suite), settings.space, context=settings.context, on_progress=listen
     )
     rows = {"designs": made.designs, "directive_outcomes": made.directive_outcomes}
     summary = _write(settings, "designs", suite, rows)
@@ -146,14 +141,10 @@ def _designs_version(settings: Settings) -> str:
 def make_labels(settings: Settings, suite: str, listen: Listener) -> StepSummary:
     """Write the labels, runs and cross-checks of a suite: synthesis, simulation, power, other tools."""
     programs, designs = _read(settings, "programs", suite), _read(settings, "designs", suite)
-    chosen: Mapping[str, Any] = {
-        "cache": settings.cache,
-        "options": settings.options,
-        "on_progress": listen,
-    }
-    made = label_designs(programs, designs, target=settings.target, **chosen)
-    placed = place_designs(programs, designs, made.labels, **chosen)
-    checks = cross_check_designs(programs, designs, made, target=settings.target, **chosen)
+    context = settings.context
+    made = label_designs(programs, designs, context=context, on_progress=listen)
+    placed = place_designs(programs, designs, made.labels, context=context, on_progress=listen)
+    checks = cross_check_designs(programs, designs, made, context=context, on_progress=listen)
     rows = {"labels": [*made.labels, *placed], "runs": made.runs, "cross_checks": checks}
     return _write(settings, "labels", suite, rows)
 

@@ -17,7 +17,7 @@ from assets.errors import FoundryError
 from assets.settings import Settings
 from pipelines.hls import HlsError, HlsOptions, TransformOptions, read_interface
 from pipelines.interface import DataSet
-from pipelines.labelling import label_design, liberty_name, require_tools
+from pipelines.labelling import LabelContext, label_design, liberty_name, require_tools
 from pipelines.programs import ProgramError, load_data
 from pipelines.schemas import REJECTED, ProgramRow
 from pipelines.synthesis import Target, find_liberty
@@ -149,9 +149,7 @@ class _Labeller:
         made = label_design(
             program,
             self.configuration,
-            target=self.target,
-            cache=self.settings.cache,
-            options=self.settings.options,
+            LabelContext(cache=self.settings.cache, options=self.settings.options, target=self.target),
             tool=tool,
             data=data,
         )

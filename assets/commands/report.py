@@ -11,7 +11,7 @@ from assets.settings import Settings
 from pipelines.hls import TOOL, HlsError, compile_program, options_of
 from pipelines.hls.gantt import schedule_drawing, schedule_entries
 from pipelines.identity import text_sha256
-from pipelines.labelling import rtl_of
+from pipelines.labelling import ToolContext, rtl_of
 from pipelines.schemas import OK, DesignRow, ProgramRow, write_bytes_atomically
 
 IDENTITY_DIGITS = 8
@@ -58,7 +58,9 @@ def _stem(program: ProgramRow, design: DesignRow) -> str:
 def _contents(program: ProgramRow, design: DesignRow, settings: Settings) -> dict[str, str]:
     """Text of each file by suffix."""
     if design.tool != TOOL:
-        return {"v": rtl_of(program, design, cache=settings.cache, options=settings.options).verilog}
+        return {
+            "v": rtl_of(program, design, ToolContext(cache=settings.cache, options=settings.options)).verilog
+        }
     compiled = compile_program(
         program.source, top=program.top, options=options_of(design), file=f"{program.name}.c"
     )

@@ -35,7 +35,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import cycle
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -47,16 +46,16 @@ from assets.stages import partitions_of, step_named
 from pipelines.features import FeatureRows, FeatureTables, Graphs, extract_features, remember_features
 from pipelines.hls import HlsOptions, design_id, read_interface
 from pipelines.labelling import (
+    CacheImport,
     ProgramRows,
-    Remembered,
     cross_check_designs,
+    import_rows,
     label_designs,
     liberty_name,
     plan_designs,
-    remember,
 )
-from pipelines.labelling.counting import is_audited
 from pipelines.labelling.cross_checks import is_cross_checked
+from pipelines.labelling.runs import is_audited
 from pipelines.programs import Generation, data_id, draw_data, suite_programs
 from pipelines.releases import Release, open_release
 from pipelines.schemas import (
@@ -201,13 +200,13 @@ class Original:
 def originals(settings: Settings) -> tuple[list[Original], FeatureTables]:
     """A few designs of the generated suites, labelled, each audited and cross-checked."""
     every = replace(settings.options, audit_fraction=1.0, cross_check_fraction=1.0)
-    shared: dict[str, Any] = {"target": settings.target, "cache": settings.cache, "options": every}
+    context = replace(settings.context, options=every)
     few = Generation(count=COPIED_PROGRAMS, seed=OTHER_SEED)
     options = replace(settings.suite_options, ast=few, dataflow=few)
     programs = [p for s in SUITES for p in suite_programs(s, options)]
-    planned = plan_designs(programs, replace(settings.space, memory_delays=(2, 10)), **shared)
-    made = label_designs(programs, planned.designs, **shared)
-    checks = cross_check_designs(programs, planned.designs, made, **shared)
+    planned = plan_designs(programs, replace(settings.space, memory_delays=(2, 10)), context)
+    made = label_designs(programs, planned.designs, context)
+    checks = cross_check_designs(programs, planned.designs, made, context)
     features = extract_features(programs, planned.designs, cache=settings.cache, options=every)
     by_id = {p.program_id: p for p in programs}
     labels = {label.design_id: label for label in made.labels}
@@ -280,14 +279,14 @@ def fill(settings: Settings) -> Mapping[str, int]:
     """Fill the cache with a design for every configuration of every program; rows by table."""
     templates, features = originals(settings)
     source = cycle(templates)
-    entries, counts = Remembered(), {"programs": 0, "designs": 0, "cdfg_nodes": 0}
+    entries, counts = CacheImport(), {"programs": 0, "designs": 0, "cdfg_nodes": 0}
     for suite in SUITES:
         for program in suite_programs(suite, settings.suite_options):
             values = draw_data(read_interface(program.source, program.top), program.inputs, seed=0)
             data = data_id(values)
             rows = [copied(program, data, c, next(source), settings) for c in configurations(settings)]
             designs = [row[0] for row in rows]
-            remember(
+            import_rows(
                 ProgramRows(
                     program=program,
                     designs=designs,
@@ -297,10 +296,8 @@ def fill(settings: Settings) -> Mapping[str, int]:
                     cross_checks=[check for row in rows for check in row[3]],
                 ),
                 settings.space,
-                target=settings.target,
-                cache=settings.cache,
-                options=settings.options,
-                into=entries,
+                settings.context,
+                entries,
             )
             like = templates[counts["programs"] % len(templates)].program.program_id
             remember_features(
