@@ -7,7 +7,6 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import sleep
 
 from filelock import FileLock, Timeout
 
@@ -20,7 +19,8 @@ SLOTTED = (
 )
 """Tools whose runs at a time can be bounded."""
 
-SLOT_POLL_S = 0.02
+SLOT_WAIT_S = 0.02
+"""Time at one slot that is held, before the next one is tried."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,5 +126,4 @@ def _slot(folder: Path, tool: str, limit: int) -> AbstractContextManager[object]
     while True:
         for lock in locks:
             with suppress(Timeout):
-                return lock.acquire(blocking=False)
-        sleep(SLOT_POLL_S)
+                return lock.acquire(timeout=SLOT_WAIT_S, poll_interval=SLOT_WAIT_S)
