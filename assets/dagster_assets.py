@@ -10,7 +10,7 @@ import pyarrow as pa
 from assets.checks import PROBLEM_LIMIT, CheckedFile, CheckRule, general_rules, open_file
 from assets.errors import explain, is_permanent
 from assets.groups import Configuration
-from assets.plots import remembered_plot
+from assets.plots import cached_plot
 from assets.resources import FoundryResource, ProgressResource
 from assets.settings import Settings
 from assets.step import Markdown, Partitioning, Step, StepSummary
@@ -107,7 +107,7 @@ def _table_result(
         lines = [f"* {n} × {status}: {reason}" for (status, reason), n in failures.items()]
         metadata["failures"] = dg.MetadataValue.md("\n".join(lines))
     if table in step.plots:
-        plot = remembered_plot(file.content, step.plots[table], settings.cache)
+        plot = cached_plot(file.content, step.plots[table], settings.cache)
         metadata["distribution"] = dg.MetadataValue.md(plot)
     return metadata, check_results(file, step.asset)
 

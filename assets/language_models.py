@@ -17,8 +17,7 @@ from assets.settings import Listener, Settings, ignore_progress
 from assets.suites import suite_options
 from models.program_lm import EditOptions, EmbeddedProvider, TrainingOptions
 from pipelines.identity import content_hash
-from pipelines.labelling import Progress
-from pipelines.programs import AST, DATAFLOW, code_version, remembered_programs
+from pipelines.programs import AST, DATAFLOW, cached_programs, code_version
 from pipelines.programs.ast import ast_program
 from pipelines.programs.dataflow import dataflow_program
 from pipelines.programs.evaluation import frozen_hashes, reject_duplicates
@@ -37,6 +36,7 @@ from pipelines.programs.llm import (
     llm_programs,
 )
 from pipelines.schemas import OK, REJECTED, ProgramRow, table_spec
+from pipelines.workers import Progress
 
 KIND = "variants"
 """Of the entries of the cache that hold all rows of the suite."""
@@ -183,7 +183,7 @@ def _options(chosen: Llm) -> LlmOptions:
 def _earlier(settings: Settings) -> dict[str, str]:
     """Name by syntax tree hash of the programs that variants are made of."""
     suites = [suite for suite in (AST, DATAFLOW) if getattr(settings.group(Llm).parents, suite) > 0]
-    rows = [r for s in suites for r in remembered_programs(s, suite_options(settings), settings.cache)]
+    rows = [r for s in suites for r in cached_programs(s, suite_options(settings), settings.cache)]
     return {row.ast_hash: row.name for row in rows if row.ast_hash is not None}
 
 

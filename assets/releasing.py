@@ -20,19 +20,19 @@ from assets.locks import writing_to
 from assets.settings import Settings
 from assets.step import keep_written, unchanged_rows
 from assets.steps import STEPS, step_named
-from assets.steps.designs import configuration_space, label_options, target_of
+from assets.steps.designs import configuration_space, label_context, label_options, target_of
 from assets.steps.network import network_groups
 from pipelines.features import GRAPH_TABLES, FeatureRows, Graphs, feature_version, import_features
 from pipelines.hls import TOOL, tool_version
 from pipelines.labelling import (
+    CacheImport,
     ProgramRows,
-    Remembered,
     has_present_labels,
+    import_rows,
     labels_version,
     liberty_name,
     planned_ids,
     present_versions,
-    remember,
 )
 from pipelines.network import NetworkError
 from pipelines.network.runs import RunGroup, runs_of, runs_version
@@ -270,7 +270,7 @@ class ImportedRelease:
 
     name: str
     rows: dict[str, int] = field(default_factory=dict[str, int])
-    remembered: Remembered = field(default_factory=Remembered)
+    remembered: CacheImport = field(default_factory=CacheImport)
     notes: list[str] = field(default_factory=list[str])
 
 
@@ -385,13 +385,11 @@ def _fill_cache(settings: Settings, release: Release, found: ImportedRelease) ->
                 runs=own["runs"],
                 cross_checks=own["cross_checks"],
             )
-            remember(
+            import_rows(
                 labelled,
                 configuration_space(settings),
-                target=target_of(settings),
-                cache=settings.cache,
-                options=label_options(settings),
-                into=found.remembered,
+                label_context(settings),
+                found.remembered,
                 whole=has_present_labels(versions.get(LABELLING, ""), tools),
             )
             if versions.get(FEATURES) != feature_version():

@@ -13,7 +13,7 @@ from assets.configuration import read_parameters
 from assets.deployments import find_deployment
 from assets.groups import Run
 from assets.settings import Listener, Settings
-from pipelines.labelling import Progress
+from pipelines.workers import Progress
 
 Log = Callable[[str], None]
 LOGGED_SHARE = 0.1

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from assets.deployments import Deployment
 from assets.groups import AnyGroup, Configuration, Quality
 from pipelines.cache import ContentCache
-from pipelines.labelling import Progress
+from pipelines.workers import Progress
 
 Listener = Callable[[Progress], None]
 

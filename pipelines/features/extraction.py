@@ -14,7 +14,7 @@ from pipelines.cache import ContentCache
 from pipelines.features.structure import extract_loops, graph_rows
 from pipelines.hls import TOOL, HlsError, compile_program, options_of, tool_version
 from pipelines.identity import content_hash
-from pipelines.labelling import LabelOptions, Outcome, ProgressCallback, run_all, silent
+from pipelines.labelling import LabelOptions
 from pipelines.programs import program_facts
 from pipelines.schemas import (
     OK,
@@ -28,6 +28,7 @@ from pipelines.schemas import (
     table_spec,
     to_frame,
 )
+from pipelines.workers import Outcome, ProgressCallback, run_all, silent
 
 Row = TypeVar("Row", LoopRow, ProgramFactsRow)
 

@@ -4,7 +4,6 @@ Belongs here: confinement by bubblewrap, limits, and reading output files. Does 
 or what their results mean.
 """
 
-from pipelines.sandbox.answers import answers_in_time
 from pipelines.sandbox.confinement import run_confined
 from pipelines.sandbox.limits import (
     FILES,
@@ -17,6 +16,7 @@ from pipelines.sandbox.limits import (
     SandboxError,
     read_output,
 )
+from pipelines.sandbox.supervision import processor_s
 
 __all__ = [
     "FILES",
@@ -27,7 +27,7 @@ __all__ = [
     "Limits",
     "MachineFault",
     "SandboxError",
-    "answers_in_time",
+    "processor_s",
     "read_output",
     "run_confined",
 ]

@@ -23,8 +23,8 @@ from assets.progress import PlainProgress
 from assets.settings import Settings, ignore_progress
 from assets.steps import designs as designs_step
 from assets.steps import step_named
-from pipelines.labelling import Progress
 from pipelines.schemas import read_table, table_path, table_spec
+from pipelines.workers import Progress
 
 COMMANDS = [
     "run",

@@ -82,7 +82,7 @@ def test_a_planted_duplicate_stops_what_reads_the_programs(
     def planted(*_: Any, **__: Any) -> list[ProgramRow]:
         return programs(TWIN)
 
-    monkeypatch.setattr(programs_step, "remembered_programs", planted)
+    monkeypatch.setattr(programs_step, "cached_programs", planted)
     with dg.DagsterInstance.ephemeral() as instance:
         found = run_everything(
             settings.configuration, settings.deployment, instance=instance, progress=ProgressResource()

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from assets.cli import simfoundry
 from pipelines.cache import ContentCache
 from pipelines.hls import HlsOptions, TransformOptions, parse_directives
-from pipelines.labelling import LabelOptions, count_design
+from pipelines.labelling import LabelOptions, ToolContext, count_design
 from pipelines.programs import program_from_file
 
 LOWER = """\
@@ -117,7 +117,9 @@ def test_a_design_with_strips_is_answered_as_it_was_measured(project: Path) -> N
         transforms=TransformOptions(unsafe_math=True), directives=parse_directives(answer["directives"])
     )
     labels = LabelOptions(power=False, audit_fraction=0.0)
-    again = count_design(program, options, cache=ContentCache(folder=project / "other"), options=labels)
+    again = count_design(
+        program, options, ToolContext(cache=ContentCache(folder=project / "other"), options=labels)
+    )
     assert again.run is not None
     assert again.run.latency_cycles == best
     assert "factors are strips in the text" in _ask(file, *asked[:-1]).stdout

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from pipelines.cache import ContentCache
-from pipelines.labelling import Progress
 from pipelines.network.errors import NetworkError
 from pipelines.network.queueing import flow_latency, stream_waits
 from pipelines.network.runs import NetworkTables, RunGroup, model_of, run_of, runs_of, simulate_runs
@@ -19,6 +18,7 @@ from pipelines.network.simulation.engine import build_simulator
 from pipelines.network.traffic import draw_schedule
 from pipelines.schemas import table_spec
 from pipelines.tools import CLOCK, PROCESSOR, ToolRun
+from pipelines.workers import Progress
 
 SMALL = RunGroup(
     name="small",

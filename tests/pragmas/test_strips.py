@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pipelines.cache import ContentCache
 from pipelines.hls import HlsOptions, TransformOptions
-from pipelines.labelling import LabelOptions, count_design
+from pipelines.labelling import LabelOptions, ToolContext, count_design
 from pipelines.pragmas import Configuration, LoopChoice
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import bound, read_target
@@ -174,7 +174,9 @@ def test_what_a_pipeline_waits_for_is_read_from_its_outcome(reason: str, *, wait
 def test_the_engine_says_that_a_pipeline_waits_for_its_array(tmp_path: Path) -> None:
     own = evaluator(SCALED, "scaled", tmp_path)
     asked = Configuration(loops={"L1": LoopChoice(pipeline=FINE, unroll=2)})
-    made = count_design(own.program, own.options_for(asked), cache=own.cache, options=own.options)
+    made = count_design(
+        own.program, own.options_for(asked), ToolContext(cache=own.cache, options=own.options)
+    )
     assert any(evaluators.waits_for_array(outcome.reason) for outcome in made.outcomes)
 
 

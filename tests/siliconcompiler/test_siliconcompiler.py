@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from pipelines.cache import ContentCache
 from pipelines.labelling import (
     ConfigurationSpace,
+    LabelContext,
     LabelOptions,
     label_designs,
     place_designs,
@@ -209,16 +211,15 @@ def test_designs_get_a_second_label_of_another_library(smake: Path, tmp_path: Pa
     programs = [program_from_file(path, top="add")]
     target = Target(liberty=find_liberty(None), clock_period_ns=10.0)
     cache = ContentCache(folder=tmp_path / "cache")
-    plain = LabelOptions(workers=1, audit_fraction=0.0, power=False)
-    asked = LabelOptions(
-        workers=1, audit_fraction=0.0, power=False, synthesis_tools=("pyosys", "siliconcompiler")
-    )
+    options = LabelOptions(workers=1, audit_fraction=0.0, power=False)
+    plain = LabelContext(target=target, cache=cache, options=options)
+    placing = replace(plain, options=replace(options, synthesis_tools=("pyosys", "siliconcompiler")))
     space = ConfigurationSpace(memory_delays=(2,), pipeline=(False,))
-    designs = plan_designs(programs, space, target=target, cache=cache, options=plain).designs
-    labels = label_designs(programs, designs, target=target, cache=cache, options=plain).labels
-    assert place_designs(programs, designs, labels, options=plain, cache=cache) == []
-    (row,) = place_designs(programs, designs, labels, options=asked, cache=cache)
+    designs = plan_designs(programs, space, plain).designs
+    labels = label_designs(programs, designs, plain).labels
+    assert place_designs(programs, designs, labels, plain) == []
+    (row,) = place_designs(programs, designs, labels, placing)
     assert (row.design_id, row.tool, row.liberty) == (labels[0].design_id, "siliconcompiler", "sky130hd")
     assert (row.status, row.area_um2, row.delay_ns, row.cells_by_type) == ("ok", 1234.5, 2.75, None)
     (smake / "build.sh").write_text("exit 1\n")
-    assert place_designs(programs, designs, labels, options=asked, cache=cache) == [row]
+    assert place_designs(programs, designs, labels, placing) == [row]

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import multiprocessing
 import re
 import tempfile
 from dataclasses import dataclass, field, replace
@@ -25,7 +24,7 @@ from pathlib import Path
 from pipelines.cache import ContentCache
 from pipelines.hls import HlsError, HlsOptions, design_id, read_interface, tool_version
 from pipelines.identity import content_hash
-from pipelines.labelling import CountedDesign, LabelOptions, begin_worker, count_design
+from pipelines.labelling import CountedDesign, LabelOptions, ToolContext, count_design
 from pipelines.native import native_version, run_native
 from pipelines.pragmas.bound import Target, impossible
 from pipelines.pragmas.configuration import Configuration, configuration_key
@@ -33,10 +32,11 @@ from pipelines.pragmas.search.directives import banked_size, hls_directives, lik
 from pipelines.pragmas.search.evaluation import Evaluation
 from pipelines.pragmas.summary import Summary
 from pipelines.programs import ProgramError, draw_data
-from pipelines.sandbox import MachineFault, answers_in_time
+from pipelines.sandbox import MachineFault
 from pipelines.schemas import INFEASIBLE, OK, REJECTED, TIMEOUT, TOOL_ERROR, ProgramRow, VendorDesignRow
 from pipelines.tools import ToolMissing, stopwatch
 from pipelines.vendor import VendorError, read_csynth
+from pipelines.workers import ChildProcess, begin_worker
 
 COPIES_PER_SECOND = 250
 """Operations and accesses of an unrolled program that are synthesised and counted per second: 400 to 800 of
@@ -44,8 +44,6 @@ plain loops, 100 to 200 of arrays in many banks. Searches begin with it and doub
 
 ENDING_S = 2.0
 """Seconds in which a process ends on request; in one long step of the engine it cannot."""
-
-PRELOADED = ("pipelines.pragmas.search.evaluators",)
 
 COUNTING = LabelOptions(power=False, audit_fraction=0.0, cycle_limit=1 << 40)
 """Cycles alone. The time limit ends long runs; 70 million cycles of a plain loop are within it."""
@@ -160,23 +158,17 @@ class OwnHls:
 
         Raises: MachineFault.
         """
-        context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload(list(PRELOADED))
-        receiving, sending = context.Pipe(duplex=False)
         original = None if program is self.program else self.program
-        arguments = (sending, program, original, asked, self.cache, self.options)
-        process = context.Process(target=_work, args=arguments, daemon=True)
-        process.start()
-        sending.close()
+        child = ChildProcess(_work, program, original, asked, self.cache, self.options)
         try:
-            in_time = answers_in_time(receiving, process.pid, timeout_s=self.timeout_s)
-            return _received(receiving) if in_time else None
+            answer = child.receive(self.timeout_s)
+        except TimeoutError:
+            return None
         finally:
-            process.terminate()  # it ends its tools and removes its folders
-            process.join(ENDING_S)
-            process.kill()
-            process.join()
-            receiving.close()
+            child.end(ENDING_S)
+        if isinstance(answer, MachineFault):
+            raise answer
+        return answer
 
     def _timeout(self) -> Evaluation:
         reason = f"high-level synthesis took more than {self.timeout_s:g} s of processor time"
@@ -227,16 +219,6 @@ def _worth(evaluation: Evaluation) -> tuple[bool, float]:
     return not evaluation.valid, math.inf if evaluation.latency_cycles is None else evaluation.latency_cycles
 
 
-def _received(connection: Connection) -> CountedDesign | str:
-    try:
-        answer = connection.recv()
-    except EOFError:
-        raise MachineFault("the process ended without an answer") from None
-    if isinstance(answer, MachineFault):
-        raise answer
-    return answer
-
-
 def _work(
     connection: Connection,
     program: ProgramRow,
@@ -252,7 +234,7 @@ def _work(
     begin_worker()
     answer: CountedDesign | str | MachineFault
     try:
-        answer = count_design(program, asked, cache=cache, options=options)
+        answer = count_design(program, asked, ToolContext(cache=cache, options=options))
         if original is not None and not same_results(original, program, cache, options):
             answer = "the text with strips must give what the program gives natively, got other results"
     except (HlsError, ProgramError) as error:

@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass, replace
 from pipelines.cache import ContentCache
 from pipelines.hls import HlsOptions, TransformOptions
 from pipelines.identity import canonical_json, content_hash
-from pipelines.labelling import Progress, ProgressCallback, silent
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import Target, read_target
 from pipelines.pragmas.configuration import configuration_key
@@ -30,6 +29,7 @@ from pipelines.pragmas.summary import Summary
 from pipelines.pragmas.version import pragmas_version
 from pipelines.programs import polybench_program
 from pipelines.schemas import OK, PragmaDesignRow, ProgramRow
+from pipelines.workers import Progress, ProgressCallback, silent
 
 METHODS = (NLP_DSE, AUTODSE, RANDOM, EXHAUSTIVE)
 OWN_TARGET = "simfoundry"

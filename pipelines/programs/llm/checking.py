@@ -28,7 +28,7 @@ from pipelines.programs.errors import ProgramError
 from pipelines.programs.llm.bounded import BoundedReader
 from pipelines.programs.llm.replies import ReplyRejected
 from pipelines.programs.normalised import ast_hash
-from pipelines.programs.remembered import code_version
+from pipelines.programs.suites import code_version
 from pipelines.sandbox import SandboxError
 from pipelines.schemas import OK, REJECTED, TIMEOUT, TOOL_ERROR, ProgramRow
 from pipelines.tools import ToolMissing

@@ -1,4 +1,4 @@
-"""Rows back into the cache: nothing is done again, and what would not be found is not pretended."""
+"""Existing rows into the cache: nothing is done again, and rows of other versions have no entry."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ import pytest
 
 from pipelines.cache import ContentCache
 from pipelines.labelling import (
+    CacheImport,
     ConfigurationSpace,
     DesignTables,
+    LabelContext,
     LabelOptions,
     LabelTables,
     ProgramRows,
-    Remembered,
     cross_check_designs,
+    import_rows,
     label_designs,
     plan_designs,
-    remember,
 )
 from pipelines.programs import program_from_file
 from pipelines.schemas import CrossCheckRow, ProgramRow
@@ -55,10 +56,13 @@ class Labelled:
     def label(
         self, cache: ContentCache, options: LabelOptions = OPTIONS
     ) -> tuple[DesignTables, LabelTables, list[CrossCheckRow]]:
-        shared: dict[str, Any] = {"target": self.target, "cache": cache, "options": options}
-        designs = plan_designs([self.program], SPACE, **shared)
-        labels = label_designs([self.program], designs.designs, **shared)
-        return designs, labels, cross_check_designs([self.program], designs.designs, labels, **shared)
+        context = self.context(cache, options)
+        designs = plan_designs([self.program], SPACE, context)
+        labels = label_designs([self.program], designs.designs, context)
+        return designs, labels, cross_check_designs([self.program], designs.designs, labels, context)
+
+    def context(self, cache: ContentCache, options: LabelOptions = OPTIONS) -> LabelContext:
+        return LabelContext(target=self.target, cache=cache, options=options)
 
     def rows(self, **changes: Any) -> ProgramRows:
         given = ProgramRows(
@@ -71,13 +75,12 @@ class Labelled:
         )
         return replace(given, **changes)
 
-    def remember(
+    def imported(
         self, cache: ContentCache, rows: ProgramRows | None = None, options: LabelOptions = OPTIONS
-    ) -> Remembered:
-        found = Remembered()
-        chosen = self.rows() if rows is None else rows
-        remember(chosen, SPACE, target=self.target, cache=cache, options=options, into=found)
-        return found
+    ) -> CacheImport:
+        report = CacheImport()
+        import_rows(self.rows() if rows is None else rows, SPACE, self.context(cache, options), report)
+        return report
 
 
 @pytest.fixture(scope="module")
@@ -104,12 +107,12 @@ def ordered(rows: Sequence[Any]) -> list[str]:
     return sorted(str(asdict(row)) for row in rows)
 
 
-def test_remembered_rows_are_found_without_any_tool(
+def test_imported_rows_need_no_tool(
     labelled: Labelled, fresh: ContentCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = labelled.remember(fresh)
-    assert found.stored == {"hls": 2, "run": 4, "power": 4, "synthesis": 2, "cross_check": 2, "labels": 1}
-    assert (found.other, found.different) == ({}, [])
+    report = labelled.imported(fresh)
+    assert report.stored == {"hls": 2, "run": 4, "power": 4, "synthesis": 2, "cross_check": 2, "labels": 1}
+    assert (report.other, report.different) == ({}, [])
     refuse_tools(monkeypatch)
     designs, labels, checks = labelled.label(fresh)
     assert ordered(designs.designs) == ordered(labelled.designs.designs)
@@ -118,33 +121,33 @@ def test_remembered_rows_are_found_without_any_tool(
     assert ordered(checks) == ordered(labelled.checks)
 
 
-def test_each_step_is_found_when_the_whole_is_not(
+def test_each_step_has_its_entry_when_the_whole_has_none(
     labelled: Labelled, fresh: ContentCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    labelled.remember(fresh)
+    labelled.imported(fresh)
     shutil.rmtree(fresh.folder / "labels")
     engines = ("run_native", "count_cycles", "simulate_design")
     for name in engines:
-        monkeypatch.setattr(f"pipelines.labelling.counting.{name}", None)
-    monkeypatch.setattr("pipelines.labelling.netlists.synthesize_design", None)
-    monkeypatch.setattr("pipelines.labelling.netlist_power.estimate_power", None)
+        monkeypatch.setattr(f"pipelines.labelling.runs.{name}", None)
+    monkeypatch.setattr("pipelines.labelling.synthesis.synthesize_design", None)
+    monkeypatch.setattr("pipelines.labelling.synthesis.estimate_power", None)
     _, labels, _ = labelled.label(fresh)
     assert ordered(labels.labels) == ordered(labelled.labels.labels)
     assert ordered(labels.runs) == ordered(labelled.labels.runs)
 
 
 def test_entries_are_those_that_labelling_itself_made(labelled: Labelled) -> None:
-    found = labelled.remember(labelled.cache)
-    assert found.stored == {}
-    assert found.present == {"hls": 2, "run": 4, "power": 4, "synthesis": 2, "cross_check": 2, "labels": 1}
-    assert found.different == []
+    report = labelled.imported(labelled.cache)
+    assert report.stored == {}
+    assert report.present == {"hls": 2, "run": 4, "power": 4, "synthesis": 2, "cross_check": 2, "labels": 1}
+    assert report.different == []
 
 
 def test_an_entry_that_says_something_else_is_left_alone_and_named(labelled: Labelled) -> None:
     first, *rest = labelled.labels.labels
     wrong = replace(first, area_um2=1.0)
-    found = labelled.remember(labelled.cache, labelled.rows(labels=[wrong, *rest]))
-    assert found.different == [f"synthesis of label {first.design_id}"]
+    report = labelled.imported(labelled.cache, labelled.rows(labels=[wrong, *rest]))
+    assert report.different == [f"synthesis of label {first.design_id}"]
     assert ordered(labelled.label(labelled.cache)[1].labels) == ordered(labelled.labels.labels)
 
 
@@ -172,37 +175,37 @@ def test_rows_that_would_not_be_made_here_have_no_entry(
 ) -> None:
     rows = labelled.rows()
     changed = replace(rows, **{table: [replace(row, **changes) for row in getattr(rows, table)]})
-    found = labelled.remember(fresh, changed)
-    assert why in found.other
+    report = labelled.imported(fresh, changed)
+    assert why in report.other
     kinds = {"designs": "hls", "labels": "synthesis", "runs": "run", "cross_checks": "cross_check"}
-    assert found.stored[kinds[table]] == 0
-    assert found.stored["labels"] == (table == "cross_checks")
+    assert report.stored[kinds[table]] == 0
+    assert report.stored["labels"] == (table == "cross_checks")
 
 
 def test_ids_that_are_not_of_what_rows_say_have_no_entry(labelled: Labelled, fresh: ContentCache) -> None:
     rows = labelled.rows()
     escaping = [replace(d, design_id="../../../escaped") for d in rows.designs]
-    found = labelled.remember(fresh, replace(rows, designs=escaping))
-    assert (found.stored, found.other) == ({}, {"designs whose id is not theirs": 2})
+    report = labelled.imported(fresh, replace(rows, designs=escaping))
+    assert (report.stored, report.other) == ({}, {"designs whose id is not theirs": 2})
     foreign = replace(rows.program, source=rows.program.source + "\n")
-    found = labelled.remember(fresh, replace(rows, program=foreign))
-    assert (found.stored, found.other) == ({}, {"programs whose id is not theirs": 1})
+    report = labelled.imported(fresh, replace(rows, program=foreign))
+    assert (report.stored, report.other) == ({}, {"programs whose id is not theirs": 1})
 
 
 def test_designs_of_another_configuration_are_not_all(labelled: Labelled, fresh: ContentCache) -> None:
     rows = labelled.rows()
     few = replace(rows, designs=rows.designs[:1])
-    assert "programs whose designs are not those of the configuration" in labelled.remember(fresh, few).other
+    assert "programs whose designs are not those of the configuration" in labelled.imported(fresh, few).other
     assert len(labelled.label(fresh)[0].designs) == len(rows.designs)
 
 
 def test_a_program_of_two_suites_keeps_to_its_own(labelled: Labelled) -> None:
     other = replace(labelled.program, suite="other")
-    shared: dict[str, Any] = {"target": labelled.target, "cache": labelled.cache, "options": OPTIONS}
-    assert {d.suite for d in plan_designs([other], SPACE, **shared).designs} == {"other"}
+    tables = plan_designs([other], SPACE, labelled.context(labelled.cache))
+    assert {design.suite for design in tables.designs} == {"other"}
 
 
-def test_slots_do_not_change_what_is_found(labelled: Labelled, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slots_do_not_change_the_entries(labelled: Labelled, monkeypatch: pytest.MonkeyPatch) -> None:
     refuse_tools(monkeypatch)
     _, labels, _ = labelled.label(labelled.cache, replace(OPTIONS, slots={"verilator": 1}, workers=1))
     assert ordered(labels.runs) == ordered(labelled.labels.runs)
@@ -212,24 +215,24 @@ def test_labels_of_other_tools_of_synthesis_do_not_stand_in_the_way(
     labelled: Labelled, fresh: ContentCache
 ) -> None:
     placed = [replace(label, tool="siliconcompiler", area_um2=1.0) for label in labelled.labels.labels]
-    found = labelled.remember(fresh, labelled.rows(labels=[*labelled.labels.labels, *placed]))
-    assert found.other == {"labels of other tools of logic synthesis": 2}
-    assert (found.stored["labels"], found.stored["synthesis"]) == (1, 2)
+    report = labelled.imported(fresh, labelled.rows(labels=[*labelled.labels.labels, *placed]))
+    assert report.other == {"labels of other tools of logic synthesis": 2}
+    assert (report.stored["labels"], report.stored["synthesis"]) == (1, 2)
     assert ordered(labelled.label(fresh)[1].labels) == ordered(labelled.labels.labels)
 
 
 def test_rows_under_other_options_have_no_whole_entry(labelled: Labelled, fresh: ContentCache) -> None:
-    found = labelled.remember(fresh, options=replace(OPTIONS, data_seeds=(0, 1, 2)))
-    assert "designs with other data sets" in found.other
-    assert found.stored["labels"] == 0
+    report = labelled.imported(fresh, options=replace(OPTIONS, data_seeds=(0, 1, 2)))
+    assert "designs with other data sets" in report.other
+    assert report.stored["labels"] == 0
 
 
 def test_what_a_failed_tool_left_is_not_kept_as_a_whole(labelled: Labelled, fresh: ContentCache) -> None:
     first, *rest = labelled.labels.labels
     failed = replace(first, status="tool_error", reason="the tool crashed", area_um2=None)
-    found = labelled.remember(fresh, labelled.rows(labels=[failed, *rest]))
-    assert found.stored["labels"] == 0
-    assert found.other["labels in which a tool failed"] == 1
+    report = labelled.imported(fresh, labelled.rows(labels=[failed, *rest]))
+    assert report.stored["labels"] == 0
+    assert report.other["labels in which a tool failed"] == 1
 
 
 def test_a_program_that_was_refused_is_not_read_again(
@@ -238,14 +241,14 @@ def test_a_program_that_was_refused_is_not_read_again(
     source = tmp_path / "bad.c"
     source.write_text("int bad(int n) { return n ? bad(n - 1) : 0; }\n")
     program: ProgramRow = program_from_file(source, top="bad")
-    shared: dict[str, Any] = {"target": labelled.target, "options": OPTIONS}
-    planned = plan_designs([program], SPACE, cache=labelled.cache, **shared)
-    made = label_designs([program], planned.designs, cache=labelled.cache, **shared)
+    context, other = labelled.context(labelled.cache), labelled.context(fresh)
+    planned = plan_designs([program], SPACE, context)
+    tables = label_designs([program], planned.designs, context)
     rows = ProgramRows(
-        program=program, designs=planned.designs, outcomes=(), labels=made.labels, runs=made.runs
+        program=program, designs=planned.designs, outcomes=(), labels=tables.labels, runs=tables.runs
     )
-    remember(rows, SPACE, target=labelled.target, cache=fresh, options=OPTIONS, into=Remembered())
+    import_rows(rows, SPACE, other, CacheImport())
     refuse_tools(monkeypatch)
-    again = plan_designs([program], SPACE, cache=fresh, **shared)
+    again = plan_designs([program], SPACE, other)
     assert [row.reason for row in again.designs] == [row.reason for row in planned.designs]
-    assert label_designs([program], again.designs, cache=fresh, **shared).labels == made.labels
+    assert label_designs([program], again.designs, other).labels == tables.labels

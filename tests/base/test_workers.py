@@ -8,12 +8,13 @@ import subprocess
 import sys
 import time
 from functools import partial
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
 
-from pipelines.labelling.options import Progress
-from pipelines.labelling.pool import PROCESSES_FROM, Outcome, run_all
+from pipelines.sandbox import MachineFault
+from pipelines.workers import PROCESSES_FROM, ChildProcess, Outcome, Progress, run_all
 
 MANY = PROCESSES_FROM
 
@@ -58,8 +59,8 @@ def test_run_all_rejects_what_an_item_raises(count: int) -> None:
 PARENT = """
 import sys, time
 from pathlib import Path
-from pipelines.labelling.pool import run_all
-from test_pool import wait_for
+from pipelines.workers import run_all
+from test_workers import wait_for
 if __name__ == "__main__":
     from functools import partial
     run_all("waits", range(16), partial(wait_for, folder=Path(sys.argv[1])), workers=2)
@@ -89,3 +90,45 @@ def test_workers_end_with_a_parent_that_was_killed(tmp_path: Path) -> None:
     workers = {int(path.name.removeprefix("pid-")) for path in folder.iterdir()}
     while any(Path(f"/proc/{pid}/exe").exists() for pid in workers):
         time.sleep(0.05)
+
+
+def echo(connection: Connection) -> None:
+    """Send back each value, or end at one that is None."""
+    while (value := connection.recv()) is not None:
+        connection.send(value)
+
+
+def burn(connection: Connection) -> None:
+    del connection
+    while True:
+        pass
+
+
+def test_a_child_process_answers_what_it_is_sent() -> None:
+    child = ChildProcess(echo)
+    try:
+        child.send("a")
+        assert child.receive(60.0) == "a"
+        child.send([1, 2])
+        assert child.receive() == [1, 2]
+    finally:
+        child.end()
+
+
+def test_a_child_process_that_ends_without_an_answer_is_a_fault_of_the_machine() -> None:
+    child = ChildProcess(echo)
+    try:
+        child.send(None)
+        with pytest.raises(MachineFault, match=r"^the process ended without an answer$"):
+            child.receive(60.0)
+    finally:
+        child.end(1.0)
+
+
+def test_a_child_process_has_so_much_processor_time() -> None:
+    child = ChildProcess(burn)
+    try:
+        with pytest.raises(TimeoutError, match=r"^more than 0\.2 s of processor time$"):
+            child.receive(0.2)
+    finally:
+        child.end()
