@@ -11,7 +11,7 @@ from pathlib import Path
 from assets.configuration import CONFIGURATION_FOLDER, Llm
 from assets.errors import FoundryError
 from assets.settings import Listener, Settings, ignore_progress
-from models.program_lm import EmbeddedProvider
+from models.program_lm.provider import EmbeddedProvider
 from pipelines.identity import content_hash
 from pipelines.labelling import Progress
 from pipelines.programs import AST, DATAFLOW, code_version, remembered_programs

@@ -13,13 +13,8 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from assets.errors import FoundryError
-from models.queue_correction import (
-    Correction,
-    correct,
-    gamma_rtt_quantile_s,
-    rtt_quantiles_s,
-    shipped_correction,
-)
+from models.queue_correction.correction import Correction, correct, shipped_correction
+from models.queue_correction.tails import gamma_rtt_quantile_s, rtt_quantiles_s
 from pipelines.network.queueing import (
     ESTIMATES,
     FlowLatency,

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-
-from models.queue_correction import correct, shipped_correction
 from models.queue_correction.registering import NAME, register_correction
+
+from models.queue_correction.correction import correct, shipped_correction
 from models.registry import RegistryStore, mlflow_at
 from pipelines.network.queueing import flow_latency, model_network
 from pipelines.network.topology import FatTree, fat_tree
