@@ -8,7 +8,7 @@ from assets.execution import explained_failures
 from assets.resources import FoundryResource
 from assets.specs import TOOL_RETRY
 from assets.stages import registry_store, step_named
-from models.queue_correction.registering import NAME, register_correction
+from models.registry import register_shipped
 
 
 @dg.asset(
@@ -17,13 +17,14 @@ from models.queue_correction.registering import NAME, register_correction
     deps=list(step_named("network").tables),
     kinds={"mlflow"},
     retry_policy=TOOL_RETRY,
-    description="What corrects theory's latencies of networks, in the registry; the same file is there once.",
+    description="Weights that come with the project in the registry; the same content is there once.",
 )
-def register_queue_correction(foundry: FoundryResource) -> dg.MaterializeResult[Any]:
-    """Put the correction that comes with the project into the registry."""
+def register_shipped_models(foundry: FoundryResource) -> dg.MaterializeResult[Any]:
+    """Put the weights that come with the project into the registry."""
     with explained_failures():
-        version = register_correction(registry_store(foundry.settings()))
-    return dg.MaterializeResult(metadata={"registered": f"{NAME} version {version}"})
+        registrations = register_shipped(registry_store(foundry.settings()))
+    told = "; ".join(f"{r.name} version {r.version}" for r in registrations)
+    return dg.MaterializeResult(metadata={"registered": told})
 
 
-MODEL_ASSETS = [register_queue_correction]
+MODEL_ASSETS = [register_shipped_models]

@@ -13,6 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from assets.configuration import Configuration, compose_configuration, scales
 from assets.databases import require_whole_registry
 from assets.errors import FoundryError
 from assets.language_models import make_variants, usage_notes
@@ -27,9 +28,8 @@ from assets.partitions import (
 )
 from assets.settings import Listener, Settings
 from assets.unchanged import inputs_key, keep_written, unchanged_rows
-from models.registry import Registration, RegistryStore, register_candidate
-from models.tenset_mlp import NAME as TENSET_MLP
-from models.tenset_mlp import TrainOptions, train_tenset_mlp
+from models.registry import Registration, RegistryStore, promotion_rows, register, register_shipped
+from models.tenset_mlp import PREDICTOR as TENSET_MLP
 from pipelines.features import extract_features, feature_version, freeze_split
 from pipelines.identity import content_hash
 from pipelines.labelling import (
@@ -289,9 +289,12 @@ def make_explorations(settings: Settings, name: str, listen: Listener) -> StepSu
 
 
 def make_models(
-    settings: Settings, predictor: str, listen: Listener, tags: Mapping[str, str] | None = None
+    settings: Settings,
+    predictor: str,
+    listen: Listener,
+    tags: Mapping[str, str] | None = None,
 ) -> StepSummary:
-    """Train a predictor, register it, and write its rows of the leaderboard.
+    """Train a predictor, register it, and write its rows of the leaderboard and the gate's decisions.
 
     Args: tags: set on the MLflow run and version, such as DVC hashes of the tables.
     """
@@ -299,14 +302,22 @@ def make_models(
     options = settings.configuration.models.tenset_mlp.model_dump()
     seed = options.pop("seed")
     store = registry_store(settings)
-    outcome = train_tenset_mlp(
+    outcome = TENSET_MLP.train(
         settings.deployment.data_dir,
-        TrainOptions(split=settings.configuration.features.split, **options),
+        TENSET_MLP.options(split=settings.configuration.features.split, **options),
         seed=seed,
     )
-    placed = register_candidate(outcome, store, tags or {})
-    rows = {"leaderboard": outcome.leaderboard}
+    register_shipped(store)
+    placed = register(outcome, store, may_promote=may_promote(settings.configuration), tags=tags)
+    rows = {"leaderboard": outcome.leaderboard, "promotions": promotion_rows(store)}
     return _write(settings, "models", predictor, rows, notes=_registration_notes(placed))
+
+
+def may_promote(configuration: Configuration) -> bool:
+    """Whether models of a configuration may become champion: a scale other than smoke, not overridden."""
+    own = configuration.model_dump(exclude={"run"})
+    judged = [scale for scale in scales() if scale != "smoke"]
+    return any(compose_configuration([f"scale={s}"]).model_dump(exclude={"run"}) == own for s in judged)
 
 
 def registry_store(settings: Settings) -> RegistryStore:
@@ -397,7 +408,7 @@ STEPS: tuple[Step, ...] = (
     Step(
         name="models",
         stage="models",
-        tables=("leaderboard",),
+        tables=("leaderboard", "promotions"),
         reads=("programs", "designs", "labels", "runs", "loops", "splits"),
         partitioned=WHOLE,
         run=make_models,
@@ -432,7 +443,7 @@ def partitions_of(step: Step, settings: Settings) -> tuple[str, ...]:
     """Names of the table files that a step writes under these settings."""
     if step.partitioned != WHOLE:
         return partitions_by(step.partitioned, settings.configuration)
-    one_file = {"models": TENSET_MLP, "stage_reports": ALL_STAGES, "pragmas": EXPLORED}
+    one_file = {"models": TENSET_MLP.name, "stage_reports": ALL_STAGES, "pragmas": EXPLORED}
     return (one_file.get(step.name, settings.configuration.features.split),)
 
 

@@ -28,30 +28,32 @@ FAKES = (
     "extract_features",
     "runtime_data",
     "simulate_runs",
-    "train_tenset_mlp",
 )
 
 
 @pytest.fixture
 def engines(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Replace the engines that need tools or minutes; returns what registering was told."""
-    told = SimpleNamespace(tags=None, corrections=0)
+    told = SimpleNamespace(tags=None, may_promote=None, shipped=0)
 
-    def register(outcome: Any, store: Any, tags: Any) -> Registration:
-        told.tags = dict(tags)
+    def register(outcome: Any, store: Any, *, may_promote: bool, tags: Any) -> Registration:
+        told.tags, told.may_promote = dict(tags or {}), may_promote
         return Registration(
             name="tenset-mlp", version="1", became_champion=True, is_champion=True, reason="first"
         )
 
-    def register_correction(store: Any) -> str:
-        told.corrections += 1
-        return "1"
+    def register_shipped(store: Any) -> list[Registration]:
+        told.shipped += 1
+        return []
 
     for name in FAKES:
         monkeypatch.setattr(stages, name, getattr(foundry_fakes, name))
     monkeypatch.setattr(pipelines.pragmas.explore, "explore_suite", foundry_fakes.explore_suite)
-    monkeypatch.setattr(stages, "register_candidate", register)
-    monkeypatch.setattr(model_assets, "register_correction", register_correction)
+    monkeypatch.setattr(stages, "TENSET_MLP", foundry_fakes.TENSET_MLP)
+    monkeypatch.setattr(stages, "register", register)
+    monkeypatch.setattr(stages, "register_shipped", lambda store: [])
+    monkeypatch.setattr(stages, "promotion_rows", lambda store: [])
+    monkeypatch.setattr(model_assets, "register_shipped", register_shipped)
     return told
 
 

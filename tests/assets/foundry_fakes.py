@@ -7,6 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from models.tenset_mlp import TrainOptions
 from pipelines.features import FeatureTables
 from pipelines.identity import content_hash
 from pipelines.labelling import DesignTables, LabelTables, Progress
@@ -324,7 +325,7 @@ def explore_suite(
     return [make_pragma_design(name, step) for name in names for step in (0, 1)]
 
 
-def train_tenset_mlp(data_dir: Path, options: Any, *, seed: int) -> Any:
+def _train(data_dir: Path, options: Any, *, seed: int) -> Any:
     row = LeaderboardRow(
         predictor="tenset-mlp",
         version="v",
@@ -338,3 +339,6 @@ def train_tenset_mlp(data_dir: Path, options: Any, *, seed: int) -> Any:
         row_count=4,
     )
     return SimpleNamespace(leaderboard=[row])
+
+
+TENSET_MLP = SimpleNamespace(name="tenset-mlp", options=TrainOptions, train=_train)
