@@ -1,4 +1,4 @@
-"""The catalogue of predictors: every package of `models/` that binds `PREDICTOR` is one.
+"""The catalogue of predictors: packages of `models/` bind `PREDICTOR`, or `PREDICTORS` for several.
 
 Nothing lists predictors a second time. Importing the catalogue loads no learning framework.
 """
@@ -60,8 +60,13 @@ class PredictorSpec:
 
     @property
     def shipped_folder(self) -> Path:
-        """Folder of the weights that come with the project; it may be absent."""
-        return Path(models.__file__).parent / self.package / TRAINED_FOLDER
+        """Folder of the weights that come with the project; it may be absent.
+
+        That of a package with several predictors has a folder for each.
+        """
+        folder = Path(models.__file__).parent / self.package / TRAINED_FOLDER
+        alone = self.name.replace("-", "_") == self.package
+        return folder if alone else folder / self.name
 
     def training_key(self, data_dirs: Sequence[Path], options: Any, seed: int) -> str:
         """Hash of all that a training depends on.
@@ -199,7 +204,7 @@ def predictors() -> tuple[PredictorSpec, ...]:
         if module.ispkg:
             package = importlib.import_module(f"models.{module.name}")
             spec = getattr(package, "PREDICTOR", None)
-            specs += [] if spec is None else [spec]
+            specs += getattr(package, "PREDICTORS", () if spec is None else (spec,))
     return tuple(sorted(specs, key=lambda spec: spec.name))
 
 

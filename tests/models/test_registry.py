@@ -183,7 +183,7 @@ def test_a_better_candidate_moves_the_alias_and_a_rollback_moves_it_back(
 ) -> None:
     store = replace(store, experiment="better")
     spec = spec_of(lasting_data_dir, "tenset-mlp-b")
-    options = (replace(GOOD, max_epochs=60), GOOD)
+    options = (replace(GOOD, max_epochs=8), GOOD)
     fair, good = (register(train(lasting_data_dir, o), store, may_promote=True, spec=spec) for o in options)
     assert fair.became_champion
     assert good.became_champion
