@@ -33,11 +33,15 @@ def deployment_store() -> RegistryStore:
 
     Raises: FoundryError: it is damaged.
     """
-    deployment = find_deployment()
-    require_whole_registry(deployment)
-    store = RegistryStore(tracking_uri=deployment.tracking_uri, artifact_folder=deployment.artifact_folder)
+    store = _plain_store()
     register_shipped(store)
     return store
+
+
+def _plain_store() -> RegistryStore:
+    deployment = find_deployment()
+    require_whole_registry(deployment)
+    return RegistryStore(tracking_uri=deployment.tracking_uri, artifact_folder=deployment.artifact_folder)
 
 
 def list_models() -> list[RegisteredModel]:
@@ -103,7 +107,7 @@ def train_model(
     outcome = spec.train(data_dir, options, seed=seed, more=more, folder=folder, keep_predictions=out is None)
     if spec.task.reference is not None and spec.task.reference.folder.is_dir():
         write_reference_errors(outcome, spec)
-    registration = register(outcome, deployment_store(), may_promote=True)
+    registration = register(outcome, _plain_store(), may_promote=True)
     return {
         "folder": str(folder),
         **asdict(registration),
