@@ -288,6 +288,58 @@ def predict(as_json: bool, **options: Any) -> None:
         click.echo("\n".join(f"{name:<18} {value}" for name, value in answer.items()))
 
 
+@simfoundry.group(invoke_without_command=True)
+@_as_json
+@_explained
+def models(as_json: bool) -> None:
+    """List registered models: versions, aliases, error on the reference set, age."""
+    if click.get_current_context().invoked_subcommand is not None:
+        return
+    from assets.commands.models import list_models, models_json, models_text
+
+    listed = list_models()
+    if as_json:
+        _answer(models_json(listed))
+    else:
+        click.echo(models_text(listed))
+
+
+@models.command()
+@click.argument("name")
+@_explained
+def rollback(name: str) -> None:
+    """Give the alias champion of model NAME back to the version that had it before."""
+    from assets.commands.models import roll_back_model
+
+    click.echo(roll_back_model(name))
+
+
+@simfoundry.command()
+@click.argument("name")
+@click.option(
+    "--release",
+    "releases",
+    required=True,
+    multiple=True,
+    type=_SOURCE,
+    help="Folder of a release to train on; several may be given.",
+)
+@click.option("--out", type=_SOURCE, help="Folder of the model.  [default: models/NAME in the data folder]")
+@click.option("--seed", default=0, show_default=True, help="Of initial weights and batches.")
+@click.option("-o", "--option", "settings", multiple=True, metavar="NAME=VALUE", help="Option of training.")
+@_as_json
+@_explained
+def train(name: str, as_json: bool, **options: Any) -> None:
+    """Train predictor NAME on a release, score it on its reference set, and register it."""
+    from assets.commands.models import train_model
+
+    answer = train_model(name, **options)
+    if as_json:
+        _answer(answer)
+    else:
+        click.echo(f"{answer['name']} version {answer['version']}: {answer['reason']}\n{answer['folder']}")
+
+
 @simfoundry.command()
 @click.option(
     "--pods", type=int, help="Pods of a three-tier fat-tree: 4, 8, 12, 16 give 16, 128, 432, 1024 hosts."

@@ -79,6 +79,13 @@ def compose_configuration(overrides: Sequence[str]) -> Configuration:
     return _validated(content, where=" ".join(overrides) or "conf/")
 
 
+def may_promote(configuration: Configuration) -> bool:
+    """Whether models of a configuration may become champion: a scale other than smoke, without overrides."""
+    content = configuration.model_dump(exclude={"run"})
+    counting = (scale for scale in scales() if scale != "smoke")
+    return any(compose_configuration([f"scale={s}"]).model_dump(exclude={"run"}) == content for s in counting)
+
+
 def write_parameters(project: Path, configuration: Configuration) -> Path:
     """Keep what determines the rows in params.yaml, where DVC and the UI read it.
 

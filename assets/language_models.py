@@ -15,7 +15,8 @@ from assets.errors import FoundryError
 from assets.groups import CONFIGURATION_FOLDER, Group, Positive
 from assets.settings import Listener, Settings, ignore_progress
 from assets.suites import suite_options
-from models.program_lm import EditOptions, EmbeddedProvider, TrainingOptions
+from models.program_lm import EditOptions, TrainingOptions
+from models.program_lm.provider import EmbeddedProvider
 from pipelines.identity import content_hash
 from pipelines.programs import AST, DATAFLOW, cached_programs, code_version
 from pipelines.programs.ast import ast_program

@@ -81,9 +81,12 @@ def prune_partitions(settings: Settings, steps: Iterable[Step]) -> list[str]:
     Returns: one line per table that lost files; the content cache restores them in seconds.
     """
     notes: list[str] = []
-    for step in (s for s in steps if not s.partitioned.is_whole):
-        current = step.partitions(settings)
+    for step in steps:
         for table in step.tables:
+            makers = makers_of(table)
+            if step.partitioned.is_whole and len(makers) == 1:
+                continue  # a file of another name, such as another split, stays
+            current = {name for s in makers if s.is_active(settings) for name in s.partitions(settings)}
             folder = settings.deployment.data_dir / "tables" / table
             folder.mkdir(parents=True, exist_ok=True)  # DVC records an empty folder, but not a missing one
             gone = [p.stem for p in sorted(folder.glob("*.parquet")) if p.stem not in current]

@@ -14,12 +14,9 @@ import pyarrow.parquet as pq
 
 from assets.deployments import Deployment
 from assets.pages import page_path
-from assets.step import count_failures
+from assets.step import ENVIRONMENT_SIGNS, count_failures
 from assets.steps import STAGES
 from pipelines.schemas import SchemaError, TableSpec, read_arrow, scan_table, table_spec, to_frame
-
-ENVIRONMENT_SIGNS = ("not found on PATH", "No space left", "Disk quota", "File too large")
-"""Parts of reasons that blame the machine and not the design."""
 
 STATUS_COLUMNS = ("status", "reason", "power_status", "power_reason")
 

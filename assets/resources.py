@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
 from pydantic import Field
 
-from assets.configuration import read_parameters
+from assets.configuration import may_promote, read_parameters
 from assets.deployments import find_deployment
 from assets.groups import Run
 from assets.settings import Listener, Settings
@@ -40,7 +41,11 @@ class FoundryResource(dg.ConfigurableResource[Any]):
         deployment = find_deployment(start=Path(self.project) if self.project else None)
         configuration = read_parameters(deployment.project)
         run = Run(workers=self.workers or None, slots={**self.slots})
-        return Settings(configuration=configuration.model_copy(update={"run": run}), deployment=deployment)
+        return Settings(
+            configuration=configuration.model_copy(update={"run": run}),
+            deployment=deployment,
+            may_promote=partial(may_promote, configuration),
+        )
 
 
 class ProgressResource:

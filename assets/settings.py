@@ -20,10 +20,14 @@ def ignore_progress(progress: Progress) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """A configuration in a deployment."""
+    """A configuration in a deployment.
+
+    Attributes: may_promote: whether models trained under the configuration may become champion.
+    """
 
     configuration: Configuration
     deployment: Deployment
+    may_promote: Callable[[], bool] = lambda: False
 
     @property
     def cache(self) -> ContentCache:

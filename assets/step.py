@@ -23,6 +23,9 @@ from pipelines.identity import content_hash
 from pipelines.schemas import OK, read_arrow, read_table, table_path, table_spec, write_arrow, write_table
 
 REASON_LENGTH = 100
+ENVIRONMENT_SIGNS = ("not found on PATH", "No space left", "Disk quota", "File too large")
+"""Parts of reasons that blame the machine and not the design."""
+
 KIND = "unchanged"
 """Of entries of the cache that say which files a step wrote of which inputs."""
 
@@ -95,7 +98,7 @@ class Step:
         is_active: whether `simfoundry run` makes it under a configuration.
         needs_all: whether it can only be made when all that it reads was made.
         persist: tables whose files the step reads before it writes them.
-        unrecorded: tables that DVC does not record.
+        is_recorded: whether DVC records its tables; not those that depend on earlier runs.
     """
 
     name: str
@@ -117,7 +120,7 @@ class Step:
     is_active: Callable[[Settings], bool] = lambda settings: True  # noqa: ARG005
     needs_all: bool = True
     persist: tuple[str, ...] = ()
-    unrecorded: tuple[str, ...] = ()
+    is_recorded: bool = True
 
     def __post_init__(self) -> None:
         if not self.stage:
@@ -130,7 +133,7 @@ class Step:
     @property
     def recorded(self) -> tuple[str, ...]:
         """Tables that DVC records."""
-        return tuple(table for table in self.tables if table not in self.unrecorded)
+        return self.tables if self.is_recorded else ()
 
     @property
     def assets(self) -> tuple[str, ...]:
@@ -241,7 +244,11 @@ def count_failures(table: str, rows: Sequence[Any]) -> Counter[tuple[str, str, s
 
 
 def _short(reason: str) -> str:
-    return " ".join(reason.split())[:REASON_LENGTH]
+    """The beginning of a reason, and what in the rest of it blames the machine."""
+    text = " ".join(reason.split())
+    begin, rest = text[:REASON_LENGTH], text[REASON_LENGTH:]
+    sign = next((sign for sign in ENVIRONMENT_SIGNS if sign in text and sign not in begin), None)
+    return f"{begin} ... {sign}" if rest and sign else begin
 
 
 def _statuses(tables: Iterable[Sequence[Any] | pa.Table]) -> set[str]:

@@ -1,18 +1,22 @@
-"""What every predictor is: the question, the answer, the interface and the outcome of training."""
+"""What predictors share: the question, the answer, the interface and the outcome of training."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from models.labelled import Query, Selection
 from pipelines.schemas import LeaderboardRow
+
+if TYPE_CHECKING:
+    from models.labelled import Query
+    from models.leaderboard import Prediction
+    from models.model_files import ModelFiles
 
 
 class PredictorError(ValueError):
-    """A predictor was given something it cannot answer, or its files are not as it wrote them."""
+    """A question that a predictor cannot answer, or files that are not a predictor."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,10 +24,10 @@ class Estimate:
     """A predictor's answer to one query.
 
     Attributes:
-        values: target name to value, in the unit the name ends with.
-        confidence: share of the features that lie inside the range seen in training, 0 to 1. It
-            says whether the query looks like the training data; it is not a probability of being
-        right. outside_training: names of the features that do not.
+        values: value by target, in the unit the name ends with.
+        confidence: share of the features that lie inside the range seen in training, 0 to 1. It says whether
+            the query looks like the training data; it is not a probability of being right.
+        outside_training: names of the features that lie outside.
     """
 
     values: Mapping[str, float]
@@ -34,16 +38,16 @@ class Estimate:
 class Predictor(Protocol):
     """A trained model of the labels.
 
-    The question is C source and a configuration, not a feature vector. Predictors differ in what
-    they look at (coarse counts, graphs, text); were the features part of the interface, the
-    leaderboard and the registry would need one path a predictor, and a user would have to compute
-    features to ask. For the same reason a predictor reads nothing that is measured after synthesis:
-    it must answer where no design exists yet.
+    The question is C source and a configuration, not a feature vector. Predictors differ in what they look
+    at (coarse counts, graphs, text); were the features part of the interface, the leaderboard and the
+    registry would need one path per predictor, and a user would have to compute features to ask. For the
+    same reason a predictor reads nothing that is measured after synthesis: it must answer where no design
+    exists yet.
 
-    Queries come many at a time, because a batch costs a network little more than one row. The
-    answer names its targets, because predictors may cover different ones. A query that cannot be
-    read (a syntax error, an unknown loop) raises instead of giving a number: a guess about a
-    program that was not understood is indistinguishable from a real prediction.
+    Queries come many at a time, because a batch costs a network little more than one row. The answer names
+    its targets, because predictors may cover different ones. A query that cannot be read (a syntax error, an
+    unknown loop) raises instead of giving a number: a guess about a program that was not understood looks
+    like a real prediction.
     """
 
     @property
@@ -52,11 +56,63 @@ class Predictor(Protocol):
         ...
 
     def predict(self, queries: Sequence[Query]) -> list[Estimate]:
-        """One estimate a query, in order.
+        """One estimate per query, in order.
 
         Raises: PredictorError: a query cannot be read; the message names its position.
         """
         ...
+
+
+def answer_queries(predictor: Predictor, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Answers of a predictor of labels to rows with the columns of a query.
+
+    Returns: targets, confidence, and the names of features outside training, of every row.
+    Raises:  PredictorError: a row cannot be read; the message names the row, from 0.
+    """
+    from models.labelled import Query
+
+    queries = [
+        Query(
+            source=str(row["source"]),
+            top=str(row["top"]),
+            memory_read_delay_cycles=int(row["memory_read_delay_cycles"]),
+            memory_write_delay_cycles=int(row["memory_write_delay_cycles"]),
+            clock_period_ns=float(row["clock_period_ns"]),
+            directives=str(row["directives"]),
+        )
+        for row in rows
+    ]
+    return [
+        {
+            **estimate.values,
+            "confidence": estimate.confidence,
+            "outside_training": ", ".join(estimate.outside_training),
+        }
+        for estimate in predictor.predict(queries)
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trained:
+    """What a predictor's training gives back.
+
+    Attributes:
+        files: card and arrays, all that predicting needs.
+        seen_groups: groups that training or stopping looked at.
+        curves: value of every epoch, by name.
+        summary: single figures, such as the best epoch.
+        predictions: of designs of every part, from which the leaderboard is computed.
+        split: frozen split of the predictions.
+        resamples: bootstrap draws per leaderboard interval.
+    """
+
+    files: ModelFiles
+    seen_groups: Sequence[str]
+    curves: Mapping[str, Sequence[float]] = field(default_factory=dict[str, Sequence[float]])
+    summary: Mapping[str, float] = field(default_factory=dict[str, float])
+    predictions: Sequence[Prediction] = ()
+    split: str = ""
+    resamples: int = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,16 +121,14 @@ class TrainOutcome:
 
     Attributes:
         predictor: registered name, for example tenset-mlp.
-        key: hash of code, data, options and seed; the version on the leaderboard.
+        key: hash of tables, options, seed, version and libraries; the version on the leaderboard.
         folder: the predictor's files, all that predicting needs.
-        pyfunc_script: the code with which the registry serves the folder.
-        data_dir: data folder that it was trained from.
-        dataset_hash: hash of the tables that it was trained from.
-        selection: which labels and which frozen split.
-        seed: seed of initial weights and batches.
-        parameters: settings, for the registry.
+        source: name of the release that it was trained on; "tables" for those of a project.
+        dataset_hash: hash of the tables that it was trained on.
+        seed: of initial weights and batches.
+        parameters: options, for the registry.
         seen_groups: groups of the split that training or stopping looked at.
-        curves: a value an epoch, by name.
+        curves: value of every epoch, by name.
         leaderboard: rows of this predictor.
         summary: single figures beside the leaderboard, such as the best epoch.
         cached: whether an earlier training with the same key was reused.
@@ -83,10 +137,8 @@ class TrainOutcome:
     predictor: str
     key: str
     folder: Path
-    pyfunc_script: Path
-    data_dir: Path
+    source: str
     dataset_hash: str
-    selection: Selection
     seed: int
     parameters: Mapping[str, str | int | float]
     seen_groups: tuple[str, ...]

@@ -1,29 +1,39 @@
-"""The model registry: MLflow on SQLite, and the gate before the alias `champion`.
+"""The model registry: MLflow on SQLite, one way in for every predictor, and the alias `champion`.
 
-MLflow is imported inside the functions: it takes seconds, and a cached run needs none of it. Its
-telemetry is switched off before it is imported (MLFLOW_DISABLE_TELEMETRY, the documented switch). A
-program that imports mlflow before this module must set that variable itself.
+MLflow is imported inside the functions: it takes seconds, and a cached run needs none of it. Its telemetry is
+switched off before it is imported (MLFLOW_DISABLE_TELEMETRY, the documented switch). A program that imports
+mlflow before this module must set that variable itself.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 import os
+import shutil
+import subprocess
+import tempfile
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
-from importlib.metadata import version
+from dataclasses import asdict, dataclass, replace
+from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from models.base import TrainOutcome
-from models.labelled import TARGETS, LabelledDesign, Query, hash_dataset, load_labelled_designs
-from models.metrics import mape
+from models.base import PredictorError, TrainOutcome
+from models.catalogue import TRAINED_FOLDER, PredictorSpec, predictor_named, predictors, resolve
+from models.gate import ReferenceErrors, decide, score, undecided
+from models.model_files import read_outcome, read_sealed_json, sealed_json
+from models.references import reference_digest, reference_groups, require_release
+from models.tasks import Column
+from pipelines.schemas import PromotionRow
 
-CHAMPION = "champion"
+CHAMPION, CANDIDATE = "champion", "candidate"
+REFERENCE_FILE = "reference_errors.json"
+ROOT = Path(__file__).resolve().parents[1]
 QUIET_SWITCHES = {
     "MLFLOW_DISABLE_TELEMETRY": "true",
     "DO_NOT_TRACK": "true",
@@ -33,10 +43,10 @@ _NOISY_LOGGERS = ("mlflow", "alembic")
 _NOISY_WARNINGS = (
     "The ``noload`` loader strategy is deprecated",  # MLflow's use of SQLAlchemy
     ".*Any type hint is inferred as AnyType",  # MLflow's own type hints, at import
-    ".*An input example was not provided",  # the signature is written out instead
+    "Operation with range is deprecated",  # MLflow's use of pandas
 )
-_REQUIREMENTS = ("mlflow", "numpy", "pandas", "pycparser", "pydantic", "scipy", "torch")
-_QUERY_TYPES = {"str": "string", "int": "long", "float": "double"}
+_REQUIREMENTS = ("mlflow", "numpy", "pandas", "safetensors")
+_DIGEST_LENGTH = 36  # MLflow's limit
 
 
 class RegistryError(RuntimeError):
@@ -77,108 +87,228 @@ class Registration:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
-    """Whether a candidate takes the alias, and why."""
+class RegisteredModel:
+    """A version in the registry.
 
-    promote: bool
-    reason: str
-
-
-def register_candidate(outcome: TrainOutcome, store: RegistryStore, tags: Mapping[str, str]) -> Registration:
-    """Log an outcome, register it, and move the alias `champion` unless it is worse.
-
-    Worse means: a higher mean over targets of MAPE on the test part of the frozen split, both
-    models asked anew through the registry, on the designs of the tables as they are now, leaving
-    out groups that the champion was trained or stopped on. Equal is not worse. An outcome that is
-    registered already is not registered again.
-
-    Args:    tags: added to the version and the run, for example a DVC hash.
-    Raises:  RegistryError: the tables changed since the outcome was trained.
-             DatasetError, MlflowException, OSError: the data or the store cannot be read.
+    Attributes: error: mean error on the reference set; None where it was not scored. created_s: Unix time.
     """
+
+    name: str
+    version: str
+    aliases: tuple[str, ...]
+    error: float | None
+    created_s: float
+    decision: str
+
+
+def register(
+    outcome: TrainOutcome,
+    store: RegistryStore,
+    *,
+    may_promote: bool,
+    tags: Mapping[str, str] | None = None,
+    spec: PredictorSpec | None = None,
+) -> Registration:
+    """Log an outcome, register it with alias `candidate`, and move `champion` if the gate says so.
+
+    Errors on the reference set stay with the version, so that a later challenge costs one scoring. An outcome
+    that is registered already is not registered again.
+
+    Args:
+        may_promote: whether the training counts: on a release, or a run at a scale without overrides.
+        tags: added to the version and the run, for example a DVC hash.
+        spec: another than the catalogue's, for tests.
+
+    Raises:
+        RegistryError: the training looked at groups of the reference set.
+        PredictorError, MlflowException, OSError: the predictor or the store cannot be read.
+    """
+    spec = spec or predictor_named(outcome.predictor)
+    _refuse_reference_groups(outcome, spec)
     with mlflow_at(store) as client:
-        known = _known_version(client, outcome)
-        if known is not None and "gate" in known.tags:
+        known = _version_of_key(client, spec.name, outcome.key)
+        if known is not None and "promotion" in known.tags:
             return _registered_before(client, known)
-        if hash_dataset(outcome.data_dir) != outcome.dataset_hash:
-            raise RegistryError(
-                f"tables must be those the model was trained on ({outcome.dataset_hash}), "
-                f"got {hash_dataset(outcome.data_dir)}; train again"
-            )
-        if known is None:
-            model_uri, run_id = _log_outcome(client, outcome, store, tags)
-            number = _register(client, outcome, model_uri, run_id, tags)
-        else:
-            number = str(known.version)  # an earlier run was interrupted before the gate
-        verdict = _judge(client, outcome, number)
-        if verdict.promote:
-            client.set_registered_model_alias(outcome.predictor, CHAMPION, number)
-        client.set_model_version_tag(outcome.predictor, number, "gate", verdict.reason)
+        number = _log(client, outcome, spec, store, tags or {}) if known is None else str(known.version)
+        client.set_registered_model_alias(spec.name, CANDIDATE, number)
+        row = _judge(client, outcome, spec, number, may_promote)
+        is_promoted = row.decision == "promoted"
+        if is_promoted:
+            client.set_registered_model_alias(spec.name, CHAMPION, number)
+        _tag_decision(client, row)
         return Registration(
-            name=outcome.predictor,
+            name=spec.name,
             version=number,
-            became_champion=verdict.promote,
-            is_champion=verdict.promote,
-            reason=verdict.reason,
+            became_champion=is_promoted,
+            is_champion=is_promoted,
+            reason=_sentence(row),
         )
 
 
-def decide(candidate_score: float, champion_score: float, row_count: int) -> Verdict:
-    """The gate: promote a candidate that is not worse.
+def register_shipped(store: RegistryStore) -> list[Registration]:
+    """Register the weights that come with the project, each content once; the first becomes champion.
 
-    Args: scores: mean MAPE over targets, fractions, on the same row_count designs.
+    Raises: PredictorError: shipped weights are damaged. MlflowException, OSError: the store cannot be read.
     """
-    figures = (
-        f"mean test MAPE {candidate_score:.4f}, champion {champion_score:.4f}, "
-        f"on {row_count} designs neither has seen"
+    registrations: list[Registration] = []
+    for spec in predictors():
+        if spec.shipped_folder.is_dir():
+            outcome = read_outcome(spec.shipped_folder)
+            if outcome is None:
+                raise PredictorError(f"damaged weights: {spec.shipped_folder}; check the project out again")
+            registrations.append(register(outcome, store, may_promote=True, spec=spec))
+    return registrations
+
+
+def reference_errors(outcome: TrainOutcome, spec: PredictorSpec) -> ReferenceErrors:
+    """Errors of an outcome on the reference set of its task; those that it ships with where they still hold.
+
+    Raises: PredictorError: there is no reference release, or the predictor cannot answer.
+    """
+    reference = spec.task.reference
+    shipped = outcome.folder / REFERENCE_FILE
+    if reference is None:
+        raise PredictorError(f"no reference release of task {spec.task.name}")
+    if not (reference.folder / "tables").is_dir() and shipped.is_file():
+        return ReferenceErrors.of_json(read_sealed_json(shipped))
+    require_release(reference.folder)
+    digest = reference_digest(spec.task, reference)
+    if shipped.is_file():
+        errors = ReferenceErrors.of_json(read_sealed_json(shipped))
+        if errors.digest == digest:
+            return errors
+    known = resolve(spec.task.reference_set)(reference)
+    return score(reference.name, digest, known, predictor_named(outcome.predictor).load(outcome.folder))
+
+
+def write_reference_errors(outcome: TrainOutcome, spec: PredictorSpec) -> ReferenceErrors:
+    """Score an outcome, and keep the errors in its folder, so that registering it costs no scoring."""
+    errors = reference_errors(outcome, spec)
+    (outcome.folder / REFERENCE_FILE).write_bytes(sealed_json(errors.as_json()))
+    return errors
+
+
+def promotion_rows(store: RegistryStore, name: str | None = None) -> list[PromotionRow]:
+    """Decisions about all versions, of one model or of all, sorted by model and version."""
+    rows: list[PromotionRow] = []
+    with mlflow_at(store) as client:
+        for found in client.search_model_versions("" if name is None else f"name = '{name}'"):
+            if "promotion" in found.tags:
+                rows.append(PromotionRow(**json.loads(found.tags["promotion"])))
+    return sorted(rows, key=lambda row: (row.model, int(row.version)))
+
+
+def registered_models(store: RegistryStore) -> list[RegisteredModel]:
+    """All versions, newest first within a name."""
+    models: list[RegisteredModel] = []
+    with mlflow_at(store) as client:
+        for model in client.search_registered_models():
+            aliases: dict[str, list[str]] = {}
+            for alias, number in model.aliases.items():
+                aliases.setdefault(str(number), []).append(alias)
+            for found in client.search_model_versions(f"name = '{model.name}'"):
+                row = json.loads(found.tags.get("promotion", "{}"))
+                models.append(
+                    RegisteredModel(
+                        name=str(model.name),
+                        version=str(found.version),
+                        aliases=tuple(sorted(aliases.get(str(found.version), []))),
+                        error=row.get("error"),
+                        created_s=found.creation_timestamp / 1000,
+                        decision=row.get("decision", "candidate"),
+                    )
+                )
+    return sorted(models, key=lambda m: (m.name, -int(m.version)))
+
+
+def rollback(store: RegistryStore, name: str) -> str:
+    """Give the alias `champion` back to the version that had it before.
+
+    Returns: that version.
+    Raises:  RegistryError: no such model, no champion, or none before it.
+    """
+    rows = promotion_rows(store, name)
+    with mlflow_at(store) as client:
+        champion = _champion(client, name)
+        if champion is None:
+            raise RegistryError(f"no champion of model {name}")
+        number = int(champion.version)
+        earlier = [r for r in rows if r.decision == "promoted" and int(r.version) < number]
+        if not earlier:
+            raise RegistryError(f"no earlier champion of model {name}; version {number} is the first")
+        back = earlier[-1].version
+        client.set_registered_model_alias(name, CHAMPION, back)
+        for row in rows:
+            if int(row.version) == number:
+                reason = f"rolled back to version {back}"
+                _tag_decision(client, replace(row, decision="rolled_back", reason=reason))
+        return back
+
+
+def _refuse_reference_groups(outcome: TrainOutcome, spec: PredictorSpec) -> None:
+    reference = spec.task.reference
+    if reference is None or not (reference.folder / "tables").is_dir():
+        return
+    common = sorted(set(outcome.seen_groups) & reference_groups(reference))
+    if common:
+        raise RegistryError(
+            f"{spec.name} was trained on groups of the reference set ({reference.name}): "
+            f"{', '.join(common[:5])}; leave them out of training"
+        )
+
+
+def _judge(
+    client: Any, outcome: TrainOutcome, spec: PredictorSpec, number: str, may_promote: bool
+) -> PromotionRow:
+    """The gate's decision about a new version, and its errors logged beside it."""
+    reference = spec.task.reference
+    name = None if reference is None else reference.name
+    if not may_promote:
+        reason = (
+            "not scored: only a training on a release, or a run at a scale without overrides, may promote"
+        )
+        return undecided(spec.name, number, name, CANDIDATE, reason)
+    try:
+        errors = reference_errors(outcome, spec)
+    except PredictorError as error:
+        return undecided(spec.name, number, name, "refused", str(error))
+    run_id = client.get_model_version(spec.name, number).run_id
+    client.log_text(run_id, sealed_json(errors.as_json()).decode(), REFERENCE_FILE)
+    old = _champion(client, spec.name)
+    champion, problem = (None, "") if old is None else _champion_errors(client, old, errors, spec)
+    row = decide(
+        model=spec.name,
+        version=number,
+        challenger=errors,
+        champion=champion,
+        champion_version=None if old is None else str(old.version),
+        minimum_programs=0 if reference is None else reference.minimum_programs,
     )
-    if candidate_score <= champion_score:
-        return Verdict(promote=True, reason=f"not worse: {figures}")
-    return Verdict(promote=False, reason=f"worse: {figures}")
+    return replace(row, reason=f"{row.reason}; {problem}") if problem else row
 
 
-def _judge(client: Any, outcome: TrainOutcome, number: str) -> Verdict:
-    """Compare a new version with the champion on rows that neither has seen."""
+def _champion_errors(
+    client: Any, champion: Any, errors: ReferenceErrors, spec: PredictorSpec
+) -> tuple[ReferenceErrors | None, str]:
+    """Errors of the champion on the same reference set, or why it has none."""
+    import mlflow
     from mlflow.exceptions import MlflowException
 
-    old = _champion(client, outcome.predictor)
-    if old is None:
-        return Verdict(promote=True, reason="first: there was no champion")
-    designs = load_labelled_designs(outcome.data_dir, outcome.selection)
-    seen = set((old.tags.get("seen_groups") or "").split(","))
-    fresh = [d for d in designs if d.part == "test" and d.group not in seen]
-    if not fresh:
-        return Verdict(
-            promote=False,
-            reason=f"not compared: champion version {old.version} has seen every test group",
-        )
-    candidate = _score(f"models:/{outcome.predictor}/{number}", fresh)
     try:
-        champion = _score(f"models:/{outcome.predictor}/{old.version}", fresh)
-    except (MlflowException, ValueError, ImportError, OSError) as error:
-        return Verdict(
-            promote=True,
-            reason=f"champion version {old.version} cannot answer with this code: {error}",
-        )
-    return decide(candidate, champion, len(fresh))
-
-
-def _score(model_uri: str, designs: Sequence[LabelledDesign]) -> float:
-    """Mean over targets of MAPE of a registered model."""
-    import mlflow
-    import pandas as pd
-
-    names = [f.name for f in fields(Query)]
-    table = pd.DataFrame([{n: getattr(d.query, n) for n in names} for d in designs])
-    answers = mlflow.pyfunc.load_model(model_uri).predict(table)
-    errors = [
-        mape(
-            np.array([d.labels[target] for d in designs]),
-            answers[target].to_numpy(dtype=np.float64),
-        )
-        for target in TARGETS
-    ]
-    return float(np.mean(errors))
+        path = client.download_artifacts(champion.run_id, REFERENCE_FILE)
+        kept = ReferenceErrors.of_json(read_sealed_json(Path(path)))
+        if (kept.digest, kept.programs) == (errors.digest, errors.programs):
+            return kept, ""
+    except (MlflowException, OSError, ValueError, TypeError):
+        pass  # of a version that was never scored; it is scored now
+    try:
+        uri = f"models:/{spec.name}/{champion.version}"
+        predictor = mlflow.pyfunc.load_model(uri).unwrap_python_model().predictor
+        assert spec.task.reference is not None
+        known = resolve(spec.task.reference_set)(spec.task.reference)
+        return score(errors.reference, errors.digest, known, predictor), ""
+    except (MlflowException, ValueError, ImportError, AttributeError, OSError) as error:
+        return None, f"champion version {champion.version} cannot answer with this code: {error}"
 
 
 def _champion(client: Any, name: str) -> Any | None:
@@ -192,9 +322,9 @@ def _champion(client: Any, name: str) -> Any | None:
         raise
 
 
-def _known_version(client: Any, outcome: TrainOutcome) -> Any | None:
-    """The version of this very outcome, when an earlier run registered it."""
-    filters = f"name = '{outcome.predictor}' and tags.training_key = '{outcome.key}'"
+def _version_of_key(client: Any, name: str, key: str) -> Any | None:
+    """The version of this very outcome, when an earlier call registered it."""
+    filters = f"name = '{name}' and tags.training_key = '{key}'"
     return next(iter(client.search_model_versions(filters)), None)
 
 
@@ -206,41 +336,133 @@ def _registered_before(client: Any, known: Any) -> Registration:
         version=str(known.version),
         became_champion=False,
         is_champion=champion is not None and str(champion.version) == str(known.version),
-        reason=f"registered already; then: {known.tags['gate']}",
+        reason=f"registered already; then: {_sentence(PromotionRow(**json.loads(known.tags['promotion'])))}",
     )
 
 
-def _log_outcome(
-    client: Any, outcome: TrainOutcome, store: RegistryStore, tags: Mapping[str, str]
-) -> tuple[str, str]:
-    """One MLflow run with parameters, curves, metrics and the model; its model URI and run id."""
-    import mlflow
+def _tag_decision(client: Any, row: PromotionRow) -> None:
+    text = json.dumps(asdict(row), sort_keys=True)
+    client.set_model_version_tag(row.model, row.version, "gate", _sentence(row))
+    client.set_model_version_tag(row.model, row.version, "promotion", text)  # last: what has it is complete
 
-    run_tags = {"dataset_hash": outcome.dataset_hash, "training_key": outcome.key, **tags}
+
+def _sentence(row: PromotionRow) -> str:
+    if row.error is None:
+        return f"{row.decision}: {row.reason}"
+    champion = "" if row.champion_error is None else f", champion {row.champion_error:.4f}"
+    return (
+        f"{row.decision}: {row.reason}; error {row.error:.4f}{champion}, "
+        f"baseline {row.baseline_error:.4f}, on {row.row_count} programs"
+    )
+
+
+def _log(
+    client: Any,
+    outcome: TrainOutcome,
+    spec: PredictorSpec,
+    store: RegistryStore,
+    tags: Mapping[str, str],
+) -> str:
+    """One MLflow run with parameters, curves, dataset, card and model; the version registered from it."""
+    import mlflow
+    from mlflow.data.http_dataset_source import HTTPDatasetSource
+    from mlflow.data.meta_dataset import MetaDataset
+    from mlflow.exceptions import MlflowException
+
+    tags = {
+        **tags,
+        "training_key": outcome.key,
+        "dataset_hash": outcome.dataset_hash,
+        "seen_groups": ",".join(outcome.seen_groups),
+        "git_commit": _git_commit(),
+    }
     with mlflow.start_run(
-        experiment_id=experiment_of(client, store),
-        run_name=f"{outcome.predictor}-{outcome.key[:8]}",
-        tags=run_tags,
+        experiment_id=_experiment_of(client, store),
+        run_name=f"{spec.name}-{outcome.key[:8]}",
+        tags=tags,
     ) as run:
         run_id = str(run.info.run_id)
         mlflow.log_params({**outcome.parameters, "dataset_hash": outcome.dataset_hash})
         _log_metrics(client, run_id, outcome)
-        mlflow.log_artifact(str(outcome.folder / "predictions.json"))
-        info = mlflow.pyfunc.log_model(
-            name=outcome.predictor,
-            python_model=str(outcome.pyfunc_script),
-            artifacts={"predictor": str(outcome.folder)},
-            signature=_signature(),
-            pip_requirements=[f"{name}=={version(name)}" for name in _REQUIREMENTS],
+        source = HTTPDatasetSource(f"file:{outcome.source}")
+        mlflow.log_input(
+            MetaDataset(source, name=outcome.source, digest=outcome.dataset_hash[:_DIGEST_LENGTH]),
+            context="training",
         )
-    return str(info.model_uri), run_id
+        mlflow.log_text(model_card(outcome, spec), "model_card.md")
+        with _logged_code() as code:
+            info = mlflow.pyfunc.log_model(
+                name=spec.name,
+                python_model=str(ROOT / "models" / "pyfunc.py"),
+                artifacts={"predictor": str(outcome.folder)},
+                code_paths=code,
+                signature=_signature(spec),
+                input_example=_input_example(spec),
+                pip_requirements=[
+                    f"{name}=={installed_version(name)}"
+                    for name in sorted({*_REQUIREMENTS, *spec.libraries, *spec.requirements})
+                ],
+            )
+    try:
+        client.create_registered_model(spec.name, description=spec.description)
+    except MlflowException as error:
+        if error.error_code != "RESOURCE_ALREADY_EXISTS":
+            raise
+    created = client.create_model_version(
+        name=spec.name,
+        source=str(info.model_uri),
+        run_id=run_id,
+        tags=tags,
+        description=model_card(outcome, spec),
+    )
+    return str(created.version)
 
 
-def experiment_of(client: Any, store: RegistryStore) -> str:
+def model_card(outcome: TrainOutcome, spec: PredictorSpec) -> str:
+    """The model card in Markdown: what the model answers, from what it was trained, and how good it is."""
+    task = spec.task
+    targets = [f"* `{name}` in {unit}" for name, unit in task.targets.items()]
+    reference = task.reference.name if task.reference else "none"
+    figures = [
+        f"| {name} | {value:.4g} |" for name, value in sorted({**outcome.summary, **outcome.metrics}.items())
+    ]
+    options = [f"| {name} | {value} |" for name, value in outcome.parameters.items()]
+    return "\n".join(
+        [
+            f"# {spec.name}",
+            "",
+            spec.description,
+            "",
+            f"Task `{task.name}`, level of information: {task.level}. Error: {task.metric}. "
+            f"Baseline: {task.baseline}. Reference set: {reference}.",
+            "",
+            "## Targets",
+            "",
+            *(targets or ["None: a generator, judged by its acceptance rate."]),
+            "",
+            "## Training",
+            "",
+            f"Trained on {outcome.source} (dataset {outcome.dataset_hash}), version {outcome.key}.",
+            "",
+            "| option | value |",
+            "| --- | --- |",
+            *options,
+            "",
+            "## Figures",
+            "",
+            "| figure | value |",
+            "| --- | --- |",
+            *figures,
+            "",
+        ]
+    )
+
+
+def _experiment_of(client: Any, store: RegistryStore) -> str:
     """The id of a store's experiment, made when it is not there."""
-    found = client.get_experiment_by_name(store.experiment)
-    if found is not None:
-        return str(found.experiment_id)
+    experiment = client.get_experiment_by_name(store.experiment)
+    if experiment is not None:
+        return str(experiment.experiment_id)
     folder = store.artifact_folder
     location = None if folder is None else folder.resolve().as_uri()
     return str(client.create_experiment(store.experiment, artifact_location=location))
@@ -260,41 +482,48 @@ def _log_metrics(client: Any, run_id: str, outcome: TrainOutcome) -> None:
         client.log_batch(run_id, metrics=batch)
 
 
-def _signature() -> Any:
-    """Columns of a query in; targets, confidence and its explanation out."""
+@contextmanager
+def _logged_code() -> Iterator[list[str]]:
+    """Copies of the packages that answering imports, without trained weights and compiled files."""
+    ignored = shutil.ignore_patterns("__pycache__", TRAINED_FOLDER)
+    with tempfile.TemporaryDirectory() as scratch:
+        for name in ("models", "pipelines"):
+            shutil.copytree(ROOT / name, Path(scratch) / name, ignore=ignored)
+        yield [str(Path(scratch) / name) for name in ("models", "pipelines")]
+
+
+def _signature(spec: PredictorSpec) -> Any:
+    """Columns of the task's question in, of the predictor's answers out."""
     from mlflow.models import ModelSignature
-    from mlflow.types import ColSpec, Schema, TensorSpec
+    from mlflow.types import Schema
 
-    inputs: list[ColSpec | TensorSpec] = [ColSpec(_QUERY_TYPES[str(f.type)], f.name) for f in fields(Query)]
-    outputs: list[ColSpec | TensorSpec] = [ColSpec("double", t) for t in (*TARGETS, "confidence")]
-    return ModelSignature(
-        inputs=Schema(inputs), outputs=Schema([*outputs, ColSpec("string", "outside_training")])
-    )
+    return ModelSignature(inputs=Schema(_columns(spec.task.question)), outputs=Schema(_columns(spec.answers)))
 
 
-def _register(
-    client: Any, outcome: TrainOutcome, model_uri: str, run_id: str, tags: Mapping[str, str]
-) -> str:
-    from mlflow.exceptions import MlflowException
+def _columns(columns: Sequence[Column]) -> list[Any]:
+    from mlflow.types import ColSpec
 
+    return [ColSpec(column.kind, column.name) for column in columns]
+
+
+def _input_example(spec: PredictorSpec) -> Any:
+    import pandas as pd
+
+    return pd.DataFrame([{column.name: column.example for column in spec.task.question}])
+
+
+def _git_commit() -> str:
+    """Commit of this checkout; "unknown" outside of one."""
     try:
-        client.create_registered_model(outcome.predictor)
-    except MlflowException as error:
-        if error.error_code != "RESOURCE_ALREADY_EXISTS":
-            raise
-    created = client.create_model_version(
-        name=outcome.predictor,
-        source=model_uri,
-        run_id=run_id,
-        tags={
-            **tags,
-            "training_key": outcome.key,
-            "dataset_hash": outcome.dataset_hash,
-            "split": outcome.selection.split,
-            "seen_groups": ",".join(outcome.seen_groups),
-        },
-    )
-    return str(created.version)
+        done = subprocess.run(
+            ["git", "-C", str(ROOT), "rev-parse", "HEAD"],  # noqa: S607 - git as the user has it
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return done.stdout.strip()
 
 
 @contextmanager

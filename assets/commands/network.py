@@ -10,7 +10,8 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from assets.errors import FoundryError
-from models.queue_correction import correct, gamma_rtt_quantile_s, rtt_quantiles_s, shipped_correction
+from models.queue_correction.correction import correct, shipped_correction
+from models.queue_correction.tails import gamma_rtt_quantile_s, rtt_quantiles_s
 from pipelines.network.estimation import CorrectedLatency, NetworkRequest, estimate_network
 from pipelines.network.queueing import NetworkModel, flow_latency
 

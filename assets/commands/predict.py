@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import logging
-import os
-import warnings
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from assets.commands.programs import read_directives, read_user_program
 from assets.databases import require_whole_registry
-from assets.deployments import QUIET_ENVIRONMENT, find_deployment
+from assets.deployments import find_deployment
 from assets.errors import FoundryError, explain
 from models.labelled import Query
 from pipelines.hls import directives_json
@@ -23,7 +20,7 @@ def predict_file(
     """Ask a registered model about one C file under one configuration.
 
     Args:    model: NAME@ALIAS. memory_delay: cycles. clock: period in ns.
-    Returns: a value a target, with the confidence and the features outside of training.
+    Returns: a value per target, with the confidence and the features outside of training.
     Raises:  FoundryError: no such model, or a damaged registry. ProgramError, HlsError: an input is not
              acceptable.
     """
@@ -38,32 +35,35 @@ def predict_file(
         clock_period_ns=clock,
         directives=directives_json(read_directives(directives)),
     )
-    return _ask(f"models:/{name}@{alias}", query, file)
+    return ask_model(name, alias, asdict(query), str(file))
 
 
-def _ask(uri: str, query: Query, file: Path) -> dict[str, Any]:
+def ask_model(name: str, alias: str, question: dict[str, Any], place: str) -> dict[str, Any]:
+    """The answer of a registered model to one row of its task's question.
+
+    Args:   place: where the question comes from, for messages.
+    Raises: FoundryError: no such model, a damaged registry, or a question that it cannot answer.
+    """
     deployment = find_deployment()
     require_whole_registry(deployment)
-    os.environ.update({k: os.environ.get(k, v) for k, v in QUIET_ENVIRONMENT.items()})
-    for logger in ("mlflow", "alembic"):
-        logging.getLogger(logger).setLevel(logging.ERROR)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of MLflow and its dependencies, about themselves
+    from models.registry import RegistryStore, mlflow_at, register_shipped
+
+    store = RegistryStore(tracking_uri=deployment.tracking_uri, artifact_folder=deployment.artifact_folder)
+    register_shipped(store)
+    with mlflow_at(store):
         import mlflow
         import pandas as pd
         from mlflow.exceptions import MlflowException
 
-        store = deployment.tracking_uri
-        mlflow.set_tracking_uri(store)
         try:
-            predictor = mlflow.pyfunc.load_model(uri)
+            predictor = mlflow.pyfunc.load_model(f"models:/{name}@{alias}")
         except MlflowException as error:
             raise FoundryError(
-                f"a model must be registered in {store}, got {uri} ({explain(error)}); "
-                "`simfoundry run` trains and registers tenset-mlp@champion"
+                f"no such model: {name}@{alias} in {store.tracking_uri} ({explain(error)}); "
+                "`simfoundry models` lists the registered ones"
             ) from error
         try:
-            answer = predictor.predict(pd.DataFrame([asdict(query)]))
+            answer = predictor.predict(pd.DataFrame([question]))
         except (MlflowException, ValueError) as error:
-            raise FoundryError(f"{file} must be a program the model can read: {explain(error)}") from error
+            raise FoundryError(f"{place} must be a program the model can read: {explain(error)}") from error
     return {str(k): v.item() if hasattr(v, "item") else v for k, v in answer.iloc[0].items()}

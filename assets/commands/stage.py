@@ -27,9 +27,9 @@ def run_stage(name: str, *, as_json: bool) -> bool:
     Raises:  FoundryError: no such stage, or params.yaml is not acceptable. ToolMissing: a tool that it asks
              for is not installed; nothing was begun. NetworkError: so is a group of networks not acceptable.
     """
-    steps = steps_of(name)
     deployment = find_deployment()
     settings = Settings(configuration=read_parameters(deployment.project), deployment=deployment)
+    steps = [step for step in steps_of(name) if step.is_active(settings)]
     for require in dict.fromkeys(step.require for step in steps if step.require):
         require(settings)
     summaries: list[StepSummary] = []

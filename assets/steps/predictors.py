@@ -1,69 +1,89 @@
-"""Predictors: each one trained on the tables of all suites, registered, and put on the leaderboard."""
+"""Predictors: each one of the catalogue trained, registered and on the leaderboard; the gate's decisions."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from dataclasses import MISSING, fields
+from functools import partial
+from typing import Annotated, Any, get_type_hints
 
-from pydantic import Field
+from pydantic import create_model, model_validator
 
 from assets.databases import require_whole_registry
-from assets.groups import Group, Positive
+from assets.groups import Group, some_of
 from assets.settings import Listener, Settings
 from assets.step import Output, Step, whole
 from assets.versions import table_hashes
-from models.queue_correction.registering import NAME as CORRECTION
-from models.queue_correction.registering import register_correction
-from models.registry import Registration, RegistryStore, register_candidate
-from models.tenset_mlp import NAME as TENSET_MLP
-from models.tenset_mlp import TrainOptions, train_tenset_mlp
+from models.catalogue import PredictorSpec, predictors
+from models.registry import Registration, RegistryStore, promotion_rows, register, register_shipped
+
+SELECTION = ("split", "tool", "liberty")
+"""Options of training that other groups of the configuration give."""
 
 
-class TensetMlp(Group):
-    """Training of the Tenset-MLP; meanings are those of models.tenset_mlp.TrainOptions."""
-
-    seed: int
-    features: str
-    hidden_sizes: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1)]
-    dropout: Annotated[float, Field(ge=0, lt=1)]
-    learning_rate: Positive
-    weight_decay: Annotated[float, Field(ge=0)]
-    batch_size: Annotated[int, Field(ge=1)]
-    max_epochs: Annotated[int, Field(ge=1)]
-    patience: Annotated[int, Field(ge=1)]
-    stopping_groups: Annotated[int, Field(ge=0)]
-    bootstrap_resamples: Annotated[int, Field(ge=1)]
+def _field_name(spec: PredictorSpec) -> str:
+    return spec.name.replace("-", "_")
 
 
-class Models(Group):
-    """One group per predictor."""
+def _options_group(spec: PredictorSpec) -> type[Group]:
+    """The group of a predictor: the options of its training, and the seed."""
+    hints = get_type_hints(spec.options)
+    own = [option for option in fields(spec.options) if option.name not in SELECTION]
+    content: dict[str, Any] = {
+        option.name: (hints[option.name], option.default if option.default is not MISSING else ...)
+        for option in own
+    }
 
-    tenset_mlp: TensetMlp
+    def check(group: Group) -> Group:
+        spec.options(**group.model_dump(exclude={"seed"}))  # raises ValueError for what it does not accept
+        return group
+
+    return create_model(
+        "".join(part.title() for part in spec.name.split("-")) + "Training",
+        __base__=Group,
+        __validators__={"check": model_validator(mode="after")(check)},
+        seed=(int, 0),
+        **content,
+    )
 
 
-TABLES = ("programs", "designs", "labels", "runs", "loops", "splits")
+def _models_group() -> type[Group]:
+    """Which predictors `simfoundry run` trains, and a group per predictor."""
+    names = tuple(spec.name for spec in predictors())
+    groups = {_field_name(spec): _options_group(spec) for spec in predictors()}
+    content: dict[str, Any] = {
+        "trained": (Annotated[tuple[str, ...], some_of(names)], ...),
+        **{name: (group, group()) for name, group in groups.items()},
+    }
+    return create_model("Models", __base__=Group, **content)
 
 
-def train_predictor(settings: Settings, partition: str, listen: Listener) -> Output:
+Models = _models_group()
+
+
+def train_predictor(settings: Settings, partition: str, listen: Listener, *, spec: PredictorSpec) -> Output:
     """Train a predictor, register it, and write its rows of the leaderboard."""
     del listen, partition
-    options = settings.group(Models).tenset_mlp.model_dump()
-    seed = options.pop("seed")
-    outcome = train_tenset_mlp(
-        settings.deployment.data_dir,
-        TrainOptions(split=settings.configuration.features.split, **options),
-        seed=seed,
-    )
-    hashes = table_hashes(settings.deployment, TABLES)
+    chosen = getattr(settings.configuration.models, _field_name(spec)).model_dump()
+    seed = chosen.pop("seed")
+    if any(option.name == "split" for option in fields(spec.options)):
+        chosen["split"] = settings.configuration.features.split
+    store = registry_store(settings)
+    outcome = spec.train(settings.deployment.data_dir, spec.options(**chosen), seed=seed)
+    register_shipped(store)
+    hashes = table_hashes(settings.deployment, spec.task.tables)
     tags = {f"dvc.{path}": value for path, value in hashes.items()}
-    placed = register_candidate(outcome, registry_store(settings), tags)
-    return Output(rows={"leaderboard": outcome.leaderboard}, notes=_registration_notes(placed))
+    registration = register(outcome, store, may_promote=settings.may_promote(), tags=tags)
+    return Output(rows={"leaderboard": outcome.leaderboard}, notes={"registered": _sentence(registration)})
 
 
-def register_shipped(settings: Settings, partition: str, listen: Listener) -> Output:
-    """Put the correction that comes with the project into the registry."""
+def write_promotions(settings: Settings, partition: str, listen: Listener) -> Output:
+    """Register the weights that come with the project, and write the decision about every version."""
     del listen, partition
-    version = register_correction(registry_store(settings))
-    return Output(rows={}, notes={"registered": f"{CORRECTION} version {version}"})
+    store = registry_store(settings)
+    registered = register_shipped(store)
+    notes = {"shipped": "; ".join(_sentence(one) for one in registered)} if registered else {}
+    return Output(rows={"promotions": promotion_rows(store)}, notes=notes)
 
 
 def registry_store(settings: Settings) -> RegistryStore:
@@ -78,33 +98,45 @@ def registry_store(settings: Settings) -> RegistryStore:
     )
 
 
-def _registration_notes(placed: Registration) -> dict[str, str]:
-    alias = "champion" if placed.is_champion else "not champion"
-    return {"registered": f"{placed.name} version {placed.version}, {alias}: {placed.reason}"}
+def _sentence(registration: Registration) -> str:
+    alias = "champion" if registration.is_champion else "not champion"
+    return f"{registration.name} version {registration.version}, {alias}: {registration.reason}"
+
+
+def _is_trained(settings: Settings, *, name: str) -> bool:
+    return name in settings.configuration.models.trained
+
+
+def _steps(specs: Sequence[PredictorSpec]) -> tuple[Step, ...]:
+    """A step per predictor."""
+    return tuple(
+        Step(
+            name=_field_name(spec),
+            description=spec.description,
+            run=partial(train_predictor, spec=spec),
+            tables=("leaderboard",),
+            reads=spec.task.tables,
+            partitioned=whole(spec.name),
+            asset=_field_name(spec),
+            pool="training",
+            configuration={"models": Models},
+            parameters=("features", "models"),
+            code=("models",),
+            is_active=partial(_is_trained, name=spec.name),
+        )
+        for spec in specs
+    )
 
 
 STEPS = (
+    *_steps(predictors()),
     Step(
-        name="tenset_mlp",
-        description="The Tenset-MLP, trained on the split and registered, and its rows of the leaderboard.",
-        run=train_predictor,
-        tables=("leaderboard",),
-        reads=TABLES,
-        partitioned=whole(TENSET_MLP),
-        stage="models",
-        pool="training",
-        configuration={"models": Models},
-        parameters=("features", "models"),
-        code=("models",),
-    ),
-    Step(
-        name="queue_correction",
-        description="The correction of queueing theory's latencies, in the registry.",
-        run=register_shipped,
-        tables=(),
-        reads=("network_runs", "network_flows", "network_hops"),
-        stage="models",
-        asset="queue_correction",
-        is_active=lambda settings: bool(settings.configuration.network.groups),
+        name="promotions",
+        description="The gate's decision about every version in the model registry.",
+        run=write_promotions,
+        tables=("promotions",),
+        reads=("leaderboard",),
+        needs_all=False,
+        is_recorded=False,
     ),
 )

@@ -1,34 +1,71 @@
 """A graph neural network for the latency of directives, relative to the bound that is proven of them.
 
-Belongs here: graphs of programs, features of configurations, the network, its training and file. Does not:
-bounds (`pipelines.pragmas.bound`), searches (`pipelines.pragmas.search`).
+Belongs here: graphs of programs, features of configurations, the network, its training. Does not: bounds
+(`pipelines.pragmas.bound`), searches (`pipelines.pragmas`). Importing this package loads no learning
+framework.
 """
 
-from models.pragma_gnn.data import (
-    MeasuredDesign,
-    explored_designs,
-    folds_of_programs,
-    split_by_configuration,
-    vendor_designs,
-)
-from models.pragma_gnn.fit import FitOptions, fit_pragma_gnn
-from models.pragma_gnn.predictor import (
-    PragmaGnnPredictor,
-    ProgramSurrogate,
-    pragma_gnn_bytes,
-    read_pragma_gnn,
-)
+from __future__ import annotations
 
-__all__ = [
-    "FitOptions",
-    "MeasuredDesign",
-    "PragmaGnnPredictor",
-    "ProgramSurrogate",
-    "explored_designs",
-    "fit_pragma_gnn",
-    "folds_of_programs",
-    "pragma_gnn_bytes",
-    "read_pragma_gnn",
-    "split_by_configuration",
-    "vendor_designs",
-]
+from dataclasses import dataclass
+
+from models.catalogue import PredictorSpec
+from models.tasks import PRAGMA_LATENCY, Column
+
+_VERSION = "1"
+"""Raised by hand when the same designs, options and seed would train another network."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FitOptions:
+    """How to train.
+
+    Attributes:
+        width: of states. rounds: of messages in the graph of a program. climbs: along the tree of loops.
+        with_bound: answer relative to the bound, and read its features.
+        members: networks of seeds of their own, whose answers are averaged.
+        epochs: at most, of `steps` batches of `batch` designs each.
+        patience: epochs without a better validation error before stopping; the best epoch is kept.
+        validation_share: of the configurations of each program, that stop the training; 0: every epoch runs.
+        validate_programs: the share is of programs instead, each member's its own: for answers about programs
+            that it will not have seen, which get worse long before those about others do.
+        learning_rate: the highest of one cycle (Smith and Topin 2019). weight_decay: of AdamW.
+        dropout: in the modules of directives and after. any_tool: share of designs whose tool is hidden.
+        gradient_limit: norm to which the gradients of a step are cut.
+        loss_width: error of the logarithm below which the loss is quadratic.
+        ranking: weight of the second loss.
+    """
+
+    width: int = 32
+    rounds: int = 2
+    climbs: int = 2
+    with_bound: bool = True
+    members: int = 1
+    epochs: int = 16
+    steps: int = 50
+    batch: int = 128
+    patience: int = 12
+    validation_share: float = 0.1
+    validate_programs: bool = False
+    learning_rate: float = 5e-3
+    weight_decay: float = 1e-2
+    dropout: float = 0.1
+    any_tool: float = 0.1
+    gradient_limit: float = 1.0
+    loss_width: float = 0.3
+    ranking: float = 1.0
+
+
+PREDICTOR = PredictorSpec(
+    name="pragma-gnn",
+    version=_VERSION,
+    description="A graph neural network for latency under directives, relative to the proven bound.",
+    task=PRAGMA_LATENCY,
+    options=FitOptions,
+    train_with="models.pragma_gnn.train:train",
+    load_with="models.pragma_gnn.predictor:load",
+    answer_with="models.pragma_gnn.predictor:answer_configurations",
+    answers=(Column(name="latency_cycles", unit="cycle"), Column(name="bound_cycles", unit="cycle")),
+    libraries=("torch", "lightning", "numpy"),
+    requirements=("pycparser", "pydantic", "scipy"),
+)

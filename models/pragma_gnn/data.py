@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from models.base import PredictorError
-from pipelines.pragmas.bound import Bound, Target, bound, impossible
+from pipelines.pragmas.analysis import summarise
+from pipelines.pragmas.bound import Bound, Target, bound, impossible, read_target
 from pipelines.pragmas.configuration import Configuration, configuration_key, configuration_of_key
 from pipelines.pragmas.summary import Summary
 from pipelines.pragmas.vendor_kernels import configuration_of_row, vendor_kernel
-from pipelines.schemas import OK, PragmaDesignRow, VendorDesignRow
+from pipelines.schemas import OK, PragmaDesignRow, VendorDesignRow, read_table, table_spec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -136,3 +138,51 @@ def folds_of_programs(
         filled[least] += sizes[name]
         found[least] += sorted(members[name])
     return [tuple(fold) for fold in found if fold]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Explorations:
+    """Explored designs of programs, of one target.
+
+    Attributes: summaries, groups: by program.
+    """
+
+    designs: tuple[MeasuredDesign, ...]
+    summaries: Mapping[str, Summary]
+    groups: Mapping[str, str]
+    target: Target
+
+
+def explorations_of(
+    data_dirs: Sequence[Path], *, parts: Sequence[str], split: str = "by_kernel_v1"
+) -> Explorations:
+    """Explored designs of the programs of some parts of a split.
+
+    Raises: PredictorError: there are none, or they are of several targets.
+    """
+    tables = {
+        name: [row for folder in data_dirs for row in read_table(folder, table_spec(name))]
+        for name in ("programs", "splits", "pragma_designs")
+    }
+    groups = {
+        row.program_id: row.group for row in tables["splits"] if row.split == split and row.part in parts
+    }
+    rows = [row for row in tables["pragma_designs"] if row.program_id in groups]
+    explored = {row.program_id for row in rows}
+    targets = sorted({row.target for row in rows})
+    if len(targets) != 1:
+        raise PredictorError(
+            f"explorations of one target are needed, in parts {', '.join(parts)} of split {split} "
+            f"are {', '.join(targets) or 'none'}"
+        )
+    programs = {row.program_id: row for row in tables["programs"] if row.program_id in explored}
+    summaries = {
+        name: summarise(program.source, program.top, file=program.name) for name, program in programs.items()
+    }
+    target = read_target(targets[0])
+    return Explorations(
+        designs=tuple(explored_designs(rows, summaries, target)),
+        summaries=summaries,
+        groups=groups,
+        target=target,
+    )

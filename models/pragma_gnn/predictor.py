@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import json
-import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,15 +13,16 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from models.base import PredictorError
+from models.model_files import ModelFiles
 from models.pragma_gnn.choices import LOOP_FEATURES, WHOLE_FEATURES, Choices, describe_choices
+from models.pragma_gnn.data import configuration_of_key
 from models.pragma_gnn.graph import EDGE_FEATURES, EDGES, NODE_FEATURES, program_graph
-from models.pragma_gnn.network import PragmaGnn, ProgramTensors
-from models.pragma_gnn.tensors import choice_tensors, program_tensors
-from pipelines.pragmas.bound import Bound, Target, read_target
+from models.pragma_gnn.network import PragmaGnn, ProgramTensors, choice_tensors, program_tensors
+from pipelines.pragmas.analysis import summarise
+from pipelines.pragmas.bound import Bound, Target, bound, read_target
 from pipelines.pragmas.configuration import Configuration
 from pipelines.pragmas.summary import Summary
 
-_FORMAT = 1
 _FEATURES = {
     "nodes": NODE_FEATURES,
     "edges": EDGES,
@@ -87,6 +85,23 @@ class PragmaGnnPredictor:
         return ProgramSurrogate(predictor=self, summary=summary, programs=programs, states=states)
 
     @property
+    def files(self) -> ModelFiles:
+        """The predictor as plain data."""
+        card = {
+            "features": _FEATURES,
+            "shape": asdict(self.shape),
+            "members": len(self.members),
+            "target": self.target.name,
+            "about": self.about,
+        }
+        arrays = {
+            f"{n}.{name}": values.numpy()
+            for n, member in enumerate(self.members)
+            for name, values in member.state_dict().items()
+        }
+        return ModelFiles(card=card, arrays=arrays)
+
+    @property
     def parameter_count(self) -> int:
         """Trained numbers."""
         return sum(values.numel() for member in self.members for values in member.parameters())
@@ -140,62 +155,41 @@ class ProgramSurrogate:
         return np.mean(found, axis=0).astype(np.float64)
 
 
-def pragma_gnn_bytes(predictor: PragmaGnnPredictor) -> bytes:
-    """The predictor as an npz file: arrays by name and a text, no code, equal bytes for equal content."""
-    card = {
-        "format": _FORMAT,
-        "features": _FEATURES,
-        "shape": asdict(predictor.shape),
-        "members": len(predictor.members),
-        "target": predictor.target.name,
-        "about": predictor.about,
-    }
-    arrays: dict[str, Any] = {
-        f"{n}.{name}": values.numpy()
-        for n, member in enumerate(predictor.members)
-        for name, values in member.state_dict().items()
-    }
-    arrays["card"] = np.frombuffer(json.dumps(card, sort_keys=True).encode(), np.uint8)
-    sink = io.BytesIO()
-    np.savez(sink, allow_pickle=False, **arrays)
-    return sink.getvalue()
+def load(files: ModelFiles) -> PragmaGnnPredictor:
+    """The predictor of its files.
 
-
-def read_pragma_gnn(path: Path) -> PragmaGnnPredictor:
-    """The predictor in a file.
-
-    Raises: PredictorError: it is not there, damaged, or of other features than this version computes.
+    Raises: PredictorError: it is of other features than this version computes. RuntimeError: of other shapes.
     """
-    try:
-        # From memory, for a damaged file would stay open until it is collected.
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
-            return _predictor_of(file, path)
-    except _DAMAGE as error:
-        if isinstance(error, PredictorError):
-            raise
-        raise PredictorError(
-            f"the surrogate must be a file that training wrote, got {error} ({path})"
-        ) from error
-
-
-def _predictor_of(file: Any, path: Path) -> PragmaGnnPredictor:
-    card = json.loads(file["card"].tobytes())
-    if card["format"] != _FORMAT or card["features"] != json.loads(json.dumps(_FEATURES)):
-        raise PredictorError(
-            f"the surrogate must be of this version's features, got others ({path}); train again"
-        )
+    card = files.card
+    if card.get("features") != json.loads(json.dumps(_FEATURES)):
+        raise PredictorError("features of the surrogate are not those of this version; train again")
     shape = NetworkShape(**card["shape"] | {"tools": tuple(card["shape"]["tools"])})
     members: list[PragmaGnn] = []
     for n in range(int(card["members"])):
         network = shape.untrained()
-        network.load_state_dict(
-            {name: torch.from_numpy(file[f"{n}.{name}"]) for name in network.state_dict()}
-        )
+        names = network.state_dict()
+        network.load_state_dict({name: torch.from_numpy(files.arrays[f"{n}.{name}"]) for name in names})
         members.append(network.eval())
     return PragmaGnnPredictor(
         shape=shape, target=read_target(card["target"]), members=tuple(members), about=str(card["about"])
     )
 
 
-_DAMAGE = (OSError, KeyError, TypeError, RuntimeError, EOFError, zipfile.BadZipFile, ValueError)
-"""What reading raises of files that training did not write; RuntimeError is torch's of other shapes."""
+def answer_configurations(
+    predictor: PragmaGnnPredictor, rows: Sequence[Mapping[str, Any]]
+) -> list[dict[str, float]]:
+    """Latencies of programs under configurations, JSON as in table pragma_designs, one per row.
+
+    Raises: PredictorError: a row is not acceptable; the message names the row, from 0.
+    """
+    answers: list[dict[str, float]] = []
+    for place, row in enumerate(rows):
+        try:
+            summary = summarise(str(row["source"]), str(row["top"]))
+            configuration = configuration_of_key(str(row["configuration"]))
+            least = bound(summary, configuration, predictor.target)
+            [cycles] = predictor.surrogate(summary).predict([configuration], [least])
+        except (ValueError, KeyError, TypeError) as error:
+            raise PredictorError(f"row {place}: {error}") from error
+        answers.append({"latency_cycles": float(cycles), "bound_cycles": float(least.latency_cycles)})
+    return answers

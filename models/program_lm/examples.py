@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from random import Random
 
 from models.program_lm.grammar import Grammar, grammar_of
-from models.program_lm.lexing import NAME, Token
-from models.program_lm.symbols import SINGLE_TYPES, ReadProgram, Site
+from models.program_lm.symbols import NAME, SINGLE_TYPES, ReadProgram, Site, Token
 from models.program_lm.vocabulary import (
     CONST_MARK,
     END,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import torch
 from safetensors.torch import load, save
 from torch import Tensor, nn
 from torch.nn import functional
+
+from models.model_files import ModelFiles
 
 Cache = list[tuple[Tensor, Tensor]]
 """Keys and values of every layer so far, each (batch, heads, time, head_dim)."""
@@ -111,3 +113,9 @@ def load_weights(network: ProgramLm, content: bytes) -> None:
     except Exception as error:  # safetensors raises a class of its own extension module, torch RuntimeError
         raise ValueError(f"weights must be safetensors of this network, got {error}") from error
     network.eval()
+
+
+def network_files(network: ProgramLm) -> ModelFiles:
+    """The network as plain data."""
+    arrays = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
+    return ModelFiles(card={"size": asdict(network.size)}, arrays=arrays)

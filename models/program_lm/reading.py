@@ -6,19 +6,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from models.program_lm.lexing import NAME, Lexed, SourceError, lex
-from models.program_lm.ranges import MOST_NESTING, both_intervals, interval_of
 from models.program_lm.symbols import (
     CONDITION,
     EXPRESSION,
     LOOP,
+    MOST_NESTING,
+    NAME,
     SINGLE_TYPES,
     STATEMENT,
     FunctionSymbol,
     Interval,
+    Lexed,
     ReadProgram,
     Site,
+    SourceError,
     Symbol,
+    both_intervals,
+    interval_of,
+    lex,
 )
 
 _TYPE_WORDS = frozenset([*SINGLE_TYPES, "signed", "void"])

@@ -19,8 +19,8 @@ from typing import Any, cast
 
 import click
 
+from models.program_lm import TrainingOptions
 from models.program_lm.provider import EmbeddedProvider
-from models.program_lm.training import TrainingOptions
 from pipelines.cache import ContentCache
 from pipelines.programs.llm import Provider, ProviderError, Reply
 

@@ -1,10 +1,90 @@
-"""What is known of a program: names, functions, and sites where something may be replaced."""
+"""Tokens of C as the model reads it, the symbols of a program, and intervals of their values."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from models.program_lm.lexing import NAME, Lexed, Token
+_TOKEN = re.compile(
+    r"(?P<space>\s+|//[^\n]*|/\*.*?\*/)"
+    r"|(?P<line>\#[^\n]*)"
+    r"|(?P<name>[A-Za-z_]\w*)"
+    r"|(?P<number>0[xX][0-9a-fA-F]+[uUlL]*|(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?[fFlL]?"
+    r"|\d+[eE][+-]?\d+[fFlL]?|\d+[uUlL]*)"
+    r"|(?P<operator><<=|>>=|\+\+|--|&&|\|\||<=|>=|==|!=|<<|>>|[-+*/%&|^]=|[-+*/%&|^~!<>=?:;,.(){}\[\]])",
+    re.DOTALL,
+)
+_CONSTANT = re.compile(r"#\s*define\s+([A-Za-z_]\w*)\s+(\d+)\s*$")
+_FUNCTION = re.compile(r"#\s*define\s+([A-Za-z_]\w*)\(([^)]*)\)")
+_INCLUDE = re.compile(r"#\s*include\s+<[a-z]+\.h>\s*$")
+
+NAME, NUMBER, OPERATOR = "name", "number", "operator"
+
+
+class SourceError(ValueError):
+    """A program is outside the subset that the model reads; the message says where."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Token:
+    """A token and where it stands.
+
+    Attributes:
+        kind: NAME, NUMBER or OPERATOR.
+        start, end: its characters in the source, half open.
+    """
+
+    kind: str
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lexed:
+    """The tokens of a program.
+
+    Attributes:
+        constants: macros that are integers.
+        macros: number of arguments of each macro with arguments.
+    """
+
+    tokens: tuple[Token, ...]
+    constants: dict[str, int]
+    macros: dict[str, int]
+
+
+def lex(source: str) -> Lexed:
+    """The tokens of a program.
+
+    Raises: SourceError: a character or a preprocessor line outside the subset.
+    """
+    tokens: list[Token] = []
+    constants: dict[str, int] = {}
+    macros: dict[str, int] = {}
+    place = 0
+    while place < len(source):
+        found = _TOKEN.match(source, place)
+        if found is None:
+            raise SourceError(f"a program must be of known tokens, got {source[place]!r} (character {place})")
+        kind = found.lastgroup or ""
+        if kind == "line":
+            _read_line(found[0], constants, macros)
+        elif kind != "space":
+            tokens.append(Token(kind=kind, text=found[0], start=place, end=found.end()))
+        place = found.end()
+    return Lexed(tokens=tuple(tokens), constants=constants, macros=macros)
+
+
+def _read_line(line: str, constants: dict[str, int], macros: dict[str, int]) -> None:
+    if constant := _CONSTANT.match(line):
+        constants[constant[1]] = int(constant[2])
+    elif function := _FUNCTION.match(line):
+        macros[function[1]] = function[2].count(",") + 1
+    elif not _INCLUDE.match(line):
+        raise SourceError(f"a preprocessor line must be #include <...> or a plain #define, got {line[:80]}")
+
 
 EXPRESSION, CONDITION, STATEMENT, LOOP = "expression", "condition", "statement", "loop"
 SITE_KINDS = (EXPRESSION, CONDITION, STATEMENT, LOOP)
@@ -119,3 +199,100 @@ class ReadProgram:
     def has_double(self) -> bool:
         """Whether floating numbers are double rather than float."""
         return any(t.text == "double" for t in self.tokens)
+
+
+MOST_NESTING = 60
+
+
+def interval_of(tokens: Sequence[Token], scope: Sequence[Symbol]) -> Interval | None:
+    """Least and largest value of an expression; None when they are not known."""
+    return _Intervals(tokens=tokens, scope=scope).whole()
+
+
+def both_intervals(one: Interval | None, other: Interval | None) -> Interval | None:
+    """What two statements about a range say together."""
+    if one is None or other is None:
+        return one or other
+    found = max(one[0], other[0]), min(one[1], other[1])
+    return found if found[0] <= found[1] else one
+
+
+@dataclass(slots=True, kw_only=True)
+class _Intervals:
+    """A recursive evaluation; None for whatever is not known."""
+
+    tokens: Sequence[Token]
+    scope: Sequence[Symbol]
+    at: int = 0
+    depth: int = 0
+
+    def whole(self) -> Interval | None:
+        found = self.sum()
+        return found if self.at == len(self.tokens) else None
+
+    @property
+    def text(self) -> str:
+        return self.tokens[self.at].text if self.at < len(self.tokens) else ""
+
+    def sum(self) -> Interval | None:
+        found = self.product()
+        while self.text in ("+", "-"):
+            sign = 1 if self.text == "+" else -1
+            self.at += 1
+            other = self.product()
+            if found is None or other is None:
+                found = None
+            else:
+                low, high = sorted((sign * other[0], sign * other[1]))
+                found = found[0] + low, found[1] + high
+        return found
+
+    def product(self) -> Interval | None:
+        found = self.operand()
+        while self.text == "*":
+            self.at += 1
+            other = self.operand()
+            if found is None or other is None:
+                found = None
+            else:
+                corners = [a * b for a in found for b in other]
+                found = min(corners), max(corners)
+        return found
+
+    def operand(self) -> Interval | None:
+        if self.at >= len(self.tokens) or self.depth > MOST_NESTING:
+            return None
+        token = self.tokens[self.at]
+        self.at += 1
+        if token.kind == NUMBER:
+            return (int(token.text), int(token.text)) if token.text.isdecimal() else None
+        if token.text == "(":
+            return self.inside()
+        if token.text == "MIN" and self.text == "(":
+            return self.least()
+        if token.kind == NAME and self.text not in ("(", "["):
+            return next((s.interval for s in reversed(self.scope) if s.name == token.text), None)
+        return None
+
+    def inside(self) -> Interval | None:
+        self.depth += 1
+        found = self.sum()
+        self.depth -= 1
+        if self.text != ")":
+            return None
+        self.at += 1
+        return found
+
+    def least(self) -> Interval | None:
+        self.at += 1
+        one = self.sum()
+        if self.text != ",":
+            return None
+        self.at += 1
+        other = self.sum()
+        if self.text != ")":
+            return None
+        self.at += 1
+        if one is None or other is None:
+            return one or other
+        return min(one[0], other[0]), min(one[1], other[1])

@@ -1,9 +1,9 @@
-"""The trained model: options, the corpus, the key of a training, and its place in the content cache."""
+"""The trained model: the corpus, the key of a training, its place in the content cache."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from importlib.metadata import version
@@ -11,6 +11,9 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from models.base import Trained
+from models.catalogue import TrainingInput
+from models.program_lm import NAME, VERSION, TrainingOptions
 from models.program_lm.examples import BLOCK_TOKENS, Example, examples_of
 from models.program_lm.reading import read_program
 from models.program_lm.vocabulary import TOKENS
@@ -23,45 +26,13 @@ from pipelines.programs.dataflow.program import draw_graph
 from pipelines.schemas import write_bytes_atomically
 
 if TYPE_CHECKING:
-    from models.program_lm.fit import OnStep
-    from models.program_lm.network import ProgramLm
+    from models.program_lm.fitting import Fit
+    from models.program_lm.network import ProgramLm, Size
 
-NAME = "program-lm"
 HELD_OUT = 20
 """One program in so many is not trained on."""
-_VERSION = "460650beeb7811a431afe44e547a1aca"
-"""Raised by hand when the same options would train another network; see `pipelines.hls._VERSION`."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrainingOptions:
-    """How the embedded model is trained.
-
-    Attributes:
-        programs: of the corpus, half of them of the AST stage, half of the dataflow stage.
-        examples: of a program at most.
-        width, layers, heads: of the network.
-        steps, batch_size, learning_rate, weight_decay: see fit.Schedule.
-
-    Raises: ValueError: an option that is not above 0.
-    """
-
-    programs: int = 2000
-    examples: int = 12
-    width: int = 144
-    layers: int = 4
-    heads: int = 4
-    steps: int = 1200
-    batch_size: int = 16
-    learning_rate: float = 2e-3
-    weight_decay: float = 0.05
-
-    def __post_init__(self) -> None:
-        for name, value in asdict(self).items():
-            if not value > 0:
-                raise ValueError(f"{name} must be above 0, got {value}")
-        if self.width % self.heads:
-            raise ValueError(f"width must be a multiple of heads {self.heads}, got {self.width}")
+OnStep = Callable[[int, int, float], None]
+"""Called with the step, the steps of the training, and the loss."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +76,7 @@ def training_key(options: TrainingOptions, seed: int) -> str:
     """Hash of all that a training depends on: options, seed, the corpus, this code and its libraries."""
     tools = {name: version(name) for name in ("torch", "lightning")}
     sources = text_sha256("\0".join(corpus(options, seed)))
-    return content_hash(NAME, asdict(options), seed, _VERSION, tools, sources)
+    return content_hash(NAME, asdict(options), seed, VERSION, tools, sources)
 
 
 def trained_model(
@@ -116,16 +87,9 @@ def trained_model(
     Args:    on_step: is told (step, steps, loss) while it trains.
     Raises:  OSError: the cache is not writable.
     """
-    from models.program_lm.network import Size, load_weights, untrained
+    from models.program_lm.network import load_weights, untrained
 
     key = training_key(options, seed)
-    size = Size(
-        width=options.width,
-        layers=options.layers,
-        heads=options.heads,
-        tokens=len(TOKENS),
-        block=BLOCK_TOKENS,
-    )
     record = cache.get(NAME, key)
     weights = cache.folder / NAME / key[:2] / f"{key}.safetensors"
     if (
@@ -133,27 +97,53 @@ def trained_model(
         or not weights.is_file()
         or text_sha256(weights.read_bytes().hex()) != record["weights"]
     ):
-        record = _train(options, size, seed, key, cache, weights, on_step or _ignore)
-    network = untrained(size, seed)
+        record = _train_into(cache, options, seed, key, weights, on_step or _ignore)
+    network = untrained(size_of(options), seed)
     load_weights(network, weights.read_bytes())
     return TrainedModel(network=network, key=key, record=record)
+
+
+def size_of(options: TrainingOptions) -> Size:
+    """Size of the network of some options."""
+    from models.program_lm.network import Size
+
+    return Size(
+        width=options.width,
+        layers=options.layers,
+        heads=options.heads,
+        tokens=len(TOKENS),
+        block=BLOCK_TOKENS,
+    )
+
+
+def train(data: TrainingInput) -> Trained:
+    """Train on the corpus; no table is read."""
+    from models.program_lm.network import network_files
+
+    steps = data.options.steps
+
+    def on_step(step: int, _: int, loss: float) -> None:
+        if data.on_epoch and (step % 100 == 0 or step == steps):
+            data.on_epoch(step, {"train_loss": loss})
+
+    fitted, record = _fitted(data.options, data.seed, on_step, data.checkpoint)
+    return Trained(
+        files=network_files(fitted.network),
+        seen_groups=(),
+        curves={"train_loss": fitted.losses},
+        summary={name: float(record[name]) for name in ("examples", "held_out_loss", "held_out_accuracy")},
+    )
 
 
 def _ignore(step: int, steps: int, loss: float) -> None:
     del step, steps, loss
 
 
-def _train(
-    options: TrainingOptions,
-    size: Any,
-    seed: int,
-    key: str,
-    cache: ContentCache,
-    weights: Path,
-    on_step: OnStep,
-) -> dict[str, Any]:
-    from models.program_lm.fit import Schedule, fit_network
-    from models.program_lm.network import weights_bytes
+def _fitted(
+    options: TrainingOptions, seed: int, on_step: OnStep, checkpoint: Path | None = None
+) -> tuple[Fit, dict[str, Any]]:
+    """A trained network, and the record of its training."""
+    from models.program_lm.fitting import Schedule, fit_network
 
     examples, held_out = corpus_examples(options, seed)
     schedule = Schedule(
@@ -162,17 +152,34 @@ def _train(
         learning_rate=options.learning_rate,
         weight_decay=options.weight_decay,
     )
-    fit = fit_network(examples, held_out or examples, size, schedule, seed=seed, on_step=on_step)
-    content = weights_bytes(fit.network)
-    record: dict[str, Any] = {
+    fitted = fit_network(
+        examples,
+        held_out or examples,
+        size_of(options),
+        schedule,
+        seed=seed,
+        on_step=on_step,
+        checkpoint=checkpoint,
+    )
+    return fitted, {
         "examples": len(examples),
         "held_out_examples": len(held_out),
-        "parameters": sum(p.numel() for p in fit.network.parameters()),
-        "losses": list(fit.losses),
-        "held_out_loss": fit.held_out_loss,
-        "held_out_accuracy": fit.held_out_accuracy,
-        "weights": text_sha256(content.hex()),
+        "parameters": sum(p.numel() for p in fitted.network.parameters()),
+        "losses": list(fitted.losses),
+        "held_out_loss": fitted.held_out_loss,
+        "held_out_accuracy": fitted.held_out_accuracy,
     }
+
+
+def _train_into(
+    cache: ContentCache, options: TrainingOptions, seed: int, key: str, weights: Path, on_step: OnStep
+) -> dict[str, Any]:
+    """Train, and write weights and record into the cache."""
+    from models.program_lm.network import weights_bytes
+
+    fitted, record = _fitted(options, seed, on_step, weights.with_suffix(".ckpt"))
+    content = weights_bytes(fitted.network)
+    record["weights"] = text_sha256(content.hex())
     write_bytes_atomically(weights, content)
     cache.put(NAME, key, json.loads(json.dumps(record)))
     return record

@@ -5,8 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from models.program_lm.lexing import NAME, NUMBER, Token
-from models.program_lm.symbols import SINGLE_TYPES, SITE_KINDS, FunctionSymbol, ReadProgram, Site, Symbol
+from models.program_lm.symbols import (
+    NAME,
+    NUMBER,
+    SINGLE_TYPES,
+    SITE_KINDS,
+    FunctionSymbol,
+    ReadProgram,
+    Site,
+    Symbol,
+    Token,
+)
 
 PAD, PREFIX, SUFFIX, MIDDLE, END = "<pad>", "<prefix>", "<suffix>", "<middle>", "<end>"
 LOOP_MARK, CONST_MARK, OTHER, BIG, REAL = "<loop>", "<const>", "<other>", "<big>", "<real>"

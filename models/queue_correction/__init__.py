@@ -2,36 +2,61 @@
 
 Belongs here: features of streams, training, the trained correction, chapter 5's regression trees beside it.
 Does not: queueing theory itself (`pipelines.network.queueing`), metrics shared by predictors. Importing this
-package loads no learning framework; training does (`fit.py`, `paper_trees.py`).
+package loads no learning framework.
 """
 
-from models.queue_correction.correction import (
-    Corrected,
-    Correction,
-    correct,
-    corrected_waits,
-    correction_bytes,
-    read_correction,
-    shipped_correction,
-)
-from models.queue_correction.data import SimulatedRun, read_runs, simulated_run
-from models.queue_correction.features import FEATURES, StreamSamples, samples_of
-from models.queue_correction.tails import gamma_rtt_quantile_s, rtt_quantiles_s
+from __future__ import annotations
 
-__all__ = [
-    "FEATURES",
-    "Corrected",
-    "Correction",
-    "SimulatedRun",
-    "StreamSamples",
-    "correct",
-    "corrected_waits",
-    "correction_bytes",
-    "gamma_rtt_quantile_s",
-    "read_correction",
-    "read_runs",
-    "rtt_quantiles_s",
-    "samples_of",
-    "shipped_correction",
-    "simulated_run",
-]
+from dataclasses import dataclass
+
+from models.catalogue import PredictorSpec
+from models.tasks import NETWORK_LATENCY, Column
+
+_VERSION = "1"
+"""Raised by hand when the same tables, options and seed would train another correction."""
+SPREAD_WEIGHT = 0.03
+"""Of the loss of the second answer beside that of the first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FitOptions:
+    """How to train.
+
+    Attributes:
+        width: of the hidden layers. layers: their number.
+        epochs: passes over all samples.
+        learning_rate: the highest of one cycle (Smith and Topin 2019). weight_decay: of AdamW.
+        batch_size: samples per step.
+        loss_width: error below which the loss is quadratic.
+        second_weight: of the loss of the second answer beside that of the first.
+    """
+
+    width: int = 64
+    layers: int = 2
+    epochs: int = 400
+    learning_rate: float = 1e-2
+    weight_decay: float = 0.0
+    batch_size: int = 2048
+    loss_width: float = 0.05
+    second_weight: float = SPREAD_WEIGHT
+
+
+PREDICTOR = PredictorSpec(
+    name="queue-correction",
+    version=_VERSION,
+    description="A perceptron that corrects the waits of queueing theory, stream by stream.",
+    task=NETWORK_LATENCY,
+    options=FitOptions,
+    train_with="models.queue_correction.train:train",
+    load_with="models.queue_correction.correction:load",
+    answer_with="models.queue_correction.correction:answer_networks",
+    answers=(
+        Column(name="rtt_us", unit="us"),
+        Column(name="uncorrected_rtt_us", unit="us"),
+        Column(name="rtt_p99_us", unit="us"),
+        Column(name="busiest_utilisation"),
+        Column(name="seen_in_training"),
+    ),
+    libraries=("torch", "lightning", "numpy", "scipy"),
+    requirements=("numba", "networkx", "pyarrow"),
+)

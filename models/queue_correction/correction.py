@@ -15,25 +15,23 @@ nothing alike was seen, and it is kept beside the corrected answer in any case.
 
 from __future__ import annotations
 
-import io
-import json
-import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from models.base import PredictorError
+from models.model_files import ModelFiles
+from models.queue_correction import PREDICTOR
+from models.queue_correction.data import network_models
 from models.queue_correction.features import FEATURES, SMALL_WAIT, TAIL_FEATURES, StreamSamples, samples_of
 from models.queue_correction.rates import is_of_one_rate, times_before, tree_waits
-from pipelines.network.queueing import Learned, NetworkModel, StreamWaits
+from models.queue_correction.tails import rtt_quantiles_s
+from pipelines.network.queueing import Learned, NetworkModel, StreamWaits, flow_latency, stream_waits
 
 FADE = 1.0
-SHIPPED = Path(__file__).with_name("trained.npz")
-_FORMAT = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -60,6 +58,10 @@ class Correction:
     highest: NDArray[np.float32]
     about: str
     tails: Mapping[str, Correction] = field(default_factory=dict[str, "Correction"])
+
+    def predict(self, model: NetworkModel) -> NDArray[np.float64]:
+        """Mean round trip of every flow in seconds, delay without acknowledgements. (flows,)"""
+        return flow_latency(model, corrected_waits(model, self)).rtt_s
 
     def log_factors(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
         """Bounded and gated answers of every sample: (samples, features) -> (samples, 2)."""
@@ -122,75 +124,86 @@ def _learned(none: Learned, samples: StreamSamples, answers: NDArray[np.float64]
     return Learned(factor=factor, shift_s=shift, spread=spread)
 
 
-def correction_bytes(correction: Correction) -> bytes:
-    """The correction as an npz file: arrays by name and a text, no code, equal bytes for equal content."""
+def answer_networks(correction: Correction, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, float]]:
+    """Latencies of fat-trees under traffic, one per row.
+
+    Returns: means over flows of the round trip, corrected and by theory alone, and of its 99th percentile;
+             utilisation of the busiest queue; how much of the network is like what was learned from, 0 to 1.
+    Raises:  PredictorError: a row is not acceptable; the message names the row, from 0.
+    """
+    answers: list[dict[str, float]] = []
+    for model in network_models(rows):
+        corrected = correct(model, correction)
+        latency, theory = flow_latency(model, corrected.waits), flow_latency(model, stream_waits(model))
+        quantiles = rtt_quantiles_s(model, corrected.waits, latency, correction.tails)
+        answers.append(
+            {
+                "rtt_us": float(latency.rtt_s.mean() * 1e6),
+                "uncorrected_rtt_us": float(theory.rtt_s.mean() * 1e6),
+                "rtt_p99_us": float(quantiles[1].mean() * 1e6),
+                "busiest_utilisation": float(model.queues.utilisation.max()),
+                "seen_in_training": corrected.seen,
+            }
+        )
+    return answers
+
+
+def correction_files(correction: Correction) -> ModelFiles:
+    """The correction as plain data."""
+    tails = correction.tails.items()
     card = {
-        "format": _FORMAT,
         "features": FEATURES,
         "tail_features": TAIL_FEATURES,
         "layers": len(correction.weights),
         "about": correction.about,
-        "tails": {
-            kind: {"layers": len(tail.weights), "about": tail.about}
-            for kind, tail in correction.tails.items()
-        },
+        "tails": {kind: {"layers": len(tail.weights), "about": tail.about} for kind, tail in tails},
     }
     arrays = _arrays(correction, "")
-    for kind, tail in correction.tails.items():
+    for kind, tail in tails:
         arrays |= _arrays(tail, f"{kind}_")
-    arrays["card"] = np.frombuffer(json.dumps(card, sort_keys=True).encode(), np.uint8)
-    sink = io.BytesIO()
-    np.savez(sink, allow_pickle=False, **arrays)
-    return sink.getvalue()
+    return ModelFiles(card=card, arrays=arrays)
 
 
 _RANGES = ("center", "scale", "least", "most", "lowest", "highest")
 
 
-def _arrays(perceptron: Correction, prefix: str) -> dict[str, Any]:
-    arrays: dict[str, Any] = {f"{prefix}{name}": getattr(perceptron, name) for name in _RANGES}
+def _arrays(perceptron: Correction, prefix: str) -> dict[str, NDArray[Any]]:
+    arrays: dict[str, NDArray[Any]] = {f"{prefix}{name}": getattr(perceptron, name) for name in _RANGES}
     for number, (weight, bias) in enumerate(zip(perceptron.weights, perceptron.biases, strict=True)):
         arrays |= {f"{prefix}weight_{number}": weight, f"{prefix}bias_{number}": bias}
     return arrays
 
 
-def _perceptron(file: Any, prefix: str, card: dict[str, Any], tails: dict[str, Correction]) -> Correction:
+def load(files: ModelFiles) -> Correction:
+    """The correction of its files.
+
+    Raises: PredictorError: it is of other features than this version computes. KeyError: an array is missing.
+    """
+    stored = [tuple(files.card.get(name, ())) for name in ("features", "tail_features")]
+    if stored != [FEATURES, TAIL_FEATURES]:
+        raise PredictorError(
+            f"features of the correction are not those of this version ({len(FEATURES)} of streams, "
+            f"{len(TAIL_FEATURES)} of flows); train again"
+        )
+    tails = {
+        kind: _perceptron(files, f"{kind}_", of_kind, {}) for kind, of_kind in files.card["tails"].items()
+    }
+    return _perceptron(files, "", files.card, tails)
+
+
+def _perceptron(
+    files: ModelFiles, prefix: str, card: Mapping[str, Any], tails: dict[str, Correction]
+) -> Correction:
     layers = range(card["layers"])
     return Correction(
-        **{name: file[f"{prefix}{name}"] for name in _RANGES},
-        weights=tuple(file[f"{prefix}weight_{number}"] for number in layers),
-        biases=tuple(file[f"{prefix}bias_{number}"] for number in layers),
+        **{name: files.arrays[f"{prefix}{name}"] for name in _RANGES},
+        weights=tuple(files.arrays[f"{prefix}weight_{number}"] for number in layers),
+        biases=tuple(files.arrays[f"{prefix}bias_{number}"] for number in layers),
         about=str(card["about"]),
         tails=tails,
     )
 
 
-def read_correction(path: Path) -> Correction:
-    """The correction in a file.
-
-    Raises: PredictorError: it is not there, damaged, or of other features than this version computes.
-    """
-    try:
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
-            card = json.loads(file["card"].tobytes())
-            known = [tuple(card.get(name, ())) for name in ("features", "tail_features")]
-            if card["format"] != _FORMAT or known != [FEATURES, TAIL_FEATURES]:
-                raise PredictorError(
-                    f"a correction must be of this version's features, {len(FEATURES)} of streams and "
-                    f"{len(TAIL_FEATURES)} of flows, got others ({path}); train again"
-                )
-            tails = {
-                kind: _perceptron(file, f"{kind}_", of_kind, {}) for kind, of_kind in card["tails"].items()
-            }
-            return _perceptron(file, "", card, tails)
-    except (OSError, KeyError, EOFError, zipfile.BadZipFile, ValueError) as error:
-        if isinstance(error, PredictorError):
-            raise
-        raise PredictorError(
-            f"a correction must be a file that training wrote, got {error} ({path})"
-        ) from error
-
-
 def shipped_correction() -> Correction:
     """The correction that comes with the project."""
-    return read_correction(SHIPPED)
+    return PREDICTOR.load(PREDICTOR.shipped_folder)

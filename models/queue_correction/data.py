@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,8 +16,12 @@ from numpy.typing import NDArray
 
 from models.base import PredictorError
 from models.queue_correction.features import StreamSamples, samples_of
-from pipelines.network.queueing import NetworkModel
+from pipelines.network.errors import NetworkError
+from pipelines.network.queueing import NetworkModel, model_network
+from pipelines.network.routing import Routing
 from pipelines.network.runs import NetworkRun, model_of, run_of, stream_numbers
+from pipelines.network.topology import FatTree, fat_tree
+from pipelines.network.traffic import Arrivals, Pattern, traffic_of
 from pipelines.schemas import OK, NetworkRunRow, read_arrow, table_spec
 
 _NS = 1e9
@@ -85,14 +90,43 @@ def read_runs(tables: Path, groups: Sequence[str] | None = None) -> Iterator[Sim
     Args:   tables: folder with a folder of Parquet files a table. groups: files to read; None for all.
     Raises: PredictorError: a file is missing.
     """
-    for name in groups or _groups_of(tables):
+    for name in groups or groups_of(tables):
         rows, flows, hops = (_read(tables, table, name) for table in _TABLES)
         for row in table_spec("network_runs").from_arrow(rows):
             if row.status == OK and row.protocol == "udp" and row.load is not None:
                 yield simulated_run(row, _of_run(flows, row.run_id), _of_run(hops, row.run_id))
 
 
-def _groups_of(tables: Path) -> list[str]:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class MeasuredRun:
+    """A simulated run with the mean round trips of its flows alone.
+
+    Attributes: rtt_mean_s: delay without acknowledgements; NaN where no packet came. (flows,)
+    """
+
+    row: NetworkRunRow
+    model: NetworkModel
+    rtt_mean_s: NDArray[np.float64]
+
+
+def read_means(tables: Path, groups: Sequence[str]) -> list[MeasuredRun]:
+    """Mean round trips of the runs that `read_runs` gives, without what packets waited at queues.
+
+    Raises: PredictorError: a file is missing.
+    """
+    runs: list[MeasuredRun] = []
+    for name in groups:
+        rows, flows = (_read(tables, table, name) for table in _TABLES[:2])
+        for row in table_spec("network_runs").from_arrow(rows):
+            if row.status == OK and row.protocol == "udp" and row.load is not None:
+                model = model_of(run_of(json.loads(row.configuration)))
+                column = "rtt_mean_ns" if model.acks is not None else "delay_mean_ns"
+                means = _numbers(_of_run(flows, row.run_id), column) / _NS
+                runs.append(MeasuredRun(row=row, model=model, rtt_mean_s=means))
+    return runs
+
+
+def groups_of(tables: Path) -> list[str]:
     """Names of groups; files of a release have a number more."""
     stems = [path.stem for path in (tables / "network_runs").glob("*.parquet")]
     return sorted({re.sub(r"-\d{4}$", "", stem) for stem in stems})
@@ -103,10 +137,7 @@ def _read(tables: Path, table: str, group: str) -> pa.Table:
     whole = tables / table / f"{group}.parquet"
     paths = [whole] if whole.is_file() else sorted(whole.parent.glob(f"{group}-[0-9][0-9][0-9][0-9].parquet"))
     if not paths:
-        raise PredictorError(
-            f"simulated runs must be three tables a group, got no {whole}; "
-            "`simfoundry run network=release` simulates them"
-        )
+        raise PredictorError(f"no such file: {whole}; `simfoundry run network=release` simulates its runs")
     return pa.concat_tables([read_arrow(path) for path in paths])
 
 
@@ -173,3 +204,22 @@ def _samples_of_hops(
         of_acks = np.searchsorted(samples[ACKS].streams, numbers) + len(samples[DATA].streams)
         found = np.where(is_ack, of_acks, found)
     return found.astype(np.int64)
+
+
+def network_models(rows: Iterable[Mapping[str, Any]]) -> Iterator[NetworkModel]:
+    """Fat-trees under traffic from rows with pods, pattern, load, arrivals, scv, routing and seed.
+
+    Raises: PredictorError: a row is not acceptable; the message names the row, from 0.
+    """
+    for place, row in enumerate(rows):
+        try:
+            tree = fat_tree(FatTree(pods=int(row["pods"])))
+            traffic = traffic_of(
+                tree,
+                Pattern(kind=str(row["pattern"]), load=float(row["load"])),
+                arrivals=Arrivals(kind=str(row["arrivals"]), scv=float(row["scv"])),
+            )
+            routing = Routing(kind=str(row["routing"]), seed=int(row["seed"]))
+            yield model_network(tree, traffic, routing=routing)
+        except (NetworkError, KeyError, TypeError, ValueError) as error:
+            raise PredictorError(f"row {place}: {error}") from error

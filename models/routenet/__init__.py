@@ -1,23 +1,52 @@
 """RouteNet: a graph neural network for the latency of flows, to compare the correction of theory with.
 
-Belongs here: features of graphs, the network, its training and file. Does not: queueing theory
+Belongs here: features of graphs, the network, its training. Does not: queueing theory
 (`pipelines.network.queueing`) and its correction (`models.queue_correction`), simulated runs as arrays
-(`models.queue_correction.data`).
+(`models.queue_correction.data`). Importing this package loads no learning framework.
 """
 
-from models.routenet.fit import FitOptions, fit_routenet, training_examples
-from models.routenet.graph import Graph, graph_of
-from models.routenet.network import RouteNet
-from models.routenet.predictor import RouteNetPredictor, read_routenet, routenet_bytes
+from __future__ import annotations
 
-__all__ = [
-    "FitOptions",
-    "Graph",
-    "RouteNet",
-    "RouteNetPredictor",
-    "fit_routenet",
-    "graph_of",
-    "read_routenet",
-    "routenet_bytes",
-    "training_examples",
-]
+from dataclasses import dataclass
+
+from models.catalogue import PredictorSpec
+from models.tasks import NETWORK_LATENCY, Column
+
+_VERSION = "1"
+"""Raised by hand when the same tables, options and seed would train another network."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FitOptions:
+    """How to train.
+
+    Attributes:
+        width: of the states. rounds: of messages.
+        epochs: passes over all runs.
+        learning_rate: the highest of one cycle (Smith and Topin 2019). weight_decay: of AdamW.
+        gradient_limit: norm to which the gradients of a step are cut.
+        loss_width: error of the logarithm below which the loss is quadratic.
+    """
+
+    width: int = 24
+    rounds: int = 4
+    epochs: int = 24
+    learning_rate: float = 3e-3
+    weight_decay: float = 1e-4
+    gradient_limit: float = 1.0
+    loss_width: float = 0.02
+
+
+PREDICTOR = PredictorSpec(
+    name="routenet",
+    version=_VERSION,
+    description="A graph neural network whose flows and queues exchange messages (RouteNet).",
+    task=NETWORK_LATENCY,
+    options=FitOptions,
+    train_with="models.routenet.train:train",
+    load_with="models.routenet.network:load",
+    answer_with="models.routenet.network:answer_networks",
+    answers=(Column(name="rtt_us", unit="us"),),
+    libraries=("torch", "lightning", "numpy"),
+    requirements=("numba", "networkx", "pyarrow", "scipy"),
+)

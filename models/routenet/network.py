@@ -19,14 +19,23 @@ a link's rate is not a feature, for it has a unit, but in what it makes of loads
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from models.routenet.graph import FLOW_FEATURES, PLACE_FEATURES, QUEUE_FEATURES, Graph
+from models.base import PredictorError
+from models.model_files import ModelFiles
+from models.queue_correction.data import network_models
+from models.routenet.graph import FLOW_FEATURES, PLACE_FEATURES, QUEUE_FEATURES, Graph, graph_of
+from pipelines.network.queueing import NetworkModel
 
+_FEATURES = {"flows": FLOW_FEATURES, "queues": QUEUE_FEATURES, "places": PLACE_FEATURES}
 LOG_WAIT_LIMIT = 10.0
 """Logarithm of a wait, in mean times of sending, at most: only queues without end come near."""
 
@@ -141,3 +150,56 @@ class RouteNet(nn.Module):
 def _at(queues: Tensor, queue: Tensor) -> Tensor:
     """States of queues at places: (queues, width), (places, flows) -> (places, flows, width)."""
     return queues.index_select(0, queue.flatten()).unflatten(0, queue.shape)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RouteNetPredictor:
+    """A trained network. about: what it was trained on, for people."""
+
+    network: RouteNet
+    about: str
+
+    def predict(self, model: NetworkModel) -> NDArray[np.float64]:
+        """Mean round trip of every flow in seconds, delay without acknowledgements. (flows,)"""
+        with torch.inference_mode():
+            return self.network(tensors_of(graph_of(model))).numpy().astype(np.float64)
+
+    @property
+    def parameter_count(self) -> int:
+        """Trained numbers."""
+        return sum(values.numel() for values in self.network.parameters())
+
+    @property
+    def files(self) -> ModelFiles:
+        """The predictor as plain data."""
+        card = {
+            "features": _FEATURES,
+            "width": self.network.gather.hidden_size,
+            "rounds": self.network.rounds,
+            "about": self.about,
+        }
+        arrays = {name: values.numpy() for name, values in self.network.state_dict().items()}
+        return ModelFiles(card=card, arrays=arrays)
+
+
+def load(files: ModelFiles) -> RouteNetPredictor:
+    """The predictor of its files.
+
+    Raises: PredictorError: it is of other features than this version computes. RuntimeError: of other shapes.
+    """
+    card = files.card
+    if card.get("features") != json.loads(json.dumps(_FEATURES)):
+        raise PredictorError("features of RouteNet are not those of this version; train again")
+    network = RouteNet(width=int(card["width"]), rounds=int(card["rounds"]))
+    network.load_state_dict({name: torch.from_numpy(values) for name, values in files.arrays.items()})
+    return RouteNetPredictor(network=network.eval(), about=str(card["about"]))
+
+
+def answer_networks(
+    predictor: RouteNetPredictor, rows: Sequence[Mapping[str, Any]]
+) -> list[dict[str, float]]:
+    """Mean over flows of the round trip of fat-trees under traffic, one per row.
+
+    Raises: PredictorError: a row is not acceptable; the message names the row, from 0.
+    """
+    return [{"rtt_us": float(predictor.predict(model).mean() * 1e6)} for model in network_models(rows)]

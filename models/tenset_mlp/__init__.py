@@ -1,10 +1,92 @@
 """Tenset-MLP: a multi-layer perceptron on coarse handcrafted features (LLMulator, section 7.1).
 
-Belongs here: the baseline's features, network, training and serving. Does not: metrics, the
-registry. Importing this package loads no learning framework; `train_tenset_mlp` does when it has to
-train.
+Belongs here: the features, the network, its training. Does not: metrics, the registry. Importing this package
+loads no learning framework.
 """
 
-from models.tenset_mlp.train import NAME, TrainOptions, train_tenset_mlp, training_key
+from __future__ import annotations
 
-__all__ = ["NAME", "TrainOptions", "train_tenset_mlp", "training_key"]
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from models.catalogue import PredictorSpec
+from models.tasks import Column, labels_task
+
+FEATURE_CHOICES = ("compact", "full")
+_VERSION = "1"
+"""Raised by hand when the same tables, options and seed would train another network."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainOptions:
+    """How to train.
+
+    Attributes:
+        split, tool, liberty: see models.labelled.Selection.
+        features: compact for a few programs, full for many.
+        hidden_sizes: width of each hidden layer.
+        dropout: share of hidden units silenced in training, 0 to below 1.
+        learning_rate, weight_decay: of AdamW.
+        batch_size: designs per step.
+        max_epochs: passes over the training part.
+        patience: epochs without a better validation loss before stopping.
+        stopping_groups: groups that the validation part needs for its loss to stop training; with fewer,
+            every epoch is run, for one odd kernel must not say when to stop.
+        bootstrap_resamples: draws behind each leaderboard interval.
+    """
+
+    split: str = "by_kernel_v1"
+    tool: str | None = None
+    liberty: str | None = None
+    features: str = "compact"
+    hidden_sizes: Sequence[int] = (64, 64)
+    dropout: float = 0.1
+    learning_rate: float = 3e-3
+    weight_decay: float = 1.0
+    batch_size: int = 32
+    max_epochs: int = 150
+    patience: int = 60
+    stopping_groups: int = 3
+    bootstrap_resamples: int = 1000
+
+    def __post_init__(self) -> None:
+        """Raises: ValueError: an option outside its range."""
+        object.__setattr__(self, "hidden_sizes", tuple(self.hidden_sizes))
+        choices = f"one of {', '.join(FEATURE_CHOICES)}"
+        _require("features", self.features, self.features in FEATURE_CHOICES, choices)
+        for size in self.hidden_sizes:
+            _require("a hidden size", size, size >= 1, "at least 1")
+        _require("dropout", self.dropout, 0 <= self.dropout < 1, "from 0 to below 1")
+        for name in ("learning_rate", "batch_size", "max_epochs", "patience", "stopping_groups"):
+            value = getattr(self, name)
+            _require(name, value, 0 < value < math.inf, "above 0")
+        decay, draws = self.weight_decay, self.bootstrap_resamples
+        _require("weight_decay", decay, 0 <= decay < math.inf, "at least 0")
+        _require("bootstrap_resamples", draws, draws >= 1, "at least 1")
+
+
+def _require(name: str, value: Any, holds: bool, rule: str) -> None:
+    if not holds:
+        raise ValueError(f"{name} out of range: {value!r}; accepted: {rule}")
+
+
+_TASK = labels_task("static")
+PREDICTOR = PredictorSpec(
+    name="tenset-mlp",
+    version=_VERSION,
+    description="A multi-layer perceptron on coarse handcrafted features (LLMulator, section 7.1).",
+    task=_TASK,
+    options=TrainOptions,
+    train_with="models.tenset_mlp.train:train",
+    load_with="models.tenset_mlp.predictor:load",
+    answer_with="models.base:answer_queries",
+    answers=(
+        *(Column(name=name, unit=unit) for name, unit in _TASK.targets.items()),
+        Column(name="confidence"),
+        Column(name="outside_training", kind="string"),
+    ),
+    libraries=("torch", "lightning", "numpy"),
+    requirements=("pycparser", "pydantic", "scipy"),
+)

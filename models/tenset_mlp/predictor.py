@@ -1,22 +1,111 @@
-"""The trained predictor: its folder on disk and its answers."""
+"""The trained predictor: normalisation, its files, its answers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field
 
 from models.base import Estimate, PredictorError
-from models.labelled import Query
-from models.tenset_mlp.facts import ProgramFacts, facts_of
-from models.tenset_mlp.features import features_of
-from models.tenset_mlp.network import CostMlp, load_weights
-from models.tenset_mlp.scaling import Matrix, ModelCard, read_card
+from models.labelled import TARGETS, Query
+from models.model_files import ModelFiles
+from models.tenset_mlp import PREDICTOR
+from models.tenset_mlp.features import FEATURE_SET, ProgramFacts, facts_of, features_of
+from models.tenset_mlp.network import CostMlp
 
-CARD_FILE = "model.json"
-WEIGHTS_FILE = "weights.npz"
+Matrix = NDArray[np.float64]
+OUTPUT_LIMIT = 8.0  # standard deviations of a log target; keeps exp finite far from the data
+
+
+class ModelCard(BaseModel):
+    """What stands beside the weights: names, normalisation and origin.
+
+    A feature that is constant in training has scale 0: its normalised value is always 0, so weights that
+    training never touched have no say.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    feature_set: int = FEATURE_SET
+    features: Annotated[list[str], Field(min_length=1)]
+    feature_mean: list[float]
+    feature_scale: list[float]
+    feature_low: list[float]
+    feature_high: list[float]
+    targets: Annotated[list[str], Field(min_length=1)]
+    target_mean: list[float]
+    target_scale: list[float]
+    hidden_sizes: list[int]
+    dropout: float
+    split: str
+    seen_groups: list[str]
+    dataset_hash: str
+
+    def normalise(self, features: Matrix) -> NDArray[np.float32]:
+        """Features (rows, features) with mean 0 and deviation 1 over the training part."""
+        scale = np.asarray(self.feature_scale)
+        inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
+        return ((features - np.asarray(self.feature_mean)) * inverse).astype(np.float32)
+
+    def normalise_targets(self, targets: Matrix) -> NDArray[np.float32]:
+        """Positive targets (rows, targets) as normalised natural logarithms."""
+        logs = np.log(targets)
+        return ((logs - np.asarray(self.target_mean)) / np.asarray(self.target_scale)).astype(np.float32)
+
+    def restore_targets(self, outputs: NDArray[np.float32]) -> Matrix:
+        """Targets in their own units from network outputs (rows, targets)."""
+        bounded = np.clip(outputs.astype(np.float64), -OUTPUT_LIMIT, OUTPUT_LIMIT)
+        return np.exp(bounded * np.asarray(self.target_scale) + np.asarray(self.target_mean))
+
+    def matrix_of(self, rows: Sequence[Mapping[str, float]]) -> Matrix:
+        """Feature rows as (rows, features), in the card's order."""
+        return np.array([[row[n] for n in self.features] for row in rows], dtype=np.float64)
+
+    def outside(self, row: NDArray[np.float64]) -> tuple[str, ...]:
+        """Names of the features of a row (features,) beyond the range seen in training."""
+        low, high = np.asarray(self.feature_low), np.asarray(self.feature_high)
+        beyond = (row < low - 1e-9) | (row > high + 1e-9)
+        return tuple(n for n, b in zip(self.features, beyond, strict=True) if b)
+
+
+def make_card(
+    names: Sequence[str],
+    features: Matrix,
+    targets: Matrix,
+    *,
+    hidden_sizes: Sequence[int],
+    dropout: float,
+    split: str,
+    seen_groups: Sequence[str],
+    dataset_hash: str,
+) -> ModelCard:
+    """A card whose normalisation is that of the training part.
+
+    Args: features: (rows, features) of the training part. targets: (rows, targets), positive.
+    """
+    logs = np.log(targets)
+    spread = logs.std(axis=0)
+    varies = np.ptp(features, axis=0) > 0
+    return ModelCard(
+        features=list(names),
+        feature_mean=features.mean(axis=0).tolist(),
+        feature_scale=np.where(varies, features.std(axis=0), 0).tolist(),
+        feature_low=features.min(axis=0).tolist(),
+        feature_high=features.max(axis=0).tolist(),
+        targets=list(TARGETS),
+        target_mean=logs.mean(axis=0).tolist(),
+        target_scale=np.where(spread > 0, spread, 1.0).tolist(),
+        hidden_sizes=list(hidden_sizes),
+        dropout=dropout,
+        split=split,
+        seen_groups=list(seen_groups),
+        dataset_hash=dataset_hash,
+    )
 
 
 class TensetMlpPredictor:
@@ -33,26 +122,21 @@ class TensetMlpPredictor:
 
         Raises: PredictorError: the folder holds no such predictor, or a damaged one.
         """
-        try:
-            card = read_card(folder / CARD_FILE)
-            network = CostMlp(len(card.features), len(card.targets), card.hidden_sizes, card.dropout)
-            load_weights(network, folder / WEIGHTS_FILE)
-        except (OSError, ValueError) as error:
-            if isinstance(error, PredictorError):
-                raise
-            raise PredictorError(
-                f"a predictor's folder must hold {CARD_FILE} and {WEIGHTS_FILE}, got "
-                f"{str(error).splitlines()[0]} ({folder})"
-            ) from error
-        return cls(card, network)
+        return PREDICTOR.load(folder)
 
     @property
     def targets(self) -> tuple[str, ...]:
         """Names of the predicted label columns."""
         return tuple(self.card.targets)
 
+    @property
+    def files(self) -> ModelFiles:
+        """The predictor as plain data."""
+        arrays = {name: tensor.numpy() for name, tensor in self.network.state_dict().items()}
+        return ModelFiles(card=self.card.model_dump(mode="json"), arrays=arrays)
+
     def predict(self, queries: Sequence[Query]) -> list[Estimate]:
-        """One estimate a query, in order.
+        """One estimate per query, in order.
 
         Raises: PredictorError: a query cannot be read; the message names its row, from 0.
         """
@@ -75,15 +159,9 @@ class TensetMlpPredictor:
             key = (query.source, query.top)
             if key not in self._facts:
                 self._facts[key] = facts_of(query.source, query.top)
-            row = features_of(self._facts[key], query)
+            return features_of(self._facts[key], query)
         except ValueError as error:  # every engine's refusal of bad input is one
             raise PredictorError(f"row {index}: {error}") from error
-        missing = [n for n in self.card.features if n not in row]
-        if missing:
-            raise PredictorError(
-                f"features must be ones this version computes, got {', '.join(missing)}; train again"
-            )
-        return row
 
     def _estimate(self, row: Matrix, values: Matrix) -> Estimate:
         outside = self.card.outside(row)
@@ -92,3 +170,17 @@ class TensetMlpPredictor:
             confidence=float(1 - len(outside) / np.size(row)),
             outside_training=outside,
         )
+
+
+def load(files: ModelFiles) -> TensetMlpPredictor:
+    """The predictor of its files.
+
+    Raises: PredictorError: it was trained on another set of features. ValueError: not such a predictor.
+    """
+    feature_set = files.card.get("feature_set")
+    if feature_set != FEATURE_SET:
+        raise PredictorError(f"feature set {feature_set} is not {FEATURE_SET}, this version's; train again")
+    card = ModelCard.model_validate(files.card)
+    network = CostMlp(len(card.features), len(card.targets), card.hidden_sizes, card.dropout)
+    network.load_state_dict({name: torch.from_numpy(values) for name, values in files.arrays.items()})
+    return TensetMlpPredictor(card, network.eval())

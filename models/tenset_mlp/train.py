@@ -1,193 +1,165 @@
-"""Training as one function: a data folder in, a model folder and leaderboard rows out.
-
-Learning frameworks are imported only when there is something to train.
-"""
+"""Training: labelled designs to normalised features and log targets, and a network fitted to them."""
 
 from __future__ import annotations
 
-import json
-import math
-import shutil
-import tempfile
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from importlib.metadata import version
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from models.base import TrainOutcome
+import numpy as np
+import torch
+from torch import Tensor
+from torch.utils.data import BatchSampler, RandomSampler, TensorDataset
+
+from models.base import Trained
+from models.catalogue import TrainingInput
 from models.labelled import (
     PARTS,
     TARGETS,
+    DatasetError,
     LabelledDesign,
     Selection,
-    hash_dataset,
     load_labelled_designs,
 )
-from models.leaderboard import Prediction, leaderboard_rows
-from models.tenset_mlp.features import FEATURE_CHOICES
-from pipelines.identity import canonical_json, content_hash, text_sha256
-from pipelines.schemas import LeaderboardRow
-from pipelines.sealing import read_sealed, write_sealed
-
-if TYPE_CHECKING:
-    from models.tenset_mlp.data import DesignMatrices
-    from models.tenset_mlp.fit import Fit
-    from models.tenset_mlp.scaling import Matrix, ModelCard
-
-NAME = "tenset-mlp"
-OUTCOME_FILE = "outcome.json"
-PREDICTIONS_FILE = "predictions.json"
-PYFUNC_SCRIPT = Path(__file__).with_name("pyfunc.py")
+from models.leaderboard import Prediction
+from models.tenset_mlp import TrainOptions
+from models.tenset_mlp.features import COMPACT, ProgramFacts, facts_of, features_of
+from models.tenset_mlp.network import CostMlp, TensetMlp, untrained_network
+from models.tenset_mlp.predictor import Matrix, ModelCard, TensetMlpPredictor, make_card
+from models.training import Fit, fit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrainOptions:
-    """How to train.
+class DesignMatrices:
+    """Features and labels of designs.
 
     Attributes:
-        split, tool, liberty: see models.labelled.Selection.
-        features: compact for a few programs, full for many.
-        hidden_sizes: width of each hidden layer.
-        dropout: share of hidden units silenced in training, 0 to below 1.
-        learning_rate, weight_decay: of AdamW.
-        batch_size: designs a step.
-        max_epochs: passes over the training part.
-        patience: epochs without a better validation loss before stopping.
-        stopping_groups: groups the validation part must have for its loss to stop training; with
-            fewer, every epoch is run, for one odd kernel must not say when to stop.
-        bootstrap_resamples: draws behind each leaderboard interval.
+        names: feature names, in column order.
+        features: (designs, features).
+        targets: (designs, targets), in the order of TARGETS and their units.
+        parts: side of the split of every design.
     """
 
-    split: str = "by_kernel_v1"
-    tool: str | None = None
-    liberty: str | None = None
-    features: str = "compact"
-    hidden_sizes: Sequence[int] = (64, 64)
-    dropout: float = 0.1
-    learning_rate: float = 3e-3
-    weight_decay: float = 1.0
-    batch_size: int = 32
-    max_epochs: int = 150
-    patience: int = 60
-    stopping_groups: int = 3
-    bootstrap_resamples: int = 1000
+    names: tuple[str, ...]
+    features: Matrix
+    targets: Matrix
+    parts: tuple[str, ...]
 
-    def __post_init__(self) -> None:
-        """Raises: ValueError: an option outside its range."""
-        object.__setattr__(self, "hidden_sizes", tuple(self.hidden_sizes))
-        choices = f"one of {', '.join(FEATURE_CHOICES)}"
-        _require("features", self.features, self.features in FEATURE_CHOICES, choices)
-        for size in self.hidden_sizes:
-            _require("a hidden size", size, size >= 1, "at least 1")
-        _require("dropout", self.dropout, 0 <= self.dropout < 1, "from 0 to below 1")
-        for name in ("learning_rate", "batch_size", "max_epochs", "patience", "stopping_groups"):
-            value = getattr(self, name)
-            _require(name, value, 0 < value < math.inf, "above 0")
-        decay, draws = self.weight_decay, self.bootstrap_resamples
-        _require("weight_decay", decay, 0 <= decay < math.inf, "at least 0")
-        _require("bootstrap_resamples", draws, draws >= 1, "at least 1")
-
-    @property
-    def selection(self) -> Selection:
-        """Which labels, and which split."""
-        return Selection(split=self.split, tool=self.tool, liberty=self.liberty)
+    def rows_of(self, part: str) -> np.ndarray:
+        """Indices of the designs of one part."""
+        return np.flatnonzero(np.asarray(self.parts) == part)
 
 
-def training_key(data_dir: Path, options: TrainOptions, seed: int) -> str:
-    """Hash of all that a training depends on: tables, options, seed, code and libraries.
+def train(data: TrainingInput) -> Trained:
+    """Train on the frozen split.
 
-    Raises: DatasetError: a table is missing.
+    Raises: DatasetError: the tables cannot be trained on. SchemaError: a table file is damaged.
     """
-    room = Path(__file__).parents[1]
-    sources = sorted([*room.glob("*.py"), *Path(__file__).parent.glob("*.py")])
-    code = {str(path.relative_to(room)): text_sha256(path.read_text()) for path in sources}
-    tools = {name: version(name) for name in ("torch", "lightning", "numpy")}
-    return content_hash(NAME, hash_dataset(data_dir), asdict(options), seed, code, tools)
-
-
-def train_tenset_mlp(data_dir: Path, options: TrainOptions, *, seed: int) -> TrainOutcome:
-    """Train on the frozen split, or return the outcome of the same training done before.
-
-    The outcome stands under `<data_dir>/models/tenset-mlp/<key>/`, written whole or not at all.
-
-    Args:    data_dir: folder that holds `tables/`. seed: of weights, dropout, batches and
-             intervals. reader: where facts of a source come from; the foundry's front end by
-    default. Returns: leaderboard rows of all parts, the model folder and the training curves.
-    Raises:  DatasetError: the tables cannot be trained on. SchemaError: a table file is damaged.
-    """
-    key = training_key(data_dir, options, seed)
-    folder = data_dir / "models" / NAME / key
-    done = _read_outcome(folder, data_dir, options)
-    return done or _train(data_dir, options, seed, key, folder)
-
-
-def _require(name: str, value: Any, holds: bool, rule: str) -> None:
-    if not holds:
-        raise ValueError(f"{name} must be {rule}, got {value!r}")
-
-
-def _train(
-    data_dir: Path,
-    options: TrainOptions,
-    seed: int,
-    key: str,
-    folder: Path,
-) -> TrainOutcome:
-    from models.tenset_mlp.data import matrices_of
-    from models.tenset_mlp.fit import fit_network
-    from models.tenset_mlp.predictor import TensetMlpPredictor
-
-    dataset_hash = hash_dataset(data_dir)
-    designs = load_labelled_designs(data_dir, options.selection)
+    options: TrainOptions = data.options
+    data_dir, *more = data.data_dirs
+    if more:
+        raise DatasetError(f"labels are read from one folder of tables, not from {len(more) + 1}")
+    selection = Selection(split=options.split, tool=options.tool, liberty=options.liberty)
+    designs = load_labelled_designs(data_dir, selection)
     matrices = matrices_of(designs, options.features)
-    card = _card(designs, matrices, options, dataset_hash)
-    groups = len({d.group for d in designs if d.part == "validation"})
-    fit = fit_network(
-        matrices,
-        card,
-        learning_rate=options.learning_rate,
-        weight_decay=options.weight_decay,
-        batch_size=options.batch_size,
-        max_epochs=options.max_epochs,
-        patience=options.patience if groups >= options.stopping_groups else None,
-        seed=seed,
-    )
-    predicted = TensetMlpPredictor(card, fit.network).predict_matrix(matrices.features)
-    predictions = _predictions(designs, predicted)
-    rows = leaderboard_rows(
-        predictions,
-        predictor=NAME,
-        version=key,
+    rows = matrices.rows_of("train")
+    card = make_card(
+        matrices.names,
+        matrices.features[rows],
+        matrices.targets[rows],
+        hidden_sizes=options.hidden_sizes,
+        dropout=options.dropout,
         split=options.split,
-        resamples=options.bootstrap_resamples,
-        seed=seed,
+        seen_groups=sorted({d.group for d in designs if d.part in ("train", "validation")}),
+        dataset_hash=data.dataset_hash,
     )
-    outcome = TrainOutcome(
-        predictor=NAME,
-        key=key,
-        folder=folder,
-        pyfunc_script=PYFUNC_SCRIPT,
-        data_dir=data_dir,
-        dataset_hash=dataset_hash,
-        selection=options.selection,
-        seed=seed,
-        parameters=_parameters(options, seed),
-        seen_groups=tuple(card.seen_groups),
-        curves={name: tuple(curve) for name, curve in fit.curves.items()},
-        leaderboard=tuple(rows),
+    groups = len({d.group for d in designs if d.part == "validation"})
+    fitted = fit_network(
+        matrices, card, data, patience=options.patience if groups >= options.stopping_groups else None
+    )
+    predictor = TensetMlpPredictor(card, fitted.network)
+    return Trained(
+        files=predictor.files,
+        seen_groups=card.seen_groups,
+        curves=fitted.curves,
         summary={
-            "kept_epoch": float(fit.epoch),
+            "kept_epoch": float(fitted.epoch),
             **{f"{part}_designs": float(len(matrices.rows_of(part))) for part in PARTS},
         },
-        cached=False,
+        predictions=_predictions(designs, predictor.predict_matrix(matrices.features)),
+        split=options.split,
+        resamples=options.bootstrap_resamples,
     )
-    _write_outcome(outcome, card, fit, predictions)
-    return outcome
+
+
+def matrices_of(designs: Sequence[LabelledDesign], choice: str) -> DesignMatrices:
+    """Features of every design, each program's source read once.
+
+    Args:   choice: of FEATURE_CHOICES.
+    Raises: DatasetError: a labelled design's source or directives cannot be read.
+    """
+    facts: dict[str, ProgramFacts] = {}
+    rows: list[dict[str, float]] = []
+    for design in designs:
+        query = design.query
+        try:
+            if design.program_id not in facts:
+                facts[design.program_id] = facts_of(query.source, query.top, design.loops)
+            rows.append(features_of(facts[design.program_id], query))
+        except ValueError as error:
+            raise DatasetError(f"no features of design {design.design_id}: {error}") from error
+    names = COMPACT if choice == "compact" else tuple(rows[0])
+    return DesignMatrices(
+        names=names,
+        features=np.array([[row[n] for n in names] for row in rows], dtype=np.float64),
+        targets=np.array([[d.labels[t] for t in TARGETS] for d in designs], dtype=np.float64),
+        parts=tuple(d.part for d in designs),
+    )
+
+
+def fit_network(
+    matrices: DesignMatrices, card: ModelCard, data: TrainingInput, *, patience: int | None
+) -> Fit[CostMlp]:
+    """Fit a network to the training part; the test part is never handed to the trainer.
+
+    Args: patience: see `models.training.fit`.
+    """
+    options: TrainOptions = data.options
+    features = torch.from_numpy(card.normalise(matrices.features))
+    targets = torch.from_numpy(card.normalise_targets(matrices.targets))
+    parts = {
+        part: TensorDataset(features[rows], targets[rows])  # (rows, features), (rows, targets)
+        for part in ("train", "validation")
+        for rows in [torch.from_numpy(matrices.rows_of(part))]
+    }
+    generator = torch.Generator().manual_seed(data.seed)
+    order = BatchSampler(
+        RandomSampler(parts["train"], generator=generator), options.batch_size, drop_last=False
+    )
+
+    def batches(epoch: int) -> Iterator[tuple[Tensor, ...]]:
+        del epoch
+        return (parts["train"][rows] for rows in order)
+
+    def build() -> TensetMlp:
+        sizes = (len(card.features), len(card.targets), card.hidden_sizes, card.dropout)
+        network = untrained_network(*sizes, data.seed)
+        return TensetMlp(network, learning_rate=options.learning_rate, weight_decay=options.weight_decay)
+
+    return fit(
+        build,
+        batches,
+        epochs=options.max_epochs,
+        seed=data.seed,
+        validation=[parts["validation"][:]] if len(parts["validation"]) else [],
+        patience=patience,
+        generator=generator,
+        on_epoch=data.on_epoch,
+        checkpoint=data.checkpoint,
+    )
 
 
 def _predictions(designs: Sequence[LabelledDesign], predicted: Matrix) -> list[Prediction]:
-    """One record a design and target; predicted: (designs, targets)."""
+    """One record per design and target; predicted: (designs, targets)."""
     return [
         Prediction(
             design_id=design.design_id,
@@ -200,99 +172,3 @@ def _predictions(designs: Sequence[LabelledDesign], predicted: Matrix) -> list[P
         for i, design in enumerate(designs)
         for j, target in enumerate(TARGETS)
     ]
-
-
-def _card(
-    designs: Sequence[LabelledDesign],
-    matrices: DesignMatrices,
-    options: TrainOptions,
-    dataset_hash: str,
-) -> ModelCard:
-    """Normalisation from the training part; groups that training or stopping looked at."""
-    from models.tenset_mlp.scaling import make_card
-
-    rows = matrices.rows_of("train")
-    return make_card(
-        matrices.names,
-        matrices.features[rows],
-        matrices.targets[rows],
-        hidden_sizes=options.hidden_sizes,
-        dropout=options.dropout,
-        split=options.split,
-        seen_groups=sorted({d.group for d in designs if d.part in ("train", "validation")}),
-        dataset_hash=dataset_hash,
-    )
-
-
-def _parameters(options: TrainOptions, seed: int) -> dict[str, str | int | float]:
-    values = {**asdict(options), "hidden_sizes": "x".join(map(str, options.hidden_sizes))}
-    return {**{k: "only one" if v is None else v for k, v in values.items()}, "seed": seed}
-
-
-def _write_outcome(
-    outcome: TrainOutcome, card: ModelCard, fit: Fit, predictions: Sequence[Prediction]
-) -> None:
-    """Write every file beside the final folder, then move the folder into place."""
-    from models.tenset_mlp.network import weights_bytes
-    from models.tenset_mlp.predictor import CARD_FILE, WEIGHTS_FILE
-    from models.tenset_mlp.scaling import card_bytes
-
-    files = {
-        CARD_FILE: card_bytes(card),
-        WEIGHTS_FILE: weights_bytes(fit.network),
-        PREDICTIONS_FILE: canonical_json([asdict(p) for p in predictions]).encode(),
-    }
-    record = {
-        "dataset_hash": outcome.dataset_hash,
-        "seed": outcome.seed,
-        "seen_groups": outcome.seen_groups,
-        "curves": outcome.curves,
-        "summary": outcome.summary,
-        "leaderboard": [asdict(row) for row in outcome.leaderboard],
-        "files": {name: _sha256(content) for name, content in files.items()},
-    }
-    outcome.folder.parent.mkdir(parents=True, exist_ok=True)
-    scratch = Path(tempfile.mkdtemp(dir=outcome.folder.parent, prefix=".unfinished-"))
-    try:
-        for name, content in files.items():
-            (scratch / name).write_bytes(content)
-        write_sealed(scratch / OUTCOME_FILE, canonical_json(record).encode())
-        scratch.chmod(0o755)
-        shutil.rmtree(outcome.folder, ignore_errors=True)  # a damaged earlier one
-        scratch.replace(outcome.folder)
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
-
-
-def _read_outcome(folder: Path, data_dir: Path, options: TrainOptions) -> TrainOutcome | None:
-    """The outcome in a folder, or None when it is absent, unfinished or damaged."""
-    try:
-        content = read_sealed(folder / OUTCOME_FILE)
-        if content is None:
-            return None
-        record = json.loads(content)
-        for name, digest in record["files"].items():
-            if _sha256((folder / name).read_bytes()) != digest:
-                return None
-        return TrainOutcome(
-            predictor=NAME,
-            key=folder.name,
-            folder=folder,
-            pyfunc_script=PYFUNC_SCRIPT,
-            data_dir=data_dir,
-            dataset_hash=record["dataset_hash"],
-            selection=options.selection,
-            seed=record["seed"],
-            parameters=_parameters(options, record["seed"]),
-            seen_groups=tuple(record["seen_groups"]),
-            curves={name: tuple(curve) for name, curve in record["curves"].items()},
-            leaderboard=tuple(LeaderboardRow(**row) for row in record["leaderboard"]),
-            summary=record["summary"],
-            cached=True,
-        )
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-
-
-def _sha256(content: bytes) -> str:
-    return text_sha256(content.hex())

@@ -12,6 +12,7 @@ from pipelines.schemas.leaderboard import LeaderboardRow
 from pipelines.schemas.network import NetworkFlowRow, NetworkHopRow, NetworkRunRow
 from pipelines.schemas.pragmas import PragmaDesignRow
 from pipelines.schemas.programs import ProgramRow, SplitRow
+from pipelines.schemas.promotions import PROMOTION_DECISIONS, PromotionRow
 from pipelines.schemas.records import FORMATS, RecordRow
 from pipelines.schemas.reports import ProgramFactsRow, StageReportRow
 from pipelines.schemas.status import INFEASIBLE, OK, REJECTED, STATUSES, TIMEOUT, TOOL_ERROR, is_lasting
@@ -34,6 +35,7 @@ __all__ = [
     "FORMATS",
     "INFEASIBLE",
     "OK",
+    "PROMOTION_DECISIONS",
     "REJECTED",
     "STATUSES",
     "TIMEOUT",
@@ -53,6 +55,7 @@ __all__ = [
     "PragmaDesignRow",
     "ProgramFactsRow",
     "ProgramRow",
+    "PromotionRow",
     "RecordRow",
     "Reference",
     "RunRow",

@@ -23,6 +23,7 @@ from assets.steps import features as features_step
 from assets.steps import labels as labels_step
 from assets.steps import predictors as predictors_step
 from assets.steps import records as records_step
+from models.catalogue import PredictorSpec
 from models.registry import Registration
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,7 +32,6 @@ FAKES = {
     labels_step: ("label_designs", "cross_check_designs"),
     features_step: ("extract_features",),
     records_step: ("runtime_data",),
-    predictors_step: ("train_tenset_mlp",),
     pipelines.network.runs: ("simulate_runs",),
     pipelines.pragmas.search: ("explore_suite",),
 }
@@ -40,23 +40,25 @@ FAKES = {
 @pytest.fixture
 def engines(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Replace the engines that need tools or minutes; returns what registering was told."""
-    told = SimpleNamespace(tags=None, corrections=0)
+    told = SimpleNamespace(tags=None, may_promote=None, shipped=0)
 
-    def register(outcome: Any, store: Any, tags: Any) -> Registration:
-        told.tags = dict(tags)
+    def register(outcome: Any, store: Any, *, may_promote: bool, tags: Any) -> Registration:
+        told.tags, told.may_promote = dict(tags), may_promote
         return Registration(
             name="tenset-mlp", version="1", became_champion=True, is_champion=True, reason="first"
         )
 
-    def register_correction(store: Any) -> str:
-        told.corrections += 1
-        return "1"
+    def register_shipped(store: Any) -> list[Registration]:
+        told.shipped += 1
+        return []
 
     for module, names in FAKES.items():
         for name in names:
             monkeypatch.setattr(module, name, getattr(foundry_fakes, name))
-    monkeypatch.setattr(predictors_step, "register_candidate", register)
-    monkeypatch.setattr(predictors_step, "register_correction", register_correction)
+    monkeypatch.setattr(PredictorSpec, "train", foundry_fakes.train)
+    monkeypatch.setattr(predictors_step, "register", register)
+    monkeypatch.setattr(predictors_step, "register_shipped", register_shipped)
+    monkeypatch.setattr(predictors_step, "promotion_rows", lambda store: [])
     return told
 
 

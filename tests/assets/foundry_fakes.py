@@ -7,6 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from models.catalogue import PredictorSpec
 from pipelines.features import FeatureTables
 from pipelines.identity import content_hash
 from pipelines.labelling import DesignTables, LabelTables
@@ -325,9 +326,9 @@ def explore_suite(
     return [make_pragma_design(name, step) for name in names for step in (0, 1)]
 
 
-def train_tenset_mlp(data_dir: Path, options: Any, *, seed: int) -> Any:
+def train(spec: PredictorSpec, data_dir: Path, options: Any, *, seed: int) -> Any:
     row = LeaderboardRow(
-        predictor="tenset-mlp",
+        predictor=spec.name,
         version="v",
         target="area_um2",
         split=options.split,

@@ -20,7 +20,8 @@ from assets.language_models import (
 )
 from assets.settings import Settings, ignore_progress
 from models.folder_lm import FolderProvider, check_folder
-from models.program_lm import EditOptions, EmbeddedProvider, TrainingOptions
+from models.program_lm import EditOptions, TrainingOptions
+from models.program_lm.provider import EmbeddedProvider
 from pipelines.programs import ProgramError
 from pipelines.programs.llm import (
     CheckLimits,

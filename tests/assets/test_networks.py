@@ -256,7 +256,7 @@ def test_a_group_that_fails_stops_no_other_table(
     assert overview.rows["leaderboard"] == 1
     recorded = {path.rpartition("/")[2] for path in report.hashes}
     assert recorded == set(overview.rows) - set(TABLES)
-    assert engines.corrections == 0
+    assert engines.shipped == 0
 
 
 def test_networks_do_not_wait_for_programs(
@@ -270,15 +270,15 @@ def test_networks_do_not_wait_for_programs(
     assert report.problems[0] == "designs stencil: a design must be made, got none"
     assert f"data/tables/{TABLES[0]}" in report.hashes
     assert survey(settings.deployment).rows["network_hops"] == 8
-    assert engines.corrections == 1
+    assert engines.shipped == 1
 
 
-def test_a_run_without_networks_registers_no_correction(
+def test_a_run_without_networks_registers_no_shipped_weights(
     settings: Settings, instance: dg.DagsterInstance, engines: Any
 ) -> None:
     few = _with(settings, "programs.suites=[stencil]", *NO_GROUPS)
     assert _run(few, instance).problems == []
-    assert engines.corrections == 0
+    assert engines.shipped == 0
 
 
 def test_the_correction_s_asset_registers_it_once(settings: Settings, instance: dg.DagsterInstance) -> None:
@@ -302,7 +302,7 @@ def test_the_correction_s_asset_registers_it_once(settings: Settings, instance: 
 def test_a_registry_that_cannot_be_reached_is_a_problem_of_the_run(
     settings: Settings, instance: dg.DagsterInstance, engines: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(store: Any) -> str:
+    def refuse(store: Any) -> None:
         raise FileNotFoundError("a registry must be there, got none")
 
     monkeypatch.setattr(predictors_step, "register_correction", refuse)

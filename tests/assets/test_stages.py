@@ -8,6 +8,7 @@ from foundry_fakes import make_label, plan_designs
 
 from assets.dvc_stages import dvc_yaml
 from assets.errors import FoundryError
+from assets.overview import environment_problems
 from assets.settings import Settings, ignore_progress
 from assets.step import count_failures
 from assets.steps import STEPS, step_named, steps_of
@@ -59,6 +60,14 @@ def test_engines_are_given_what_the_configuration_says(settings: Settings) -> No
     assert label_options(settings).workers == 1
     assert label_options(settings).data_seeds == (0,)
     assert settings.cache.folder == settings.deployment.cache_dir
+
+
+def test_a_long_reason_keeps_what_blames_the_machine(settings: Settings) -> None:
+    programs = kernel_programs(suites=("stencil",), sizes=("small",))
+    design = plan_designs(programs, configuration_space(settings), on_progress=ignore_progress).designs[0]
+    reason = f"a netlist is no JSON: {'x' * 100} at (); No space left on device: 0 bytes"
+    failures = count_failures("labels", [make_label(design, status="tool_error", reason=reason)])
+    assert environment_problems(failures) == [f"1 labels failed: {reason[:100]} ... No space left"]
 
 
 def test_failures_are_counted_by_table_status_and_reason(settings: Settings) -> None:

@@ -18,7 +18,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from assets.language_models import read_prompt
-from models.program_lm import EmbeddedProvider, TrainingOptions
+from models.program_lm import TrainingOptions
+from models.program_lm.provider import EmbeddedProvider
 from pipelines.cache import ContentCache
 from pipelines.programs.ast import AstOptions, ast_program
 from pipelines.programs.dataflow import DataflowOptions, dataflow_program

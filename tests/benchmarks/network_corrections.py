@@ -30,16 +30,11 @@ from numpy.typing import NDArray
 from scipy.stats import wasserstein_distance
 from sklearn.ensemble import HistGradientBoostingRegressor
 
-from models.queue_correction import (
-    Correction,
-    SimulatedRun,
-    corrected_waits,
-    read_runs,
-    rtt_quantiles_s,
-    shipped_correction,
-)
+from models.queue_correction.correction import Correction, corrected_waits, shipped_correction
+from models.queue_correction.data import SimulatedRun, read_runs
 from models.queue_correction.features import SMALL_WAIT
 from models.queue_correction.paper_trees import PaperTrees, Rows, fit_trees, random_rows
+from models.queue_correction.tails import rtt_quantiles_s
 from models.queue_correction.train import train_correction
 from pipelines.network.queueing import FlowLatency, flow_latency, stream_waits
 
@@ -178,7 +173,8 @@ def main() -> None:
     groups = chosen.groups.split(",")
     print(f"Machine: {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}.\n")
     start = time.perf_counter()
-    small = train_correction({chosen.tables: ["sampled-16"], chosen.long: LONG_16})
+    of_small = [*read_runs(chosen.tables, ["sampled-16"]), *read_runs(chosen.long, LONG_16)]
+    small = train_correction(of_small, ["sampled-16", *LONG_16])
     middle = time.perf_counter()
     grid = list(read_runs(chosen.tables, groups))
     paper = fit_trees(grid, rows=random_rows(0), seed=0)

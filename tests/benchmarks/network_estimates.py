@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from models.queue_correction import Correction, corrected_waits, shipped_correction
+from models.queue_correction.correction import Correction, corrected_waits, shipped_correction
 from pipelines.network.queueing import ESTIMATES, flow_latency, model_network, stream_waits
 from pipelines.network.simulation import (
     Scenario,

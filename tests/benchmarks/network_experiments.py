@@ -43,7 +43,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from models.queue_correction import Correction, corrected_waits, read_runs, shipped_correction
+from models.queue_correction.correction import Correction, corrected_waits, shipped_correction
+from models.queue_correction.data import read_runs
 from pipelines.identity import content_hash
 from pipelines.network.queueing import (
     ESTIMATES,

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from models.queue_correction import corrected_waits, shipped_correction
+from models.queue_correction.correction import corrected_waits, shipped_correction
 from pipelines.network.queueing import flow_latency, model_network, stream_waits
 from pipelines.network.simulation import SimulationOptions, make_scenario, simulate
 from pipelines.network.topology import FatTree, Topology, fat_tree

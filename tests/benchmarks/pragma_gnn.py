@@ -31,14 +31,9 @@ import torch
 from numpy.typing import NDArray
 from scipy.stats import kendalltau, spearmanr
 
-from models.pragma_gnn import (
-    FitOptions,
-    MeasuredDesign,
-    fit_pragma_gnn,
-    folds_of_programs,
-    split_by_configuration,
-    vendor_designs,
-)
+from models.pragma_gnn import FitOptions
+from models.pragma_gnn.data import MeasuredDesign, folds_of_programs, split_by_configuration, vendor_designs
+from models.pragma_gnn.train import fit_pragma_gnn
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import Target, read_target
 from pipelines.pragmas.summary import Summary

@@ -23,8 +23,10 @@ from statistics import geometric_mean
 
 import torch
 
-from models.pragma_gnn import FitOptions, MeasuredDesign, fit_pragma_gnn, folds_of_programs
+from models.pragma_gnn import FitOptions
+from models.pragma_gnn.data import MeasuredDesign, folds_of_programs
 from models.pragma_gnn.predictor import PragmaGnnPredictor
+from models.pragma_gnn.train import fit_pragma_gnn
 from pipelines.pragmas import Summary
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import Target, bound, read_target

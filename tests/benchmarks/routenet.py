@@ -23,18 +23,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from models.queue_correction import SimulatedRun, corrected_waits, read_runs, shipped_correction
-from models.queue_correction.correction import SHIPPED
-from models.routenet import (
-    FitOptions,
-    RouteNetPredictor,
-    fit_routenet,
-    read_routenet,
-    routenet_bytes,
-    training_examples,
-)
+from models.model_files import model_bytes, write_folder
+from models.queue_correction.correction import corrected_waits, shipped_correction
+from models.queue_correction.data import SimulatedRun, read_runs
+from models.routenet import PREDICTOR, FitOptions
+from models.routenet.network import RouteNetPredictor
+from models.routenet.train import fit_routenet, training_examples
 from pipelines.network.queueing import ESTIMATES, flow_latency, stream_waits
-from pipelines.schemas import write_bytes_atomically
 
 TRAINED_ON = ("sampled-16", "sampled-54", "sampled-two-tier")
 ASKED = ("grid-16", "grid-128", "grid-432")
@@ -58,14 +53,13 @@ def train(tables: Path, options: FitOptions, seed: int) -> RouteNetPredictor:
 def answers(run: SimulatedRun, predictor: RouteNetPredictor) -> dict[str, NDArray[np.float64]]:
     """Mean round trips by every means there is."""
     found = {name: flow_latency(run.model, stream_waits(run.model, name)).rtt_s for name in ESTIMATES}
-    if SHIPPED.is_file():
-        found["corrected"] = flow_latency(run.model, corrected_waits(run.model, shipped_correction())).rtt_s
+    found["corrected"] = flow_latency(run.model, corrected_waits(run.model, shipped_correction())).rtt_s
     return found | {"RouteNet": predictor.predict(run.model)}
 
 
 def errors(tables: Path, groups: Sequence[str], predictor: RouteNetPredictor) -> list[str]:
     """Print the table of errors; rows of the table of times."""
-    means = [*ESTIMATES, *(["corrected"] if SHIPPED.is_file() else []), "RouteNet"]
+    means = [*ESTIMATES, "corrected", "RouteNet"]
     print(f"| group | arrivals | load | runs | {' | '.join(means)} |")
     print("| --- | --- | --- | --- |" + " --- |" * len(means))
     times: list[str] = []
@@ -110,13 +104,13 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     chosen = parser.parse_args()
     torch.set_num_threads(1)
-    if chosen.predictor is not None and chosen.predictor.is_file():
-        predictor = read_routenet(chosen.predictor)
+    if chosen.predictor is not None and chosen.predictor.is_dir():
+        predictor = PREDICTOR.load(chosen.predictor)
         print(f"{predictor.parameter_count} parameters; {predictor.about}.\n", flush=True)
     else:
         predictor = train(chosen.tables, FitOptions(epochs=chosen.epochs), chosen.seed)
         if chosen.predictor is not None:
-            write_bytes_atomically(chosen.predictor, routenet_bytes(predictor))
+            write_folder(chosen.predictor, model_bytes(PREDICTOR.name, predictor.files))
     times = errors(chosen.tables, chosen.groups, predictor)
     print("\n| group | flows of the largest run | answer |\n| --- | --- | --- |")
     print("\n".join(times))

@@ -117,31 +117,32 @@ def predictors(folder: Path) -> list[Kind]:
     from labelled_nests import NESTS, QUICK, write_tables
 
     from models.base import PredictorError
-    from models.queue_correction.correction import SHIPPED, read_correction
-    from models.tenset_mlp import train_tenset_mlp
+    from models.queue_correction import PREDICTOR as QUEUE_CORRECTION
+    from models.tenset_mlp import PREDICTOR as TENSET_MLP
     from models.tenset_mlp.predictor import TensetMlpPredictor
 
     data, options = write_tables(folder / "data", NESTS), replace(QUICK, max_epochs=2)
-    trained = train_tenset_mlp(data, options, seed=1).folder
+    trained = TENSET_MLP.train(data, options, seed=1).folder
 
     def answers() -> Any:
         predictor = TensetMlpPredictor.load(trained)
         return predictor.card, {k: v.tolist() for k, v in predictor.network.state_dict().items()}
 
     def outcome() -> Any:
-        found = train_tenset_mlp(data, options, seed=1)
+        found = TENSET_MLP.train(data, options, seed=1)
         return found.summary, found.leaderboard, found.curves
 
     def correction() -> str:
-        return repr(read_correction(copy))
+        return repr(QUEUE_CORRECTION.load(copy))
 
-    copy = folder / SHIPPED.name
-    shutil.copy(SHIPPED, copy)
-    served = [trained / "model.json", trained / "weights.npz"]
+    copy = folder / "correction"
+    shutil.copytree(QUEUE_CORRECTION.shipped_folder, copy)
+    served = [trained / "model.json", trained / "weights.safetensors"]
+    corrected = [copy / "model.json", copy / "weights.safetensors"]
     return [
         Kind(name="predictor (tenset-mlp)", files=served, read=answers, errors=(PredictorError,)),
         Kind(name="outcome of a training", files=[trained / "outcome.json"], read=outcome),
-        Kind(name="predictor (queue-correction)", files=[copy], read=correction, errors=(PredictorError,)),
+        Kind(name="predictor (queue-correction)", files=corrected, read=correction, errors=(PredictorError,)),
     ]
 
 

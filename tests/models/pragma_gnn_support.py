@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from itertools import product
 
-from models.pragma_gnn import FitOptions, MeasuredDesign
+from models.pragma_gnn import FitOptions
+from models.pragma_gnn.data import MeasuredDesign
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import bound, read_target
 from pipelines.pragmas.configuration import COARSE, FINE, OFF, Configuration, LoopChoice

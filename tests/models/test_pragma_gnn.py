@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from pragma_gnn_support import QUICK, SUMMARIES, TARGET, configurations, designs
+from pragma_gnn_support import PRODUCT, QUICK, SUMMARIES, TARGET, configurations, designs
 
 from models.base import PredictorError
-from models.pragma_gnn import (
-    PragmaGnnPredictor,
-    fit,
-    fit_pragma_gnn,
-    pragma_gnn_bytes,
-    read_pragma_gnn,
-)
+from models.model_files import model_bytes, write_folder
+from models.pragma_gnn import PREDICTOR
 from models.pragma_gnn.choices import LOOP_FEATURES, describe_choices
 from models.pragma_gnn.graph import EDGES, NODE_FEATURES, ProgramGraph, program_graph
-from models.pragma_gnn.network import PragmaGnn
-from models.pragma_gnn.tensors import choice_tensors, program_tensors
+from models.pragma_gnn.network import PragmaGnn, choice_tensors, program_tensors
+from models.pragma_gnn.predictor import PragmaGnnPredictor
+from models.pragma_gnn.train import apart_of, fit_pragma_gnn
 from pipelines.pragmas import Configuration, LoopChoice, PragmaError
 from pipelines.pragmas.configuration import FINE
 
@@ -193,33 +188,33 @@ def test_the_same_seed_gives_the_same_bytes() -> None:
     def trained(seed: int) -> bytes:
         options = replace(QUICK, validation_share=0.3, members=2)
         found = fit_pragma_gnn(designs(*PROGRAMS), SUMMARIES, TARGET, options, seed=seed, about="x")
-        return pragma_gnn_bytes(found)
+        return model_bytes("pragma-gnn", found.files)["weights.safetensors"]
 
     first = trained(1)
     assert first == trained(1)
     assert first != trained(2)
 
 
-def test_training_stops_when_validation_gets_no_better(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_training_stops_when_validation_gets_no_better() -> None:
     epochs: list[int] = []
-    original = fit._Best.on_validation_end
-
-    def counted(self: fit._Best, trainer: object, module: object) -> None:
-        epochs.append(1)
-        self._least = 0.0  # nothing is better than this
-        original(self, trainer, module)  # pyright: ignore[reportArgumentType]
-
-    monkeypatch.setattr(fit._Best, "on_validation_end", counted)
-    options = replace(QUICK, validation_share=0.3, epochs=9, patience=2)
-    fit_pragma_gnn(designs("scale"), SUMMARIES, TARGET, options, seed=1, about="")
-    assert len(epochs) == 2
+    options = replace(QUICK, validation_share=0.3, epochs=30, patience=2, learning_rate=0.3)
+    fit_pragma_gnn(
+        designs("scale"),
+        SUMMARIES,
+        TARGET,
+        options,
+        seed=1,
+        about="",
+        on_epoch=lambda n, _: epochs.append(n),
+    )
+    assert 2 < len(epochs) < 30
 
 
 def test_training_may_be_stopped_by_programs_of_their_own() -> None:
     measured = designs(*PROGRAMS)
     options = replace(QUICK, validation_share=0.5, validate_programs=True)
     for seed in range(4):
-        apart = fit.apart_of(measured, options, seed)
+        apart = apart_of(measured, options, seed)
         assert len({d.program for d, there in zip(measured, apart, strict=True) if there}) == 1
         assert apart.sum() == len(measured) / 2
     assert fit_pragma_gnn(measured, SUMMARIES, TARGET, options, seed=1, about="").members
@@ -227,35 +222,38 @@ def test_training_may_be_stopped_by_programs_of_their_own() -> None:
 
 def test_training_rejects_a_validation_part_of_everything() -> None:
     options = replace(QUICK, validation_share=1.0, validate_programs=True)
-    message = "a validation part must leave designs to learn from, got all 36 of them in it"
+    message = "all 36 designs are in the validation part, none is left to learn from"
     with pytest.raises(PredictorError, match=message):
         fit_pragma_gnn(designs(*PROGRAMS), SUMMARIES, TARGET, options, seed=1, about="")
 
 
 def test_training_rejects_no_designs() -> None:
-    with pytest.raises(
-        PredictorError, match="the surrogate must have measured designs to learn from, got none"
-    ):
+    with pytest.raises(PredictorError, match="no measured designs to learn from"):
         fit_pragma_gnn([], SUMMARIES, TARGET, QUICK, seed=1, about="")
 
 
-def test_a_file_answers_as_what_was_written(predictor: PragmaGnnPredictor, tmp_path: Path) -> None:
-    path = tmp_path / "surrogate.npz"
-    path.write_bytes(pragma_gnn_bytes(predictor))
-    read = read_pragma_gnn(path)
+def test_a_folder_answers_as_what_was_written(predictor: PragmaGnnPredictor, tmp_path: Path) -> None:
+    write_folder(tmp_path / "surrogate", model_bytes("pragma-gnn", predictor.files))
+    read = PREDICTOR.load(tmp_path / "surrogate")
     assert (read.about, read.shape, read.target) == (predictor.about, predictor.shape, predictor.target)
     asked = configurations("product")
     before, after = (p.surrogate(SUMMARIES["product"]).predict(asked) for p in (predictor, read))
     assert np.array_equal(before, after)
-    assert pragma_gnn_bytes(read) == path.read_bytes()
+    assert model_bytes("pragma-gnn", read.files) == model_bytes("pragma-gnn", predictor.files)
 
 
-@pytest.mark.parametrize("damage", [b"", b"PK\x03\x04", None])
-def test_reading_rejects_what_training_did_not_write(tmp_path: Path, damage: bytes | None) -> None:
-    path = tmp_path / "surrogate.npz"
-    if damage is not None:
-        path.write_bytes(damage)
-    with pytest.raises(
-        PredictorError, match=rf"must be a file that training wrote, got .*{re.escape(str(path))}"
-    ):
-        read_pragma_gnn(path)
+def test_reading_rejects_other_features(predictor: PragmaGnnPredictor, tmp_path: Path) -> None:
+    other = replace(predictor.files, card={**predictor.files.card, "features": {}})
+    write_folder(tmp_path / "surrogate", model_bytes("pragma-gnn", other))
+    with pytest.raises(PredictorError, match="features of the surrogate are not those of this version"):
+        PREDICTOR.load(tmp_path / "surrogate")
+
+
+def test_questions_are_answered_row_by_row(predictor: PragmaGnnPredictor) -> None:
+    configuration = '{"caches": null, "loops": {"L1": ["fine", 1, 1, 1]}}'
+    row = {"source": PRODUCT, "top": "product", "configuration": configuration}
+    [answer] = PREDICTOR.answer(predictor, [row])
+    assert answer["latency_cycles"] > 0
+    assert answer["bound_cycles"] > 0
+    with pytest.raises(PredictorError, match=r"^row 1: "):
+        PREDICTOR.answer(predictor, [row, row | {"configuration": "no JSON"}])

@@ -14,14 +14,15 @@ import pytest
 import torch
 from program_lm_support import PROGRAM, TINY
 
-from models.program_lm import EditOptions, EmbeddedProvider, TrainingOptions, trained_model, training_key
+from models.program_lm import EditOptions, TrainingOptions
 from models.program_lm.editing import draw_variant
 from models.program_lm.examples import BLOCK_TOKENS
-from models.program_lm.fit import Schedule, fit_network, rate_at
+from models.program_lm.fitting import Schedule, fit_network, rate_at
 from models.program_lm.network import ProgramLm, Size, load_weights, untrained, weights_bytes
+from models.program_lm.provider import EmbeddedProvider
 from models.program_lm.reading import read_program
 from models.program_lm.server import served
-from models.program_lm.training import corpus_examples
+from models.program_lm.training import corpus_examples, trained_model, training_key
 from models.program_lm.vocabulary import TOKENS
 from pipelines.cache import ContentCache
 from pipelines.programs.ast import AstOptions, ast_program

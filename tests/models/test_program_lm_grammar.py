@@ -7,13 +7,13 @@ from random import Random
 import pytest
 from program_lm_support import PROGRAM
 
-from models.program_lm.editing import spliced
+from models.program_lm import TrainingOptions
+from models.program_lm.editing import rendered, spliced
 from models.program_lm.examples import BLOCK_TOKENS, accepts, context_ids, example_of, middle_words
 from models.program_lm.grammar import Grammar, grammar_of
 from models.program_lm.reading import read_program
-from models.program_lm.rendering import rendered
 from models.program_lm.symbols import ReadProgram, Site
-from models.program_lm.training import TrainingOptions, corpus
+from models.program_lm.training import corpus
 from models.program_lm.vocabulary import END, IDS, TOKENS, Naming, naming_of
 from pipelines.hls import read_function
 

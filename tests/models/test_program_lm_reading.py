@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from program_lm_support import PROGRAM
 
-from models.program_lm.lexing import SourceError
+from models.program_lm import TrainingOptions
 from models.program_lm.reading import read_program
-from models.program_lm.symbols import ReadProgram, Site, Symbol
-from models.program_lm.training import TrainingOptions, corpus
+from models.program_lm.symbols import ReadProgram, Site, SourceError, Symbol
+from models.program_lm.training import corpus
 
 
 def _text(program: ReadProgram, site: Site) -> str:

@@ -11,23 +11,19 @@ import pytest
 from omegaconf import OmegaConf
 
 from models.base import PredictorError
-from models.queue_correction import (
-    FEATURES,
+from models.model_files import model_bytes, read_model, write_folder
+from models.queue_correction import PREDICTOR, FitOptions
+from models.queue_correction.correction import (
     Correction,
-    SimulatedRun,
     correct,
     corrected_waits,
-    correction_bytes,
-    read_correction,
-    read_runs,
-    samples_of,
+    correction_files,
     shipped_correction,
-    simulated_run,
 )
-from models.queue_correction.features import SMALL_WAIT
-from models.queue_correction.fit import FitOptions, fit_correction, training_samples
+from models.queue_correction.data import SimulatedRun, read_runs, simulated_run
+from models.queue_correction.features import FEATURES, SMALL_WAIT, samples_of
 from models.queue_correction.paper_trees import fit_trees
-from models.queue_correction.train import DRAWN_GROUPS, LONG_GROUPS
+from models.queue_correction.train import DRAWN_GROUPS, LONG_GROUPS, fit_correction, training_samples
 from pipelines.cache import ContentCache
 from pipelines.network.queueing import flow_latency, hop_waits_s, model_network, stream_waits
 from pipelines.network.runs import RunGroup, simulate_runs
@@ -71,6 +67,10 @@ def runs(tables: Path) -> list[SimulatedRun]:
 def _mean_error(run: SimulatedRun, correction: Correction | None) -> float:
     waits = stream_waits(run.model, "tree") if correction is None else corrected_waits(run.model, correction)
     return float(np.nanmean(np.abs(flow_latency(run.model, waits).rtt_s / run.truth_s - 1)))
+
+
+def _content(correction: Correction) -> dict[str, bytes]:
+    return model_bytes(PREDICTOR.name, correction_files(correction))
 
 
 def _nothing(**changed: object) -> Correction:
@@ -192,39 +192,55 @@ def test_training_reduces_the_error_of_its_runs_and_repeats_itself(runs: list[Si
     samples = training_samples(runs, seed=0)
     options = FitOptions(width=16, epochs=30, batch_size=256)
     learned = fit_correction(samples, options, seed=0, about="four runs")
-    assert correction_bytes(learned) == correction_bytes(
-        fit_correction(samples, options, seed=0, about="four runs")
-    )
+    assert _content(learned) == _content(fit_correction(samples, options, seed=0, about="four runs"))
     bursty = [run for run in runs if run.row.arrivals == "ge"]
     for run in bursty:
         if run.row.pattern == "all_to_all":
             assert _mean_error(run, learned) < 0.6 * _mean_error(run, None)
 
 
-def test_a_correction_survives_its_file(tmp_path: Path, runs: list[SimulatedRun]) -> None:
-    (tmp_path / "c.npz").write_bytes(correction_bytes(_nothing()))
-    again = read_correction(tmp_path / "c.npz")
-    assert correction_bytes(again) == correction_bytes(_nothing())
+def test_a_correction_survives_its_files(tmp_path: Path, runs: list[SimulatedRun]) -> None:
+    content = _content(_nothing())
+    write_folder(tmp_path / "model", content)
+    again = PREDICTOR.load(tmp_path / "model")
+    assert _content(again) == content
     assert np.array_equal(again.log_factors(runs[0].features), np.zeros((len(runs[0].features), 2)))
 
 
-def test_correction_rejects_a_damaged_file_and_other_features(tmp_path: Path) -> None:
-    (tmp_path / "c.npz").write_bytes(correction_bytes(_nothing())[:-40])
-    with pytest.raises(PredictorError, match="a correction must be a file that training wrote, got "):
-        read_correction(tmp_path / "c.npz")
-    other = correction_bytes(_nothing()).replace(b"log_idle", b"log_wait")
-    (tmp_path / "c.npz").write_bytes(other)
-    with pytest.raises(PredictorError, match="a correction must be"):
-        read_correction(tmp_path / "c.npz")
-    with pytest.raises(
-        PredictorError, match=r"a correction must be a file that training wrote, got .*No such"
-    ):
-        read_correction(tmp_path / "none.npz")
+def test_correction_rejects_other_features_and_missing_arrays(tmp_path: Path) -> None:
+    write_folder(tmp_path / "model", _content(_nothing()))
+    name, files = read_model(tmp_path / "model")
+    features = ["log_wait" if f == "log_idle" else f for f in FEATURES]
+    other = replace(files, card={**files.card, "features": features})
+    write_folder(tmp_path / "model", model_bytes(name, other))
+    with pytest.raises(PredictorError, match="features of the correction are not those of this version"):
+        PREDICTOR.load(tmp_path / "model")
+    fewer = {key: value for key, value in files.arrays.items() if key != "center"}
+    write_folder(tmp_path / "model", model_bytes(name, replace(files, arrays=fewer)))
+    with pytest.raises(PredictorError, match=r"not a predictor of queue-correction: .*\('center'\)"):
+        PREDICTOR.load(tmp_path / "model")
+
+
+def test_a_release_trains_a_correction(tmp_path: Path, tables: Path) -> None:
+    data_dir = tmp_path / "data"
+    for table in ("network_runs", "network_flows", "network_hops"):
+        (data_dir / "tables" / table).mkdir(parents=True)
+        source = tables / table / f"{GROUP.name}.parquet"
+        (data_dir / "tables" / table / "sampled-16.parquet").write_bytes(source.read_bytes())
+    outcome = PREDICTOR.train(data_dir, FitOptions(width=8, epochs=2), seed=1)
+    assert outcome.seen_groups == ("sampled-16",)
+    assert len(PREDICTOR.load(outcome.folder).tails) == 2
+    assert PREDICTOR.train(data_dir, FitOptions(width=8, epochs=2), seed=1).cached
+
+
+def test_training_rejects_tables_without_drawn_groups(tmp_path: Path, tables: Path) -> None:
+    with pytest.raises(PredictorError, match=r"no group to learn from in .*; accepted: sampled-16, "):
+        PREDICTOR.train(tables.parent, folder=tmp_path / "model")
 
 
 def test_runs_reject_a_folder_without_tables(tmp_path: Path) -> None:
     with pytest.raises(
-        PredictorError, match=r"simulated runs must be three tables a group, got no .*few\.parquet"
+        PredictorError, match=r"no such file: .*few\.parquet; `simfoundry run network=release`"
     ):
         list(read_runs(tmp_path, ["few"]))
 

@@ -11,25 +11,20 @@ import pytest
 from scipy.special import gammaincinv
 from scipy.stats import wasserstein_distance
 
-from models.queue_correction import (
-    SimulatedRun,
-    corrected_waits,
-    correction_bytes,
-    gamma_rtt_quantile_s,
-    read_correction,
-    rtt_quantiles_s,
-    shipped_correction,
-    simulated_run,
-)
+from models.model_files import model_bytes, write_folder
+from models.queue_correction import PREDICTOR, FitOptions
+from models.queue_correction.correction import corrected_waits, correction_files, shipped_correction
+from models.queue_correction.data import SimulatedRun, simulated_run
 from models.queue_correction.features import TAIL_FEATURES
-from models.queue_correction.fit import FitOptions, fit_correction
-from models.queue_correction.tail_fit import fit_tails, mean_of, tail_samples
 from models.queue_correction.tails import (
     KINDS,
     flow_law,
+    gamma_rtt_quantile_s,
     law_quantile_s,
+    rtt_quantiles_s,
     tail_kind,
 )
+from models.queue_correction.train import fit_correction, fit_tails, mean_of, tail_samples
 from models.queue_correction.wait_law import wait_quantile_s
 from pipelines.cache import ContentCache
 from pipelines.network.queueing import FlowLatency, flow_latency, model_network, rtt_quantile_s, stream_waits
@@ -229,9 +224,11 @@ def test_tails_survive_their_file_and_repeat_their_training(tmp_path: Path, runs
     first, second = (fit_tails(runs, correction, seed=3) for _ in range(2))
     assert set(first) == {"poisson"}
     again = [replace(correction, tails=tails) for tails in (first, second)]
-    assert correction_bytes(again[0]) == correction_bytes(again[1])
-    (tmp_path / "c.npz").write_bytes(correction_bytes(again[0]))
-    assert correction_bytes(read_correction(tmp_path / "c.npz")) == correction_bytes(again[0])
+    contents = [model_bytes(PREDICTOR.name, correction_files(correction)) for correction in again]
+    assert contents[0] == contents[1]
+    write_folder(tmp_path / "model", contents[0])
+    loaded = PREDICTOR.load(tmp_path / "model")
+    assert model_bytes(PREDICTOR.name, correction_files(loaded)) == contents[0]
 
 
 def test_answers_about_tails_are_bounded_by_what_training_saw(runs: list[SimulatedRun]) -> None:

@@ -6,33 +6,47 @@ import json
 import os
 import subprocess
 import sys
+import sysconfig
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from labelled_nests import NESTS, QUICK, write_tables
+from labelled_nests import NESTS, QUICK
 
 from models.base import TrainOutcome
+from models.catalogue import PredictorSpec
 from models.labelled import TARGETS
 from models.registry import (
     Registration,
     RegistryError,
     RegistryStore,
-    decide,
-    register_candidate,
+    mlflow_at,
+    promotion_rows,
+    register,
+    register_shipped,
+    registered_models,
+    rollback,
 )
-from models.tenset_mlp import TrainOptions, train_tenset_mlp
+from models.tasks import Reference
+from models.tenset_mlp import PREDICTOR, TrainOptions
 
 GOOD = TrainOptions(bootstrap_resamples=10)
 BAD = replace(QUICK, max_epochs=1, learning_rate=1e-6, bootstrap_resamples=10)
 
-# Run in a new process in the registry's folder: loads the champion with MLflow's own defaults.
+# Run in a new process in the registry's folder: loads the champion with MLflow's own defaults. Neither this
+# repository nor the project's editable installation is on its path (-I -S, site-packages without .pth files).
 # Every connection fails there, so that loading and predicting are shown to need none.
 FRESH = """
 import json, socket, sys
+sys.path.append(sys.argv[2])
 def refuse(*arguments): raise RuntimeError(f"a connection was opened: {arguments}")
 socket.socket.connect = socket.getaddrinfo = refuse
+try:
+    import models
+    raise SystemExit(f"the repository is on the path: {models.__file__}")
+except ModuleNotFoundError:
+    pass
 import mlflow, pandas
 model = mlflow.pyfunc.load_model("models:/tenset-mlp@champion")
 good, bad = (pandas.DataFrame(rows) for rows in json.loads(sys.argv[1]))
@@ -41,25 +55,35 @@ try:
     refusal = str(model.predict(bad))
 except ValueError as error:
     refusal = str(error)
-found = {"answers": answers, "refusal": refusal, "lightning": "lightning" in sys.modules}
-print(json.dumps(found))
+import models
+print(json.dumps({"answers": answers, "refusal": refusal, "code": models.__file__}))
 """
 
 
 def train(data_dir: Path, options: TrainOptions, seed: int = 1) -> TrainOutcome:
-    return train_tenset_mlp(data_dir, options, seed=seed)
+    return PREDICTOR.train(data_dir, options, seed=seed)
+
+
+def spec_of(data_dir: Path, name: str = "tenset-mlp", **changes: Any) -> PredictorSpec:
+    """The predictor, judged on the test part of these tables instead of a release's."""
+    reference = Reference(release=str(data_dir), split="by_kernel_v1", parts=("test",), minimum_programs=4)
+    task = replace(PREDICTOR.task, reference=replace(reference, **changes))
+    return replace(PREDICTOR, name=name, task=task)
 
 
 @pytest.fixture(scope="session")
 def first(lasting_data_dir: Path, store: RegistryStore) -> Registration:
     """The first registration of the session: a well-trained model."""
-    return register_candidate(train(lasting_data_dir, GOOD), store, {"dvc_hash": "d41d8"})
+    outcome = train(lasting_data_dir, GOOD)
+    tags = {"dvc_hash": "d41d8"}
+    return register(outcome, store, may_promote=True, tags=tags, spec=spec_of(lasting_data_dir))
 
 
 @pytest.fixture(scope="session")
 def worse(lasting_data_dir: Path, store: RegistryStore, first: Registration) -> Registration:
     """An almost untrained model, registered after the first."""
-    return register_candidate(train(lasting_data_dir, BAD), store, {})
+    outcome = train(lasting_data_dir, BAD)
+    return register(outcome, store, may_promote=True, spec=spec_of(lasting_data_dir))
 
 
 def row_of(source: str) -> dict[str, object]:
@@ -74,49 +98,74 @@ def row_of(source: str) -> dict[str, object]:
 
 
 @pytest.fixture(scope="session")
-def fresh(store: RegistryStore, repository: Path, worse: Registration) -> dict[str, Any]:
+def fresh(store: RegistryStore, worse: Registration) -> dict[str, Any]:
     """What a fresh process says about two equal rows, and about a good row and a bad one."""
     assert store.artifact_folder is not None
     good = row_of(NESTS[0].source)
     batches = [[good, good], [good, row_of("void top(int A[4]) { for (")]]
+    folder = store.artifact_folder.parent
     done = subprocess.run(
-        [sys.executable, "-c", FRESH, json.dumps(batches)],
-        cwd=store.artifact_folder.parent,
-        env={
-            "PYTHONPATH": str(repository),
-            "PATH": os.environ["PATH"],
-            "HOME": str(store.artifact_folder.parent),
-        },
+        [sys.executable, "-I", "-S", "-c", FRESH, json.dumps(batches), sysconfig.get_path("purelib")],
+        cwd=folder,
+        env={"PATH": os.environ["PATH"], "HOME": str(folder), "MLFLOW_DISABLE_TELEMETRY": "true"},
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 def test_the_first_version_becomes_champion(first: Registration) -> None:
     assert (first.version, first.became_champion) == ("1", True)
-    assert first.reason == "first: there was no champion"
+    assert first.reason.startswith(
+        "promoted: better than the trivial baseline; there was no champion; error "
+    )
 
 
 def test_registering_the_same_outcome_again_does_nothing(
     lasting_data_dir: Path, store: RegistryStore, first: Registration
 ) -> None:
-    again = register_candidate(train(lasting_data_dir, GOOD), store, {})
+    outcome = train(lasting_data_dir, GOOD)
+    again = register(outcome, store, may_promote=True, spec=spec_of(lasting_data_dir))
     assert (again.version, again.became_champion) == (first.version, False)
-    assert again.reason.startswith("registered already; then: ")
+    assert again.reason.startswith("registered already; then: promoted: ")
 
 
 def test_a_worse_candidate_does_not_move_the_alias(worse: Registration) -> None:
     assert (worse.became_champion, worse.is_champion) == (False, False)
-    assert worse.reason.startswith("worse: mean test MAPE ")
-    assert worse.reason.endswith(" on 16 designs neither has seen")
+    assert worse.reason.startswith("refused: not better than ")
+    assert worse.reason.endswith(" on 4 programs")
 
 
-def test_a_fresh_process_loads_the_champion_and_needs_no_network(
-    fresh: dict[str, Any], lasting_data_dir: Path
+def test_decisions_are_rows_and_tags(store: RegistryStore, worse: Registration) -> None:
+    rows = promotion_rows(store, "tenset-mlp")
+    assert [(row.version, row.decision) for row in rows[:2]] == [("1", "promoted"), ("2", "refused")]
+    assert rows[1].champion_error == rows[0].error
+    with mlflow_at(store) as client:
+        assert client.get_model_version("tenset-mlp", "2").tags["gate"] == worse.reason
+        assert str(client.get_model_version_by_alias("tenset-mlp", "candidate").version) == "2"
+
+
+def test_a_run_holds_what_the_model_was_made_of(store: RegistryStore, first: Registration) -> None:
+    with mlflow_at(store) as client:
+        version = client.get_model_version(first.name, first.version)
+        run = client.get_run(version.run_id)
+        assert run.data.params["max_epochs"] == "150"
+        assert len(client.get_metric_history(version.run_id, "train_loss")) == 150
+        [dataset] = run.inputs.dataset_inputs
+        assert dataset.dataset.digest == version.tags["dataset_hash"]
+        assert version.tags["git_commit"]
+        assert version.tags["dvc_hash"] == "d41d8"
+        assert version.description.startswith("# tenset-mlp\n")
+        files = {item.path for item in client.list_artifacts(version.run_id)}
+        assert {"model_card.md", "reference_errors.json"} <= files
+
+
+def test_a_fresh_process_loads_the_champion_without_the_repository(
+    fresh: dict[str, Any], lasting_data_dir: Path, store: RegistryStore
 ) -> None:
+    assert str(store.artifact_folder) in fresh["code"]
     one, other = fresh["answers"]
     assert {t: one[t] for t in TARGETS} == pytest.approx({t: other[t] for t in TARGETS})
     assert one["confidence"] == 1
@@ -125,46 +174,68 @@ def test_a_fresh_process_loads_the_champion_and_needs_no_network(
     assert {t: one[t] for t in trained} == pytest.approx(trained, rel=1e-5)
 
 
-def test_a_fresh_process_answers_without_the_training_framework(fresh: dict[str, Any]) -> None:
-    assert not fresh["lightning"]
-
-
 def test_prediction_rejects_bad_source_naming_the_row(fresh: dict[str, Any]) -> None:
     assert fresh["refusal"].startswith("row 1: ")
 
 
-def test_a_better_candidate_moves_the_alias(lasting_data_dir: Path, store: RegistryStore) -> None:
-    store = replace(store, experiment="better")
-    outcomes = [replace(train(lasting_data_dir, o), predictor="tenset-mlp-b") for o in (BAD, GOOD)]
-    bad, good = (register_candidate(outcome, store, {}) for outcome in outcomes)
-    assert bad.became_champion
-    assert good.became_champion
-    assert good.reason.startswith("not worse: mean test MAPE ")
-
-
-def test_a_champion_is_not_judged_on_groups_it_was_trained_on(
+def test_a_better_candidate_moves_the_alias_and_a_rollback_moves_it_back(
     lasting_data_dir: Path, store: RegistryStore
 ) -> None:
-    seen = replace(
-        train(lasting_data_dir, QUICK),
-        predictor="tenset-mlp-c",
-        seen_groups=tuple(sorted({n.name for n in NESTS})),
+    store = replace(store, experiment="better")
+    spec = spec_of(lasting_data_dir, "tenset-mlp-b")
+    options = (replace(GOOD, max_epochs=8), GOOD)
+    fair, good = (register(train(lasting_data_dir, o), store, may_promote=True, spec=spec) for o in options)
+    assert fair.became_champion
+    assert good.became_champion
+    assert good.reason.startswith("promoted: better than champion version 1 and the trivial baseline; error ")
+    assert rollback(store, spec.name) == "1"
+    listed = [(m.version, m.aliases, m.decision) for m in registered_models(store) if m.name == spec.name]
+    assert listed == [("2", ("candidate",), "rolled_back"), ("1", ("champion",), "promoted")]
+    with pytest.raises(RegistryError, match="no earlier champion of model tenset-mlp-b; version 1"):
+        rollback(store, spec.name)
+
+
+def test_a_smoke_run_never_moves_the_alias(lasting_data_dir: Path, store: RegistryStore) -> None:
+    spec = spec_of(lasting_data_dir, "tenset-mlp-c")
+    registration = register(train(lasting_data_dir, GOOD), store, may_promote=False, spec=spec)
+    assert not registration.became_champion
+    assert registration.reason.startswith("candidate: not scored: only a training on a release")
+    [model] = [m for m in registered_models(store) if m.name == spec.name]
+    assert (model.aliases, model.error) == (("candidate",), None)
+    with pytest.raises(RegistryError, match="no champion of model tenset-mlp-c"):
+        rollback(store, spec.name)
+
+
+def test_too_few_programs_promote_nobody(lasting_data_dir: Path, store: RegistryStore) -> None:
+    spec = spec_of(lasting_data_dir, "tenset-mlp-d", minimum_programs=5)
+    registration = register(train(lasting_data_dir, GOOD), store, may_promote=True, spec=spec)
+    assert not registration.became_champion
+    assert registration.reason.startswith("refused: too few programs: scored on 4; 5 are needed")
+
+
+def test_a_missing_reference_release_promotes_nobody(
+    lasting_data_dir: Path, store: RegistryStore, tmp_path: Path
+) -> None:
+    spec = spec_of(tmp_path / "none", "tenset-mlp-e")
+    registration = register(train(lasting_data_dir, GOOD), store, may_promote=True, spec=spec)
+    assert registration.reason.startswith("refused: no reference release: ")
+
+
+def test_registering_rejects_training_on_groups_of_the_reference_set(
+    lasting_data_dir: Path, store: RegistryStore
+) -> None:
+    spec = spec_of(lasting_data_dir, "tenset-mlp-f")
+    outcome = replace(train(lasting_data_dir, GOOD), seen_groups=("nest-1-1", "nest-2-2"))
+    with pytest.raises(RegistryError, match=r"on groups of the reference set .*: nest-2-2; leave them"):
+        register(outcome, store, may_promote=True, spec=spec)
+
+
+def test_shipped_weights_are_the_first_champions_and_are_registered_once(tmp_path: Path) -> None:
+    own = RegistryStore(
+        tracking_uri=f"sqlite:///{tmp_path / 'mlflow.db'}", artifact_folder=tmp_path / "artifacts"
     )
-    register_candidate(seen, store, {})
-    later = replace(train(lasting_data_dir, GOOD), predictor="tenset-mlp-c")
-    found = register_candidate(later, store, {})
-    assert not found.became_champion
-    assert found.reason == "not compared: champion version 1 has seen every test group"
-
-
-def test_registering_rejects_tables_that_changed_since(data_dir: Path, store: RegistryStore) -> None:
-    outcome = replace(train(data_dir, QUICK), predictor="tenset-mlp-d")
-    write_tables(data_dir, NESTS[:-1])
-    with pytest.raises(RegistryError, match="tables must be those the model was trained on"):
-        register_candidate(outcome, store, {})
-
-
-def test_the_gate_promotes_equals_and_not_the_worse() -> None:
-    assert decide(0.2, 0.2, 4).promote
-    assert decide(0.1, 0.2, 4).promote
-    assert not decide(0.2000001, 0.2, 4).promote
+    first = register_shipped(own)
+    assert {r.name for r in first} >= {"queue-correction", "tenset-mlp"}
+    assert all(r.became_champion for r in first)
+    again = register_shipped(own)
+    assert [(r.version, r.became_champion) for r in again] == [("1", False)] * len(first)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -15,23 +13,12 @@ import torch
 from numpy.typing import NDArray
 
 from models.base import PredictorError
-from models.queue_correction import SimulatedRun
-from models.queue_correction.data import simulated_run
-from models.routenet import (
-    FitOptions,
-    Graph,
-    RouteNet,
-    RouteNetPredictor,
-    fit,
-    fit_routenet,
-    graph_of,
-    read_routenet,
-    routenet_bytes,
-    training_examples,
-)
-from models.routenet.fit import measure_features
-from models.routenet.graph import FLOW_FEATURES, PLACE_FEATURES, QUEUE_FEATURES
-from models.routenet.network import Standard, tensors_of
+from models.model_files import ModelFiles, model_bytes, read_model, write_folder
+from models.queue_correction.data import SimulatedRun, simulated_run
+from models.routenet import PREDICTOR, FitOptions, train
+from models.routenet.graph import FLOW_FEATURES, PLACE_FEATURES, QUEUE_FEATURES, Graph, graph_of
+from models.routenet.network import RouteNet, RouteNetPredictor, Standard, tensors_of
+from models.routenet.train import fit_routenet, measure_features, training_examples
 from pipelines.cache import ContentCache
 from pipelines.network.queueing import NetworkModel, Streams, flow_latency, stream_waits
 from pipelines.network.runs import RunGroup, simulate_runs
@@ -224,7 +211,8 @@ def test_training_fits_one_run(runs: list[SimulatedRun]) -> None:
 def test_training_again_gives_the_same_bytes(runs: list[SimulatedRun]) -> None:
     examples = training_examples(runs)
     first, second, other = (
-        routenet_bytes(fit_routenet(examples, QUICK, seed=seed, about="small")) for seed in (1, 1, 2)
+        model_bytes("routenet", fit_routenet(examples, QUICK, seed=seed, about="small").files)
+        for seed in (1, 1, 2)
     )
     assert first == second != other
 
@@ -244,7 +232,7 @@ def test_training_leaves_out_runs_of_many_flows_and_flows_without_packets(
 ) -> None:
     counts = sorted({len(run.truth_s) for run in runs})
     assert counts == [5, 30]
-    monkeypatch.setattr(fit, "FLOW_LIMIT", 29)
+    monkeypatch.setattr(train, "FLOW_LIMIT", 29)
     silent = replace(runs[2], truth_s=np.where(np.arange(5) == 3, np.nan, runs[2].truth_s))
     [(graph, counted, targets)] = training_examples([runs[0], silent])
     assert len(graph.flows) == 5
@@ -253,48 +241,24 @@ def test_training_leaves_out_runs_of_many_flows_and_flows_without_packets(
 
 
 def test_training_rejects_no_runs() -> None:
-    with pytest.raises(PredictorError, match="must have runs of up to 1500 flows to learn from, got none"):
+    with pytest.raises(PredictorError, match="no runs of up to 1500 flows to learn from"):
         fit_routenet([], QUICK, seed=1, about="")
 
 
 @pytest.fixture
-def file(runs: list[SimulatedRun], tmp_path: Path) -> Path:
-    """A predictor's file."""
-    path = tmp_path / "routenet.npz"
-    path.write_bytes(routenet_bytes(fit_routenet(training_examples(runs), QUICK, seed=1, about="small")))
-    return path
+def folder(runs: list[SimulatedRun], tmp_path: Path) -> Path:
+    """Files of a predictor."""
+    predictor = fit_routenet(training_examples(runs), QUICK, seed=1, about="small")
+    write_folder(tmp_path / "routenet", model_bytes("routenet", predictor.files))
+    return tmp_path / "routenet"
 
 
-def test_a_file_gives_the_same_answers(runs: list[SimulatedRun], file: Path) -> None:
-    again = read_routenet(file)
-    assert (again.about, routenet_bytes(again)) == ("small", file.read_bytes())
+def test_a_folder_gives_the_same_answers(runs: list[SimulatedRun], folder: Path) -> None:
+    again = PREDICTOR.load(folder)
     trained = fit_routenet(training_examples(runs), QUICK, seed=1, about="small")
-    assert again.parameter_count == trained.parameter_count
+    assert (again.about, again.parameter_count) == ("small", trained.parameter_count)
     for run in runs:
         assert np.array_equal(again.predict(run.model), trained.predict(run.model))
-
-
-def rewrite(path: Path, **changes: Any) -> None:
-    """Replace arrays of a file; a dict changes the card."""
-    with np.load(path) as given:
-        arrays = dict(given)
-    card = json.loads(arrays["card"].tobytes()) | changes.pop("card", {})
-    arrays["card"] = np.frombuffer(json.dumps(card).encode(), np.uint8)
-    with path.open("wb") as sink:
-        np.savez(sink, allow_pickle=False, **(arrays | changes))
-
-
-def test_reading_rejects_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(PredictorError, match=r"RouteNet must be a file that training wrote, got .*No such"):
-        read_routenet(tmp_path / "none.npz")
-
-
-@pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.99])
-def test_reading_rejects_a_damaged_file(file: Path, share: float) -> None:
-    whole = file.read_bytes()
-    file.write_bytes(whole[: int(share * len(whole))])
-    with pytest.raises(PredictorError, match=rf"must be a file that training wrote.*{re.escape(str(file))}"):
-        read_routenet(file)
 
 
 @pytest.mark.parametrize(
@@ -302,18 +266,25 @@ def test_reading_rejects_a_damaged_file(file: Path, share: float) -> None:
     [
         {"card": {"width": 9}},
         {"card": {"rounds": "many"}},
-        {"gather.bias_ih": np.zeros(3, np.float32)},
-        {"gather.bias_ih": np.array(["a"] * 24)},
+        {"arrays": {"gather.bias_ih": np.zeros(3, np.float32)}},
     ],
 )
-def test_reading_rejects_arrays_of_another_network(file: Path, change: dict[str, Any]) -> None:
-    rewrite(file, **change)
-    with pytest.raises(PredictorError, match="must be a file that training wrote"):
-        read_routenet(file)
+def test_reading_rejects_arrays_of_another_network(folder: Path, change: dict[str, Any]) -> None:
+    rewrite(folder, **change)
+    with pytest.raises(PredictorError, match="not a predictor of routenet: "):
+        PREDICTOR.load(folder)
 
 
-@pytest.mark.parametrize("card", [{"format": 0}, {"features": {"flows": ["scv"]}}])
-def test_reading_rejects_other_features(file: Path, card: dict[str, Any]) -> None:
-    rewrite(file, card=card)
-    with pytest.raises(PredictorError, match="must be of this version's features, got others"):
-        read_routenet(file)
+def test_reading_rejects_other_features(folder: Path) -> None:
+    rewrite(folder, card={"features": {"flows": ["scv"]}})
+    with pytest.raises(PredictorError, match="features of RouteNet are not those of this version"):
+        PREDICTOR.load(folder)
+
+
+def rewrite(
+    folder: Path, *, card: dict[str, Any] | None = None, arrays: dict[str, Any] | None = None
+) -> None:
+    """Replace parts of the card or arrays of a predictor."""
+    files = read_model(folder)[1]
+    changed = ModelFiles(card={**files.card, **(card or {})}, arrays={**files.arrays, **(arrays or {})})
+    write_folder(folder, model_bytes("routenet", changed))

@@ -11,9 +11,8 @@ from labelled_nests import NESTS, Nest
 
 from models.base import PredictorError
 from models.labelled import Query
-from models.tenset_mlp.facts import ProgramFacts
-from models.tenset_mlp.facts import facts_of as program_facts
-from models.tenset_mlp.features import COMPACT, features_of
+from models.tenset_mlp.features import COMPACT, ProgramFacts, features_of
+from models.tenset_mlp.features import facts_of as program_facts
 
 NEST = Nest(depth=2, statements=1, bound=9)
 PIPELINE = '[{"kind": "pipeline", "loop": "L1"}]'

@@ -16,18 +16,17 @@ from torch.optim import AdamW
 
 from models.base import PredictorError, TrainOutcome
 from models.labelled import DatasetError, Query, Selection, load_labelled_designs
-from models.tenset_mlp import TrainOptions, train_tenset_mlp, training_key
-from models.tenset_mlp.data import matrices_of
-from models.tenset_mlp.facts import facts_of
-from models.tenset_mlp.features import features_of
-from models.tenset_mlp.model import TensetMlp
-from models.tenset_mlp.network import untrained_network
+from models.model_files import model_bytes, read_model, write_folder
+from models.tenset_mlp import PREDICTOR, TrainOptions
+from models.tenset_mlp.features import facts_of, features_of
+from models.tenset_mlp.network import TensetMlp, untrained_network
 from models.tenset_mlp.predictor import TensetMlpPredictor
+from models.tenset_mlp.train import matrices_of
 from pipelines.schemas import SchemaError, read_table, table_spec, write_table
 
 
 def train(data_dir: Path, options: TrainOptions = QUICK, seed: int = 1) -> TrainOutcome:
-    return train_tenset_mlp(data_dir, options, seed=seed)
+    return PREDICTOR.train(data_dir, options, seed=seed)
 
 
 def rewrite(data_dir: Path, table: str, change: Callable[[Any], Any]) -> None:
@@ -60,12 +59,12 @@ def test_model_overfits_one_batch() -> None:
     torch_random = torch.Generator().manual_seed(2)
     features = torch.randn(8, 6, generator=torch_random)
     targets = torch.randn(8, 3, generator=torch_random)
-    model = TensetMlp(untrained_network(6, 3, (64,), 0.0, seed=1), learning_rate=1e-2, weight_decay=0)
+    model = TensetMlp(untrained_network(6, 3, (64,), 0.0, seed=1), learning_rate=1e-2, weight_decay=0.0)
     optimizer = model.configure_optimizers()
     assert isinstance(optimizer, AdamW)
     for _ in range(200):
         optimizer.zero_grad()
-        loss = model._loss((features, targets))
+        loss = model.loss((features, targets))
         loss.backward()
         optimizer.step()
     assert float(loss.detach()) < 1e-4
@@ -112,7 +111,7 @@ def test_training_needs_no_validation_part(data_dir: Path) -> None:
 
 def test_training_again_gives_the_same_bytes(tmp_path: Path) -> None:
     folders = [train(write_tables(tmp_path / name, NESTS)).folder for name in ("a", "b")]
-    for name in ("weights.npz", "model.json", "predictions.json", "outcome.json"):
+    for name in ("weights.safetensors", "model.json", "predictions.json", "outcome.json"):
         assert (folders[0] / name).read_bytes() == (folders[1] / name).read_bytes()
 
 
@@ -142,19 +141,21 @@ def test_a_second_training_reuses_the_first(data_dir: Path) -> None:
 
 def test_a_damaged_outcome_is_trained_again(data_dir: Path) -> None:
     first = train(data_dir)
-    weights = (first.folder / "weights.npz").read_bytes()
-    (first.folder / "weights.npz").write_bytes(weights[:100])
+    weights = (first.folder / "weights.safetensors").read_bytes()
+    (first.folder / "weights.safetensors").write_bytes(weights[:100])
     assert not train(data_dir).cached
-    assert (first.folder / "weights.npz").read_bytes() == weights
+    assert (first.folder / "weights.safetensors").read_bytes() == weights
 
 
-def test_training_key_depends_on_data_options_and_seed(data_dir: Path) -> None:
-    key = training_key(data_dir, QUICK, 1)
-    assert key == training_key(data_dir, QUICK, 1)
-    assert key != training_key(data_dir, QUICK, 2)
-    assert key != training_key(data_dir, replace(QUICK, dropout=0.2), 1)
+def test_training_key_depends_on_data_options_seed_and_version(data_dir: Path) -> None:
+    def key(options: TrainOptions = QUICK, seed: int = 1, version: str = PREDICTOR.version) -> str:
+        return replace(PREDICTOR, version=version).training_key([data_dir], options, seed)
+
+    first = key()
+    assert first == key()
+    assert len({first, key(seed=2), key(replace(QUICK, dropout=0.2)), key(version="other")}) == 4
     rewrite(data_dir, "labels", lambda r: replace(r, area_um2=r.area_um2 + 1))
-    assert key != training_key(data_dir, QUICK, 1)
+    assert first != key()
 
 
 def test_the_saved_predictor_answers_as_the_leaderboard_says(
@@ -199,7 +200,7 @@ def test_features_of_training_and_of_prediction_are_one_function(lasting_data_di
 def test_training_rejects_a_missing_table(data_dir: Path) -> None:
     for path in (data_dir / "tables" / "labels").iterdir():
         path.unlink()
-    with pytest.raises(DatasetError, match="table labels must have Parquet files, got none"):
+    with pytest.raises(DatasetError, match="no Parquet files of table labels"):
         train(data_dir)
 
 
@@ -289,12 +290,12 @@ def test_designs_of_other_tools_are_left_out(data_dir: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"features": "some"}, "features must be one of compact, full, got 'some'"),
-        ({"dropout": 1.0}, "dropout must be from 0 to below 1, got 1.0"),
-        ({"hidden_sizes": (8, 0)}, "a hidden size must be at least 1, got 0"),
-        ({"learning_rate": -1.0}, "learning_rate must be above 0, got -1.0"),
-        ({"max_epochs": 0}, "max_epochs must be above 0, got 0"),
-        ({"bootstrap_resamples": 0}, "bootstrap_resamples must be at least 1, got 0"),
+        ({"features": "some"}, "features out of range: 'some'; accepted: one of compact, full"),
+        ({"dropout": 1.0}, "dropout out of range: 1.0; accepted: from 0 to below 1"),
+        ({"hidden_sizes": (8, 0)}, "a hidden size out of range: 0; accepted: at least 1"),
+        ({"learning_rate": -1.0}, "learning_rate out of range: -1.0; accepted: above 0"),
+        ({"max_epochs": 0}, "max_epochs out of range: 0; accepted: above 0"),
+        ({"bootstrap_resamples": 0}, "bootstrap_resamples out of range: 0; accepted: at least 1"),
     ],
 )
 def test_options_rejects_values_out_of_range(change: dict[str, Any], message: str) -> None:
@@ -303,21 +304,70 @@ def test_options_rejects_values_out_of_range(change: dict[str, Any], message: st
 
 
 def test_loading_rejects_what_is_not_a_predictor(data_dir: Path, tmp_path: Path) -> None:
-    with pytest.raises(PredictorError, match=r"must hold model.json and weights.npz, got .*No such"):
+    with pytest.raises(PredictorError, match=r"no such file: .*model\.json"):
         TensetMlpPredictor.load(tmp_path)
     folder = train(data_dir).folder
-    (folder / "weights.npz").write_bytes(b"nothing")
-    with pytest.raises(PredictorError, match=r"must hold model.json and weights.npz"):
-        TensetMlpPredictor.load(folder)
     card = (folder / "model.json").read_text()
-    (folder / "model.json").write_text(re.sub(r'"feature_set": \d+', '"feature_set": 0', card))
-    with pytest.raises(PredictorError, match=r"feature set of .* must be 2, got 0; train again"):
-        TensetMlpPredictor.load(folder)
     (folder / "model.json").write_text(re.sub(r'"dropout": [0-9.]+', '"dropout": 0.25', card))
-    with pytest.raises(
-        PredictorError, match=r"^damaged model card: .* does not have the hash it names; train again"
-    ):
+    with pytest.raises(PredictorError, match=r"^damaged file: .* does not have the hash it names"):
         TensetMlpPredictor.load(folder)
     (folder / "model.json").write_text("[]")
-    with pytest.raises(PredictorError, match="must be a tenset-mlp model card"):
+    with pytest.raises(PredictorError, match=r"damaged file: .*model\.json is not sealed JSON"):
         TensetMlpPredictor.load(folder)
+    (folder / "model.json").write_text(card)
+    (folder / "weights.safetensors").write_bytes(b"nothing")
+    with pytest.raises(PredictorError, match=r"damaged file: .* does not have the hash in model\.json"):
+        TensetMlpPredictor.load(folder)
+    (folder / "weights.safetensors").unlink()
+    with pytest.raises(PredictorError, match=r"no such file: .*weights\.safetensors"):
+        TensetMlpPredictor.load(folder)
+
+
+def test_loading_rejects_other_features_other_shapes_and_other_predictors(data_dir: Path) -> None:
+    folder = train(data_dir).folder
+    files = read_model(folder)[1]
+
+    def rewritten(name: str = "tenset-mlp", **changed: object) -> None:
+        other = replace(files, card={**files.card, **changed})
+        write_folder(folder, model_bytes(name, other))
+
+    rewritten(feature_set=0)
+    with pytest.raises(PredictorError, match=r"feature set 0 is not \d, this version's; train again"):
+        TensetMlpPredictor.load(folder)
+    rewritten(hidden_sizes=[8])
+    with pytest.raises(PredictorError, match=r"not a predictor of tenset-mlp: .*size mismatch"):
+        TensetMlpPredictor.load(folder)
+    rewritten(name="routenet")
+    with pytest.raises(PredictorError, match=r"not a predictor of tenset-mlp: .* holds routenet"):
+        TensetMlpPredictor.load(folder)
+
+
+def test_an_interrupted_training_resumes_with_the_same_bits(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("models.training.CHECKPOINT_INTERVAL_S", 0.0)
+    options = replace(QUICK, max_epochs=9)
+    whole = PREDICTOR.train(data_dir, options, seed=1)
+    weights = (whole.folder / "weights.safetensors").read_bytes()
+    epochs: list[int] = []
+
+    def interrupt(epoch: int, losses: dict[str, float]) -> None:
+        epochs.append(epoch)
+        if epoch == 4:
+            raise KeyboardInterrupt
+
+    other = whole.folder.with_name("other")
+    with pytest.raises((KeyboardInterrupt, SystemExit)):
+        PREDICTOR.train(data_dir, options, seed=1, folder=other, on_epoch=interrupt)
+    again = PREDICTOR.train(data_dir, options, seed=1, folder=other, on_epoch=lambda n, _: epochs.append(n))
+    assert epochs == [1, 2, 3, 4, 5, 6, 7, 8, 9]
+    assert (other / "weights.safetensors").read_bytes() == weights
+    assert again.curves == whole.curves
+    assert not other.with_name("other.ckpt").exists()
+
+
+def test_a_damaged_checkpoint_is_ignored(data_dir: Path) -> None:
+    options = replace(QUICK, max_epochs=2)
+    folder = data_dir / "model"
+    (data_dir / "model.ckpt").write_bytes(b"PK\x03\x04 no checkpoint")
+    assert len(PREDICTOR.train(data_dir, options, seed=1, folder=folder).curves["train_loss"]) == 2

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-import logging
 import math
-import tempfile
-import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
+from typing import Any
 
 import torch
-from lightning.pytorch import LightningModule, Trainer
 from torch import Tensor
 from torch.nn import functional
-from torch.utils.data import DataLoader, Dataset
 
 from models.program_lm.examples import Example
 from models.program_lm.network import ProgramLm, Size, untrained
+from models.program_lm.training import OnStep
+from models.training import Training, deterministic, fit
 
 CONTEXT_WEIGHT = 0.1
 """Weight in the loss of tokens that are given when sampling; those that are sampled have 1."""
 WARM_UP_STEPS = 40
 POOL_BATCHES = 20
 """Batches whose examples are sorted by length together."""
-
-OnStep = Callable[[int, int, float], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,30 +88,16 @@ def batches_of(examples: Sequence[Example], schedule: Schedule, seed: int) -> li
     return batches[: schedule.steps]
 
 
-class _Batches(Dataset[Batch]):
-    """Batches in their order."""
-
-    def __init__(self, batches: Sequence[Batch]) -> None:
-        self.batches = batches
-
-    def __len__(self) -> int:
-        return len(self.batches)
-
-    def __getitem__(self, index: int) -> Batch:
-        return self.batches[index]
-
-
-class _Training(LightningModule):
-    """The loss and the optimiser around a network."""
+class _Training(Training[ProgramLm]):
+    """The loss and the learning rate of every step."""
 
     def __init__(self, network: ProgramLm, schedule: Schedule, on_step: OnStep) -> None:
-        super().__init__()
-        self.network = network
+        super().__init__(network, learning_rate=schedule.learning_rate, weight_decay=schedule.weight_decay)
         self.schedule = schedule
         self.on_step = on_step
         self.losses: list[float] = []
 
-    def training_step(self, batch: Batch, batch_idx: int) -> Tensor:
+    def loss(self, batch: Batch) -> Tensor:
         """Mean loss of the tokens by their weights."""
         ids, weights = batch
         logits, _ = self.network(ids[:, :-1])
@@ -123,7 +105,7 @@ class _Training(LightningModule):
         weights = weights[:, 1:]
         middle = (weights == 1.0).float()
         self.losses.append(float((each.detach() * middle).sum() / middle.sum()))
-        self.on_step(batch_idx + 1, self.schedule.steps, self.losses[-1])
+        self.on_step(len(self.losses), self.schedule.steps, self.losses[-1])
         return (each * weights).sum() / weights.sum()
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
@@ -137,9 +119,17 @@ class _Training(LightningModule):
 
     def on_train_batch_start(self, batch: Batch, batch_idx: int) -> None:
         """Set the learning rate of a step."""
-        del batch
+        del batch, batch_idx
         for group in self.trainer.optimizers[0].param_groups:
-            group["lr"] = self.schedule.learning_rate * rate_at(batch_idx, self.schedule.steps)
+            group["lr"] = self.schedule.learning_rate * rate_at(len(self.losses), self.schedule.steps)
+
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Keep the losses so far."""
+        checkpoint["step_losses"] = self.losses
+
+    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Take over the losses so far."""
+        self.losses = list(checkpoint["step_losses"])
 
 
 def rate_at(step: int, steps: int) -> float:
@@ -159,35 +149,31 @@ def fit_network(
     *,
     seed: int,
     on_step: OnStep,
+    checkpoint: Path | None = None,
 ) -> Fit:
     """Train a network on examples.
 
-    Same arguments give the same bits on one machine: one thread, deterministic kernels, seeded weights
-    and batches. Another processor may round differently.
+    Same arguments give the same bits on one machine. Another processor may round differently. A twentieth of
+    the steps is an epoch of the trainer.
+
+    Args: checkpoint: see `models.training.fit`.
     """
-    network = untrained(size, seed)
-    model = _Training(network, schedule, on_step)
-    with deterministic(seed), _quiet(), tempfile.TemporaryDirectory() as scratch:
-        trainer = Trainer(
-            accelerator="cpu",
-            devices=1,
-            max_steps=schedule.steps,
-            max_epochs=1,
-            gradient_clip_val=1.0,
-            logger=False,
-            enable_checkpointing=False,
-            enable_progress_bar=False,
-            enable_model_summary=False,
-            num_sanity_val_steps=0,
-            default_root_dir=scratch,
-        )
-        trainer.fit(model, DataLoader(_Batches(batches_of(examples, schedule, seed)), batch_size=None))
-        network.eval()
-        loss, accuracy = _judge(network, held_out)
-    part = max(1, len(model.losses) // 20)
-    parts = [model.losses[k : k + part] for k in range(0, len(model.losses), part)]
+    batches = batches_of(examples, schedule, seed)
+    part = max(1, len(batches) // 20)
+    training = _Training(untrained(size, seed), schedule, on_step)
+    fit(
+        lambda: training,
+        lambda epoch: batches[epoch * part : (epoch + 1) * part],
+        epochs=-(-len(batches) // part),
+        seed=seed,
+        gradient_limit=1.0,
+        checkpoint=checkpoint,
+    )
+    with deterministic(seed):
+        loss, accuracy = _judge(training.network, held_out)
+    parts = [training.losses[k : k + part] for k in range(0, len(training.losses), part)]
     return Fit(
-        network=network,
+        network=training.network,
         losses=tuple(sum(p) / len(p) for p in parts),
         held_out_loss=loss,
         held_out_accuracy=accuracy,
@@ -208,35 +194,3 @@ def _judge(network: ProgramLm, examples: Sequence[Example]) -> tuple[float, floa
         right += float(((logits.argmax(-1) == ids[:, 1:]) * middle).sum())
         count += float(middle.sum())
     return loss / max(1.0, count), right / max(1.0, count)
-
-
-@contextmanager
-def deterministic(seed: int) -> Iterator[None]:
-    """Seeded random state, one thread and deterministic kernels; all restored afterwards."""
-    threads, strict = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        torch.set_num_threads(1)
-        torch.use_deterministic_algorithms(True)
-        try:
-            yield
-        finally:
-            torch.use_deterministic_algorithms(strict)
-            torch.set_num_threads(threads)
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Lightning's notices off: the devices it found, advice on loading, its own use of torch."""
-    loggers = [logging.getLogger(n) for n in ("lightning.pytorch", "lightning.fabric")]
-    levels = [logger.level for logger in loggers]
-    try:
-        for logger in loggers:
-            logger.setLevel(logging.ERROR)
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message=".*does not have many workers.*")
-            warnings.filterwarnings("ignore", message=".*LeafSpec.* is deprecated")
-            yield
-    finally:
-        for logger, level in zip(loggers, levels, strict=True):
-            logger.setLevel(level)

@@ -1,0 +1,239 @@
+"""The catalogue of predictors: packages of `models/` bind `PREDICTOR`, or `PREDICTORS` for several.
+
+Nothing lists predictors a second time. Importing the catalogue loads no learning framework.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.metadata import version as installed_version
+from pathlib import Path
+from typing import Any
+
+import models
+from models.base import PredictorError, Trained, TrainOutcome
+from models.tasks import Column, Task, hash_tables
+from pipelines.identity import canonical_json, content_hash
+
+TRAINED_FOLDER = "trained"
+RELEASE_MANIFEST = "manifest.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PredictorSpec:
+    """All that training, registering and asking need to know of a predictor.
+
+    Attributes:
+        name: registered name.
+        version: raised by hand when the same tables, options and seed would train another model.
+        description: one sentence, for the model card.
+        task: what it answers.
+        options: frozen dataclass of the options of training, all with defaults.
+        train_with: `module:function`, (TrainingInput) -> Trained.
+        load_with: `module:function`, (ModelFiles) -> predictor.
+        answer_with: `module:function`, (predictor, rows of the question) -> rows of the answer.
+        answers: columns of an answer.
+        libraries: distributions whose versions decide the trained bits.
+        requirements: further distributions that answering needs.
+    """
+
+    name: str
+    version: str
+    description: str
+    task: Task
+    options: type[Any]
+    train_with: str
+    load_with: str
+    answer_with: str
+    answers: tuple[Column, ...]
+    libraries: tuple[str, ...]
+    requirements: tuple[str, ...] = ()
+
+    @property
+    def package(self) -> str:
+        """Name of its package in `models`."""
+        return self.train_with.split(":")[0].split(".")[1]
+
+    @property
+    def shipped_folder(self) -> Path:
+        """Folder of the weights that come with the project; it may be absent.
+
+        That of a package with several predictors has a folder for each.
+        """
+        folder = Path(models.__file__).parent / self.package / TRAINED_FOLDER
+        alone = self.name.replace("-", "_") == self.package
+        return folder if alone else folder / self.name
+
+    def training_key(self, data_dirs: Sequence[Path], options: Any, seed: int) -> str:
+        """Hash of all that a training depends on.
+
+        Raises: DatasetError: a table is missing.
+        """
+        libraries = {name: installed_version(name) for name in self.libraries}
+        tables = hash_tables(data_dirs, self.task.tables)
+        return content_hash(self.name, self.version, tables, asdict(options), seed, libraries)
+
+    def train(
+        self,
+        data_dir: Path,
+        options: Any = None,
+        *,
+        seed: int = 0,
+        more: Sequence[Path] = (),
+        folder: Path | None = None,
+        keep_predictions: bool = True,
+        on_epoch: Any = None,
+    ) -> TrainOutcome:
+        """Train, or return the outcome of the same training done before.
+
+        Args:
+            data_dir: folder that holds `tables/`; a release is one. more: further such folders.
+            options: of training; its defaults when None. seed: of weights and batches.
+            folder: of the outcome, `<data_dir>/models/<name>/<key>` by default; written whole or not at all.
+            keep_predictions: write those of every design beside the model, as `predictions.json`.
+            on_epoch: called after every epoch with its number and losses.
+
+        Raises: DatasetError, PredictorError: the tables cannot be trained on. SchemaError: one is damaged.
+        """
+        from models.leaderboard import leaderboard_rows
+        from models.model_files import (
+            PREDICTIONS_FILE,
+            model_bytes,
+            read_outcome,
+            write_outcome,
+        )
+
+        options = self.options() if options is None else options
+        data_dirs = (data_dir, *more)
+        key = self.training_key(data_dirs, options, seed)
+        folder = folder or data_dir / "models" / self.name / key
+        earlier = read_outcome(folder)
+        if earlier is not None and (earlier.key, earlier.predictor) == (key, self.name):
+            return earlier
+        dataset_hash = hash_tables(data_dirs, self.task.tables)
+        trained: Trained = resolve(self.train_with)(
+            TrainingInput(
+                data_dirs=data_dirs,
+                dataset_hash=dataset_hash,
+                options=options,
+                seed=seed,
+                on_epoch=on_epoch,
+                checkpoint=folder.with_name(f"{folder.name}.ckpt"),
+            )
+        )
+        rows = leaderboard_rows(
+            trained.predictions,
+            predictor=self.name,
+            version=key,
+            split=trained.split,
+            resamples=trained.resamples,
+            seed=seed,
+        )
+        outcome = TrainOutcome(
+            predictor=self.name,
+            key=key,
+            folder=folder,
+            source=" ".join(_source_of(folder) for folder in data_dirs),
+            dataset_hash=dataset_hash,
+            seed=seed,
+            parameters={**_parameters(options), "seed": seed},
+            seen_groups=tuple(trained.seen_groups),
+            curves={name: tuple(curve) for name, curve in trained.curves.items()},
+            leaderboard=tuple(rows),
+            summary=trained.summary,
+            cached=False,
+        )
+        predictions = canonical_json([asdict(p) for p in trained.predictions]).encode()
+        extra = {PREDICTIONS_FILE: predictions} if trained.predictions and keep_predictions else {}
+        write_outcome(outcome, {**model_bytes(self.name, trained.files), **extra})
+        return outcome
+
+    def load(self, folder: Path) -> Any:
+        """The predictor in a folder.
+
+        Raises: PredictorError: the folder holds no such predictor, a damaged one, or one of other features.
+        """
+        from models.model_files import read_model
+
+        name, files = read_model(folder)
+        if name != self.name:
+            raise PredictorError(f"not a predictor of {self.name}: {folder} holds {name}")
+        try:
+            return resolve(self.load_with)(files)
+        except PredictorError as error:
+            raise PredictorError(f"{error} ({folder})") from error
+        except (ValueError, KeyError, TypeError, RuntimeError) as error:  # torch's of other shapes
+            problem = " ".join(str(error).split())[:200]
+            raise PredictorError(f"not a predictor of {self.name}: {folder} ({problem})") from error
+
+    def answer(self, predictor: Any, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """Answers of a loaded predictor to rows of its question.
+
+        Raises: PredictorError: a row cannot be answered; the message names the row, from 0.
+        """
+        return resolve(self.answer_with)(predictor, rows)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingInput:
+    """What a predictor's training function is called with.
+
+    Attributes:
+        data_dirs: folders that hold `tables/`.
+        dataset_hash: of their tables.
+        on_epoch: see `models.training.fit`. checkpoint: file from which an interrupted training resumes.
+    """
+
+    data_dirs: tuple[Path, ...]
+    dataset_hash: str
+    options: Any
+    seed: int
+    on_epoch: Any = None
+    checkpoint: Path | None = None
+
+
+@cache
+def predictors() -> tuple[PredictorSpec, ...]:
+    """All predictors, by name."""
+    specs: list[PredictorSpec] = []
+    for module in pkgutil.iter_modules(models.__path__):
+        if module.ispkg:
+            package = importlib.import_module(f"models.{module.name}")
+            spec = getattr(package, "PREDICTOR", None)
+            specs += getattr(package, "PREDICTORS", () if spec is None else (spec,))
+    return tuple(sorted(specs, key=lambda spec: spec.name))
+
+
+def predictor_named(name: str) -> PredictorSpec:
+    """The predictor of that name.
+
+    Raises: PredictorError: there is none.
+    """
+    for spec in predictors():
+        if spec.name == name:
+            return spec
+    raise PredictorError(f"unknown predictor: {name}; accepted: {', '.join(s.name for s in predictors())}")
+
+
+def resolve(reference: str) -> Any:
+    """The object that `module:name` names, imported now."""
+    module, _, name = reference.partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
+def _source_of(data_dir: Path) -> str:
+    is_release = (data_dir / RELEASE_MANIFEST).is_file()
+    return f"releases/{data_dir.resolve().name}" if is_release else "tables"
+
+
+def _parameters(options: Any) -> dict[str, str | int | float]:
+    def shown(value: Any) -> str | int | float:
+        if value is None:
+            return "none"
+        return value if isinstance(value, str | int | float) else canonical_json(value)
+
+    return {name: shown(value) for name, value in asdict(options).items()}

@@ -1,0 +1,65 @@
+"""Gradient-boosted trees on plain counts: the baseline of every label, at two levels of information.
+
+Belongs here: counts of source text and of what the front end reads, the trees, their training. Does not: what
+high-level synthesis gives, metrics, the registry. Importing this package loads no learning framework.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from models.catalogue import PredictorSpec
+from models.tasks import Column, Level, labels_task
+
+_VERSION = "1"
+"""Raised by hand when the same tables, options and seed would train other trees."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainOptions:
+    """How to train.
+
+    Attributes:
+        split, tool, liberty: see models.labelled.Selection.
+        trees: per target. leaves: of a tree. leaf_designs: least designs of a leaf.
+        learning_rate: share of the answer of a tree that counts.
+        feature_share: share of features that a tree may use.
+        bootstrap_resamples: draws behind each leaderboard interval.
+    """
+
+    split: str = "by_kernel_v1"
+    tool: str | None = None
+    liberty: str | None = None
+    trees: int = 400
+    leaves: int = 15
+    leaf_designs: int = 10
+    learning_rate: float = 0.05
+    feature_share: float = 0.7
+    bootstrap_resamples: int = 1000
+
+
+def _spec(level: Level, features: str) -> PredictorSpec:
+    task = labels_task(level)
+    return PredictorSpec(
+        name=f"lightgbm-{level}",
+        version=_VERSION,
+        description=f"Gradient-boosted trees on {features}.",
+        task=task,
+        options=TrainOptions,
+        train_with=f"models.lightgbm.trees:train_{level}",
+        load_with="models.lightgbm.trees:load",
+        answer_with="models.base:answer_queries",
+        answers=(
+            *(Column(name=name, unit=unit) for name, unit in task.targets.items()),
+            Column(name="confidence"),
+            Column(name="outside_training", kind="string"),
+        ),
+        libraries=("lightgbm", "numpy"),
+        requirements=("pycparser", "scipy"),
+    )
+
+
+PREDICTORS = (
+    _spec("text", "counts of tokens and constructs of the source text"),
+    _spec("static", "what the front end reads of a program: loops, arrays, operators"),
+)

@@ -1,0 +1,234 @@
+"""Features as counts, one ensemble of trees per target, and its files."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import lightgbm
+import numpy as np
+from numpy.typing import NDArray
+
+from models.base import Estimate, PredictorError, Trained
+from models.catalogue import TrainingInput
+from models.labelled import TARGETS, DatasetError, LabelledDesign, Query, Selection, load_labelled_designs
+from models.leaderboard import Prediction
+from models.lightgbm import TrainOptions
+from models.model_files import ModelFiles
+from models.tenset_mlp.features import facts_of, features_of
+
+_TOKEN = re.compile(r"[A-Za-z_]\w*|\d[\w.]*|<<=|>>=|\+\+|--|&&|\|\||<=|>=|==|!=|<<|>>|[-+*/%&|^]=|\S")
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_WORDS = (
+    "for",
+    "while",
+    "if",
+    "else",
+    "return",
+    "int",
+    "float",
+    "double",
+    "char",
+    "short",
+    "long",
+    "unsigned",
+)
+_MARKS = ("+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^", "?", "[", "(", "{", ";", "=", "+=", "-=", "*=")
+_DIRECTIVES = ("pipeline", "unroll", "parallel", "partition", "flatten", "tile", "reduction", "cache")
+Matrix = NDArray[np.float64]
+
+
+def text_features(query: Query) -> dict[str, float]:
+    """Counts of tokens and constructs of the text, its largest numbers, and the configuration.
+
+    Raises: ValueError: the directives are not JSON.
+    """
+    tokens = _TOKEN.findall(_COMMENT.sub(" ", query.source))
+    counts = Counter(tokens)
+    numbers = sorted((int(t) for t in tokens if t.isdecimal()), reverse=True)[:4]
+    kinds = Counter(str(directive.get("kind")) for directive in json.loads(query.directives))
+    depth, deepest = 0, 0
+    for mark in tokens:
+        depth += (mark == "{") - (mark == "}")
+        deepest = max(deepest, depth)
+    return {
+        "token_count": float(len(tokens)),
+        "name_count": float(len({t for t in tokens if t[0].isalpha() or t[0] == "_"})),
+        "brace_depth": float(deepest),
+        **{f"count_{word}": float(counts[word]) for word in (*_WORDS, *_MARKS)},
+        **{f"number_{n}": float(([*numbers, 0, 0, 0, 0])[n]) for n in range(4)},
+        **{f"directive_{kind}": float(kinds[kind]) for kind in _DIRECTIVES},
+        "memory_read_delay_cycles": float(query.memory_read_delay_cycles),
+        "memory_write_delay_cycles": float(query.memory_write_delay_cycles),
+        "clock_period_ns": query.clock_period_ns,
+    }
+
+
+def static_features(query: Query) -> dict[str, float]:
+    """Counts of the text, and what the front end reads of loops, arrays and operators.
+
+    Raises: ValueError: the C front end does not accept the program, or a directive is unknown.
+    """
+    return {**text_features(query), **features_of(_facts_of(query.source, query.top), query)}
+
+
+_facts_of = lru_cache(maxsize=4096)(facts_of)
+
+
+_FEATURES = {"text": text_features, "static": static_features}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TreePredictor:
+    """Ensembles of trees for logarithms of targets. Satisfies `models.base.Predictor`.
+
+    Attributes: names: of features. low, high: their range in training. trees: text of an ensemble, by target.
+    """
+
+    level: str
+    names: tuple[str, ...]
+    low: Matrix
+    high: Matrix
+    trees: Mapping[str, lightgbm.Booster]
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """Names of the predicted label columns."""
+        return tuple(self.trees)
+
+    def predict(self, queries: Sequence[Query]) -> list[Estimate]:
+        """One estimate per query, in order.
+
+        Raises: PredictorError: a query cannot be read; the message names its row, from 0.
+        """
+        if not queries:
+            return []
+        rows: list[list[float]] = []
+        for place, query in enumerate(queries):
+            try:
+                features = _FEATURES[self.level](query)
+                rows.append([features[name] for name in self.names])
+            except ValueError as error:
+                raise PredictorError(f"row {place}: {error}") from error
+        matrix = np.array(rows, np.float64)
+        values = self.predict_matrix(matrix)
+        beyond = (matrix < self.low - 1e-9) | (matrix > self.high + 1e-9)
+        return [
+            Estimate(
+                values=dict(zip(self.targets, map(float, answer), strict=True)),
+                confidence=float(1.0 - outside.mean()),
+                outside_training=tuple(n for n, out in zip(self.names, outside, strict=True) if out),
+            )
+            for answer, outside in zip(values, beyond, strict=True)
+        ]
+
+    def predict_matrix(self, features: Matrix) -> Matrix:
+        """Targets (rows, targets) of features (rows, features)."""
+        logs = [np.asarray(tree.predict(features, num_threads=1)) for tree in self.trees.values()]
+        return np.exp(np.stack(logs, axis=1)).astype(np.float64)
+
+    @property
+    def files(self) -> ModelFiles:
+        """The predictor as plain data; trees are LightGBM's text as bytes."""
+        texts = {name: tree.model_to_string().encode() for name, tree in self.trees.items()}
+        arrays = {f"trees_{name}": np.frombuffer(text, np.uint8) for name, text in texts.items()}
+        card = {"level": self.level, "features": list(self.names), "targets": list(self.trees)}
+        return ModelFiles(card=card, arrays={**arrays, "low": self.low, "high": self.high})
+
+
+def load(files: ModelFiles) -> TreePredictor:
+    """The predictor of its files.
+
+    Raises: KeyError, ValueError: not such a predictor.
+    """
+    try:
+        trees = {
+            name: lightgbm.Booster(model_str=files.arrays[f"trees_{name}"].tobytes().decode())
+            for name in files.card["targets"]
+        }
+    except lightgbm.basic.LightGBMError as error:
+        raise PredictorError(f"trees are not LightGBM's text: {error}") from error
+    return TreePredictor(
+        level=files.card["level"],
+        names=tuple(files.card["features"]),
+        low=files.arrays["low"],
+        high=files.arrays["high"],
+        trees=trees,
+    )
+
+
+def train_text(data: TrainingInput) -> Trained:
+    """Train on counts of the text. Raises: DatasetError: the tables cannot be trained on."""
+    return _train(data, "text")
+
+
+def train_static(data: TrainingInput) -> Trained:
+    """Train on what the front end reads. Raises: DatasetError: the tables cannot be trained on."""
+    return _train(data, "static")
+
+
+def _train(data: TrainingInput, level: str) -> Trained:
+    options: TrainOptions = data.options
+    data_dir, *more = data.data_dirs
+    if more:
+        raise DatasetError(f"labels are read from one folder of tables, not from {len(more) + 1}")
+    selection = Selection(split=options.split, tool=options.tool, liberty=options.liberty)
+    designs = load_labelled_designs(data_dir, selection)
+    rows = [_FEATURES[level](design.query) for design in designs]
+    names = tuple(rows[0])
+    matrix = np.array([[row[name] for name in names] for row in rows], np.float64)
+    is_training = np.array([design.part == "train" for design in designs])
+    logs = np.log([[design.labels[target] for target in TARGETS] for design in designs])
+    trees = {
+        target: _fitted(matrix[is_training], logs[is_training, number], options, data.seed)
+        for number, target in enumerate(TARGETS)
+    }
+    seen = matrix[is_training]
+    predictor = TreePredictor(
+        level=level, names=names, low=seen.min(axis=0), high=seen.max(axis=0), trees=trees
+    )
+    return Trained(
+        files=predictor.files,
+        seen_groups=sorted({design.group for design in designs if design.part == "train"}),
+        summary={"train_designs": float(is_training.sum())},
+        predictions=_predictions(designs, predictor.predict_matrix(matrix)),
+        split=options.split,
+        resamples=options.bootstrap_resamples,
+    )
+
+
+def _fitted(features: Matrix, logs: Matrix, options: TrainOptions, seed: int) -> lightgbm.Booster:
+    parameters: dict[str, Any] = {
+        "objective": "regression_l1",
+        "num_leaves": options.leaves,
+        "min_data_in_leaf": options.leaf_designs,
+        "learning_rate": options.learning_rate,
+        "feature_fraction": options.feature_share,
+        "seed": seed,
+        "deterministic": True,
+        "force_col_wise": True,
+        "num_threads": 1,
+        "verbosity": -1,
+    }
+    data = lightgbm.Dataset(features, label=logs, params={"verbosity": -1})
+    return lightgbm.train(parameters, data, num_boost_round=options.trees)
+
+
+def _predictions(designs: Sequence[LabelledDesign], predicted: Matrix) -> list[Prediction]:
+    return [
+        Prediction(
+            design_id=design.design_id,
+            group=design.group,
+            part=design.part,
+            target=target,
+            actual=design.labels[target],
+            predicted=float(predicted[row, column]),
+        )
+        for row, design in enumerate(designs)
+        for column, target in enumerate(TARGETS)
+    ]

@@ -1,0 +1,140 @@
+"""Files of predictors: a card in JSON, arrays in safetensors, the outcome of training, each with its hash.
+
+Nothing is unpickled. A folder appears whole or not at all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load, save
+
+from models.base import PredictorError, TrainOutcome
+from pipelines.identity import canonical_json
+from pipelines.schemas import LeaderboardRow
+
+CARD_FILE = "model.json"
+WEIGHTS_FILE = "weights.safetensors"
+OUTCOME_FILE = "outcome.json"
+PREDICTIONS_FILE = "predictions.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ModelFiles:
+    """A predictor as plain data.
+
+    Attributes:
+        card: JSON: names of features, sizes, normalisation, origin.
+        arrays: trained arrays by name.
+    """
+
+    card: Mapping[str, Any]
+    arrays: Mapping[str, NDArray[Any]]
+
+
+def sealed_json(value: Any) -> bytes:
+    """A JSON value with the hash of its canonical form."""
+    sealed = {"sha256": _json_hash(value), "content": value}
+    return json.dumps(sealed, indent=1, sort_keys=True).encode() + b"\n"
+
+
+def read_sealed_json(path: Path) -> Any:
+    """The value of a file that `sealed_json` gave.
+
+    Raises: PredictorError: no such file, or a damaged one.
+    """
+    try:
+        sealed = json.loads(path.read_bytes())
+        value = sealed["content"]
+        if sealed["sha256"] != _json_hash(value):
+            raise PredictorError(f"damaged file: {path} does not have the hash it names; train again")
+    except FileNotFoundError as error:
+        raise PredictorError(f"no such file: {path}") from error
+    except PredictorError:
+        raise
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise PredictorError(f"damaged file: {path} is not sealed JSON ({_first_line(error)})") from error
+    return value
+
+
+def model_bytes(name: str, files: ModelFiles) -> dict[str, bytes]:
+    """Content by file name of a predictor of that name; equal bytes for equal content."""
+    arrays = {key: np.ascontiguousarray(value) for key, value in files.arrays.items()}
+    weights = save(dict(sorted(arrays.items())))
+    card = {"predictor": name, "card": files.card, "weights_sha256": hashlib.sha256(weights).hexdigest()}
+    return {CARD_FILE: sealed_json(json.loads(canonical_json(card))), WEIGHTS_FILE: weights}
+
+
+def read_model(folder: Path) -> tuple[str, ModelFiles]:
+    """Name and files of the predictor in a folder.
+
+    Raises: PredictorError: the folder holds no predictor, or a damaged one.
+    """
+    stored = read_sealed_json(folder / CARD_FILE)
+    path = folder / WEIGHTS_FILE
+    try:
+        name, card, digest = (stored[key] for key in ("predictor", "card", "weights_sha256"))
+        content = path.read_bytes()
+        if hashlib.sha256(content).hexdigest() != digest:
+            raise PredictorError(f"damaged file: {path} does not have the hash in {CARD_FILE}; train again")
+        return str(name), ModelFiles(card=card, arrays=load(content))
+    except FileNotFoundError as error:
+        raise PredictorError(f"no such file: {path}") from error
+    except PredictorError:
+        raise
+    except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
+        raise PredictorError(f"not a predictor: {folder} ({_first_line(error)})") from error
+
+
+def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write files beside the final folder, then move them into place, whole or not at all."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    scratch = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".unfinished-"))
+    try:
+        for name, content in files.items():
+            (scratch / name).write_bytes(content)
+        scratch.chmod(0o755)
+        shutil.rmtree(folder, ignore_errors=True)  # an earlier or a damaged one
+        scratch.replace(folder)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def write_outcome(outcome: TrainOutcome, files: Mapping[str, bytes]) -> None:
+    """Write an outcome with its files into its folder."""
+    record = {k: v for k, v in asdict(outcome).items() if k not in ("folder", "cached")}
+    record["files"] = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+    write_folder(outcome.folder, {**files, OUTCOME_FILE: sealed_json(json.loads(canonical_json(record)))})
+
+
+def read_outcome(folder: Path) -> TrainOutcome | None:
+    """The outcome in a folder; None where it is absent, unfinished or damaged."""
+    try:
+        record = read_sealed_json(folder / OUTCOME_FILE)
+        for name, digest in record.pop("files").items():
+            if hashlib.sha256((folder / name).read_bytes()).hexdigest() != digest:
+                return None
+        record["seen_groups"] = tuple(record["seen_groups"])
+        record["curves"] = {name: tuple(curve) for name, curve in record["curves"].items()}
+        record["leaderboard"] = tuple(LeaderboardRow(**row) for row in record["leaderboard"])
+        return TrainOutcome(**record, folder=folder, cached=True)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _json_hash(value: Any) -> str:
+    return hashlib.sha256(canonical_json(value).encode()).hexdigest()
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0]

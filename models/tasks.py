@@ -1,0 +1,209 @@
+"""Tasks: what predictors answer, from which tables, and the reference set that they are judged on."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+Level = Literal["text", "static", "hls", "network", "directives", "programs"]
+"""What a predictor may look at: source text, what a front end reads, what high-level synthesis gives, a
+network under traffic, a program with directives, programs that are varied."""
+LABEL_TABLES = ("programs", "loops", "designs", "labels", "runs", "splits")
+NETWORK_TABLES = ("network_runs", "network_flows", "network_hops")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """A column of a question or an answer.
+
+    Attributes:
+        kind: type in a DataFrame.
+        unit: of its values.
+        example: value of the input example; answers have none.
+    """
+
+    name: str
+    kind: Literal["string", "long", "double"] = "double"
+    unit: str = ""
+    example: str | int | float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """Rows of a release on which every version of a model is scored. They are never trained on.
+
+    Attributes:
+        release: folder, relative to the project's folder.
+        split: frozen split in the release; "group" where the parts are groups of runs.
+        parts: sides of the split.
+        minimum_programs: programs (networks, ...) that a score needs before a model may be promoted.
+    """
+
+    release: str
+    split: str
+    parts: tuple[str, ...]
+    minimum_programs: int
+
+    @property
+    def name(self) -> str:
+        """The reference in words, for tables and cards."""
+        return f"{self.release}, {self.split}: {', '.join(self.parts)}"
+
+    @property
+    def folder(self) -> Path:
+        """Where the release is."""
+        return Path(__file__).resolve().parents[1] / self.release
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """A question that predictors answer.
+
+    Attributes:
+        tables: read for training.
+        targets: unit by predicted quantity.
+        level: what a predictor may look at.
+        metric: error of one program, a fraction; the mean over programs is compared.
+        baseline: the trivial answer that a model has to beat.
+        question: columns of the DataFrame that a registered model is asked with.
+        reference: None where no release holds one.
+        reference_set: `module:function` from a reference to its `models.gate.ReferenceSet`.
+    """
+
+    name: str
+    tables: tuple[str, ...]
+    targets: Mapping[str, str]
+    level: Level
+    metric: str
+    baseline: str
+    question: tuple[Column, ...]
+    reference: Reference | None
+    reference_set: str
+
+
+def hash_tables(data_dirs: Iterable[Path], tables: Iterable[str]) -> str:
+    """Hash of tables as they are on disk; equal content has equal bytes.
+
+    Returns: first 32 hexadecimal digits of the SHA-256.
+    Raises:  DatasetError: a table is missing.
+    """
+    digest = hashlib.sha256()
+    tables = tuple(tables)
+    for folder in data_dirs:
+        for name in tables:
+            for path in table_files(folder, name):
+                digest.update(f"{name}/{path.name}\0".encode())
+                digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()[:32]
+
+
+def table_files(data_dir: Path, name: str) -> list[Path]:
+    """Parquet files of a table.
+
+    Raises: DatasetError: there are none.
+    """
+    files = sorted((data_dir / "tables" / name).glob("*.parquet"))
+    if not files:
+        from models.labelled import DatasetError
+
+        raise DatasetError(
+            f"no Parquet files of table {name} ({data_dir / 'tables' / name}); "
+            "make the data first with `simfoundry run`"
+        )
+    return files
+
+
+def labels_task(level: Level, question: tuple[Column, ...] = ()) -> Task:
+    """Labels of designs of one program under one configuration, at a level of information."""
+    return Task(
+        name=f"labels-{level}",
+        tables=LABEL_TABLES,
+        targets={"area_um2": "um2", "flip_flop_count": "1", "latency_cycles": "cycle"},
+        level=level,
+        metric="absolute percentage error, at most 100 %, mean over targets and designs of a program",
+        baseline="median of each target over the training part",
+        question=question or QUERY,
+        reference=Reference(
+            release="releases/v1",
+            split="by_kernel_v1",
+            parts=("test", "evaluation"),
+            minimum_programs=100,
+        ),
+        reference_set="models.references:label_reference",
+    )
+
+
+_EXAMPLE_SOURCE = "void scale(int x[8]) { for (int i = 0; i < 8; i++) x[i] = 3 * x[i]; }\n"
+QUERY = (
+    Column(name="source", kind="string", example=_EXAMPLE_SOURCE),
+    Column(name="top", kind="string", example="scale"),
+    Column(name="memory_read_delay_cycles", kind="long", unit="cycle", example=2),
+    Column(name="memory_write_delay_cycles", kind="long", unit="cycle", example=2),
+    Column(name="clock_period_ns", unit="ns", example=10.0),
+    Column(name="directives", kind="string", example="[]"),
+)
+"""Fields of `models.labelled.Query`."""
+
+NETWORK_LATENCY = Task(
+    name="network-latency",
+    tables=NETWORK_TABLES,
+    targets={"rtt_mean_us": "us"},
+    level="network",
+    metric="absolute percentage error of mean round trips, at most 100 %, mean over flows of a network",
+    baseline="queueing theory without correction",
+    question=(
+        Column(name="pods", kind="long", example=4),
+        Column(name="pattern", kind="string", example="incast"),
+        Column(name="load", example=0.5),
+        Column(name="arrivals", kind="string", example="ge"),
+        Column(name="scv", example=4.0),
+        Column(name="routing", kind="string", example="ecmp"),
+        Column(name="seed", kind="long", example=1),
+    ),
+    reference=Reference(
+        release="releases/network-v1",
+        split="group",
+        parts=("grid-16", "grid-128"),
+        minimum_programs=100,
+    ),
+    reference_set="models.references:network_reference",
+)
+
+PRAGMA_LATENCY = Task(
+    name="pragma-latency",
+    tables=("programs", "splits", "pragma_designs"),
+    targets={"latency_cycles": "cycle"},
+    level="directives",
+    metric="absolute percentage error, at most 100 %, mean over configurations of a program",
+    baseline="the proven bound",
+    question=(
+        Column(name="source", kind="string", example=_EXAMPLE_SOURCE),
+        Column(name="top", kind="string", example="scale"),
+        Column(name="configuration", kind="string", example="{}"),
+    ),
+    reference=Reference(
+        release="releases/pragmas-v1",
+        split="by_kernel_v1",
+        parts=("test", "evaluation"),
+        minimum_programs=10,
+    ),
+    reference_set="models.references:pragma_reference",
+)
+
+PROGRAM_VARIANTS = Task(
+    name="program-variants",
+    tables=(),
+    targets={},
+    level="programs",
+    metric="share of programs of which no accepted variant is generated",
+    baseline="no variant",
+    question=(
+        Column(name="source", kind="string", example=_EXAMPLE_SOURCE),
+        Column(name="seed", kind="long", example=0),
+    ),
+    reference=Reference(release="releases/v1", split="by_kernel_v1", parts=("test",), minimum_programs=50),
+    reference_set="models.references:program_reference",
+)

@@ -1,0 +1,283 @@
+"""Training with Lightning: the same bits on every run of one machine, with curves and checkpoints."""
+
+from __future__ import annotations
+
+import logging
+import math
+import pickle
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import torch
+from lightning.pytorch import Callback, LightningModule, Trainer
+from torch import Tensor, nn
+from torch.utils.data import DataLoader, IterableDataset
+
+CHECKPOINT_INTERVAL_S = 30.0
+"""Least time between two checkpoints of one training."""
+_LOG = logging.getLogger(__name__)
+
+Network = TypeVar("Network", bound=nn.Module)
+Batches = Callable[[int], Iterable[Any]]
+"""Batches of an epoch, by its number from 0."""
+OnEpoch = Callable[[int, dict[str, float]], None]
+"""Called after an epoch with its number, from 1, and its losses."""
+
+
+class Training(LightningModule, Generic[Network]):
+    """A network with its loss and AdamW.
+
+    Args:
+        network: trained in place.
+        learning_rate: of AdamW; the highest one of the cycle, where there is one.
+        weight_decay: of AdamW.
+        cycle_steps: steps of one cycle of the learning rate (Smith and Topin 2019); None for a constant rate.
+    """
+
+    def __init__(
+        self, network: Network, *, learning_rate: float, weight_decay: float, cycle_steps: int | None = None
+    ) -> None:
+        super().__init__()
+        self.network = network
+        self._learning_rate, self._weight_decay = learning_rate, weight_decay
+        self._cycle_steps = cycle_steps
+
+    def loss(self, batch: Any) -> Tensor:
+        """Loss of a batch of the training part."""
+        raise NotImplementedError
+
+    def validation_loss(self, batch: Any) -> Tensor:
+        """Loss of a batch of the validation part."""
+        return self.loss(batch)
+
+    def batch_size(self, batch: Any) -> int:
+        """Weight of a batch in the mean loss of an epoch."""
+        del batch
+        return 1
+
+    def training_step(self, batch: Any, batch_idx: int) -> Tensor:
+        """Loss of one batch, which is recorded."""
+        del batch_idx
+        loss = self.loss(batch)
+        self.log("train_loss", loss, on_step=False, on_epoch=True, batch_size=self.batch_size(batch))
+        return loss
+
+    def validation_step(self, batch: Any, batch_idx: int) -> None:
+        """Record the loss of one batch."""
+        del batch_idx
+        self.log("validation_loss", self.validation_loss(batch), batch_size=self.batch_size(batch))
+
+    def configure_optimizers(self) -> Any:
+        """AdamW over all weights, with the cycle of the learning rate."""
+        optimizer = torch.optim.AdamW(
+            self.parameters(), lr=self._learning_rate, weight_decay=self._weight_decay
+        )
+        if self._cycle_steps is None:
+            return optimizer
+        cycle = torch.optim.lr_scheduler.OneCycleLR(
+            optimizer, self._learning_rate, total_steps=self._cycle_steps
+        )
+        return {"optimizer": optimizer, "lr_scheduler": {"scheduler": cycle, "interval": "step"}}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fit(Generic[Network]):
+    """A trained network in prediction mode.
+
+    Attributes:
+        curves: loss of every epoch: train_loss, and validation_loss where there is a validation part.
+        epoch: number, from 0, of the epoch whose weights were kept.
+    """
+
+    network: Network
+    curves: dict[str, list[float]]
+    epoch: int
+
+
+def fit(
+    build: Callable[[], Training[Network]],
+    batches: Batches,
+    *,
+    epochs: int,
+    seed: int,
+    validation: Sequence[Any] = (),
+    patience: int | None = None,
+    gradient_limit: float | None = None,
+    threads: int = 1,
+    generator: torch.Generator | None = None,
+    on_epoch: OnEpoch | None = None,
+    checkpoint: Path | None = None,
+) -> Fit[Network]:
+    """Train a network; the same arguments give the same bits on one machine.
+
+    Args:
+        build: makes the network, under the seed.
+        batches: of each epoch. validation: all batches of the validation part.
+        patience: epochs without a better validation loss before stopping, the best epoch being kept; None to
+            run every epoch and keep the last.
+        gradient_limit: norm to which the gradients of a step are cut; None for no limit.
+        generator: from which `batches` draws, so that a resumed training draws the same.
+        checkpoint: file from which an interrupted training resumes; removed at the end.
+    """
+    with deterministic(seed, threads), _quiet(), tempfile.TemporaryDirectory() as scratch:
+        training = build()
+        record = _Record(training.network, patience, on_epoch, checkpoint, generator)
+        trainer = Trainer(
+            accelerator="cpu",
+            devices=1,
+            max_epochs=epochs,
+            callbacks=[record],
+            gradient_clip_val=gradient_limit,
+            logger=False,
+            enable_checkpointing=False,
+            enable_progress_bar=False,
+            enable_model_summary=False,
+            num_sanity_val_steps=0,
+            limit_val_batches=1.0 if validation else 0,
+            default_root_dir=scratch,
+        )
+        loaders = _loader(_Epochs(batches, trainer)), _loader(_Epochs(lambda _: validation, trainer))
+        resumed = str(checkpoint) if checkpoint and _is_readable(checkpoint) else None
+        trainer.fit(training, *loaders, ckpt_path=resumed, weights_only=True)
+    training.network.load_state_dict(record.weights)
+    if checkpoint:
+        checkpoint.unlink(missing_ok=True)
+    return Fit(network=training.network.eval(), curves=record.curves, epoch=record.epoch)
+
+
+class _Epochs(IterableDataset[Any]):
+    """Batches of the trainer's present epoch."""
+
+    def __init__(self, batches: Batches, trainer: Trainer) -> None:
+        self._batches, self._trainer = batches, trainer
+
+    def __iter__(self) -> Iterator[Any]:
+        yield from self._batches(self._trainer.current_epoch)
+
+
+def _loader(data: IterableDataset[Any]) -> DataLoader[Any]:
+    return DataLoader(data, batch_size=None)
+
+
+class _Record(Callback):
+    """Records losses, keeps the weights of one epoch, stops early, writes checkpoints."""
+
+    def __init__(
+        self,
+        network: nn.Module,
+        patience: int | None,
+        on_epoch: OnEpoch | None,
+        checkpoint: Path | None,
+        generator: torch.Generator | None,
+    ) -> None:
+        self._network, self._patience, self._on_epoch = network, patience, on_epoch
+        self._checkpoint, self._generator = checkpoint, generator
+        self._written_s = time.monotonic()
+        self._random: dict[str, Tensor] = {}
+        self.epoch = -1
+        self.loss = math.inf
+        self.weights: dict[str, Tensor] = {}
+        self.curves: dict[str, list[float]] = {}
+
+    def on_fit_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        """Continue with the random state of the checkpoint."""
+        del trainer, pl_module
+        if self._random:
+            torch.set_rng_state(self._random["torch"])
+            if self._generator is not None:
+                self._generator.set_state(self._random["generator"])
+
+    def on_train_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        """Look at the epoch that just ended; its validation has run."""
+        del pl_module
+        losses = {n: float(v) for n, v in trainer.callback_metrics.items() if n.endswith("_loss")}
+        for name, value in losses.items():
+            self.curves.setdefault(name, []).append(value)
+        loss = losses.get("validation_loss", math.nan)
+        if self._patience is None or loss < self.loss or not self.weights:
+            self.loss, self.epoch = loss, trainer.current_epoch
+            self.weights = {n: v.detach().clone() for n, v in self._network.state_dict().items()}
+        if self._patience is not None and trainer.current_epoch - self.epoch >= self._patience:
+            trainer.should_stop = True
+        is_due = time.monotonic() - self._written_s >= CHECKPOINT_INTERVAL_S
+        if self._checkpoint and is_due and not trainer.should_stop:
+            _write_checkpoint(trainer, self._checkpoint)
+            self._written_s = time.monotonic()
+        if self._on_epoch:
+            self._on_epoch(trainer.current_epoch + 1, losses)
+
+    def state_dict(self) -> dict[str, Any]:
+        """What a checkpoint holds of this training besides Lightning's own state."""
+        random = {"torch": torch.get_rng_state()}
+        if self._generator is not None:
+            random["generator"] = self._generator.get_state()
+        return {
+            "epoch": self.epoch,
+            "loss": self.loss,
+            "weights": self.weights,
+            "curves": self.curves,
+            "random": random,
+        }
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over what a checkpoint holds."""
+        self.epoch, self.loss = state_dict["epoch"], state_dict["loss"]
+        self.weights, self.curves = state_dict["weights"], state_dict["curves"]
+        self._random = state_dict["random"]
+
+
+def _write_checkpoint(trainer: Trainer, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    scratch = path.with_suffix(".unfinished")
+    trainer.save_checkpoint(scratch)
+    scratch.replace(path)
+
+
+def _is_readable(path: Path) -> bool:
+    """Whether a checkpoint is there and whole; tensors and plain values only are read."""
+    try:
+        torch.load(path, weights_only=True)
+    except FileNotFoundError:
+        return False
+    except (OSError, RuntimeError, EOFError, ValueError, KeyError, pickle.UnpicklingError) as error:
+        _LOG.warning("damaged checkpoint, training starts again: %s (%s)", path, type(error).__name__)
+        return False
+    return True
+
+
+@contextmanager
+def deterministic(seed: int, threads: int = 1) -> Iterator[None]:
+    """Seeded random state, a number of threads and deterministic kernels; all restored afterwards."""
+    before, strict = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        torch.set_num_threads(threads)
+        torch.use_deterministic_algorithms(True)
+        try:
+            yield
+        finally:
+            torch.use_deterministic_algorithms(strict)
+            torch.set_num_threads(before)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Silence Lightning's notices of devices, advice on loading, and its own use of torch."""
+    loggers = [logging.getLogger(name) for name in ("lightning.pytorch", "lightning.fabric")]
+    levels = [logger.level for logger in loggers]
+    try:
+        for logger in loggers:
+            logger.setLevel(logging.ERROR)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=".*does not have many workers.*")
+            warnings.filterwarnings("ignore", message=".*LeafSpec.* is deprecated")
+            yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
