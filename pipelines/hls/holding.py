@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pipelines.hls.cdfg import Block, Operation
-from pipelines.hls.demand import used_bits
+from pipelines.hls.narrowing import used_bits
 from pipelines.hls.schedule import BlockSchedule, closing_values, live_operations
 from pipelines.interface import ScalarType
 

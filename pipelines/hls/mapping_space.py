@@ -14,10 +14,9 @@ from pipelines.hls.plan import Loop, loops_of, tidy
 from pipelines.hls.transforms.accesses import loads_of
 from pipelines.hls.transforms.counting import exact_trips
 from pipelines.hls.transforms.exits import exits_to_flags
-from pipelines.hls.transforms.flatten import flatten_nest
-from pipelines.hls.transforms.jam import obstacle_to_jam
+from pipelines.hls.transforms.nests import flatten_nest
 from pipelines.hls.transforms.parallel import loop_carries_dependence
-from pipelines.hls.transforms.unroll import unroll_inner, unroll_loop
+from pipelines.hls.transforms.unroll import obstacle_to_jam, unroll_inner, unroll_loop
 
 ACCESS_LIMIT = 40
 """Accesses in a loop up to which its iterations are compared; above, the loop is not offered for `parallel`.

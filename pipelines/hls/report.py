@@ -25,10 +25,15 @@ from pipelines.hls.operators import (
 from pipelines.hls.schedule import live_operations
 from pipelines.hls.units.catalogue import FunctionalUnit
 from pipelines.hls.units.timing import unit_timing
-from pipelines.hls.verilog import block_writers
-from pipelines.hls.verilog_memory import address_bits, address_sources, data_sources
+from pipelines.hls.verilog import (
+    Sources,
+    address_bits,
+    address_sources,
+    block_writers,
+    data_sources,
+    operand_sources,
+)
 from pipelines.hls.verilog_text import literal_value
-from pipelines.hls.verilog_units import Sources, operand_sources
 from pipelines.hls.verilog_values import BlockWriter
 
 # Shares of the area of an operator of two unknown operands, of a 2-to-1 multiplexer, and gates a bit; from

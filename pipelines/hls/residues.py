@@ -1,14 +1,18 @@
-"""Which residue modulo the interval each contended operation takes: an exact search.
+"""Residues modulo the interval of contended operations: exact search, integer programming, heuristic.
 
-Bounded by a count of relaxed constraints, never by time.
+Each is bounded by a count (relaxed constraints, nodes, placements), never by time.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from heapq import heapify, heappop, heappush
+from typing import Any
+
+from pyscipopt import Model, quicksum
 
 from pipelines.hls.difference import Budget, ConstraintGraph
 from pipelines.hls.schedule import BlockGraph, Resource
@@ -121,3 +125,157 @@ class ResidueSearch:
             del self.residues[index]
             reserved.change(index, start, -1)
         return None
+
+
+PROGRAM_NODES = 100
+"""Nodes of branch and bound at one interval."""
+
+PROGRAM_SIZE = 600
+"""Largest integer program that is tried, in slots that its operations may take."""
+
+
+def solve_program(graph: BlockGraph, constraints: ConstraintGraph, interval: int) -> list[int] | Verdict:
+    """Starts at one interval by integer programming.
+
+    A contended operation starts at interval * k + sum over r of r x[r], with one of its binaries x at 1; a
+    resource has room for its capacity in each residue. The other starts follow from differences.
+
+    Source: Eichenberger and Davidson 1997, "Efficient formulation for optimal modulo schedulers", for the
+            split of starts into multiples and residues.
+    """
+    members = contended(graph)
+    if sum(graph.timings[i].busy_cycles for i in members) * interval > PROGRAM_SIZE:
+        return Verdict.UNKNOWN
+    model = Model()
+    model.hideOutput()
+    model.setParam("limits/totalnodes", PROGRAM_NODES)
+    model.setParam("limits/solutions", 1)
+    horizon = constraints.horizon(interval, len(members))
+    starts = [model.addVar(vtype="C", lb=0, ub=horizon) for _ in range(constraints.count)]
+    starts.append(model.addVar(vtype="C", lb=0, ub=0))
+    for c in constraints.constraints:
+        if c.source != c.target:
+            model.addCons(starts[c.target] - starts[c.source] >= c.latency - c.distance * interval)
+    picks = {i: [model.addVar(vtype="B") for _ in range(interval)] for i in members}
+    for index, pick in picks.items():
+        multiple = model.addVar(vtype="I", lb=0, ub=horizon // interval + 1)
+        model.addCons(quicksum(pick) == 1)
+        model.addCons(starts[index] == interval * multiple + quicksum(r * x for r, x in enumerate(pick)))
+    _add_room(model, graph, picks, interval)
+    model.setObjective(quicksum(starts), "minimize")
+    model.optimize()
+    if model.getStatus() == "infeasible":
+        return Verdict.INFEASIBLE
+    if model.getNSols() == 0:
+        return Verdict.UNKNOWN
+    residues = {
+        index: next(r for r, x in enumerate(pick) if model.getVal(x) > 0.5) for index, pick in picks.items()
+    }
+    return constraints.earliest(interval, residues) or Verdict.UNKNOWN
+
+
+def _add_room(model: Any, graph: BlockGraph, picks: Mapping[int, Sequence[Any]], interval: int) -> None:
+    """In each residue no more operations hold a resource than there is room for."""
+    holders: dict[Slot, list[Any]] = defaultdict(list)
+    for index, pick in picks.items():
+        for residue in range(interval):
+            for slot in slots_of(graph, index, residue, interval):
+                holders[slot].append(pick[residue])
+    for slot, variables in sorted(holders.items()):
+        model.addCons(quicksum(variables) <= graph.capacity(slot[0]))
+
+
+BUDGET_RATIO = 6
+"""Placements an attempt may make for each operation."""
+
+
+@dataclass(slots=True)
+class _Attempt:
+    """One attempt at one interval.
+
+    Attributes:
+        starts: of what is placed; previous: last start of what was placed once.
+        holders: operations in each slot.
+    """
+
+    graph: BlockGraph
+    constraints: ConstraintGraph
+    interval: int
+    floor: list[int]
+    deadlines: dict[int, int]
+    rank: list[int]
+    reserved: Reservations
+    starts: dict[int, int] = field(default_factory=dict[int, int])
+    previous: dict[int, int] = field(default_factory=dict[int, int])
+    holders: dict[Slot, list[int]] = field(default_factory=lambda: defaultdict(list))
+    queue: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+
+    def run(self) -> list[int] | None:
+        count = self.constraints.count
+        self.queue = [(self.rank[i], i) for i in range(count)]
+        heapify(self.queue)
+        for _ in range(BUDGET_RATIO * count):
+            if not self.queue:
+                break
+            _, index = heappop(self.queue)
+            start = self._choose(index)
+            if start > self.deadlines.get(index, start):
+                return None
+            self._place(index, start)
+        return None if self.queue else [*(self.starts[i] for i in range(count)), 0]
+
+    def _choose(self, index: int) -> int:
+        earliest = self.floor[index]
+        for source, latency, distance in self.constraints.incoming[index]:
+            if source in self.starts:
+                earliest = max(earliest, self.starts[source] + latency - distance * self.interval)
+        if self.graph.resources[index] is None:
+            return earliest
+        for start in range(earliest, earliest + self.interval):
+            if self.reserved.fits(index, start):
+                return start
+        return max(earliest, self.previous.get(index, -1) + 1)
+
+    def _place(self, index: int, start: int) -> None:
+        if self.graph.resources[index] is not None and not self.reserved.fits(index, start):
+            for slot in slots_of(self.graph, index, start, self.interval):
+                while len(self.holders[slot]) >= self.graph.capacity(slot[0]):
+                    self._displace(max(self.holders[slot], key=lambda i: (self.rank[i], i)))
+        self.starts[index] = self.previous[index] = start
+        self.reserved.change(index, start, 1)
+        for slot in slots_of(self.graph, index, start, self.interval):
+            self.holders[slot].append(index)
+        for target, latency, distance in self.constraints.outgoing[index]:
+            if target != index and self.starts.get(target, start + latency) < (
+                start + latency - distance * self.interval
+            ):
+                self._displace(target)
+
+    def _displace(self, index: int) -> None:
+        start = self.starts.pop(index)
+        self.reserved.change(index, start, -1)
+        for slot in slots_of(self.graph, index, start, self.interval):
+            self.holders[slot].remove(index)
+        heappush(self.queue, (self.rank[index], index))
+
+
+def iterative_schedule(graph: BlockGraph, constraints: ConstraintGraph, interval: int) -> list[int] | None:
+    """Starts at one interval, (count + 1,), or None when the attempt failed."""
+    floor = constraints.earliest(interval)
+    if floor is None or any(t.busy_cycles > interval for t in graph.timings):
+        return None
+    heights = constraints.heights(interval)
+    order = sorted(range(constraints.count), key=lambda i: (-heights[i], i))
+    rank = [0] * constraints.count
+    for position, index in enumerate(order):
+        rank[index] = position
+    attempt = _Attempt(
+        graph=graph,
+        constraints=constraints,
+        interval=interval,
+        floor=floor,
+        deadlines=constraints.deadlines(interval),
+        rank=rank,
+        reserved=Reservations(graph=graph, interval=interval),
+    )
+    return attempt.run()

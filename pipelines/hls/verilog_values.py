@@ -13,8 +13,15 @@ from pipelines.hls.ir import Array
 from pipelines.hls.operators import functional_unit
 from pipelines.hls.schedule import BlockSchedule, closing_values
 from pipelines.hls.units.catalogue import FunctionalUnit, instance_text, mode_value
-from pipelines.hls.verilog_operators import Operand, expression_text, is_wide_shift
-from pipelines.hls.verilog_text import Net, Section, range_text, slice_text
+from pipelines.hls.verilog_text import (
+    Net,
+    Operand,
+    Section,
+    expression_text,
+    is_wide_shift,
+    range_text,
+    slice_text,
+)
 from pipelines.interface import INT32, ScalarType
 
 _NOT_COMPUTED = ("const", "read", "write", "load", "store")

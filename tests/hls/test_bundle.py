@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.hls.bundle import bundle_source
 from pipelines.hls.errors import HlsError
 from pipelines.hls.frontend import interface_of, read_function
+from pipelines.hls.preprocess import bundle_source
 
 
 def write(folder: Path, files: dict[str, str]) -> Path:

@@ -21,16 +21,18 @@ from schedule_blocks import (
 from pipelines.hls import CompiledDesign, compile_program
 from pipelines.hls.cdfg import Block
 from pipelines.hls.design import bind_units
-from pipelines.hls.difference import constraint_graph
+from pipelines.hls.difference import constraint_graph, recurrence_bound
 from pipelines.hls.errors import HlsError
-from pipelines.hls.integer_program import PROGRAM_SIZE, solve_program
 from pipelines.hls.ir import Array
-from pipelines.hls.iterative import iterative_schedule
-from pipelines.hls.lifetimes import shorten_lifetimes
-from pipelines.hls.modulo import check_modulo, modulo_schedule, resource_bound, solve_interval
+from pipelines.hls.modulo import (
+    check_modulo,
+    modulo_schedule,
+    resource_bound,
+    shorten_lifetimes,
+    solve_interval,
+)
 from pipelines.hls.operators import TimingModel
-from pipelines.hls.recurrence import recurrence_bound
-from pipelines.hls.residues import ResidueSearch, Verdict
+from pipelines.hls.residues import PROGRAM_SIZE, ResidueSearch, Verdict, iterative_schedule, solve_program
 from pipelines.hls.schedule import BlockGraph, BlockSchedule, build_graph, forward, forwardable, list_schedule
 from pipelines.interface import DOUBLE, FLOAT, INT32, ScalarType
 from pipelines.programs import SUITES, kernel_programs

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipelines.hls import ir, read_function
-from pipelines.hls.transforms.dead import remove_dead_values
+from pipelines.hls.transforms.liveness import remove_dead_values
 
 
 def assigned(body: str) -> list[str]:

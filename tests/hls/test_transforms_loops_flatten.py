@@ -10,8 +10,8 @@ from pipelines.hls import ir, read_function
 from pipelines.hls.errors import NotApplicable
 from pipelines.hls.transforms.copying import find_loop, loops_inside
 from pipelines.hls.transforms.exits import exits_to_flags
-from pipelines.hls.transforms.flatten import flatten_nest
 from pipelines.hls.transforms.ifconversion import convert_ifs
+from pipelines.hls.transforms.nests import flatten_nest
 from pipelines.hls.transforms.simplify import simplify
 
 GEMM = """

@@ -18,10 +18,9 @@ from pipelines.hls import ir
 from pipelines.hls.errors import NotApplicable
 from pipelines.hls.transforms.copying import loops_inside
 from pipelines.hls.transforms.exits import exits_to_flags
-from pipelines.hls.transforms.flatten import flatten_nest
 from pipelines.hls.transforms.ifconversion import convert_ifs
+from pipelines.hls.transforms.nests import flatten_nest, tile_loop
 from pipelines.hls.transforms.simplify import simplify
-from pipelines.hls.transforms.tile import tile_loop
 from pipelines.hls.transforms.unroll import unroll_inner, unroll_loop
 
 Step = Callable[[ir.Function, str], ir.Function]

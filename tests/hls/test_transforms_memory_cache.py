@@ -13,8 +13,8 @@ from transform_support import Comparison, assert_all_same_meaning, assert_same_m
 from pipelines.hls import ir, read_function
 from pipelines.hls.errors import NotApplicable
 from pipelines.hls.transforms.cache import CacheReport, cache_array
+from pipelines.hls.transforms.nests import tile_loop
 from pipelines.hls.transforms.partition import partition_array
-from pipelines.hls.transforms.tile import tile_loop
 
 ARGUMENTS = "int n, int A[32][32], int B[20][24], int V[100]"
 

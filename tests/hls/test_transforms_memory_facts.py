@@ -8,8 +8,8 @@ import pytest
 
 from pipelines.hls import ir, read_function
 from pipelines.hls.transforms.affine import Affine
+from pipelines.hls.transforms.burst import coordinates
 from pipelines.hls.transforms.facts import Facts
-from pipelines.hls.transforms.footprint import coordinates
 
 
 def indices(body: str) -> list[tuple[Affine, Facts]]:

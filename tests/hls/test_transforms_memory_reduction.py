@@ -14,8 +14,7 @@ from transform_support import Comparison, assert_all_same_meaning, assert_same_m
 
 from pipelines.hls import ir, read_function
 from pipelines.hls.errors import NotApplicable
-from pipelines.hls.transforms.accumulation import accumulators
-from pipelines.hls.transforms.chains import balance_chains
+from pipelines.hls.transforms.chains import accumulators, balance_chains
 from pipelines.hls.transforms.copying import find_loop
 from pipelines.hls.transforms.reduction import interleave_reduction, reduce_tree
 from pipelines.hls.transforms.unroll import unroll_loop

@@ -11,8 +11,17 @@ from random import Random
 import pytest
 
 from pipelines.hls.arithmetic import value_range
-from pipelines.hls.verilog_operators import Operand, constant_product, shifted_left, signed_digits
-from pipelines.hls.verilog_text import Net, literal, literal_value, signed_literal, steer
+from pipelines.hls.verilog_text import (
+    Net,
+    Operand,
+    constant_product,
+    literal,
+    literal_value,
+    shifted_left,
+    signed_digits,
+    signed_literal,
+    steer,
+)
 from pipelines.interface import ScalarType
 
 

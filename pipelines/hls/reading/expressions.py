@@ -28,14 +28,16 @@ from pipelines.hls.reading.ctypes import (
     common_type,
     layout_of,
     promoted,
+    read_character,
+    read_floating,
+    read_integer,
+    read_string,
     spelled,
 )
 from pipelines.hls.reading.declarators import Declarators
-from pipelines.hls.reading.literals import read_character, read_floating, read_integer, read_string
 from pipelines.hls.reading.places import Address, Place, Places, PointerSlot
-from pipelines.hls.reading.pointers import Pointers
 from pipelines.hls.reading.session import Session, TypeName, Value, affected
-from pipelines.hls.reading.values import BINARY, UPDATES, Hooks, Result, convert
+from pipelines.hls.reading.values import BINARY, UPDATES, Hooks, Pointers, Result, convert
 
 MAXIMUM_REPEATED = 1024
 """Parts of a condition that loads repeat; those of the suites have at most 263."""

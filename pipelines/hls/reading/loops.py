@@ -8,11 +8,9 @@ from pycparser import c_ast
 
 from pipelines.hls import ir
 from pipelines.hls.arithmetic import negated
-from pipelines.hls.reading.countdown import countdown, counted_down
-from pipelines.hls.reading.counting import counted_loop
+from pipelines.hls.reading.bodies import block_items, make_block
+from pipelines.hls.reading.counting import countdown, counted_down, counted_loop
 from pipelines.hls.reading.expressions import Expressions
-from pipelines.hls.reading.facts import block_items
-from pipelines.hls.reading.leaves import make_block
 from pipelines.hls.reading.session import Session
 from pipelines.hls.reading.statements import Statements
 

@@ -10,10 +10,17 @@ from pipelines.hls import ir
 from pipelines.hls.errors import NotApplicable
 from pipelines.hls.transforms.accesses import Accesses, Site, escaping_labels, replace_loads
 from pipelines.hls.transforms.affine import Affine
-from pipelines.hls.transforms.burst import Layout, Transfer, layout_of
+from pipelines.hls.transforms.burst import (
+    Extent,
+    Layout,
+    Transfer,
+    box_of,
+    coordinates,
+    layout_of,
+    strides_of,
+)
 from pipelines.hls.transforms.copying import FreshNames, find_loop, fresh_names, map_own
 from pipelines.hls.transforms.facts import Facts
-from pipelines.hls.transforms.footprint import Extent, box_of, coordinates, strides_of
 from pipelines.hls.transforms.partition import with_bank_sides
 from pipelines.hls.transforms.promote import collect_region, loop_of, runs_at_least_once
 from pipelines.interface import Bank, BankDimension

@@ -13,8 +13,7 @@ from pipelines.hls import ir
 from pipelines.hls.arithmetic import make_binary, make_select, truth_value
 from pipelines.hls.transforms.copying import Body, Copier, FreshNames, fresh_names, with_operand
 from pipelines.hls.transforms.liveness import live_after
-from pipelines.hls.transforms.merging import merge_accesses
-from pipelines.hls.transforms.sharing import share_loads
+from pipelines.hls.transforms.predicates import merge_accesses, share_loads
 
 SMALL_BRANCH_ASSIGNMENTS = 3
 """An if of at most this many cheap assignments is converted everywhere: the selections cost less than the

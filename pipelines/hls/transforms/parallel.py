@@ -15,14 +15,13 @@ import islpy
 from pipelines.hls import ir
 from pipelines.hls.errors import NotApplicable
 from pipelines.hls.transforms.accesses import Key, key_of, loads_of
-from pipelines.hls.transforms.accumulation import accumulators, with_selected_extremes
 from pipelines.hls.transforms.affine import Affine
+from pipelines.hls.transforms.chains import accumulators, with_selected_extremes
 from pipelines.hls.transforms.copying import find_loop, leaves_outward
 from pipelines.hls.transforms.facts import Facts
-from pipelines.hls.transforms.jam import obstacle_to_jam
 from pipelines.hls.transforms.liveness import exposed_reads
 from pipelines.hls.transforms.promote import promote_in_loop
-from pipelines.hls.transforms.unroll import unroll_loop
+from pipelines.hls.transforms.unroll import obstacle_to_jam, unroll_loop
 
 OPERATION_LIMIT = 1_000_000
 """Steps isl may take for one pair of accesses (some tenths of a second); beyond them they count as

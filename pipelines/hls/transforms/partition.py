@@ -12,14 +12,13 @@ from itertools import product
 from math import gcd
 
 from pipelines.hls import ir
-from pipelines.hls.arithmetic import make_binary
+from pipelines.hls.arithmetic import both, choose, equals, is_power_of_two, make_binary, quotient, remainder
 from pipelines.hls.errors import NotApplicable
 from pipelines.hls.transforms.accesses import loaded_arrays, loads_of, replace_loads
 from pipelines.hls.transforms.affine import Affine
 from pipelines.hls.transforms.copying import Copier, FreshNames, fresh_names, leaves_outward, map_own
 from pipelines.hls.transforms.counting import constant_like, exact_trips, value_at
 from pipelines.hls.transforms.facts import Facts
-from pipelines.hls.transforms.selection import both, choose, equals, is_power_of_two, quotient, remainder
 from pipelines.interface import Bank, BankDimension
 
 MAXIMUM_BANKS = 1024

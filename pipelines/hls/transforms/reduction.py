@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from pipelines.hls import ir
 from pipelines.hls.errors import NotApplicable
-from pipelines.hls.transforms.accumulation import (
+from pipelines.hls.transforms.chains import (
     Accumulator,
     accumulators,
     combine,

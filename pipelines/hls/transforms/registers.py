@@ -10,11 +10,10 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 
 from pipelines.hls import ir
-from pipelines.hls.arithmetic import make_select
+from pipelines.hls.arithmetic import both, choose, equals, make_select
 from pipelines.hls.errors import NotApplicable
 from pipelines.hls.transforms.accesses import loads_of, replace_loads
 from pipelines.hls.transforms.copying import FreshNames, fresh_names, map_own
-from pipelines.hls.transforms.selection import both, choose, equals
 
 THRESHOLD_ELEMENTS = 64
 """Arrays of at most this many elements whose indices are all constant become registers by default. Such an

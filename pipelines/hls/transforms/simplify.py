@@ -25,7 +25,7 @@ from pipelines.hls.transforms.folding import (
     interval_of,
     negate,
 )
-from pipelines.hls.transforms.unneeded import remove_unneeded
+from pipelines.hls.transforms.liveness import remove_unneeded
 
 
 def simplify(function: ir.Function) -> ir.Function:
