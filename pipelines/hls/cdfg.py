@@ -149,12 +149,12 @@ class Cdfg:
     @property
     def variables(self) -> tuple[Variable, ...]:
         """Variables that need a register, in order of first write."""
-        found: dict[str, Variable] = {}
+        by_name: dict[str, Variable] = {}
         for block in self.blocks:
             for operation in block.operations:
                 if operation.opcode in ("read", "write") and isinstance(operation.symbol, Variable):
-                    found.setdefault(operation.symbol.name, operation.symbol)
-        return tuple(found.values())
+                    by_name.setdefault(operation.symbol.name, operation.symbol)
+        return tuple(by_name.values())
 
 
 _COMMUTATIVE = ("add", "mul", "and", "or", "xor", "eq", "ne")
@@ -185,7 +185,7 @@ class BlockBuilder:
     trip_count: int | None = None
     nest: tuple[NestLevel, ...] = ()
 
-    def go_on(self, after: BlockBuilder) -> None:
+    def fall_through(self, after: BlockBuilder) -> None:
         """Go on with another block unless control already went elsewhere."""
         if self.terminator is None:
             self.terminator = Jump(target=after.index)

@@ -37,17 +37,17 @@ def retargeted(terminator: Terminator, number: dict[int, int]) -> Terminator:
 
 def _final_targets(graph: Cdfg) -> dict[int, int]:
     """Where control really goes when it goes to a block: past the ones that only jump."""
-    found: dict[int, int] = {}
+    targets: dict[int, int] = {}
     for block in graph.blocks:
         path: list[int] = []
         index = block.index
-        while index not in found and index not in path and _is_empty(graph.blocks[index]):
+        while index not in targets and index not in path and _is_empty(graph.blocks[index]):
             path.append(index)
             index = graph.blocks[index].successors[0]
-        end = found.get(index, index)
-        found.update(dict.fromkeys(path, end))
-        found.setdefault(index, end)
-    return found
+        end = targets.get(index, index)
+        targets.update(dict.fromkeys(path, end))
+        targets.setdefault(index, end)
+    return targets
 
 
 def thread_jumps(graph: Cdfg) -> Cdfg:
@@ -60,7 +60,7 @@ def _in_program_order(graph: Cdfg, final: dict[int, int]) -> list[int]:
     """The blocks control reaches: reverse postorder, so that a loop's body comes before what follows it."""
     finished: list[int] = []
     seen = {final[0]}
-    stack: list[tuple[int, list[int]]] = [(final[0], _ways(graph, final, final[0]))]
+    stack: list[tuple[int, list[int]]] = [(final[0], _successors(graph, final, final[0]))]
     while stack:
         index, waiting = stack[-1]
         if not waiting:
@@ -70,11 +70,11 @@ def _in_program_order(graph: Cdfg, final: dict[int, int]) -> list[int]:
         following = waiting.pop()
         if following not in seen:
             seen.add(following)
-            stack.append((following, _ways(graph, final, following)))
+            stack.append((following, _successors(graph, final, following)))
     return finished[::-1]
 
 
-def _ways(graph: Cdfg, final: dict[int, int], index: int) -> list[int]:
+def _successors(graph: Cdfg, final: dict[int, int], index: int) -> list[int]:
     """Successors of a block, the one to walk first at the end."""
     return [final[s] for s in graph.blocks[index].successors]
 

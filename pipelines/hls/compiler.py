@@ -107,14 +107,14 @@ def innermost_loops(function: ir.Function) -> list[str]:
     return [loop.name for loop in loops if next(loops_of(loop.body), None) is None]
 
 
-def _merge(function: ir.Function, given: Sequence[ir.Directive], file: str) -> list[ir.Directive]:
+def _merge(function: ir.Function, directives: Sequence[ir.Directive], file: str) -> list[ir.Directive]:
     """Directives of the source and of the options; the options win."""
     loops = {
         s.name: s.directives for s in ir.walk_statements(function.body) if isinstance(s, ir.For | ir.While)
     }
     merged = {_place(d): d for own in (*loops.values(), function.directives) for d in own}
     arrays = [a.name for a in function.arrays]
-    for directive in given:
+    for directive in directives:
         _check_place(directive, list(loops), arrays, file)
         merged[_place(directive)] = directive
     return sorted(merged.values(), key=directive_json)
@@ -135,16 +135,16 @@ def _check_place(directive: ir.Directive, loops: list[str], arrays: list[str], f
 
 
 def _schedule(graph: Cdfg, model: TimingModel) -> tuple[BlockSchedule, ...]:
-    found: list[BlockSchedule] = []
+    schedules: list[BlockSchedule] = []
     for block in graph.blocks:
         if block.interval is not None:
             pipelined = modulo_schedule(build_graph(block, model), model, block.interval)
             if pipelined is not None:
-                found.append(pipelined)
+                schedules.append(pipelined)
                 continue
             block = replace(block, interval=None)
-        found.append(list_schedule(build_graph(block, model), model))
-    return tuple(found)
+        schedules.append(list_schedule(build_graph(block, model), model))
+    return tuple(schedules)
 
 
 def _pipeline_decisions(
@@ -168,14 +168,14 @@ def banks_of(graph: Cdfg, interface: Interface) -> tuple[Bank, ...]:
     """The memory ports of a design, in order of its external arrays."""
     arguments = {a.name: a for a in interface.arrays}
     dealt = {b.port: b for b in graph.function.banks}
-    found: list[Bank] = []
+    banks: list[Bank] = []
     for array in graph.function.arrays:
         if not array.external:
             continue
         bank = dealt.get(array.name) or whole_bank(arguments[array.name])
         read, written = array.name in graph.loaded_arrays, array.name in graph.stored_arrays
-        found.append(replace(bank, read=read, written=written))
-    return tuple(found)
+        banks.append(replace(bank, read=read, written=written))
+    return tuple(banks)
 
 
 def _unknown_pragmas(function: ir.Function) -> list[DirectiveOutcome]:

@@ -85,7 +85,7 @@ REMAINDER_NS = 0.4
 
 # A gate drives at most twelve others in the netlist, so a condition passes a buffer for every 3.6 bits of the
 # number of registers that wait for it.
-WORDS_BIT_A_BUFFER = 3.6
+FANOUT_BITS_PER_BUFFER = 3.6
 
 _SUMS = ("add", "sub", "neg", "mul")
 _COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
@@ -147,7 +147,7 @@ class _Paths:
         cycle = self.schedule.starts[operation.index]
         return max((self.arrival(i, cycle) for i in operation.inputs), default=0.0)
 
-    def made_ns(self, operation: Operation) -> float:
+    def ready_ns(self, operation: Operation) -> float:
         """When an operation's value settles."""
         timing = self.schedule.graph.timings[operation.index]
         if operation.index in self.forwarded:
@@ -289,10 +289,10 @@ class _Paths:
 
     def uncast(self, value: int) -> Operation:
         """The operation that makes a value, before its width is changed."""
-        made = self.block.operations[value]
-        while made.opcode == "cast":
-            made = self.block.operations[made.operands[0]]
-        return made
+        source = self.block.operations[value]
+        while source.opcode == "cast":
+            source = self.block.operations[source.operands[0]]
+        return source
 
     def carry_share(self, operation: Operation) -> float:
         """What is left of the carry of a sum when one operand is narrow or constant."""
@@ -316,11 +316,11 @@ class _Paths:
         forwards = self.schedule.forwards
         if forwards:  # what an iteration writes and the next one reads in the same cycle goes on in it
             for operation in self.block.operations:
-                self.arrivals.append(self.made_ns(operation))
+                self.arrivals.append(self.ready_ns(operation))
             self.forwarded = {read: self.written_ns(write) for read, write in forwards.items()}
             self.arrivals = []
         for operation in self.block.operations:
-            self.arrivals.append(self.made_ns(operation))
+            self.arrivals.append(self.ready_ns(operation))
             if operation.index in self.holding.live:
                 yield from self.operation_ends(operation)
         decides = not isinstance(self.block.terminator, Finish)
@@ -379,7 +379,7 @@ class _Paths:
         if operation.predicate is None:
             return 0.0
         known = self.arrival(operation.predicate, self.schedule.starts[operation.index])
-        spread = FANOUT_NS * max(0, words - 1).bit_length() / WORDS_BIT_A_BUFFER
+        spread = FANOUT_NS * max(0, words - 1).bit_length() / FANOUT_BITS_PER_BUFFER
         gate = self.library.delay_ns("and", 8)
         return known + gate + spread + self.library.delay_ns("mux2", width_bits)
 
@@ -401,8 +401,8 @@ class _Paths:
 
     def operand_bits(self, value: int) -> int:
         """Bits of a value, none of a constant."""
-        made = self.block.operations[value]
-        return 0 if made.opcode == "const" or made.type is None else made.type.width_bits
+        operation = self.block.operations[value]
+        return 0 if operation.opcode == "const" or operation.type is None else operation.type.width_bits
 
     def sources(self, operation: Operation, position: int) -> int:
         """How many sources an operand of a port has; of constants half of the gates vanish."""

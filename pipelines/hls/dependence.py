@@ -63,13 +63,13 @@ class _Access:
 
 
 def _access(operation: Operation, forms: BlockForms) -> _Access:
-    found = [forms.form(i) for i in operation.subscripts]
-    strides = tuple(None if (s := forms.stride(f)) is None else wrapped(s) for f in found)
-    reduced = (((leaf, wrapped(c)) for leaf, c in f.terms) for f in found)
+    affine = [forms.form(i) for i in operation.subscripts]
+    strides = tuple(None if (s := forms.stride(f)) is None else wrapped(s) for f in affine)
+    reduced = (((leaf, wrapped(c)) for leaf, c in f.terms) for f in affine)
     return _Access(
         operation=operation,
         shape=tuple(tuple((leaf, c) for leaf, c in terms if c) for terms in reduced),
-        constants=tuple(wrapped(f.constant) for f in found),
+        constants=tuple(wrapped(f.constant) for f in affine),
         strides=strides,
         regular=operation.predicate is None and None not in strides,
     )
@@ -77,7 +77,7 @@ def _access(operation: Operation, forms: BlockForms) -> _Access:
 
 def _meets(first: tuple[int, ...], second: tuple[int, ...], strides: Sequence[int]) -> int | None:
     """Iterations after which `second` is where `first` was: 0 or more, -1 for always, None for never."""
-    found = -1
+    common = -1
     for left, right, stride in zip(first, second, strides, strict=True):
         difference = wrapped(left - right)
         if stride == 0:
@@ -87,10 +87,10 @@ def _meets(first: tuple[int, ...], second: tuple[int, ...], strides: Sequence[in
         if difference % stride:
             return None
         distance = difference // stride
-        if distance < 0 or found not in (-1, distance):
+        if distance < 0 or common not in (-1, distance):
             return None
-        found = distance
-    return found
+        common = distance
+    return common
 
 
 @dataclass(slots=True)
@@ -103,12 +103,12 @@ class AccessPairs:
     answers: dict[tuple[object, ...], int | None] = field(
         default_factory=dict[tuple[object, ...], int | None]
     )
-    asked: int = 0
+    asked_characters: int = 0
 
     def __post_init__(self) -> None:
         self.forms = BlockForms(block=self.block)
-        found = (o for o in self.block.operations if o.opcode in MEMORY_OPCODES)
-        self.accesses = {o.index: _access(o, self.forms) for o in found}
+        accesses = (o for o in self.block.operations if o.opcode in MEMORY_OPCODES)
+        self.accesses = {o.index: _access(o, self.forms) for o in accesses}
 
     @property
     def repeats(self) -> bool:
@@ -135,8 +135,8 @@ class AccessPairs:
         trips = self.block.trip_count
         if not self.repeats or (trips is not None and trips < 2):
             return None
-        found = self._answer(first, second, later=True)
-        return None if found is not None and trips is not None and found >= trips else found
+        distance = self._answer(first, second, later=True)
+        return None if distance is not None and trips is not None and distance >= trips else distance
 
     def _answer(self, first: _Access, second: _Access, *, later: bool) -> int | None:
         """Smallest distance: 0 for the same iteration, from 1 on for a later one; None for never."""
@@ -150,26 +150,26 @@ class AccessPairs:
         return self.answers[key]
 
     def _decide(self, first: _Access, second: _Access, *, later: bool) -> int | None:
-        found = self._quick(first, second, later=later)
-        if found is None or not self._worth_asking(first, second, later=later):
-            return found
-        if self.asked >= QUESTION_LIMIT:
-            return found
+        least = self._quick(first, second, later=later)
+        if least is None or not self._worth_asking(first, second, later=later):
+            return least
+        if self.asked_characters >= QUESTION_LIMIT:
+            return least
         text = question(self.forms, first.operation, second.operation, later=later)
-        self.asked += len(text)
+        self.asked_characters += len(text)
         exact = smallest(text)
-        return None if exact is None else max(found, exact)
+        return None if exact is None else max(least, exact)
 
     def _quick(self, first: _Access, second: _Access, *, later: bool) -> int | None:
         """The distance by arithmetic on each subscript; too small at worst."""
-        found = 1 if later else 0
+        least = 1 if later else 0
         exact: set[int] = set()
         for position in range(len(first.shape)):
             verdict = self._subscript(first, second, position, later=later)
             if verdict is None:
                 return None
             exact.update((verdict,) if verdict > 0 else ())
-        return None if len(exact) > 1 else max([found, *exact])
+        return None if len(exact) > 1 else max([least, *exact])
 
     def _subscript(self, first: _Access, second: _Access, position: int, *, later: bool) -> int | None:
         """Distance at which one subscript meets; 0 when it is not known, None when it never does."""
@@ -343,7 +343,7 @@ def memory_dependences(block: Block) -> tuple[Dependence, ...]:
     for access in pairs.accesses.values():
         if access.operation.name in stored:
             arrays[access.operation.name].append(access)
-    found: dict[Dependence, None] = {}
+    dependences: dict[Dependence, None] = {}
     for accesses in arrays.values():
         groups: dict[object, list[_Access]] = defaultdict(list)
         for access in _simplified(accesses):
@@ -351,10 +351,10 @@ def memory_dependences(block: Block) -> tuple[Dependence, ...]:
         ordered = list(groups.values())
         for number, group in enumerate(ordered):
             inner = _regular_dependences if group[0].regular else _irregular_dependences
-            found.update(dict.fromkeys(inner(group, pairs)))
+            dependences.update(dict.fromkeys(inner(group, pairs)))
             for other in ordered[number + 1 :]:
-                found.update(dict.fromkeys(_pair_dependences(group, other, pairs)))
-    return tuple(sorted(found, key=lambda d: (d.source, d.target, d.distance)))
+                dependences.update(dict.fromkeys(_pair_dependences(group, other, pairs)))
+    return tuple(sorted(dependences, key=lambda d: (d.source, d.target, d.distance)))
 
 
 def _irregular_dependences(members: Sequence[_Access], pairs: AccessPairs) -> Iterator[Dependence]:

@@ -117,7 +117,7 @@ def bind_units(schedules: tuple[BlockSchedule, ...]) -> tuple[BoundUnit, ...]:
 
 def _binding_order(schedule: BlockSchedule) -> list[tuple[int, FunctionalUnit]]:
     """Operations on units with a register inside, in the order in which they choose."""
-    found = [
+    candidates = [
         (index, unit)
         for index, unit in enumerate(schedule.graph.units)
         if unit is not None and unit.latency_cycles > 0
@@ -127,7 +127,7 @@ def _binding_order(schedule: BlockSchedule) -> list[tuple[int, FunctionalUnit]]:
         index, unit = item
         return (-_width(unit) if unit.busy_cycles == 1 else schedule.starts[index], index)
 
-    return sorted(found, key=rank)
+    return sorted(candidates, key=rank)
 
 
 def _named_units(pools: Sequence[_Pool]) -> tuple[BoundUnit, ...]:
@@ -135,11 +135,11 @@ def _named_units(pools: Sequence[_Pool]) -> tuple[BoundUnit, ...]:
     every = [item for pool in pools for item in zip(pool.units, pool.uses, strict=True)]
     bound = [(unit, tuple(uses)) for unit, uses in every if uses]
     numbers: Counter[str] = Counter()
-    found: list[BoundUnit] = []
+    named: list[BoundUnit] = []
     for unit, uses in sorted(bound, key=lambda item: (item[0].kind, item[0].parameters)):
-        found.append(BoundUnit(name=f"{unit.kind}{numbers[unit.kind]}", unit=unit, uses=uses))
+        named.append(BoundUnit(name=f"{unit.kind}{numbers[unit.kind]}", unit=unit, uses=uses))
         numbers[unit.kind] += 1
-    return tuple(found)
+    return tuple(named)
 
 
 def condition_of(block: Block) -> int | None:
@@ -153,9 +153,9 @@ Places = dict[tuple[str, str], list[tuple[int, Operation]]]
 
 def symbol_places(design: ScheduledDesign) -> Places:
     """Every load, store, read and write of a design, in block order."""
-    found: Places = defaultdict(list)
+    places: Places = defaultdict(list)
     for block in design.graph.blocks:
         for operation in block.operations:
             if operation.symbol is not None:
-                found[operation.opcode, operation.name].append((block.index, operation))
-    return dict(found)
+                places[operation.opcode, operation.name].append((block.index, operation))
+    return dict(places)

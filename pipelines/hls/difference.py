@@ -53,11 +53,11 @@ class _Chains:
         for read, write in forwardable(self.graph).items():
             if read in self.graph.forwarded:
                 self.following[self.graph.operations[write].operands[0]].append((read, 1))
-        self.tails = [self.made_ns(i) for i in range(len(self.following))]
+        self.tails = [self.value_ns(i) for i in range(len(self.following))]
         for _ in range(1 + ITERATIONS_CROSSED * bool(self.graph.forwarded)):
             self.tails = self._longer_tails(self.tails)
 
-    def made_ns(self, index: int) -> float:
+    def value_ns(self, index: int) -> float:
         """When an operation that nothing is chained to has its value, within its cycle."""
         timing = self.graph.timings[index]
         return timing.output_ns if timing.latency_cycles else timing.delay_ns
@@ -71,19 +71,19 @@ class _Chains:
                 timing = self.graph.timings[target]
                 tail = before[target] if distance else tails[target]
                 beyond = max(beyond, timing.delay_ns if timing.latency_cycles else tail)
-            tails[index] = self.made_ns(index) + beyond
+            tails[index] = self.value_ns(index) + beyond
         return tails
 
     def constraints(self) -> Iterator[Constraint]:
         """One cycle of distance between the ends of every combinational path that is too long."""
         for start in range(len(self.tails)):
-            if self.made_ns(start) > 0 and self.tails[start] > self.budget_ns:
+            if self.value_ns(start) > 0 and self.tails[start] > self.budget_ns:
                 yield from self._too_long_from(start)
 
     def _too_long_from(self, start: int) -> Iterator[Constraint]:
         """Constraints on what cannot settle in the cycle in which the value of `start` is made."""
         latency = self.graph.timings[start].latency_cycles
-        reached = {(0, start): self.made_ns(start)}
+        reached = {(0, start): self.value_ns(start)}
         queue = [(0, start)]
         while queue:
             crossed, index = place = heappop(queue)
@@ -157,14 +157,14 @@ class ConstraintGraph:
             if budget is not None:
                 budget.spend(len(self.outgoing[node]))
             for target, latency, distance in self.outgoing[node]:
-                wanted = time + latency - distance * interval
-                if wanted <= times[target]:
+                start = time + latency - distance * interval
+                if start <= times[target]:
                     continue
                 if target in residues:
-                    wanted += (residues[target] - wanted) % interval
-                if target == self.count or wanted > horizon:
+                    start += (residues[target] - start) % interval
+                if target == self.count or start > horizon:
                     return None
-                times[target] = wanted
+                times[target] = start
                 if target not in queued:
                     queued.add(target)
                     heappush(queue, target)
@@ -172,20 +172,20 @@ class ConstraintGraph:
 
     def heights(self, interval: int) -> list[int]:
         """Longest path from each node to any other, in cycles, at a feasible interval."""
-        found = [0] * (self.count + 1)
+        heights = [0] * (self.count + 1)
         queue = [-n for n in reversed(range(self.count + 1))]
         queued = set(range(self.count + 1))
         while queue:
             node = -heappop(queue)
             queued.discard(node)
             for source, latency, distance in self.incoming[node]:
-                height = found[node] + latency - distance * interval
-                if height > found[source]:
-                    found[source] = height
+                height = heights[node] + latency - distance * interval
+                if height > heights[source]:
+                    heights[source] = height
                     if source not in queued:
                         queued.add(source)
                         heappush(queue, -source)
-        return found
+        return heights
 
     def deadlines(self, interval: int) -> dict[int, int]:
         """Latest start of each node that the start of the iteration bounds, at a feasible interval."""
@@ -238,8 +238,8 @@ def constraint_graph(graph: BlockGraph, model: TimingModel) -> ConstraintGraph:
         add(Constraint(condition, count, graph.timings[condition].latency_cycles + 1, 1))
     for c in _chain_constraints(graph, model.budget_ns):
         add(c)
-    found = (Constraint(s, t, latency, d) for (s, t, d), latency in strongest.items())
-    return ConstraintGraph(count=count, constraints=tuple(found))
+    constraints = (Constraint(s, t, latency, d) for (s, t, d), latency in strongest.items())
+    return ConstraintGraph(count=count, constraints=tuple(constraints))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,13 +259,13 @@ def recurrence_bound(constraints: ConstraintGraph) -> Recurrence:
     """RecMII of a block and the cycle of constraints that sets it."""
     interval, cycle = 1, ()
     while True:
-        found = _positive_cycle(constraints, interval)
-        if not found:
+        critical = _positive_cycle(constraints, interval)
+        if not critical:
             return Recurrence(interval=interval, cycle=tuple(cycle))
-        latency, distance = _totals(constraints, found, interval)
+        latency, distance = _totals(constraints, critical, interval)
         if distance == 0:
-            return Recurrence(interval=None, cycle=tuple(found))
-        interval, cycle = -(-latency // distance), found
+            return Recurrence(interval=None, cycle=tuple(critical))
+        interval, cycle = -(-latency // distance), critical
 
 
 def _totals(constraints: ConstraintGraph, cycle: Sequence[int], interval: int) -> tuple[int, int]:
@@ -293,9 +293,9 @@ def _positive_cycle(constraints: ConstraintGraph, interval: int) -> list[int]:
         changed: set[int] = set()
         for node in sorted(dirty):
             for target, latency, distance in constraints.outgoing[node]:
-                wanted = times[node] + latency - distance * interval
-                if wanted > times[target]:
-                    times[target], parents[target] = wanted, node
+                start = times[node] + latency - distance * interval
+                if start > times[target]:
+                    times[target], parents[target] = start, node
                     changed.add(target)
         if times[count] > 0:
             return _path_to_start(parents, count)

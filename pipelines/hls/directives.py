@@ -254,11 +254,11 @@ def parse_pragma(text: str, loop: str) -> tuple[Directive, ...] | None:
     """
     stripped = " ".join(text.split())
     for form, read in _PRAGMAS:
-        found = form.match(stripped)
-        if found is None:
+        match = form.match(stripped)
+        if match is None:
             continue
         try:
-            directive = read(_options(stripped[found.end() :]), loop)
+            directive = read(_options(stripped[match.end() :]), loop)
         except _Unknown:
             return None
         if directive is None or (directive.kind in LOOP_KINDS and not loop):

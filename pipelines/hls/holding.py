@@ -78,13 +78,13 @@ def _width(block: Block, index: int) -> int:
 def _uses(schedule: BlockSchedule, live: frozenset[int]) -> list[_Use]:
     """Every use of a value that has a net; constants have none."""
     block = schedule.graph.block
-    found: list[_Use] = []
+    uses: list[_Use] = []
 
     def use(value: int, cycle: int, bits: int) -> None:
         bits = min(bits, _width(block, value))
         base = base_of(block, value)
         if block.operations[base].opcode != "const":
-            found.append(_Use(value=base, cycle=cycle, bits=bits))
+            uses.append(_Use(value=base, cycle=cycle, bits=bits))
 
     for operation in block.operations:
         if operation.index not in live or is_low_part(operation, block):
@@ -98,7 +98,7 @@ def _uses(schedule: BlockSchedule, live: frozenset[int]) -> list[_Use]:
     if schedule.interval_cycles is None:
         for value in closing_values(block):
             use(value, schedule.length_cycles - 1, 64)
-    return found
+    return uses
 
 
 def hold_values(schedule: BlockSchedule, variable_types: Mapping[str, ScalarType]) -> Holding:
@@ -149,12 +149,12 @@ def _written_values(
     bits: dict[int, int] = {}
     for use in late:
         bits[use.value] = max(bits.get(use.value, 0), use.bits)
-    found: dict[int, tuple[str, int]] = {}
+    written: dict[int, tuple[str, int]] = {}
     for operation in block.operations:
         if operation.opcode != "write":
             continue
         value, cycle = operation.operands[0], schedule.starts[operation.index]
         wide_enough = variable_types[operation.name].width_bits >= bits.get(value, 65)
-        if wide_enough and (value not in found or cycle < found[value][1]):
-            found[value] = (operation.name, cycle)
-    return found
+        if wide_enough and (value not in written or cycle < written[value][1]):
+            written[value] = (operation.name, cycle)
+    return written

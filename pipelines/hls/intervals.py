@@ -76,12 +76,12 @@ def _truncated(left: int, right: int) -> int:
 
 def _quotient(left: Range, right: Range) -> Range:
     """Range of a quotient by anything but zero; of nothing at all when the divisor is zero."""
-    found: Range | None = None
+    union: Range | None = None
     for part in (meet(right, (1, 1 << 64)), meet(right, (-(1 << 64), -1))):
         if part is not None:
             values = _corners(left, part, _truncated)
-            found = values if found is None else join(found, values)
-    return found or (0, 0)
+            union = values if union is None else join(union, values)
+    return union or (0, 0)
 
 
 def _remainder(left: Range, right: Range) -> Range:
@@ -236,8 +236,8 @@ def constraints_of(
     Returns: only values with a narrower range; None when the condition cannot be so.
     """
     facts = _Facts(operations=operations, ranges=ranges, limits={} if limits is None else limits)
-    facts.found.update(known or {})
-    return facts.found if facts.constrain(condition, holds, _DEPTH) else None
+    facts.narrowed.update(known or {})
+    return facts.narrowed if facts.constrain(condition, holds, _DEPTH) else None
 
 
 @dataclass(slots=True)
@@ -247,10 +247,10 @@ class _Facts:
     operations: Sequence[Operation]
     ranges: Sequence[Range | None]
     limits: Limits
-    found: Constraints = field(default_factory=dict[int, Range])
+    narrowed: Constraints = field(default_factory=dict[int, Range])
 
     def present(self, index: int) -> Range | None:
-        return self.found.get(index, self.ranges[index])
+        return self.narrowed.get(index, self.ranges[index])
 
     def narrow(self, index: int, limit: Range | None) -> bool:
         """Cut a value's range; false when nothing is left."""
@@ -259,7 +259,7 @@ class _Facts:
         if narrower is None:
             return limit is not None and present is None
         if narrower != self.ranges[index]:
-            self.found[index] = narrower
+            self.narrowed[index] = narrower
         return True
 
     def constrain(self, index: int, holds: bool, depth: int) -> bool:
@@ -322,15 +322,15 @@ def refined_select(
 ) -> Range | None:
     """Range of an integer selection when its condition says something about the values it selects."""
     condition, *values = operation.operands
-    found: Range | None = None
+    union: Range | None = None
     for value, holds in zip(values, (True, False), strict=True):
         constraints = constraints_of(operations, ranges, condition, holds, known=known)
         if constraints is None:
             continue
         own = range_under(operations, ranges, value, constraints, depth)
         if own is not None:
-            found = own if found is None else join(found, own)
-    return found
+            union = own if union is None else join(union, own)
+    return union
 
 
 def range_under(

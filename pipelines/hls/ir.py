@@ -483,26 +483,26 @@ def map_statements(
     body: tuple[Statement, ...], visit: Callable[[Statement], tuple[Statement, ...]]
 ) -> tuple[Statement, ...]:
     """The body rebuilt, inner statements first; each statement becomes what `visit` gives."""
-    found: list[Statement] = []
+    mapped: list[Statement] = []
     for statement in body:
         inner = tuple(map_statements(b, visit) for b in child_bodies(statement))
-        found.extend(visit(with_bodies(statement, inner)))
-    return tuple(found)
+        mapped.extend(visit(with_bodies(statement, inner)))
+    return tuple(mapped)
 
 
 def all_names(function: Function) -> frozenset[str]:
     """Names of every variable, array and block label, so that a pass can invent new ones."""
-    found = {p.name for p in function.parameters} | {a.name for a in function.arrays}
-    found |= assigned_variables(function.body)
+    names = {p.name for p in function.parameters} | {a.name for a in function.arrays}
+    names |= assigned_variables(function.body)
     for expression in all_expressions(function.body):
         if isinstance(expression, Read):
-            found.add(expression.variable.name)
+            names.add(expression.variable.name)
     for statement in walk_statements(function.body):
         match statement:
             case Block():
-                found.add(statement.label)
+                names.add(statement.label)
             case For() | While():
-                found.add(statement.name)
+                names.add(statement.name)
             case _:
                 pass
-    return frozenset(found)
+    return frozenset(names)

@@ -66,8 +66,8 @@ def _fresh(stem: str, names: set[str]) -> str:
 
 def _fill(array: ir.Array, names: set[str]) -> _Filling:
     """A loop nest that stores every initial value of an array; missing ones are zero."""
-    given = array.initial or ()
-    values = given + (0,) * (array.element_count - len(given))
+    initial = array.initial or ()
+    values = initial + (0,) * (array.element_count - len(initial))
     table = None
     if len(set(values)) > 1:
         table = replace(array, name=_fresh(f"{array.name}_start", names), initial=values)
@@ -170,7 +170,7 @@ class _Lowering:
         after = self.new_block(statement.line)
         self.exits[statement.label] = after.index
         end = self.lower_body(statement.body, block)
-        end.go_on(after)
+        end.fall_through(after)
         return after
 
     def assign(self, block: BlockBuilder, variable: ir.Variable, value: ir.Expression, line: int) -> None:
@@ -203,9 +203,9 @@ class _Lowering:
         otherwise = self.new_block(statement.line) if statement.otherwise else None
         otherwise_end = self.lower_body(statement.otherwise, otherwise) if otherwise is not None else None
         after = self.new_block(statement.line)
-        then_end.go_on(after)
+        then_end.fall_through(after)
         if otherwise_end is not None:
-            otherwise_end.go_on(after)
+            otherwise_end.fall_through(after)
         skip = after if otherwise is None else otherwise
         block.terminator = Branch(condition=condition, if_true=then.index, if_false=skip.index)
         return after
@@ -387,5 +387,5 @@ def lower(function: ir.Function, intervals: Mapping[str, int]) -> Cdfg:
     Returns: the graph, without unreachable blocks, dead operations and dead variables.
     """
     prepared, own_loops = store_initial_values(function)
-    wanted = {**dict.fromkeys(own_loops, 1), **intervals}
-    return clean(_Lowering(function=prepared, intervals=wanted).run())
+    requested = {**dict.fromkeys(own_loops, 1), **intervals}
+    return clean(_Lowering(function=prepared, intervals=requested).run())

@@ -23,7 +23,7 @@ ACCESS_LIMIT = 40
 Each pair of them may take some tenths of a second."""
 
 # Standard cells of one operation, from measured operators in osu018: what copies of it add at most.
-CELLS_A_BIT = 3
+CELLS_PER_BIT = 3
 CELLS_A_PRODUCT_BIT = 2  # and bit of the other operand
 CELLS_A_QUOTIENT_BIT = 40
 CELLS_A_FLOAT_BIT = 50
@@ -102,15 +102,15 @@ def mapping_space(
 
 
 def _with_parents(body: tuple[ir.Statement, ...], parent: str | None) -> list[tuple[Loop, str | None]]:
-    found: list[tuple[Loop, str | None]] = []
+    pairs: list[tuple[Loop, str | None]] = []
     for statement in body:
         inside = parent
         if isinstance(statement, ir.For | ir.While):
-            found.append((statement, parent))
+            pairs.append((statement, parent))
             inside = statement.name
         for inner in ir.child_bodies(statement):
-            found += _with_parents(inner, inside)
-    return found
+            pairs += _with_parents(inner, inside)
+    return pairs
 
 
 def _loads(function: ir.Function) -> list[ir.Load]:
@@ -199,14 +199,14 @@ def _own_cells(loop: Loop) -> int:
 
 def _own_statements(body: tuple[ir.Statement, ...]) -> list[ir.Statement]:
     """Statements of a body that are in no loop inside."""
-    found: list[ir.Statement] = []
+    statements: list[ir.Statement] = []
     for statement in body:
         if isinstance(statement, ir.For | ir.While):
             continue
-        found.append(statement)
+        statements.append(statement)
         for inner in ir.child_bodies(statement):
-            found += _own_statements(inner)
-    return found
+            statements += _own_statements(inner)
+    return statements
 
 
 def _cells(part: ir.Expression) -> int:
@@ -217,14 +217,14 @@ def _cells(part: ir.Expression) -> int:
             return CELLS_A_FLOAT_BIT * ir.type_of(left).width_bits
         case ir.Binary(operator="mul", left=left, right=right):
             if isinstance(left, ir.Constant) or isinstance(right, ir.Constant):
-                return CELLS_A_BIT * part.type.width_bits
+                return CELLS_PER_BIT * part.type.width_bits
             return CELLS_A_PRODUCT_BIT * _width_bits(left) * _width_bits(right)
         case ir.Binary(operator="div" | "rem", right=right) if not isinstance(right, ir.Constant):
             return CELLS_A_QUOTIENT_BIT * part.type.width_bits
         case ir.Unary(operator="sqrt"):
             return CELLS_A_FLOAT_BIT * part.type.width_bits
         case ir.Binary() | ir.Unary() | ir.Select():
-            return CELLS_A_BIT * part.type.width_bits
+            return CELLS_PER_BIT * part.type.width_bits
         case _:
             return 0
 

@@ -50,8 +50,8 @@ def shorten_lifetimes(
     """
     if constraints.count > PROGRAM_OPERATIONS:
         return _sink(graph, constraints, interval, starts)
-    found = _solve(graph, constraints, interval, starts)
-    return found if found is not None else tuple(starts[: constraints.count])
+    shortened = _solve(graph, constraints, interval, starts)
+    return shortened if shortened is not None else tuple(starts[: constraints.count])
 
 
 def keeps(constraints: ConstraintGraph, starts: Sequence[int], interval: int) -> bool:
@@ -90,8 +90,8 @@ def _solve(
     )
     if result.x is None:
         return None
-    found = [round(float(v)) for v in result.x[:count]]
-    return tuple(found) if keeps(constraints, [*found, 0], interval) else None
+    solution = [round(float(v)) for v in result.x[:count]]
+    return tuple(solution) if keeps(constraints, [*solution, 0], interval) else None
 
 
 def _cost(graph: BlockGraph, used: set[int]) -> NDArray[np.float64]:
@@ -121,23 +121,23 @@ def _sink(
 
     An operation that starts later makes its own value wait less, and those it uses last wait longer.
     """
-    found, fixed = list(starts), set(contended(graph))
+    moved, fixed = list(starts), set(contended(graph))
     last_use = [0] * constraints.count
     for operation in graph.operations:
         for value in operation.inputs if operation.index in graph.live else ():
-            last_use[value] = max(last_use[value], found[operation.index])
-    for index in sorted(range(constraints.count), key=lambda i: (-found[i], -i)):
+            last_use[value] = max(last_use[value], moved[operation.index])
+    for index in sorted(range(constraints.count), key=lambda i: (-moved[i], -i)):
         if index in fixed or last_use[index] == 0:
             continue
         later = min(
-            (found[t] - latency + d * interval for t, latency, d in constraints.outgoing[index]),
-            default=found[index],
+            (moved[t] - latency + d * interval for t, latency, d in constraints.outgoing[index]),
+            default=moved[index],
         )
-        if later > found[index] and _gain(graph, index, found[index], later, last_use) >= 0:
-            found[index] = later
+        if later > moved[index] and _gain(graph, index, moved[index], later, last_use) >= 0:
+            moved[index] = later
             for value in graph.operations[index].inputs:
                 last_use[value] = max(last_use[value], later)
-    return tuple(found[: constraints.count])
+    return tuple(moved[: constraints.count])
 
 
 def _gain(graph: BlockGraph, index: int, now: int, later: int, last_use: Sequence[int]) -> int:
@@ -207,11 +207,11 @@ class _Solver:
 
     def solve(self, interval: int) -> tuple[int, ...] | None:
         """A checked schedule at an interval, None when none was found."""
-        found = self._search(interval)
-        if found is None:
+        solution = self._search(interval)
+        if solution is None:
             return None
-        starts = shorten_lifetimes(self.graph, self.constraints, interval, found)
-        candidates = (starts, tuple(found[: self.constraints.count]))
+        starts = shorten_lifetimes(self.graph, self.constraints, interval, solution)
+        candidates = (starts, tuple(solution[: self.constraints.count]))
         return next((s for s in candidates if self.is_valid(s, interval)), None)
 
     def is_valid(self, starts: Sequence[int], interval: int) -> bool:
@@ -223,19 +223,19 @@ class _Solver:
     def _search(self, interval: int) -> list[int] | None:
         small = self.constraints.count <= EXACT_OPERATIONS
         if small:
-            found = ResidueSearch(graph=self.graph, constraints=self.constraints, interval=interval).run()
-            if found is Verdict.INFEASIBLE:
+            result = ResidueSearch(graph=self.graph, constraints=self.constraints, interval=interval).run()
+            if result is Verdict.INFEASIBLE:
                 return None
-            if not isinstance(found, Verdict):
-                return found
+            if not isinstance(result, Verdict):
+                return result
         heuristic = iterative_schedule(self.graph, self.constraints, interval)
         if heuristic is not None:
             return heuristic
         if small:
-            found = solve_program(self.graph, self.constraints, interval)
-            if not isinstance(found, Verdict):
-                return found
-            if found is Verdict.INFEASIBLE:
+            result = solve_program(self.graph, self.constraints, interval)
+            if not isinstance(result, Verdict):
+                return result
+            if result is Verdict.INFEASIBLE:
                 return None
         self.unproven.append(interval)
         return None
@@ -294,8 +294,8 @@ def modulo_schedule(graph: BlockGraph, model: TimingModel, requested: int) -> Bl
                 unproven += [i for s in solvers for i in s.unproven if i < interval]
                 proven = not unproven and proof.excludes_below(interval)
                 bound = _explain(graph, interval, requested, resource, recurrence, proven)
-                found = _schedule(solvers[number], model, starts, interval, bound)
-                return _with_fewer_units(found, solvers[number].constraints, model)
+                schedule = _schedule(solvers[number], model, starts, interval, bound)
+                return _with_fewer_units(schedule, solvers[number].constraints, model)
         step = 1 if interval - least < PATIENCE else max(1, interval // 16)
         unproven += [interval + 1] if step > 1 else []
         interval += step
@@ -326,10 +326,10 @@ def _has_no_schedule(graph: BlockGraph, constraints: ConstraintGraph, interval: 
     """Whether a method that can show it shows that an interval has no schedule."""
     if constraints.count > EXACT_OPERATIONS:
         return False
-    found = ResidueSearch(graph=graph, constraints=constraints, interval=interval).run()
-    if found is Verdict.UNKNOWN:
-        found = solve_program(graph, constraints, interval)
-    return found is Verdict.INFEASIBLE
+    result = ResidueSearch(graph=graph, constraints=constraints, interval=interval).run()
+    if result is Verdict.UNKNOWN:
+        result = solve_program(graph, constraints, interval)
+    return result is Verdict.INFEASIBLE
 
 
 def _schedule(
@@ -347,22 +347,22 @@ def _schedule(
 
 
 def _with_fewer_units(
-    found: BlockSchedule, constraints: ConstraintGraph, model: TimingModel
+    schedule: BlockSchedule, constraints: ConstraintGraph, model: TimingModel
 ) -> BlockSchedule:
     """A schedule with the same interval whose operations spread over it, so that they share units.
 
     Taken when an iteration lasts at most one interval longer.
     """
-    interval, graph = found.interval_cycles or 1, found.graph
+    interval, graph = schedule.interval_cycles or 1, schedule.graph
     if interval == 1 or len(graph.operations) > SHARED_OPERATIONS:
-        return found
+        return schedule
     limited = _limited_to_need(graph, interval)
     solver = _Solver(graph=limited, constraints=constraints)
     starts = solver.solve(interval) if limited is not graph else None
     if starts is None:
-        return found
-    shared = _schedule(solver, model, starts, interval, found.bound)
-    return shared if shared.length_cycles <= found.length_cycles + interval else found
+        return schedule
+    shared = _schedule(solver, model, starts, interval, schedule.bound)
+    return shared if shared.length_cycles <= schedule.length_cycles + interval else schedule
 
 
 def _limited_to_need(graph: BlockGraph, interval: int) -> BlockGraph:

@@ -30,10 +30,10 @@ def narrow_to_demand(graph: Cdfg) -> Cdfg:
 
 
 def _cut(block: Block) -> Block:
-    wanted = demanded_bits(block)
+    demanded = demanded_bits(block)
     operations = tuple(
-        replace(o, type=ScalarType(width_bits=wanted[o.index], signed=False), cut_from=o.type)
-        if o.type is not None and _may_be_cut(o, block) and 0 < wanted[o.index] < o.type.width_bits
+        replace(o, type=ScalarType(width_bits=demanded[o.index], signed=False), cut_from=o.type)
+        if o.type is not None and _may_be_cut(o, block) and 0 < demanded[o.index] < o.type.width_bits
         else o
         for o in block.operations
     )
@@ -53,23 +53,23 @@ def _may_be_cut(operation: Operation, block: Block) -> bool:
 def demanded_bits(block: Block) -> list[int]:
     """How many low bits of each value are used, in one pass from the last operation to the first."""
     operations = block.operations
-    wanted = [0] * len(operations)
+    demanded = [0] * len(operations)
 
-    def want(index: int, bits: int) -> None:
+    def demand(index: int, bits: int) -> None:
         kind = operations[index].type
         width = kind.width_bits if kind is not None else 0
-        wanted[index] = max(wanted[index], min(bits, width))
+        demanded[index] = max(demanded[index], min(bits, width))
 
     for index in closing_values(block):
-        want(index, 64)
+        demand(index, 64)
     for operation in reversed(operations):
         if operation.predicate is not None:
-            want(operation.predicate, 64)
+            demand(operation.predicate, 64)
         for source, bits in zip(
-            operation.operands, used_bits(operation, wanted[operation.index], block), strict=True
+            operation.operands, used_bits(operation, demanded[operation.index], block), strict=True
         ):
-            want(source, bits)
-    return wanted
+            demand(source, bits)
+    return demanded
 
 
 def used_bits(operation: Operation, own: int, block: Block) -> list[int]:
@@ -91,7 +91,7 @@ def used_bits(operation: Operation, own: int, block: Block) -> list[int]:
             less = amount.value or 0 if amount.opcode == "const" else 0
             return [max(0, own - less), 64]
         case "shr":
-            return [_wanted_of_shifted(operation, own, block), 64]
+            return [_demand_of_shifted(operation, own, block), 64]
         case "mul" if _may_be_cut(operation, block):
             left, right = operation.operands
             return [max(0, own - _low_zeros(block, right)), max(0, own - _low_zeros(block, left))]
@@ -107,7 +107,7 @@ def _low_zeros(block: Block, index: int) -> int:
     return (value & -value).bit_length() - 1 if value else 0
 
 
-def _wanted_of_shifted(operation: Operation, own: int, block: Block) -> int:
+def _demand_of_shifted(operation: Operation, own: int, block: Block) -> int:
     """A right shift by a constant uses the bits above; all when it fills in signs."""
     value, amount = (block.operations[i] for i in operation.operands)
     width = value.type.width_bits if value.type is not None else 64
@@ -142,7 +142,7 @@ def _narrowed(
     for operation in block.operations:
         rewriter.rewrite(operation)
     terminator = with_values(block.terminator, rewriter.number)
-    possible = [s for s in dict.fromkeys(block.successors) if (block.index, s) in ranges.ways]
+    possible = [s for s in dict.fromkeys(block.successors) if (block.index, s) in ranges.edges]
     if isinstance(terminator, Branch) and len(possible) == 1:
         terminator = Jump(target=possible[0])
     return replace(block, operations=tuple(rewriter.operations), terminator=terminator)
@@ -210,7 +210,9 @@ class _Rewriter:
         )
         return self.add(operation, (value, value))
 
-    def made(self, opcode: str, operands: tuple[int, ...], near: Operation, value: int | None = None) -> int:
+    def derived(
+        self, opcode: str, operands: tuple[int, ...], near: Operation, value: int | None = None
+    ) -> int:
         """An integer operation of the same type of C as another."""
         operation = replace(near, opcode=opcode, operands=operands, value=value)
         return self.add(operation, operation_range(operation, [self.known[i] for i in operands]))
@@ -318,7 +320,7 @@ class _Rewriter:
             bits = self.fixed(mask)
             if bits is not None and _is_low_mask(bits):
                 kind = ScalarType(width_bits=bits.bit_length(), signed=False)
-                return self.made("cast", (value,), replace(operation, type=kind))
+                return self.derived("cast", (value,), replace(operation, type=kind))
         return None
 
     def _by_constant(self, operation: Operation, operands: tuple[int, ...]) -> int | None:
@@ -332,13 +334,13 @@ class _Rewriter:
         if dividend[0] >= 0 and divisor > 0 and divisor & (divisor - 1) == 0:
             shift = divisor.bit_length() - 1
             if operation.opcode == "div":
-                return self.made("shr", (operands[0], self.constant(shift, near)), near)
+                return self.derived("shr", (operands[0], self.constant(shift, near)), near)
             kind = ScalarType(width_bits=shift, signed=False)
-            return self.made("cast", (operands[0],), replace(near, type=kind))
-        quotient = self.made("divc", (operands[0],), near, divisor)
+            return self.derived("cast", (operands[0],), replace(near, type=kind))
+        quotient = self.derived("divc", (operands[0],), near, divisor)
         if operation.opcode == "div":
             return quotient
-        product = self.made("mul", (quotient, operands[1]), near)
+        product = self.derived("mul", (quotient, operands[1]), near)
         remainder = replace(near, opcode="sub", operands=(operands[0], product))
         return self.add(remainder, self.ranges[operation.index])
 

@@ -78,17 +78,17 @@ def directive_outcomes(
 ) -> list[DirectiveOutcome]:
     """One outcome a directive: applied when every copy of its loop was, with all reasons."""
     gone = Decision(directive=ir.Directive(kind=""), applied=False, reason="the loop never runs or is gone")
-    found: list[DirectiveOutcome] = []
+    outcomes: list[DirectiveOutcome] = []
     for directive in directives:
-        said = [d for d in decisions if d.directive == directive] or [gone]
-        found.append(
+        matching = [d for d in decisions if d.directive == directive] or [gone]
+        outcomes.append(
             DirectiveOutcome(
                 directive=directive_json(directive),
-                applied=all(d.applied for d in said),
-                reason="; ".join(dict.fromkeys(d.reason for d in said)),
+                applied=all(d.applied for d in matching),
+                reason="; ".join(dict.fromkeys(d.reason for d in matching)),
             )
         )
-    return found
+    return outcomes
 
 
 def loops_of(body: tuple[ir.Statement, ...]) -> Iterator[Loop]:
@@ -148,8 +148,8 @@ class _Planner:
 
     def each(self, kinds: Sequence[str], apply: Callable[[Loop, ir.Directive], str]) -> None:
         """Apply the directives of these kinds, inner loops first; `apply` says what it did."""
-        while (found := _carrying(self.function, kinds)) is not None:
-            loop, directive = found
+        while (pair := _carrying(self.function, kinds)) is not None:
+            loop, directive = pair
             self.function = _strip(self.function, loop.name, directive)
             self.attempt(directive, lambda loop=loop, directive=directive: apply(loop, directive))
 
@@ -188,22 +188,22 @@ class _Planner:
         return f"{directive.variable} accumulates in parallel parts that a tree joins"
 
     def unroll(self, loop: Loop, directive: ir.Directive) -> str:
-        said = "unrolled fully" if directive.value is None else f"unrolled by {directive.value}"
+        outcome = "unrolled fully" if directive.value is None else f"unrolled by {directive.value}"
         if directive.kind == "unroll":
             self.function = unroll_loop(self.function, loop.name, directive.value)
-            return said
+            return outcome
         self.function, waits = parallelise(
             self.function, loop.name, directive.value, unsafe_math=self.options.unsafe_math
         )
-        return said if waits is None else f"{said}, but its iterations wait for each other: {waits}"
+        return outcome if waits is None else f"{outcome}, but its iterations wait for each other: {waits}"
 
     # ---- steps ------------------------------------------------------------------------------------
 
     def unroll_below_pipelines(self) -> None:
         """Inner loops of a pipelined loop are unrolled fully; where that fails it is not pipelined."""
         refused: set[str] = set()
-        while (found := self.nest_to_unroll(refused)) is not None:
-            loop, directive = found
+        while (pair := self.nest_to_unroll(refused)) is not None:
+            loop, directive = pair
             try:
                 self.function = unroll_inner(self.function, loop.name)
             except NotApplicable as error:

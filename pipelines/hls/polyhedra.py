@@ -190,24 +190,24 @@ class _Writer:
     def distance_constraints(self) -> list[str]:
         """What the iteration domain says of d."""
         block = self.forms.block
-        found: list[str] = []
+        constraints: list[str] = []
         for number, level in enumerate(block.nest):
             letters = "xy" if self.later else "x"
-            found += [f"0 <= {letter}{number} < {level.trip_count}" for letter in letters]
+            constraints += [f"0 <= {letter}{number} < {level.trip_count}" for letter in letters]
         if not self.later:
-            return [*found, "d = 0"]
-        found.append("d >= 1")
+            return [*constraints, "d = 0"]
+        constraints.append("d >= 1")
         if block.nest:
             weight, terms = 1, list[str]()
             for number, level in reversed(list(enumerate(block.nest))):
                 terms.append(f"{weight}*y{number} - {weight}*x{number}")
                 weight *= level.trip_count
-            return [*found, f"d = {' + '.join(terms)}"]
+            return [*constraints, f"d = {' + '.join(terms)}"]
         if block.trip_count is not None:
-            found.append(f"d < {block.trip_count}")
-        return found + [self.goes_on(when) for when in (SOURCE, LAST)]
+            constraints.append(f"d < {block.trip_count}")
+        return constraints + [self.continues(when) for when in (SOURCE, LAST)]
 
-    def goes_on(self, when: str) -> str:
+    def continues(self, when: str) -> str:
         """The loop's own condition at the end of an iteration."""
         block = self.forms.block
         if not isinstance(block.terminator, Branch):

@@ -148,8 +148,8 @@ def _excess(text: str) -> tuple[str, str] | None:
     suffixes = [0]  # in a row, at each depth of brackets
     previous = ""
     text_characters = 0
-    for number, found in enumerate(_TOKEN.finditer(text)):
-        token = found[0]
+    for number, match in enumerate(_TOKEN.finditer(text)):
+        token = match[0]
         if number == MAXIMUM_TOKENS:
             return f"a preprocessed program must have at most {MAXIMUM_TOKENS} tokens", "more"
         if token[0] == "#":
@@ -183,8 +183,8 @@ def _refused(run: ConfinedRun, file: str) -> HlsError:
     if absent is not None:
         return _foreign_header(absent[1], shown, line)
     quoted = run.stderr[error.end() :].split("\n", 2)[1:2]
-    said = "__has_include, which is not C11" if "__has_include" in "".join(quoted) else error[3]
-    return HlsError(rule, said, file=shown, line=line)
+    got = "__has_include, which is not C11" if "__has_include" in "".join(quoted) else error[3]
+    return HlsError(rule, got, file=shown, line=line)
 
 
 def _foreign_header(name: str, file: str, line: int | None = None) -> HlsError:
@@ -219,16 +219,16 @@ def shown_file(name: str, file: str) -> str:
 def _syntax_error(message: str, source: str, text: str, file: str) -> HlsError:
     """The error for what the parser refused; gcc is asked where the parser does not say the line."""
     rule = "a program must be C11"
-    found = _PARSE_ERROR.match(message)
-    if found is None:
-        found = _GCC_ERROR.search(_run_gcc(source, "-fsyntax-only").stderr)
-    if found is None:
+    match = _PARSE_ERROR.match(message)
+    if match is None:
+        match = _GCC_ERROR.search(_run_gcc(source, "-fsyntax-only").stderr)
+    if match is None:
         return HlsError(rule, f"a syntax error: {' '.join(message.split())[:200]}", file=file)
-    name, line = found[1], int(found[2])
+    name, line = match[1], int(match[2])
     words = re.findall(r"\w+", _line_of(text, name, line))
-    said = next((_NOT_C11[w] for w in words if w in _NOT_C11), None)
-    said = said or f"a syntax error: {' '.join(found[3].split())[:200]}"
-    return HlsError(rule, said, file=shown_file(name, file), line=line)
+    got = next((_NOT_C11[w] for w in words if w in _NOT_C11), None)
+    got = got or f"a syntax error: {' '.join(match[3].split())[:200]}"
+    return HlsError(rule, got, file=shown_file(name, file), line=line)
 
 
 def _line_of(text: str, name: str, line: int) -> str:
@@ -326,10 +326,10 @@ class _Bundle:
 
     def _header(self, line: str, path: Path, shown: str, number: int) -> Path | None:
         """The local header a line includes, None for any other line and for headers that are not here."""
-        found = _INCLUDE.match(line)
-        if found is None:
+        match = _INCLUDE.match(line)
+        if match is None:
             return None
-        quoted, name = found[1] is not None, str(found[1] or found[2])
+        quoted, name = match[1] is not None, str(match[1] or match[2])
         folders = [path.parent, *self.roots[1:]] if quoted else self.roots[1:]
         if not quoted and (INCLUDE_FOLDER / name).is_file():
             return None
@@ -351,8 +351,8 @@ class _Bundle:
 
 def _comment_open(line: str, in_comment: bool) -> bool:
     """Whether a block comment is open at the end of a line."""
-    for found in _COMMENT_OR_TEXT.finditer(line):
-        mark = found[0]
+    for match in _COMMENT_OR_TEXT.finditer(line):
+        mark = match[0]
         if in_comment:
             in_comment = mark != "*/"
         elif mark == "//":

@@ -53,13 +53,13 @@ class GraphRanges:
         values: of each operation of each block; None for floating values and operations without a value.
         variables: of each live integer variable where each block begins.
         cells: of the elements of each local memory of integers that is stored to or has initial values.
-        ways: (block, successor) pairs that control can take.
+        edges: (block, successor) pairs that control can take.
     """
 
     values: tuple[Ranges, ...]
     variables: tuple[Environment, ...]
     cells: Mapping[str, Range]
-    ways: frozenset[tuple[int, int]]
+    edges: frozenset[tuple[int, int]]
 
 
 @dataclass(slots=True)
@@ -155,17 +155,17 @@ class _Analysis:
 
         Args:    back: only edges that close a loop, or only the others; None for all.
         """
-        found: Environment | None = self.start() if index == 0 and not back else None
+        environment: Environment | None = self.start() if index == 0 and not back else None
         for earlier in self.before[index]:
             edge = self.edges.get((earlier, index))
             if edge is None or (back is not None and back != ((earlier, index) in self.back)):
                 continue
-            found = dict(edge) if found is None else _joined(found, edge)
-        if found is not None:
+            environment = dict(edge) if environment is None else _joined(environment, edge)
+        if environment is not None:
             for name, limit in self.nests[index].items():
-                if name in found:
-                    found[name] = meet(found[name], limit) or limit
-        return found
+                if name in environment:
+                    environment[name] = meet(environment[name], limit) or limit
+        return environment
 
     def evaluate(self, block: Block, entry: Environment, *, fresh: bool) -> None:
         """Ranges of a block's operations; only what a changed variable reaches when not fresh."""
@@ -175,13 +175,13 @@ class _Analysis:
         for operation in operations:
             index, opcode = operation.index, operation.opcode
             if opcode == "read":
-                found = entry.get(operation.name, (0, 0)) if operation.name in self.types else None
-                changed[index] = fresh or found != ranges[index]
-                ranges[index] = found
+                own = entry.get(operation.name, (0, 0)) if operation.name in self.types else None
+                changed[index] = fresh or own != ranges[index]
+                ranges[index] = own
             elif opcode == "load":
-                found = self.cells.of_load(operation)
-                changed[index] = fresh or found != ranges[index]
-                ranges[index] = found
+                own = self.cells.of_load(operation)
+                changed[index] = fresh or own != ranges[index]
+                ranges[index] = own
             elif opcode == "store":
                 self.cells.store(operation.name, ranges[operation.operands[1]])
             elif opcode != "write" and (fresh or any(changed[i] for i in operation.operands)):
@@ -192,16 +192,16 @@ class _Analysis:
     def evaluated(
         self, operation: Operation, operations: tuple[Operation, ...], ranges: Ranges
     ) -> Range | None:
-        found = operation_range(operation, [ranges[i] for i in operation.operands])
-        if operation.opcode != "select" or found is None:
-            return found
+        own = operation_range(operation, [ranges[i] for i in operation.operands])
+        if operation.opcode != "select" or own is None:
+            return own
         refined = refined_select(operation, operations, ranges)
-        return found if refined is None else meet(found, refined) or found
+        return own if refined is None else meet(own, refined) or own
 
     def leave(self, block: Block) -> list[int]:
         """Give a block's ranges to the blocks after it; returns those for which something changed."""
         touched: list[int] = []
-        for successor, constraints, limits in self.ways(block):
+        for successor, constraints, limits in self.outgoing(block):
             key = (block.index, successor)
             if constraints is None:
                 if self.edges.pop(key, None) is not None:
@@ -213,17 +213,17 @@ class _Analysis:
                 touched.append(successor)
         return touched
 
-    def ways(self, block: Block) -> list[tuple[int, Constraints | None, Limits]]:
+    def outgoing(self, block: Block) -> list[tuple[int, Constraints | None, Limits]]:
         """Where control may go, and what is known then; None for a way it cannot go."""
         terminator, ranges = block.terminator, self.values[block.index]
         if not isinstance(terminator, Branch) or terminator.if_true == terminator.if_false:
             return [(successor, {}, {}) for successor in dict.fromkeys(block.successors)]
-        found: list[tuple[int, Constraints | None, Limits]] = []
+        targets: list[tuple[int, Constraints | None, Limits]] = []
         for successor, holds in ((terminator.if_true, True), (terminator.if_false, False)):
             limits: Limits = {}
             constraints = constraints_of(block.operations, ranges, terminator.condition, holds, limits)
-            found.append((successor, constraints, limits))
-        return found
+            targets.append((successor, constraints, limits))
+        return targets
 
     def environment_after(
         self, block: Block, successor: int, constraints: Constraints, limits: Limits
@@ -232,19 +232,19 @@ class _Analysis:
         ranges, entry = self.values[block.index], self.entries[block.index] or {}
         written = {o.name: o.operands[0] for o in block.operations if o.opcode == "write"}
         read = {o.name: o.index for o in block.operations if o.opcode == "read"}
-        found: Environment = {}
+        environment: Environment = {}
         for name in self.live[successor]:
             source = written.get(name, read.get(name))
             if source is None:
                 if name in entry:
-                    found[name] = entry[name]
+                    environment[name] = entry[name]
                 continue
             own = range_under(block.operations, ranges, source, constraints)
             if own is not None:
-                found[name] = meet(own, self.types[name]) or self.types[name]
-                self.note_bounds(name, ranges[source], found[name])
+                environment[name] = meet(own, self.types[name]) or self.types[name]
+                self.note_bounds(name, ranges[source], environment[name])
                 self.note_bounds(name, self.types[name], limits.get(source, self.types[name]))
-        return found
+        return environment
 
     def note_bounds(self, name: str, free: Range | None, bound: Range) -> None:
         """Remember where a condition has cut a variable's range."""
@@ -258,15 +258,15 @@ class _Analysis:
 
     def widened(self, index: int, base: Environment, again: Environment) -> Environment:
         """Let the ranges grow that the loop's own iterations make grow."""
-        found = dict(base)
+        widened = dict(base)
         for name, own in again.items():
             grown = join(base[name], own) if name in base else own
             if name in base and grown != base[name] and self.visits[index] >= FREE_VISITS:
                 self.jumps[index, name] += 1
                 grown = self.jumped(name, base[name], grown, self.jumps[index, name])
             limit = self.nests[index].get(name)
-            found[name] = grown if limit is None else meet(grown, limit) or limit
-        return found
+            widened[name] = grown if limit is None else meet(grown, limit) or limit
+        return widened
 
     def jumped(self, name: str, old: Range, new: Range, count: int) -> Range:
         """A range that grew, taken on to the next known bounds of the variable."""
@@ -321,7 +321,7 @@ class _Analysis:
             values=tuple(self.values),
             variables=tuple(e or {} for e in self.entries),
             cells=self.cells.ranges,
-            ways=frozenset(self.edges),
+            edges=frozenset(self.edges),
         )
 
     def settle(self, block: Block) -> None:
@@ -340,24 +340,24 @@ class _Analysis:
 
 def _nest_ranges(block: Block) -> Environment:
     """Ranges that a flattened loop's own description gives its variables when an iteration begins."""
-    found: Environment = {}
+    ranges: Environment = {}
     for level in block.nest:
         last = level.lower + level.step * (level.trip_count - 1)
-        found[level.variable.name] = (min(level.lower, last), max(level.lower, last))
-    return found
+        ranges[level.variable.name] = (min(level.lower, last), max(level.lower, last))
+    return ranges
 
 
 def _joined(first: Environment, second: Environment) -> Environment:
     """Ranges of both; a variable that one lacks is undefined there."""
-    found = dict(first)
+    joined = dict(first)
     for name, own in second.items():
-        found[name] = join(found[name], own) if name in found else own
-    return found
+        joined[name] = join(joined[name], own) if name in joined else own
+    return joined
 
 
 def _back_edges(graph: Cdfg) -> frozenset[tuple[int, int]]:
     """Edges to a block on the path of a depth-first walk: every cycle has one."""
-    found: set[tuple[int, int]] = set()
+    edges: set[tuple[int, int]] = set()
     state = [0] * len(graph.blocks)  # 0 not seen, 1 on the path, 2 done
     stack: list[tuple[int, int]] = [(0, 0)]
     state[0] = 1
@@ -370,11 +370,11 @@ def _back_edges(graph: Cdfg) -> frozenset[tuple[int, int]]:
         stack.append((index, way + 1))
         successor = successors[way]
         if state[successor] == 1:
-            found.add((index, successor))
+            edges.add((index, successor))
         elif state[successor] == 0:
             state[successor] = 1
             stack.append((successor, 0))
-    return frozenset(found)
+    return frozenset(edges)
 
 
 def analyse_ranges(graph: Cdfg) -> GraphRanges:
@@ -382,10 +382,10 @@ def analyse_ranges(graph: Cdfg) -> GraphRanges:
     return _Analysis(graph=graph).run()
 
 
-def variable_ranges(found: GraphRanges) -> Mapping[str, Range]:
+def variable_ranges(ranges: GraphRanges) -> Mapping[str, Range]:
     """For each variable every number that some block may find in it."""
     whole: dict[str, Range] = {}
-    for environment in found.variables:
+    for environment in ranges.variables:
         for name, own in environment.items():
             whole[name] = join(whole[name], own) if name in whole else own
     return whole

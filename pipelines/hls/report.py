@@ -113,26 +113,26 @@ class _Selections:
 
 
 def _selections(design: ScheduledDesign, places: Places, writers: Sequence[BlockWriter]) -> _Selections:
-    found = _Selections(library=design.model.library)
+    selections = _Selections(library=design.model.library)
     for bound in design.units:
         for sources, (_, width) in zip(operand_sources(bound, writers), bound.unit.ports, strict=True):
-            found.among(sources, width)
+            selections.among(sources, width)
     for array in design.graph.function.arrays:
         for opcode in ("load", "store"):
             users = places.get((opcode, array.name), [])
-            found.among(address_sources(array, users, writers), address_bits(array))
+            selections.among(address_sources(array, users, writers), address_bits(array))
         stores = places.get(("store", array.name), [])
-        found.among(data_sources(array, stores, writers), array.type.width_bits)
-    _variable_selections(found, design, places)
+        selections.among(data_sources(array, stores, writers), array.type.width_bits)
+    _variable_selections(selections, design, places)
     for block in design.graph.blocks:
         for operation in block.operations:
             if operation.opcode == "select" and operation.type is not None:
                 fixed = any(block.operations[i].opcode == "const" for i in operation.operands[1:])
-                found.add(operation.type.width_bits, share=CONSTANT_SELECTION if fixed else 1.0)
-    return found
+                selections.add(operation.type.width_bits, share=CONSTANT_SELECTION if fixed else 1.0)
+    return selections
 
 
-def _variable_selections(found: _Selections, design: ScheduledDesign, places: Places) -> None:
+def _variable_selections(selections: _Selections, design: ScheduledDesign, places: Places) -> None:
     """The selection among a variable's sources; the register's enable is not counted."""
     parameters = {p.name for p in design.graph.function.parameters}
     for variable in design.graph.variables:
@@ -144,7 +144,7 @@ def _variable_selections(found: _Selections, design: ScheduledDesign, places: Pl
         sources = [*fixed, False] if variable.name in parameters else fixed
         for constant in sorted(sources)[1:]:
             share = LATER_SOURCE * (CONSTANT_SELECTION if constant else 1.0)
-            found.add(variable.type.width_bits, share=share)
+            selections.add(variable.type.width_bits, share=share)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,8 +184,8 @@ def _storage(design: ScheduledDesign, places: Places) -> _Storage:
         held += design.graph.function.returns.width_bits
     types = {v.name: v.type for v in design.graph.variables}
     for schedule in design.schedules:
-        found = hold_values(schedule, types).held.values()
-        held += sum(value.registers * value.width_bits for value in found)
+        values = hold_values(schedule, types).held.values()
+        held += sum(value.registers * value.width_bits for value in values)
         if schedule.interval_cycles is not None:
             free += schedule.length_cycles + (schedule.interval_cycles - 1).bit_length()
     cells, constants = 0, 0

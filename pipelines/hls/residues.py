@@ -36,11 +36,11 @@ def contended(graph: BlockGraph) -> list[int]:
     for index, resource in enumerate(graph.resources):
         if resource is not None:
             groups[resource].append(index)
-    found: list[int] = []
+    operations: list[int] = []
     for resource, members in groups.items():
         if len(members) > graph.capacity(resource):
-            found += members
-    return sorted(found)
+            operations += members
+    return sorted(operations)
 
 
 def slots_of(graph: BlockGraph, index: int, start: int, interval: int) -> list[Slot]:
@@ -96,10 +96,10 @@ class ResidueSearch:
             return Verdict.INFEASIBLE
         heights = self.constraints.heights(self.interval)
         order = sorted(contended(self.graph), key=lambda i: (-heights[i], i))
-        found = self._place(order, 0, earliest, Reservations(graph=self.graph, interval=self.interval))
-        if found is None:
+        starts = self._place(order, 0, earliest, Reservations(graph=self.graph, interval=self.interval))
+        if starts is None:
             return Verdict.UNKNOWN if self.budget.exhausted else Verdict.INFEASIBLE
-        return found
+        return starts
 
     def _place(
         self, order: Sequence[int], depth: int, earliest: list[int], reserved: Reservations
@@ -119,9 +119,9 @@ class ResidueSearch:
             moved = self.constraints.earliest(
                 self.interval, self.residues, earliest, changed=[index], budget=self.budget
             )
-            found = None if moved is None else self._place(order, depth + 1, moved, reserved)
-            if found is not None:
-                return found
+            starts = None if moved is None else self._place(order, depth + 1, moved, reserved)
+            if starts is not None:
+                return starts
             del self.residues[index]
             reserved.change(index, start, -1)
         return None

@@ -24,7 +24,7 @@ of several, `("unit", class#number)`."""
 INSTANCE = "#"
 """Between the class and the number of a unit that is a resource of its own."""
 
-NANOSECONDS_A_CYCLE = 1000
+NANOSECONDS_PER_CYCLE = 1000
 """Scale at which delays count in priorities: far less than a cycle, so that they only break ties."""
 
 
@@ -143,7 +143,7 @@ def _resources(
     A unit that is busy for several cycles of a pipelined loop is one of its own: in turn each operation gets
     the next. Only then do the operations fit on as many units as there are (arcs of a circle may not).
     """
-    found: list[Resource | None] = []
+    resources: list[Resource | None] = []
     uses: Counter[str] = Counter()
     for operation, unit in zip(block.operations, units, strict=True):
         resource: Resource | None = None
@@ -156,8 +156,8 @@ def _resources(
                 uses[name] += 1
             else:
                 resource = ("unit", name)
-        found.append(resource)
-    return tuple(found)
+        resources.append(resource)
+    return tuple(resources)
 
 
 def instance_number(resource: Resource | None) -> int | None:
@@ -211,7 +211,7 @@ def _data_edges(operations: Sequence[Operation], timings: Sequence[Timing]) -> l
 
 def _memory_edges(block: Block, model: TimingModel) -> list[Edge]:
     """A load sees a store after its write delay; a store may overtake no load; stores keep order."""
-    found: list[Edge] = []
+    edges: list[Edge] = []
     for dependence in memory_dependences(block):
         source = block.operations[dependence.source]
         target = block.operations[dependence.target]
@@ -219,7 +219,7 @@ def _memory_edges(block: Block, model: TimingModel) -> list[Edge]:
             latency = model.store_visible_cycles(source) if target.opcode == "load" else 1
         else:
             latency = 0
-        found.append(
+        edges.append(
             Edge(
                 source=dependence.source,
                 target=dependence.target,
@@ -228,7 +228,7 @@ def _memory_edges(block: Block, model: TimingModel) -> list[Edge]:
                 kind="memory",
             )
         )
-    return found
+    return edges
 
 
 def _variable_edges(block: Block) -> list[Edge]:
@@ -243,16 +243,16 @@ def _variable_edges(block: Block) -> list[Edge]:
         for source in dict.fromkeys(operation.inputs):
             if source in users and operation.opcode != "write":
                 users[source].append(operation.index)
-    found: list[Edge] = []
+    edges: list[Edge] = []
     for write in (o for o in block.operations if o.opcode == "write" and o.name in reads):
         read = reads[write.name]
         readers = [read, *users[read]] if block.interval is None else [read]
-        found += [
+        edges += [
             Edge(source=r, target=write.index, latency_cycles=0, distance=0, kind="data") for r in readers
         ]
         if block.index in block.successors:
-            found.append(Edge(source=write.index, target=read, latency_cycles=1, distance=1, kind="data"))
-    return found
+            edges.append(Edge(source=write.index, target=read, latency_cycles=1, distance=1, kind="data"))
+    return edges
 
 
 def closing_values(block: Block) -> tuple[int, ...]:
@@ -386,18 +386,18 @@ class _ListScheduler:
 
 def successors(graph: BlockGraph) -> list[list[tuple[int, int]]]:
     """For each operation (target, latency) of the edges within an iteration that leave it."""
-    found: list[list[tuple[int, int]]] = [[] for _ in graph.operations]
+    following: list[list[tuple[int, int]]] = [[] for _ in graph.operations]
     for edge in graph.edges:
         if edge.distance == 0:
-            found[edge.source].append((edge.target, edge.latency_cycles))
-    return found
+            following[edge.source].append((edge.target, edge.latency_cycles))
+    return following
 
 
 def _priorities(graph: BlockGraph, following: Sequence[Sequence[tuple[int, int]]]) -> list[float]:
     """Minus the longest path in cycles (delays as fractions) from each operation to the block's end."""
-    heights = [t.latency_cycles + t.delay_ns / NANOSECONDS_A_CYCLE for t in graph.timings]
+    heights = [t.latency_cycles + t.delay_ns / NANOSECONDS_PER_CYCLE for t in graph.timings]
     for index in reversed(range(len(heights))):
-        own = graph.timings[index].delay_ns / NANOSECONDS_A_CYCLE
+        own = graph.timings[index].delay_ns / NANOSECONDS_PER_CYCLE
         for target, latency in following[index]:
             heights[index] = max(heights[index], heights[target] + latency + own)
     return [-height for height in heights]

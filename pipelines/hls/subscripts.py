@@ -137,8 +137,8 @@ class BlockForms:
 
     def bounds(self, index: int) -> Interval:
         """Range of an integer value."""
-        found = self._ranges.get(index)
-        return found if found is not None else self._type_range(self.block.operations[index])
+        known = self._ranges.get(index)
+        return known if known is not None else self._type_range(self.block.operations[index])
 
     def stride(self, form: Form) -> int | None:
         """Change of a form from one iteration to the next, None when it is no constant."""

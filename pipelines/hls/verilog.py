@@ -32,24 +32,24 @@ Sources = list[tuple[str, str]]
 
 def operand_sources(bound: BoundUnit, writers: Sequence[BlockWriter]) -> list[Sources]:
     """Sources of each operand port of a unit."""
-    found: list[Sources] = [[] for _ in bound.unit.ports]
+    by_port: list[Sources] = [[] for _ in bound.unit.ports]
     for use in bound.uses:
         writer = writers[use.block]
         operation = writer.block.operations[use.operation]
         cycle = writer.schedule.starts[use.operation]
-        for sources, index, (_, width) in zip(found, operation.operands, bound.unit.ports, strict=True):
+        for sources, index, (_, width) in zip(by_port, operation.operands, bound.unit.ports, strict=True):
             sources.append((writer.active(cycle), writer.resized(index, cycle, width)))
-    return found
+    return by_port
 
 
 def _modes(bound: BoundUnit, writers: Sequence[BlockWriter]) -> dict[int, list[str]]:
     """When a unit works in each of its modes."""
-    found: dict[int, list[str]] = {0: [], 1: []}
+    conditions: dict[int, list[str]] = {0: [], 1: []}
     for use in bound.uses:
         writer = writers[use.block]
         opcode = writer.block.operations[use.operation].opcode
-        found[mode_value(opcode)].append(writer.active(writer.schedule.starts[use.operation]))
-    return found
+        conditions[mode_value(opcode)].append(writer.active(writer.schedule.starts[use.operation]))
+    return conditions
 
 
 def unit_section(bound: BoundUnit, writers: Sequence[BlockWriter]) -> Section:
@@ -141,12 +141,12 @@ def data_sources(
 def _operands(
     number: int, width_bits: int, users: list[tuple[int, Operation]], writers: Sequence[BlockWriter]
 ) -> list[tuple[str, str]]:
-    found: list[tuple[str, str]] = []
+    operands: list[tuple[str, str]] = []
     for block, operation in users:
         writer = writers[block]
         start = writer.schedule.starts[operation.index]
-        found.append((writer.active(start), writer.resized(operation.operands[number], start, width_bits)))
-    return found
+        operands.append((writer.active(start), writer.resized(operation.operands[number], start, width_bits)))
+    return operands
 
 
 def _port(
@@ -205,19 +205,23 @@ class _ModuleWriter:
 
     def states(self) -> list[tuple[str, str]]:
         """(name, comment) of every state; the first is idle, the last done."""
-        found = [("S_IDLE", "waits for start")]
+        states = [("S_IDLE", "waits for start")]
         for writer in self.writers:
             if writer.interval is not None:
-                found.append((f"S_{writer.block.name}", f"{_place(writer)}, pipelined"))
+                states.append((f"S_{writer.block.name}", f"{_place(writer)}, pipelined"))
                 continue
             lines: list[set[int]] = [set() for _ in range(writer.schedule.length_cycles)]
             for operation in writer.block.operations:
                 if operation.opcode != "const" and operation.line and operation.index in writer.live:
                     lines[writer.schedule.starts[operation.index]].add(operation.line)
-            for cycle, said in enumerate(lines):
-                text = "line " + ", ".join(map(str, sorted(said))) if said else f"waits, {_place(writer)}"
-                found.append((f"S_{writer.block.name}_{cycle}", text))
-        return [*found, ("S_DONE", "one cycle of done")]
+            for cycle, source_lines in enumerate(lines):
+                text = (
+                    "line " + ", ".join(map(str, sorted(source_lines)))
+                    if source_lines
+                    else f"waits, {_place(writer)}"
+                )
+                states.append((f"S_{writer.block.name}_{cycle}", text))
+        return [*states, ("S_DONE", "one cycle of done")]
 
     def first_state(self, block: int) -> str:
         writer = self.writers[block]
@@ -378,13 +382,13 @@ def _phase(section: Section, name: str, interval: int) -> str:
 
 def _own_units(design: ScheduledDesign) -> list[FunctionalUnit]:
     """Every functional-unit type of a design, shared or not, in order of first use."""
-    found = {bound.unit: None for bound in design.units}
+    units = {bound.unit: None for bound in design.units}
     for block in design.graph.blocks:
         for operation in block.operations:
             unit = functional_unit(operation, block.operations)
             if unit is not None:
-                found[unit] = None
-    return list(found)
+                units[unit] = None
+    return list(units)
 
 
 def block_writers(design: ScheduledDesign) -> list[BlockWriter]:

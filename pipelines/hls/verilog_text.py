@@ -29,8 +29,8 @@ def literal(value: int, width_bits: int) -> str:
 
 def literal_value(text: str) -> int | None:
     """The number that `literal` wrote, None for any other expression."""
-    found = _LITERAL.fullmatch(text)
-    return None if found is None else int(found[2], 10 if found[1] == "d" else 16)
+    match = _LITERAL.fullmatch(text)
+    return None if match is None else int(match[2], 10 if match[1] == "d" else 16)
 
 
 def signed_literal(value: int, width_bits: int) -> str:
@@ -152,8 +152,8 @@ def steer(sources: Sequence[tuple[str, str]], width_bits: int) -> str:
         return sources[0][1]
     terms: list[str] = []
     for value, whens in conditions.items():
-        found = list(dict.fromkeys(whens))
-        gate = found[0] if len(found) == 1 else "(" + " || ".join(found) + ")"
+        enables = list(dict.fromkeys(whens))
+        gate = enables[0] if len(enables) == 1 else "(" + " || ".join(enables) + ")"
         terms.append(f"({gate} & {value})" if width_bits == 1 else f"({{{width_bits}{{{gate}}}}} & {value})")
     return "\n      | ".join(terms)
 

@@ -103,8 +103,8 @@ class BlockWriter:
         """The value as seen in a cycle at or after the one it is made in; not of a constant."""
         base, kind = base_of(self.block, index), self.type(index)
         if base != index:
-            found = self.net(base, cycle)
-            return _net(found.name, found.net_bits, kind)
+            source = self.net(base, cycle)
+            return _net(source.name, source.net_bits, kind)
         operation = self.block.operations[index]
         age = cycle - self.schedule.ready(index)
         stays = operation.opcode == "read" and self.interval is None
@@ -179,15 +179,15 @@ class BlockWriter:
 
     def _joined_bits(self) -> dict[int, tuple[Operation, int]]:
         """Each `or` of a shifted value and one that fits below it, with the shift and the lower value."""
-        found: dict[int, tuple[Operation, int]] = {}
+        joined: dict[int, tuple[Operation, int]] = {}
         for operation in self.block.operations:
             if operation.opcode != "or" or operation.index not in self.live:
                 continue
             for high, low in (operation.operands, operation.operands[::-1]):
                 shift = self.block.operations[high]
                 if self._is_above(shift, low, self.schedule.starts[operation.index]):
-                    found[operation.index] = (shift, low)
-        return found
+                    joined[operation.index] = (shift, low)
+        return joined
 
     def _is_above(self, shift: Operation, low: int, cycle: int) -> bool:
         if shift.opcode != "shl" or self.schedule.starts[shift.index] != cycle:
@@ -273,14 +273,14 @@ def _net(name: str, net_bits: int, kind: ScalarType) -> Net:
 
 def _live_users(block: Block, live: frozenset[int]) -> dict[int, list[int]]:
     """Operations that use each value; -1 stands for the end of the block."""
-    found: dict[int, list[int]] = {}
+    users: dict[int, list[int]] = {}
     for operation in block.operations:
         if operation.index in live:
             for source in operation.inputs:
-                found.setdefault(source, []).append(operation.index)
+                users.setdefault(source, []).append(operation.index)
     for value in closing_values(block):
-        found.setdefault(value, []).append(-1)
-    return found
+        users.setdefault(value, []).append(-1)
+    return users
 
 
 def _value_names(block: Block) -> list[str]:

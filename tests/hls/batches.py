@@ -105,19 +105,19 @@ def run_natively(
     linked = run_tool([gcc, *flags, *objects, "-o", "all", "-lm"], folder=folder, timeout_s=120)
     if linked.returncode != 0:
         return {n: _failed(f"gcc: {linked.last_words()}") for n in programs}
-    found: dict[int, Outcome] = {}
+    outcomes: dict[int, Outcome] = {}
     for number, (_, interface, _) in programs.items():
         argv = ["./all", str(number), f"p{number}.in", f"p{number}.out"]
         memory = None if sanitize else 4 << 30
         run = run_tool(argv, folder=folder, timeout_s=20, memory_bytes=memory)
         if run.returncode != 0:
-            found[number] = _failed(f"native: {run.returncode} {run.last_words(200)}")
+            outcomes[number] = _failed(f"native: {run.returncode} {run.last_words(200)}")
             continue
         content = (folder / f"p{number}.out").read_bytes()
         (bits,) = struct.unpack_from("<Q", content)
         returned = None if interface.returns is None else value_of_bits(int(bits), interface.returns)
-        found[number] = Outcome(outputs=decode_arrays(interface, content, 8), returned=returned)
-    return found
+        outcomes[number] = Outcome(outputs=decode_arrays(interface, content, 8), returned=returned)
+    return outcomes
 
 
 # ---- hardware -------------------------------------------------------------------------------------------
@@ -161,12 +161,12 @@ def _bench(number: int, design: Hardware) -> str:
 
 def simulate_all(designs: Mapping[int, Hardware], folder: Path, runtime: Path) -> dict[int, Outcome]:
     """What Verilator gives for designs, by their number."""
-    found: dict[int, Outcome] = {}
+    outcomes: dict[int, Outcome] = {}
     for number, design in designs.items():
         problem = _translate(number, design, folder)
         if problem is not None:
-            found[number] = _failed(problem)
-    good = {n: d for n, d in designs.items() if n not in found}
+            outcomes[number] = _failed(problem)
+    good = {n: d for n, d in designs.items() if n not in outcomes}
     includes = [f'#include "m{n}/{p.name}"' for n in good for p in sorted((folder / f"m{n}").glob("*.cpp"))]
     cases = "\n".join(f"        case {n}: return d{n}::run(argc - 1, argv + 1);" for n in good)
     main = (
@@ -181,10 +181,10 @@ def simulate_all(designs: Mapping[int, Hardware], folder: Path, runtime: Path) -
     argv += [str(prepare_runtime(runtime)), "-o", "simulators", "-pthread"]
     built = run_tool(argv, folder=folder, timeout_s=600)
     if built.returncode != 0:
-        return found | {n: _failed(f"g++: {built.last_words(300)}") for n in good}
+        return outcomes | {n: _failed(f"g++: {built.last_words(300)}") for n in good}
     for number, design in good.items():
-        found[number] = _simulate(number, design, folder)
-    return found
+        outcomes[number] = _simulate(number, design, folder)
+    return outcomes
 
 
 def _simulate(number: int, design: Hardware, folder: Path) -> Outcome:

@@ -36,10 +36,10 @@ def _floating(opcode: str, operands: list[int], kind: ScalarType, result: Scalar
         case "add" | "sub" | "mul" | "div":
             a, b = (np.asarray(n, kind.dtype) for n in numbers)
             with np.errstate(all="ignore"):
-                found = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide}[opcode](
+                value = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide}[opcode](
                     a, b
                 )
-            return bits_of(found, kind)
+            return bits_of(value, kind)
         case _:
             a, b = numbers
             return int(

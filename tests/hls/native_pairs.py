@@ -58,13 +58,13 @@ def _call(library: Path, interface: Interface, data: DataSet, run: int) -> tuple
     entry.restype = None
     if interface.returns is not None:
         entry.restype = np.ctypeslib.as_ctypes_type(interface.returns.dtype)
-    given = [
+    arguments = [
         values[a.name].ctypes.data_as(ctypes.c_void_p)
         if a.is_array
         else np.ctypeslib.as_ctypes_type(a.type.dtype)(values[a.name].item())
         for a in interface.arguments
     ]
-    return values, entry(*given)
+    return values, entry(*arguments)
 
 
 def check_front_end(

@@ -102,7 +102,7 @@ def lowered_loop(loop: str) -> Block:
 def broken_by(schedule: BlockSchedule, model: TimingModel) -> list[str]:
     """Every rule a schedule breaks."""
     graph, starts, interval = schedule.graph, schedule.starts, schedule.interval_cycles
-    found = [
+    broken = [
         f"dependence {e}"
         for e in graph.edges
         if (interval or e.distance == 0)
@@ -123,9 +123,9 @@ def broken_by(schedule: BlockSchedule, model: TimingModel) -> list[str]:
         arrival = max(chained, default=0.0)
         settled[operation.index] = timing.output_ns if timing.latency_cycles else arrival + timing.delay_ns
         if arrival > 0 and arrival + timing.delay_ns > model.budget_ns + 1e-9:
-            found.append(f"clock at operation {operation.index}: {arrival + timing.delay_ns:.2f} ns")
-    found += [f"port {slot}" for slot, count in slots.items() if count > graph.capacity(slot[0])]
-    return found + broken_by_interval(schedule)
+            broken.append(f"clock at operation {operation.index}: {arrival + timing.delay_ns:.2f} ns")
+    broken += [f"port {slot}" for slot, count in slots.items() if count > graph.capacity(slot[0])]
+    return broken + broken_by_interval(schedule)
 
 
 def written_ns(schedule: BlockSchedule, index: int, cycle: int) -> float:
@@ -148,11 +148,11 @@ def broken_by_interval(schedule: BlockSchedule) -> list[str]:
     graph, interval = schedule.graph, schedule.interval_cycles
     if interval is None:
         return []
-    found = [f"busy {t}" for t in graph.timings if t.busy_cycles > interval]
+    broken = [f"busy {t}" for t in graph.timings if t.busy_cycles > interval]
     terminator = graph.block.terminator
     if isinstance(terminator, Branch) and schedule.ready(terminator.condition) >= interval:
-        found.append("the next iteration starts before this one knows that it does")
-    return found
+        broken.append("the next iteration starts before this one knows that it does")
+    return broken
 
 
 def smallest_interval(graph: BlockGraph, model: TimingModel, horizon: int) -> int:

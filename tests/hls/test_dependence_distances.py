@@ -22,7 +22,7 @@ def run_operations(block: Block, reads: dict[str, int]) -> list[int]:
     """Value of every operation in one iteration, written independently of the compiler's forms."""
     values: list[int] = []
     for operation in block.operations:
-        given = [values[i] for i in operation.operands]
+        operands = [values[i] for i in operation.operands]
         match operation.opcode:
             case "const":
                 values.append(operation.value or 0)
@@ -31,7 +31,7 @@ def run_operations(block: Block, reads: dict[str, int]) -> list[int]:
             case "write" | "load" | "store":
                 values.append(0)
             case _:
-                result = evaluate(operation.opcode, given[0], given[1], INT32)
+                result = evaluate(operation.opcode, operands[0], operands[1], INT32)
                 assert result is not None
                 values.append(result)
     return values
@@ -48,13 +48,13 @@ def touched(block: Block, values: list[int]) -> dict[int, tuple[int, ...]]:
 
 def distances_by_running(runs: list[list[dict[int, tuple[int, ...]]]]) -> dict[tuple[int, int], set[int]]:
     """Every distance at which two accesses meet, from what each iteration of each run touches."""
-    found: dict[tuple[int, int], set[int]] = {}
+    distances: dict[tuple[int, int], set[int]] = {}
     for iterations in runs:
         for n, m in product(range(len(iterations)), repeat=2):
             for first, second in product(iterations[n], iterations[m]) if n <= m else ():
                 if iterations[n][first] == iterations[m][second]:
-                    found.setdefault((first, second), set()).add(m - n)
-    return found
+                    distances.setdefault((first, second), set()).add(m - n)
+    return distances
 
 
 def random_accesses(builder: LoopBuilder, random: Random, leaves: list[int], predicates: list[int]) -> None:
@@ -246,8 +246,8 @@ def test_orderings_of_an_unrolled_loop_grow_with_its_accesses_alone() -> None:
 def test_ranges_keep_data_dependent_accesses_apart() -> None:
     builder = LoopBuilder()
     read = builder.add("read", symbol=Variable(name="i"))
-    found = builder.add("load", read, symbol=A2, subscripts=(read, read))
-    low = builder.add("and", found, builder.constant(7))
+    loaded = builder.add("load", read, symbol=A2, subscripts=(read, read))
+    low = builder.add("and", loaded, builder.constant(7))
     moved = builder.add("add", low, builder.constant(8))
     for place in (low, moved):
         builder.add("store", place, read, symbol=A1, subscripts=(place,))
@@ -335,12 +335,12 @@ def test_a_flattened_accumulation_that_ends_with_its_store_carries_nothing() -> 
 def test_distance_from_store_to_load(statement: str, distances: set[int]) -> None:
     block = lowered_loop(f"for (int i = 0; i < 20; i++) {statement}")
     opcodes = [o.opcode for o in block.operations]
-    found = {
+    measured = {
         d.distance
         for d in memory_dependences(block)
         if (opcodes[d.source], opcodes[d.target]) == ("store", "load") and d.distance
     }
-    assert found == distances
+    assert measured == distances
 
 
 def test_distance_beyond_the_last_iteration_is_no_dependence() -> None:

@@ -44,10 +44,10 @@ def compiled_statements(text: str) -> CompiledDesign:
 
 
 def pipelined(block: Block, model: TimingModel, requested: int = 1) -> BlockSchedule:
-    found = modulo_schedule(build_graph(block, model), model, requested)
-    assert found is not None
-    assert broken_by(found, model) == []
-    return found
+    schedule = modulo_schedule(build_graph(block, model), model, requested)
+    assert schedule is not None
+    assert broken_by(schedule, model) == []
+    return schedule
 
 
 # ---- whole kernels ----------------------------------------------------------------------------------
@@ -195,12 +195,12 @@ def test_search_program_and_heuristic_agree_with_one_another(loads: int, gap: in
         programmed = solve_program(graph, constraints, interval)
         placed = iterative_schedule(graph, constraints, interval)
         feasible = interval >= loads
-        for found in (searched, programmed, placed):
+        for result in (searched, programmed, placed):
             if not feasible:
-                assert found in (Verdict.INFEASIBLE, None)
+                assert result in (Verdict.INFEASIBLE, None)
             else:
-                assert isinstance(found, list)
-                assert not check_modulo(graph, found, interval)
+                assert isinstance(result, list)
+                assert not check_modulo(graph, result, interval)
 
 
 def test_a_large_integer_program_is_left_to_the_heuristic() -> None:
@@ -227,8 +227,8 @@ def test_the_recurrence_that_sets_the_interval_is_named() -> None:
 def accumulation(kind: ScalarType, *, selected: bool) -> Block:
     builder = LoopBuilder()
     total = builder.read("s", kind)
-    given = builder.load(Array(name="F", type=kind, shape=(64,), external=True), builder.read("i"))
-    added = builder.add("add", total, given, type=kind)
+    term = builder.load(Array(name="F", type=kind, shape=(64,), external=True), builder.read("i"))
+    added = builder.add("add", total, term, type=kind)
     if selected:
         added = builder.add("select", builder.read("n"), added, total, type=kind)
     builder.write("s", added, kind)

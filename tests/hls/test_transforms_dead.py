@@ -12,9 +12,9 @@ def assigned(body: str) -> list[str]:
     """Lines of the assignments that stay."""
     source = f"int f(int n, int A[8]) {{\n{body}\n}}\n"
     function = remove_dead_values(read_function(source, top="f"))
-    found = [s for s in ir.walk_statements(function.body) if isinstance(s, ir.Assign)]
+    assignments = [s for s in ir.walk_statements(function.body) if isinstance(s, ir.Assign)]
     lines = source.splitlines()
-    return [lines[s.line - 1].strip() for s in found]
+    return [lines[s.line - 1].strip() for s in assignments]
 
 
 @pytest.mark.parametrize(

@@ -113,8 +113,8 @@ def test_cache_holds_what_the_loop_touches(name: str) -> None:
     final = partitioned(after, report)
     assert_same_meaning(before, after, [draw_arguments(before, seed) for seed in range(2)])
     assert_same_meaning(before, final, [draw_arguments(before, seed) for seed in range(2)])
-    found = (report.buffer_elements, report.bytes_in, report.bytes_out)
-    assert found == (elements, bytes_in, bytes_out)
+    figures = (report.buffer_elements, report.bytes_in, report.bytes_out)
+    assert figures == (elements, bytes_in, bytes_out)
 
 
 def _while(function: ir.Function, name: str) -> ir.While:

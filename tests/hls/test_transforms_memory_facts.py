@@ -15,18 +15,18 @@ from pipelines.hls.transforms.facts import Facts
 def indices(body: str) -> list[tuple[Affine, Facts]]:
     """Forms of the indices of the stores to A, in program order, each with what is known there."""
     function = read_function(f"void f(int n, unsigned u, int A[64], int K[64]) {{ {body} }}", top="f")
-    found: list[tuple[Affine, Facts]] = []
+    pairs: list[tuple[Affine, Facts]] = []
 
     def walk(statements: tuple[ir.Statement, ...], facts: Facts) -> None:
         for statement in statements:
             if isinstance(statement, ir.Store) and statement.array.name == "A":
-                found.append((facts.read(statement.indices[0]), facts.snapshot()))
+                pairs.append((facts.read(statement.indices[0]), facts.snapshot()))
             for inner, inner_facts in facts.inside(statement):
                 walk(inner, inner_facts)
             facts.after(statement)
 
     walk(function.body, Facts())
-    return found
+    return pairs
 
 
 RANGES = {
@@ -114,10 +114,10 @@ def test_flat_indices_have_coordinates() -> None:
         " A[20 * i + 5 * (j + 1) + k - 1] = 0;"
     )
     ((form, facts),) = indices(body)
-    found = coordinates(form, shape, facts)
-    assert found is not None
+    split = coordinates(form, shape, facts)
+    assert split is not None
     for i, j, k in product(range(3), range(3), range(1, 5)):
         values = {"i": i, "j": j, "k": k}
-        places = [f.constant + sum(c * values[leaf] for leaf, c in f.terms) for f in found]
+        places = [f.constant + sum(c * values[leaf] for leaf, c in f.terms) for f in split]
         assert places == [i, j + 1, k - 1]
     assert coordinates(form.shifted(2), shape, facts) is None

@@ -73,8 +73,8 @@ def test_a_wrong_expectation_is_a_mismatch(tmp_path: Path, runtime_folder: Path)
     unit = unit_for("add", FLOAT, FLOAT)
     assert unit is not None
     wrong = Check(name="wrong", unit=unit, operands=(FLOAT, FLOAT), result=FLOAT, c="a - b")
-    (found,) = run_bench(build_bench([wrong], tmp_path, runtime_folder), [wrong], cycles=1000)
-    assert found.mismatches > 100
+    (outcome,) = run_bench(build_bench([wrong], tmp_path, runtime_folder), [wrong], cycles=1000)
+    assert outcome.mismatches > 100
 
 
 # ---- catalogue ------------------------------------------------------------------------------------
@@ -223,11 +223,11 @@ def test_figures_of_other_widths_lie_between_their_neighbours() -> None:
         assert unit is not None
         return family(unit), unit_timing(unit, "osu018")
 
-    (name, width), found = figures(20)
+    (name, width), timing = figures(20)
     assert (name, width) == ("integer_multiply", 20)
-    assert figures(17)[1].area_um2 < found.area_um2 < figures(24)[1].area_um2
-    assert found.input_ns == figures(24)[1].input_ns
-    assert abs(found.flip_flop_count - 3 * 20) <= 1
+    assert figures(17)[1].area_um2 < timing.area_um2 < figures(24)[1].area_um2
+    assert timing.input_ns == figures(24)[1].input_ns
+    assert abs(timing.flip_flop_count - 3 * 20) <= 1
     assert figures(2)[1].flip_flop_count == 2
 
 

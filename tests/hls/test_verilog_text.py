@@ -41,14 +41,14 @@ def displayed(lines: list[str], folder: Path) -> list[int]:
 def random_values(count: int) -> list[tuple[Net, int, Random]]:
     """Nets of any width with a number on them, sometimes wider than the number's type."""
     random = Random(5)
-    found: list[tuple[Net, int, Random]] = []
+    values: list[tuple[Net, int, Random]] = []
     for index in range(count):
         kind = ScalarType(width_bits=random.randint(1, 40), signed=random.random() < 0.5)
         low, high = value_range(kind)
         value = random.choice([low, high, 0, random.randint(low, high)])
         net_bits = kind.width_bits + random.choice([0, 0, random.randint(0, 9)])
-        found.append((Net(name=f"n{index}", net_bits=net_bits, type=kind), value, random))
-    return found
+        values.append((Net(name=f"n{index}", net_bits=net_bits, type=kind), value, random))
+    return values
 
 
 def declared(net: Net, value: int, random: Random) -> str:

@@ -86,10 +86,10 @@ def assert_all_same_meaning(comparisons: Sequence[Comparison]) -> None:
         for data in comparison.data_sets:
             expected = _read_outputs(comparison.functions[0], data, outputs)
             for number, function in enumerate(comparison.functions[1:], 1):
-                found = _read_outputs(function, data, outputs)
+                actual = _read_outputs(function, data, outputs)
                 for key, value in expected.items():
                     np.testing.assert_array_equal(
-                        found[key], value, err_msg=f"{comparison.label} function {number}: {key}"
+                        actual[key], value, err_msg=f"{comparison.label} function {number}: {key}"
                     )
 
 
@@ -180,14 +180,14 @@ class _Reader:
 
 
 def _read_outputs(function: ir.Function, data: DataSet, outputs: _Reader) -> dict[str, np.ndarray]:
-    found: dict[str, np.ndarray] = {}
+    arrays: dict[str, np.ndarray] = {}
     if function.returns is not None:
-        found["the result"] = _exact(outputs.take(function.returns.dtype, 1))
+        arrays["the result"] = _exact(outputs.take(function.returns.dtype, 1))
     for parameter in function.parameters:
         if isinstance(parameter, ir.Array):
             values = outputs.take(parameter.type.dtype, parameter.element_count)
-            found[parameter.name] = _exact(values).reshape(parameter.shape)
-    return found
+            arrays[parameter.name] = _exact(values).reshape(parameter.shape)
+    return arrays
 
 
 def _exact(values: np.ndarray) -> np.ndarray:

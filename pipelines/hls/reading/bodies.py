@@ -111,21 +111,21 @@ def ends_elsewhere(body: tuple[ir.Statement, ...]) -> bool:
 
 def _without_leaves(body: tuple[ir.Statement, ...], label: str) -> tuple[ir.Statement, ...]:
     """The body with what leaves `label` at its own end ended there instead, from the last statement back."""
-    found: list[ir.Statement] = []  # the last one first
+    kept: list[ir.Statement] = []  # the last one first
     depth = 0
     for statement in reversed(body):
         if isinstance(statement, ir.Leave):
-            found.clear()
+            kept.clear()
             depth = 1
             if statement.label != label:
-                found.append(statement)
+                kept.append(statement)
         elif isinstance(statement, ir.If) and depth < MAXIMUM_JOINED_DEPTH and _leaves((statement,), label):
-            found = [*reversed(_joined(statement, tuple(reversed(found)), label))]
-            depth = max((nesting(s) for s in found[-1:]), default=0)
+            kept = [*reversed(_joined(statement, tuple(reversed(kept)), label))]
+            depth = max((nesting(s) for s in kept[-1:]), default=0)
         else:
-            found.append(statement)
+            kept.append(statement)
             depth = max(depth, nesting(statement))
-    return tuple(reversed(found))
+    return tuple(reversed(kept))
 
 
 def nesting(statement: ir.Statement) -> int:
@@ -224,13 +224,13 @@ def _with_tables(function: ir.Function, session: Session) -> ir.Function:
         return expression
 
     def kept(body: tuple[ir.Statement, ...]) -> tuple[ir.Statement, ...]:
-        found: list[ir.Statement] = []
+        statements: list[ir.Statement] = []
         for statement in body:
             if id(statement) in gone:
                 continue
             inner = tuple(kept(b) for b in ir.child_bodies(statement))
             mapped = ir.map_own_expressions(statement, lambda e: ir.map_expression(e, rewritten))
-            found.append(ir.with_bodies(mapped, inner))
-        return tuple(found)
+            statements.append(ir.with_bodies(mapped, inner))
+        return tuple(statements)
 
     return replace(function, body=kept(function.body), arrays=tuple(arrays.values()))

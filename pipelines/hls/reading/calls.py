@@ -239,9 +239,9 @@ class Calls:
         return self._inline(definition, arguments, node)
 
     def _operator(self, name: str, arguments: list[c_ast.Node], node: c_ast.Node) -> ir.Expression:
-        wanted = 2 if name == "__builtin_expect" else 1
-        if len(arguments) != wanted:
-            raise self.session.refuse(node, f"{name} must have {wanted} arguments", str(len(arguments)))
+        expected = 2 if name == "__builtin_expect" else 1
+        if len(arguments) != expected:
+            raise self.session.refuse(node, f"{name} must have {expected} arguments", str(len(arguments)))
         value = self.expressions.number(arguments[0])
         if name in _UNARY:
             operator, kind = _UNARY[name]
@@ -345,7 +345,7 @@ def parameters_of(session: Session, definition: c_ast.FuncDef) -> list[c_ast.Dec
     Raises: HlsError: a variable number of them, one without a name, or a declaration in the old style.
     """
     listed = definition.decl.type.args
-    found: list[c_ast.Decl] = []
+    parameters: list[c_ast.Decl] = []
     for node in listed.params if listed is not None else ():
         if isinstance(node, c_ast.Typename) and getattr(node.type.type, "names", None) == ["void"]:
             continue
@@ -354,8 +354,8 @@ def parameters_of(session: Session, definition: c_ast.FuncDef) -> list[c_ast.Dec
         if not isinstance(node, c_ast.Decl) or node.name is None:
             got = "one without" if not isinstance(node, c_ast.ID) else "a declaration in the old style"
             raise session.refuse(definition.decl, "a parameter must have a name and a type", got)
-        found.append(node)
-    return found
+        parameters.append(node)
+    return parameters
 
 
 def parameter_type(expressions: Expressions, parameter: c_ast.Decl) -> CType:

@@ -243,22 +243,22 @@ def interval(value: ir.Expression) -> tuple[int, int]:
         case ir.Constant():
             return value.value, value.value
         case ir.Cast() if not value.bits and not ir.type_of(value.operand).floating:
-            found = interval(value.operand)
+            bounds = interval(value.operand)
         case ir.Binary() if value.operator in ir.COMPARISONS:
             return 0, 1
         case ir.Binary() if value.operator == "add":
             (a, b), (c, d) = interval(value.left), interval(value.right)
-            found = a + c, b + d
+            bounds = a + c, b + d
         case ir.Binary() if value.operator == "sub":
             (a, b), (c, d) = interval(value.left), interval(value.right)
-            found = a - d, b - c
+            bounds = a - d, b - c
         case ir.Binary() if value.operator == "mul":
             (a, b), (c, d) = interval(value.left), interval(value.right)
             products = (a * c, a * d, b * c, b * d)
-            found = min(products), max(products)
+            bounds = min(products), max(products)
         case _:
             return low, high
-    return found if low <= found[0] and found[1] <= high else (low, high)
+    return bounds if low <= bounds[0] and bounds[1] <= high else (low, high)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -345,15 +345,15 @@ def _tested(condition: ir.Expression) -> tuple[ir.Variable | None, bool]:
     return left.variable, condition.operator == "ne"
 
 
-def counted_down(found: Countdown, name: str, counter: ir.Variable, loop: ir.While) -> list[ir.Statement]:
+def counted_down(form: Countdown, name: str, counter: ir.Variable, loop: ir.While) -> list[ir.Statement]:
     """The counted loop in place of a conditional one, and what it leaves in its variable."""
-    kind, variable = found.variable.type, found.variable
-    present = make_cast(found.value(ir.Read(variable=counter)), kind)
+    kind, variable = form.variable.type, form.variable
+    present = make_cast(form.value(ir.Read(variable=counter)), kind)
     step_in = ir.Assign(variable=variable, value=present, line=loop.line)
     counted = ir.For(
         name=name,
         variable=counter,
-        lower=found.lower,
+        lower=form.lower,
         comparison="gt",
         upper=ir.Constant(value=0, type=kind),
         step=-1,

@@ -122,10 +122,10 @@ def specified_type(names: list[str]) -> CType | None:
     kept = [w for w in words if w != "int"]
     if "char" not in kept:
         kept = [w for w in kept if w != "signed"]
-    found = _SPECIFIERS.get(" ".join(kept))
-    if found is None or (len(words) - len(kept) > 2) or ("int" in words and found.floating):
+    kind = _SPECIFIERS.get(" ".join(kept))
+    if kind is None or (len(words) - len(kept) > 2) or ("int" in words and kind.floating):
         return None
-    return Scalar(type=found)
+    return Scalar(type=kind)
 
 
 def promoted(kind: ScalarType) -> ScalarType:
@@ -211,14 +211,14 @@ _LARGEST_EXPONENT = 100_000
 
 def read_integer(text: str) -> ir.Constant | None:
     """An integer constant; None when it is malformed or fits no type (C11 6.4.4.1)."""
-    found = _INTEGER.match(text)
-    if found is None or found[2].lower() not in _SUFFIXES or "lL" in found[2] or "Ll" in found[2]:
+    match = _INTEGER.match(text)
+    if match is None or match[2].lower() not in _SUFFIXES or "lL" in match[2] or "Ll" in match[2]:
         return None
-    digits = found[1]
+    digits = match[1]
     decimal = digits[0] != "0"
     octal = len(digits) > 1 and digits[0] == "0" and digits[1].isdigit()
     value = int(digits, 8) if octal else int(digits, 0)
-    unsigned, width_bits = _SUFFIXES[found[2].lower()]
+    unsigned, width_bits = _SUFFIXES[match[2].lower()]
     for kind in (INT32, UINT32, INT64, UINT64):
         if kind.width_bits < width_bits or (unsigned and kind.signed):
             continue
@@ -240,25 +240,25 @@ def read_floating(text: str) -> ir.Constant | None:
         return None
     if hexadecimal:
         return _read_hexadecimal(digits, kind)
-    found = _DECIMAL.match(digits)
-    if found is None:
+    match = _DECIMAL.match(digits)
+    if match is None:
         return None
     near = float(digits)
-    exponent = int((found[1] or "0")[:7])
+    exponent = int((match[1] or "0")[:7])
     if kind == DOUBLE or near == 0.0 or abs(exponent) > 400:
         return ir.float_constant(near, kind)
     return _rounded(Fraction(digits), kind)
 
 
 def _read_hexadecimal(digits: str, kind: ScalarType) -> ir.Constant | None:
-    found = _HEXADECIMAL.match(digits)
-    if found is None or not found[1] + found[2]:
+    match = _HEXADECIMAL.match(digits)
+    if match is None or not match[1] + match[2]:
         return None
-    exponent = int(found[3])
-    mantissa = int(found[1] + found[2], 16)
+    exponent = int(match[3])
+    mantissa = int(match[1] + match[2], 16)
     if abs(exponent) > _LARGEST_EXPONENT:
         return ir.float_constant(float("inf") if exponent > 0 and mantissa else 0.0, kind)
-    return _rounded(Fraction(mantissa) * Fraction(2) ** (exponent - 4 * len(found[2])), kind)
+    return _rounded(Fraction(mantissa) * Fraction(2) ** (exponent - 4 * len(match[2])), kind)
 
 
 def _rounded(exact: Fraction, kind: ScalarType) -> ir.Constant:
@@ -279,8 +279,8 @@ def _rounded(exact: Fraction, kind: ScalarType) -> ir.Constant:
 def _character_values(text: str) -> list[int] | None:
     """Values of the characters of a quoted text, as bytes."""
     values: list[int] = []
-    for found in _CHARACTER.finditer(text):
-        octal, hexadecimal, simple, plain = found.groups()
+    for match in _CHARACTER.finditer(text):
+        octal, hexadecimal, simple, plain = match.groups()
         if octal is not None:
             values.append(int(octal, 8))
         elif hexadecimal is not None:
@@ -307,8 +307,8 @@ def read_string(text: str) -> tuple[int, ...] | None:
         return None
     values: list[int] = []
     for part in parts:
-        found = _character_values(part)
-        if found is None:
+        characters = _character_values(part)
+        if characters is None:
             return None
-        values.extend(found)
+        values.extend(characters)
     return tuple(v - 256 if v > 127 else v for v in (*values, 0))

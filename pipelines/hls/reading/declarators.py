@@ -146,10 +146,10 @@ class Declarators:
                 return symbol.kind
             if names[0] in self.file_scope.typedefs:
                 return self._typedef(names[0])
-        found = specified_type(names)
-        if found is None:
+        kind = specified_type(names)
+        if kind is None:
             raise self.session.refuse(owner, "a type must be " + _ACCEPTED, repr(" ".join(names)))
-        return found
+        return kind
 
     def _typedef(self, name: str) -> CType:
         if name not in self._typedefs:
@@ -181,17 +181,17 @@ class Declarators:
             return self._structs[id(node)]
         if node.decls is None:
             return self._tagged_struct(node, owner)
-        found = Struct(tag=node.name or "(unnamed)")
-        self._structs[id(node)] = found
+        structure = Struct(tag=node.name or "(unnamed)")
+        self._structs[id(node)] = structure
         if node.name and self.session.frames:
-            self.session.frame.tags[-1][node.name] = found
+            self.session.frame.tags[-1][node.name] = structure
         members = list(self._members(node))
         layout = structure_layout(layout for _, _, layout in members)
         if layout.parts > MAXIMUM_PARTS:
             rule = f"a structure must have at most {MAXIMUM_PARTS} members, those of its members included"
             raise self.session.refuse(owner, rule, str(layout.parts))
-        found.members, found.layout = {name: kind for name, kind, _ in members}, layout
-        return found
+        structure.members, structure.layout = {name: kind for name, kind, _ in members}, layout
+        return structure
 
     def _tagged_struct(self, node: c_ast.Struct, owner: c_ast.Node) -> Struct:
         for tags in reversed(self.session.frame.tags) if self.session.frames else ():

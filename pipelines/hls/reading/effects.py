@@ -220,13 +220,13 @@ class Choices:
                 return make_select(left, right, ir.Constant(value=0))
             return make_select(left, ir.Constant(value=1), right)
         line = self.session.line_of(node)
-        found = self.session.saved(left, "condition", line)
+        outcome = self.session.saved(left, "condition", line)
         with self.session.collect() as body:
             right = self.expressions.condition(node.right)
-            self.session.emit(ir.Assign(variable=found.variable, value=right, line=line), node)
-        chosen: ir.Expression = found if conjunction else negated(found)
+            self.session.emit(ir.Assign(variable=outcome.variable, value=right, line=line), node)
+        chosen: ir.Expression = outcome if conjunction else negated(outcome)
         self.session.emit(ir.If(condition=chosen, then=tuple(body), otherwise=(), line=line), node)
-        return found
+        return outcome
 
     def choose(self, node: c_ast.TernaryOp) -> Result:
         """The value of `?:`: a selection, or a condition when a side changes something."""

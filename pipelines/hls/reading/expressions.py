@@ -177,11 +177,11 @@ class Expressions:
 
         Raises: HlsError: it is not declared, or a type or a function.
         """
-        found = self.session.find(node.name) or self.hooks.global_symbol(node)
-        if isinstance(found, TypeName):
+        symbol = self.session.find(node.name) or self.hooks.global_symbol(node)
+        if isinstance(symbol, TypeName):
             raise self.session.refuse(node, "an expression must not be a type", repr(node.name))
-        if found is not None:
-            return found
+        if symbol is not None:
+            return symbol
         if node.name in self.types.file_scope.functions or node.name in self.types.file_scope.prototypes:
             rule = "a function must be called by its name (write a switch over the functions)"
             raise self.session.refuse(node, rule, f"{node.name!r} without a call")

@@ -203,13 +203,13 @@ class Leaf:
 
     def values(self, constants: ByTemplate) -> list[ir.Constant]:
         """Every element: its constant, else zero."""
-        found = [ir.Constant(value=0, type=self.kind.type)] * self.count
+        values = [ir.Constant(value=0, type=self.kind.type)] * self.count
         for path, value in constants.get(self.template, {}).items():
             position = 0
             for size, step in zip(self.sizes, (s for s in path if isinstance(s, int)), strict=True):
                 position = position * size + step
-            found[position] = value
-        return found
+            values[position] = value
+        return values
 
 
 ByTemplate = Mapping[Template, Mapping[Path, ir.Constant]]
@@ -218,11 +218,11 @@ ByTemplate = Mapping[Template, Mapping[Path, ir.Constant]]
 
 def by_template(constants: Mapping[Path, ir.Constant]) -> ByTemplate:
     """Constants by the variable or array that they belong to."""
-    found: dict[Template, dict[Path, ir.Constant]] = {}
+    groups: dict[Template, dict[Path, ir.Constant]] = {}
     for path, value in constants.items():
         template = tuple(None if isinstance(step, int) else step for step in path)
-        found.setdefault(template, {})[path] = value
-    return found
+        groups.setdefault(template, {})[path] = value
+    return groups
 
 
 def _leaves(kind: CType, template: Template, sizes: tuple[int, ...]) -> Iterator[Leaf]:

@@ -64,9 +64,9 @@ class Loops:
                 self._tested_last(heading)
             else:
                 self._tested_first(heading)
-        found = self.session.buffer[heading.mark :]
+        statements = self.session.buffer[heading.mark :]
         del self.session.buffer[heading.mark :]
-        for statement in make_block(heading.leaving, found, heading.line):
+        for statement in make_block(heading.leaving, statements, heading.line):
             self.session.emit(statement, node)
 
     def _body(self, heading: _Heading) -> Body:
@@ -75,11 +75,11 @@ class Loops:
         frame.break_labels.append(heading.leaving)
         frame.continue_labels.append(heading.continuing)
         try:
-            found = self.statements.body(heading.inner)
+            statements = self.statements.body(heading.inner)
         finally:
             frame.break_labels.pop()
             frame.continue_labels.pop()
-        return make_block(heading.continuing, found, heading.line)
+        return make_block(heading.continuing, statements, heading.line)
 
     # ---- for and while ----------------------------------------------------------------------------
 
@@ -133,12 +133,12 @@ class Loops:
 
     def _with_effects(self, heading: _Heading, loop: ir.While, effects: list[ir.Statement]) -> None:
         """A loop whose condition has side effects."""
-        found = countdown(self.session.buffer, effects, loop.condition, loop.body)
-        if found is not None:
+        form = countdown(self.session.buffer, effects, loop.condition, loop.body)
+        if form is not None:
             counter = ir.Variable(
-                name=self.session.unique(f"{found.variable.name}_left"), type=found.variable.type
+                name=self.session.unique(f"{form.variable.name}_left"), type=form.variable.type
             )
-            for statement in counted_down(found, heading.name, counter, loop):
+            for statement in counted_down(form, heading.name, counter, loop):
                 self.session.emit(statement, heading.node)
         elif any(isinstance(s, ir.Block | ir.Loop) for s in ir.walk_statements(tuple(effects))):
             self.session.emit(_tested_inside(loop, effects, heading.leaving), heading.node)

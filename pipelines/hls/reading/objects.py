@@ -73,10 +73,10 @@ class Objects:
             self.expressions.types.read(node.type, node)
             return
         if "extern" in node.storage:
-            found = self.global_symbol(c_ast.ID(node.name, node.coord))
-            if found is None:
+            symbol = self.global_symbol(c_ast.ID(node.name, node.coord))
+            if symbol is None:
                 raise self.session.refuse(node, "an extern name must be defined in the file", repr(node.name))
-            self.session.declare(node.name, found, node)
+            self.session.declare(node.name, symbol, node)
             return
         self._local(node)
 
@@ -111,8 +111,8 @@ class Objects:
         if id(declaration) not in self.statics:
             with self.expressions.types.at_file_scope():
                 kind = self._kind(declaration)
-                found = self._constant(declaration, kind) or self._static(declaration, kind)
-            self.statics[id(declaration)] = found
+                symbol = self._constant(declaration, kind) or self._static(declaration, kind)
+            self.statics[id(declaration)] = symbol
         return self.statics[id(declaration)]
 
     def _static(self, node: c_ast.Decl, kind: CType) -> Value | Place:
@@ -157,13 +157,13 @@ class Objects:
 
     def _constants(self, plan: list[Initial]) -> dict[Path, ir.Constant] | None:
         """The constants a plan sets, None when one is not constant."""
-        found: dict[Path, ir.Constant] = {}
+        constants: dict[Path, ir.Constant] = {}
         for item in plan:
             value = self.filler.constant(item)
             if value is None:
                 return None
-            found[item.path] = value
-        return found
+            constants[item.path] = value
+        return constants
 
     # ---- allocation -------------------------------------------------------------------------------
 

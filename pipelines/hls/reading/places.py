@@ -308,11 +308,11 @@ def _packed_indices(
 def _unflattened(indices: tuple[ir.Expression, ...], shape: tuple[int, ...]) -> tuple[ir.Expression, ...]:
     """Indices whose last counts numbers over the rest of the dimensions, as one index a dimension."""
     *outer, position = indices
-    found: list[ir.Expression] = []
+    remainders: list[ir.Expression] = []
     for size in reversed(shape[len(outer) + 1 :]):
-        found.insert(0, make_binary("rem", position, ir.Constant(value=size)))
+        remainders.insert(0, make_binary("rem", position, ir.Constant(value=size)))
         position = make_binary("div", position, ir.Constant(value=size))
-    return (*outer, position, *found)
+    return (*outer, position, *remainders)
 
 
 def number_count(kind: CType) -> int:

@@ -36,9 +36,9 @@ class Statements:
 
     def body(self, node: c_ast.Node | None) -> tuple[ir.Statement, ...]:
         """A statement or block in a scope of its own, as a body of its own."""
-        with self.session.collect() as found:
+        with self.session.collect() as statements:
             self.block(node)
-        return tuple(found)
+        return tuple(statements)
 
     def block(self, node: c_ast.Node | None) -> None:
         """A statement or block in a scope of its own, into the current body."""
@@ -153,33 +153,33 @@ class Statements:
                 self.session.ignored.append((str(pragma.string), self.session.line_of(pragma)))
 
     def _array_pragma(self, pragma: c_ast.Pragma) -> bool:
-        found = parse_pragma(str(pragma.string), "")
-        if found is None:
+        directives = parse_pragma(str(pragma.string), "")
+        if directives is None:
             return False
-        self.session.directives.extend(self.resolved(found))
+        self.session.directives.extend(self.resolved(directives))
         return True
 
     def loop_directives(self, pragmas: list[c_ast.Pragma], loop: str) -> tuple[ir.Directive, ...]:
         """Directives that pragmas put on a loop; those on arrays alone go to the function."""
         kept: list[ir.Directive] = []
         for pragma in pragmas:
-            found = parse_pragma(str(pragma.string), loop)
-            if found is None:
+            parsed = parse_pragma(str(pragma.string), loop)
+            if parsed is None:
                 self.session.ignored.append((str(pragma.string), self.session.line_of(pragma)))
                 continue
-            for directive in self.resolved(found):
+            for directive in self.resolved(parsed):
                 (kept if directive.loop else self.session.directives).append(directive)
         return tuple(kept)
 
     def resolved(self, directives: tuple[ir.Directive, ...]) -> list[ir.Directive]:
         """Directives with the names that variables of the source have in the function."""
-        found: list[ir.Directive] = []
+        resolved: list[ir.Directive] = []
         for directive in directives:
             names = self._names(directive.variable) if directive.variable else []
-            found.extend(_renamed(directive, n) for n in names)
+            resolved.extend(_renamed(directive, n) for n in names)
             if not names:
-                found.append(directive)
-        return found
+                resolved.append(directive)
+        return resolved
 
     def _names(self, name: str) -> list[str]:
         symbol = self.session.find(name)
@@ -257,7 +257,7 @@ class Switches:
 
     def _parts(self, node: c_ast.Switch) -> list[_Part]:
         """The parts of the switch's block, in order; all share one scope."""
-        found: list[_Part] = []
+        parts: list[_Part] = []
         labels: list[c_ast.Node | None] = []
         with self.session.scope():
             for item in block_items(node.stmt):
@@ -271,11 +271,11 @@ class Switches:
                 if item.stmts:
                     with self.session.collect() as body:
                         self.statements.items(list(item.stmts))
-                    found.append(_Part(labels=tuple(labels), body=tuple(body)))
+                    parts.append(_Part(labels=tuple(labels), body=tuple(body)))
                     labels = []
         if labels:
-            found.append(_Part(labels=tuple(labels), body=()))
-        return found
+            parts.append(_Part(labels=tuple(labels), body=()))
+        return parts
 
     def _chain(self, groups: list[list[_Part]], value: ir.Expression, line: int) -> tuple[ir.Statement, ...]:
         """One condition a group; the one with default comes last, for it takes what the others leave.
@@ -303,7 +303,7 @@ class Switches:
         self, group: list[_Part], everything: Sequence[c_ast.Node | None], value: ir.Expression, line: int
     ) -> tuple[ir.Statement, ...]:
         """The body of parts that run into one another, once the value is one of their labels."""
-        found: list[ir.Statement] = []
+        statements: list[ir.Statement] = []
         seen: list[c_ast.Node | None] = []
         for part in group[:-1]:
             seen.extend(part.labels)
@@ -312,8 +312,8 @@ class Switches:
                 others = [label for label in everything if label is not None and label not in seen]
                 excluded = self._one_of(others, value)
                 condition = ir.Constant(value=1) if excluded is None or not others else negated(excluded)
-            found.extend(_choose(condition, part.body, (), line))
-        return (*found, *group[-1].body)
+            statements.extend(_choose(condition, part.body, (), line))
+        return (*statements, *group[-1].body)
 
     def _one_of(self, labels: Sequence[c_ast.Node | None], value: ir.Expression) -> ir.Expression | None:
         """Whether the value is one of some labels; None when default is among them."""

@@ -64,12 +64,12 @@ class Accesses:
     """The accesses of a body to some arrays, collected in program order.
 
     Attributes:
-        wanted: names of the arrays.
+        array_names: of the arrays whose accesses are collected.
         arrays: the sites of each array by key.
         of_object: the site of a load (or store) object, by its identity.
     """
 
-    wanted: frozenset[str]
+    array_names: frozenset[str]
     arrays: dict[str, dict[Key, Site]] = field(default_factory=dict[str, dict[Key, Site]])
     of_object: dict[int, Site] = field(default_factory=dict[int, Site])
     left: bool = False
@@ -98,7 +98,7 @@ class Accesses:
         """Collect the accesses that a statement makes itself."""
         for expression in ir.statement_expressions(statement):
             self.expression(expression, facts, place, certain)
-        if isinstance(statement, ir.Store) and statement.array.name in self.wanted:
+        if isinstance(statement, ir.Store) and statement.array.name in self.array_names:
             site = self.site(statement, facts, place)
             site.stores += 1
             if certain and statement.predicate is None:
@@ -107,7 +107,7 @@ class Accesses:
     def expression(self, expression: ir.Expression, facts: Facts, place: Facts, certain: bool) -> None:
         """Collect the loads of an expression."""
         for part in loads_of(expression):
-            if part.array.name in self.wanted:
+            if part.array.name in self.array_names:
                 site = self.site(part, facts, place)
                 site.loads += 1
                 site.read_first = site.read_first or not site.written
@@ -132,7 +132,7 @@ class Accesses:
         """Collect loads that must stay as they are."""
         place = facts.snapshot()
         for part in loads_of(expression):
-            if part.array.name in self.wanted:
+            if part.array.name in self.array_names:
                 site = self.site(part, facts, place)
                 site.loads += 1
                 site.read_first = site.blocked = True
@@ -155,7 +155,7 @@ class Accesses:
 
 def loads_of(expression: ir.Expression) -> list[ir.Load]:
     """The loads of an expression, outer before inner, from left to right."""
-    found: list[ir.Load] = []
+    loads: list[ir.Load] = []
     rest = [expression]
     while rest:
         part = rest.pop()
@@ -163,7 +163,7 @@ def loads_of(expression: ir.Expression) -> list[ir.Load]:
             case ir.Constant() | ir.Read():
                 continue
             case ir.Load():
-                found.append(part)
+                loads.append(part)
                 if part.predicate is not None:
                     rest.append(part.predicate)
                 rest.extend(reversed(part.indices))
@@ -174,7 +174,7 @@ def loads_of(expression: ir.Expression) -> list[ir.Load]:
                 rest.append(part.operand)
             case ir.Select():
                 rest += (part.if_false, part.if_true, part.condition)
-    return found
+    return loads
 
 
 def loaded_arrays(body: tuple[ir.Statement, ...]) -> frozenset[str]:
@@ -229,9 +229,9 @@ def replace_loads(
         case ir.Constant() | ir.Read():
             return expression
         case ir.Load():
-            found = visit(expression)
-            if found is not None:
-                return found
+            replacement = visit(expression)
+            if replacement is not None:
+                return replacement
             indices = tuple(replace_loads(i, visit) for i in expression.indices)
             old = expression.predicate
             predicate = None if old is None else replace_loads(old, visit)

@@ -53,7 +53,7 @@ def coordinates(flat: Affine, shape: tuple[int, ...], place: Facts) -> tuple[Aff
     """Indices of each dimension whose flat index a form is; None when they cannot be told apart."""
     if not flat.exact:
         return None
-    found: list[Affine] = []
+    leading: list[Affine] = []
     rest = flat
     for stride in strides_of(shape)[:-1]:
         outer = tuple((leaf, c // stride) for leaf, c in rest.terms if c % stride == 0)
@@ -63,9 +63,9 @@ def coordinates(flat: Affine, shape: tuple[int, ...], place: Facts) -> tuple[Aff
         constant += -((low + constant) // stride) * stride
         if high + constant >= stride:
             return None
-        found.append(Affine(outer, (rest.constant - constant) // stride))
+        leading.append(Affine(outer, (rest.constant - constant) // stride))
         rest = inner.shifted(constant)
-    return (*found, rest)
+    return (*leading, rest)
 
 
 def box_of(
@@ -117,12 +117,12 @@ def _extent(
 
 def _bounds(form: Affine, place: Facts, changed: frozenset[str], *, largest: bool) -> dict[Terms, int]:
     """Bounds of a form in leaves that do not change: the best constant for each combination of leaves."""
-    found: dict[Terms, int] = {}
+    bounds: dict[Terms, int] = {}
     pick = min if largest else max
     for bound in _without_changing(form, place, changed, largest, [MAXIMUM_ALTERNATIVES]):
-        old = found.get(bound.terms)
-        found[bound.terms] = bound.constant if old is None else pick(old, bound.constant)
-    return found
+        old = bounds.get(bound.terms)
+        bounds[bound.terms] = bound.constant if old is None else pick(old, bound.constant)
+    return bounds
 
 
 def _without_changing(
@@ -145,12 +145,12 @@ def _without_changing(
     if fact is not None:
         bounds = [*(fact.upper if upwards else fact.lower), *bounds]
     without = form.plus(Affine(((leaf, 1),)), -coefficient)
-    found: list[Affine] = []
+    forms: list[Affine] = []
     for bound in bounds:
-        if budget[0] > 0 or not found:
+        if budget[0] > 0 or not forms:
             budget[0] -= 1
-            found += _without_changing(without.plus(bound, coefficient), place, changed, largest, budget)
-    return found
+            forms += _without_changing(without.plus(bound, coefficient), place, changed, largest, budget)
+    return forms
 
 
 WORD_BITS = 512
@@ -321,7 +321,7 @@ class Transfer:
         else:
             start = facts.expression_of(first.shifted(-layout.offset))
         guards = self.guards(rows, word, first)
-        found: list[ir.Statement] = []
+        moves: list[ir.Statement] = []
         for lane, guard in guards:
             local = facts.expression_of(row_place.plus(position).shifted(lane))
             flat = make_binary("add", start, facts.expression_of(position.shifted(lane)))
@@ -329,10 +329,10 @@ class Transfer:
             if out:
                 source, target = target, source
             value = ir.Load(array=source[0], indices=(source[1],), line=self.line, predicate=guard)
-            found.append(
+            moves.append(
                 ir.Store(array=target[0], indices=(target[1],), value=value, line=self.line, predicate=guard)
             )
-        return found
+        return moves
 
     # ---- which elements of a word are moved -------------------------------------------------------
 
@@ -346,7 +346,7 @@ class Transfer:
         read = ir.Read(variable=word)
         scaled = make_binary("mul", read, ir.Constant(value=layout.lanes))
         shift = self.run_offset(first)
-        found: list[tuple[int, ir.Expression | None]] = []
+        guards: list[tuple[int, ir.Expression | None]] = []
         for lane in range(layout.lanes):
             guard = row_guard
             at = make_binary("sub", make_binary("add", scaled, ir.Constant(value=lane)), shift)
@@ -361,8 +361,8 @@ class Transfer:
                 guard = both(make_binary("ge", at, _as_expression(low)), guard)
             elif start > 0:
                 guard = both(make_binary("ge", read, ir.Constant(value=start)), guard)
-            found.append((lane, guard))
-        return found
+            guards.append((lane, guard))
+        return guards
 
     def word_of(self, limit: int | ir.Expression, lane: int) -> int | None:
         """The first word whose element in a lane is at an offset or after it; None when that varies."""

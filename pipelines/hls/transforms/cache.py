@@ -68,14 +68,14 @@ class _Cacher:
 
     def body(self, body: tuple[ir.Statement, ...], facts: Facts) -> tuple[ir.Statement, ...]:
         """A body with the loop cached in it."""
-        found: list[ir.Statement] = []
+        statements: list[ir.Statement] = []
         for statement in body:
             if loop_of(statement) is self.loop and self.layout is None:
-                found += self.region(statement, facts)
+                statements += self.region(statement, facts)
             else:
-                found.append(self.statement(statement, facts))
+                statements.append(self.statement(statement, facts))
             facts.after(statement)
-        return tuple(found)
+        return tuple(statements)
 
     def statement(self, statement: ir.Statement, facts: Facts) -> ir.Statement:
         """A statement with its accesses replaced, by those of the flat array or of the copy."""
@@ -151,30 +151,30 @@ class _Cacher:
             or not runs_at_least_once(self.loop, facts)
         )
         transfer = Transfer(layout, facts, self.names, self.loop.name, self.loop.line)
-        found = list(transfer.statements(out=False)) if fills else []
+        statements = list(transfer.statements(out=False)) if fills else []
         self.report = self.reported(layout, fills=fills, written=written)
-        found += self.cached(region, layout, facts)
+        statements += self.cached(region, layout, facts)
         if written:
-            found += transfer.statements(out=True)
-        return found
+            statements += transfer.statements(out=True)
+        return statements
 
     def sites(self, accesses: Accesses) -> list[Site]:
         """The accesses in the loop, in coordinates of `shape`.
 
         Raises: NotApplicable: there are none.
         """
-        found = list(accesses.arrays.get(self.array.name, {}).values())
-        if not found:
+        sites = list(accesses.arrays.get(self.array.name, {}).values())
+        if not sites:
             raise NotApplicable(f"loop {self.loop.name} does not access {self.array.name}")
-        if len(self.shape) == len(found[0].forms):
-            return found
-        split = [[coordinates(s.forms[0], self.shape, p) for p in s.places] for s in found]
+        if len(self.shape) == len(sites[0].forms):
+            return sites
+        split = [[coordinates(s.forms[0], self.shape, p) for p in s.places] for s in sites]
         if any(forms is None for forms_of_site in split for forms in forms_of_site):
             self.shape = self.array.shape
-            return found
+            return sites
         return [
             replace(site, forms=forms, places=[place])
-            for site, of_site in zip(found, split, strict=True)
+            for site, of_site in zip(sites, split, strict=True)
             for forms, place in zip(of_site, site.places, strict=True)
             if forms is not None
         ]
@@ -283,19 +283,19 @@ def cache_array(function: ir.Function, array: str, loop: str) -> tuple[ir.Functi
              `burst.MAXIMUM_BUFFER_BITS` bits.
     """
     target = find_loop(function, loop)
-    found = next((a for a in function.arrays if a.name == array), None)
-    if found is None or not found.external:
+    external = next((a for a in function.arrays if a.name == array), None)
+    if external is None or not external.external:
         raise NotApplicable(_no_external_array(function, array))
     parameter = next(p for p in function.parameters if isinstance(p, ir.Array) and p.name == array)
-    flat = found
-    if len(found.shape) > 1:
-        flat = replace(found, shape=(found.element_count,), argument=array)
+    flat = external
+    if len(external.shape) > 1:
+        flat = replace(external, shape=(external.element_count,), argument=array)
     names = fresh_names(function)
-    cacher = _Cacher(array=found, flat=flat, shape=parameter.shape, loop=target, names=names)
+    cacher = _Cacher(array=external, flat=flat, shape=parameter.shape, loop=target, names=names)
     body = cacher.body(function.body, Facts())
     assert cacher.report is not None
     report = cacher.report
-    buffer = ir.Array(name=report.buffer, type=found.type, shape=(report.buffer_elements,), external=False)
+    buffer = ir.Array(name=report.buffer, type=external.type, shape=(report.buffer_elements,), external=False)
     arrays = (*(flat if a.name == array else a for a in function.arrays), buffer)
     banks = tuple(b for b in function.banks if b.port != array)
     if parameter.shape != flat.shape:

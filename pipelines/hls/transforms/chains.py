@@ -76,8 +76,8 @@ def operator_of_update(value: ir.Expression, variable: ir.Variable) -> str | Non
             inner, kind = ir.type_of(value.operand), value.type
             if value.bits or inner.floating != kind.floating or _is_narrower(inner, variable.type):
                 return None
-            found = operator_of_update(value.operand, variable)
-            return None if found in ("min", "max") else found
+            operator = operator_of_update(value.operand, variable)
+            return None if operator in ("min", "max") else operator
         case ir.Binary():
             return _binary_update(value, variable)
         case ir.Select():
@@ -104,8 +104,8 @@ def _binary_update(value: ir.Binary, variable: ir.Variable) -> str | None:
 
 def _selected_update(value: ir.Select, variable: ir.Variable) -> str | None:
     if count_reads(value.condition, variable.name) == 0:
-        found = {operator_of_update(arm, variable) for arm in (value.if_true, value.if_false)} - {"keep"}
-        return found.pop() if len(found) == 1 else None
+        operators = {operator_of_update(arm, variable) for arm in (value.if_true, value.if_false)} - {"keep"}
+        return operators.pop() if len(operators) == 1 else None
     test = value.condition
     if not isinstance(test, ir.Binary) or test.operator not in ("lt", "le", "gt", "ge"):
         return None
@@ -187,7 +187,7 @@ def accumulators(body: tuple[ir.Statement, ...]) -> dict[str, Accumulator]:
     for statement in ir.walk_statements(body):
         if isinstance(statement, ir.Assign) and statement.variable.name not in loops:
             updates.setdefault(statement.variable.name, []).append(statement)
-    found: dict[str, Accumulator] = {}
+    by_name: dict[str, Accumulator] = {}
     for name in sorted(updates):
         variable = updates[name][0].variable
         own_reads = sum(count_reads(u.value, name) for u in updates[name]) if reads[name] else 0
@@ -196,8 +196,8 @@ def accumulators(body: tuple[ir.Statement, ...]) -> dict[str, Accumulator]:
         operators = {operator_of_update(u.value, variable) for u in updates[name]} - {"keep"}
         operator = operators.pop() if len(operators) == 1 else None
         if operator is not None:
-            found[name] = Accumulator(variable=variable, operator=operator, updates=len(updates[name]))
-    return found
+            by_name[name] = Accumulator(variable=variable, operator=operator, updates=len(updates[name]))
+    return by_name
 
 
 SHORTEST_CHAIN = 4
@@ -229,10 +229,10 @@ class _Balancer:
         rewritten: dict[int, list[ir.Statement]] = {}
         for chain in _chains(inner, self.allows):
             rewritten |= self.joined(chain, inner)
-        found: list[ir.Statement] = []
+        statements: list[ir.Statement] = []
         for position, statement in enumerate(inner):
-            found += rewritten.get(position, [map_own(statement, self.expression)])
-        return tuple(found)
+            statements += rewritten.get(position, [map_own(statement, self.expression)])
+        return tuple(statements)
 
     def allows(self, expression: ir.Expression) -> bool:
         """Whether an expression's operands may be reordered."""
@@ -240,18 +240,18 @@ class _Balancer:
 
     def joined(self, chain: _Chain, body: list[ir.Statement]) -> dict[int, list[ir.Statement]]:
         """The statements in place of the updates: a term each, and one update at the last."""
-        found: dict[int, list[ir.Statement]] = {}
+        replacements: dict[int, list[ir.Statement]] = {}
         kept: Terms = []
         for position, terms in chain.updates.items():
             value, positive = self.total(chain.operator, terms)
             part = self.names.variable(f"{chain.variable.name}_term", chain.variable.type)
             line = body[position].line
-            found[position] = [ir.Assign(variable=part, value=value, line=line)]
+            replacements[position] = [ir.Assign(variable=part, value=value, line=line)]
             kept.append((positive, ir.Read(variable=part)))
         last = max(chain.updates)
         value = self.with_old(chain.operator, ir.Read(variable=chain.variable), kept)
-        found[last].append(ir.Assign(variable=chain.variable, value=value, line=body[last].line))
-        return found
+        replacements[last].append(ir.Assign(variable=chain.variable, value=value, line=body[last].line))
+        return replacements
 
     def total(self, operator: str, terms: Terms) -> tuple[ir.Expression, bool]:
         """The terms combined, and whether that is to be added rather than subtracted."""
@@ -333,7 +333,7 @@ def _update(statement: ir.Assign) -> tuple[str, Terms] | None:
 class _Finder:
     """Finds the chains of one body; `open` those that may go on."""
 
-    found: list[_Chain] = field(default_factory=list[_Chain])
+    chains: list[_Chain] = field(default_factory=list[_Chain])
     open: dict[str, _Chain] = field(default_factory=dict[str, _Chain])
 
     def close(self, name: str) -> None:
@@ -343,7 +343,7 @@ class _Finder:
             return
         operands = 1 + sum(len(terms) for terms in chain.updates.values())
         if operands >= SHORTEST_CHAIN or (len(chain.updates) > 1 and operands >= 3):
-            self.found.append(chain)
+            self.chains.append(chain)
 
     def close_all(self) -> None:
         """No chain goes on."""
@@ -375,7 +375,7 @@ def _chains(body: list[ir.Statement], allows: Callable[[ir.Expression], bool]) -
         if update is not None and isinstance(statement, ir.Assign):
             finder.update(position, statement, *update)
     finder.close_all()
-    return finder.found
+    return finder.chains
 
 
 def _touched(statement: ir.Statement, update: tuple[str, Terms] | None) -> set[str]:

@@ -135,10 +135,10 @@ def map_own(statement: ir.Statement, visit: Callable[[ir.Expression], ir.Express
         if value is statement.value:
             return statement
         return ir.Assign(variable=statement.variable, value=value, line=statement.line)
-    found = {id(e): visit(e) for e in expressions}
-    if all(found[id(e)] is e for e in expressions):
+    mapped = {id(e): visit(e) for e in expressions}
+    if all(mapped[id(e)] is e for e in expressions):
         return statement
-    return ir.map_own_expressions(statement, lambda e: found[id(e)])
+    return ir.map_own_expressions(statement, lambda e: mapped[id(e)])
 
 
 @dataclass(slots=True, kw_only=True)
@@ -241,13 +241,13 @@ def find_loop(function: ir.Function, name: str) -> ir.For | ir.While:
 
     Raises: NotApplicable: there is none.
     """
-    found: list[str] = []
+    names: list[str] = []
     for statement in ir.walk_statements(function.body):
         if isinstance(statement, ir.For | ir.While):
             if statement.name == name:
                 return statement
-            found.append(statement.name)
-    raise NotApplicable(f"no loop is named {name}; there are {', '.join(found) or 'none'}")
+            names.append(statement.name)
+    raise NotApplicable(f"no loop is named {name}; there are {', '.join(names) or 'none'}")
 
 
 def replace_statement(function: ir.Function, old: ir.Statement, new: Body) -> ir.Function:

@@ -284,17 +284,17 @@ def _declaration(symbol: ir.Variable | ir.Array) -> str:
 
 def _local_variables(function: ir.Function) -> list[ir.Variable]:
     """Every variable that is no parameter, by first appearance."""
-    found: dict[str, ir.Variable] = {}
+    by_name: dict[str, ir.Variable] = {}
     for statement in ir.walk_statements(function.body):
         if isinstance(statement, ir.Assign | ir.For):
-            found.setdefault(statement.variable.name, statement.variable)
+            by_name.setdefault(statement.variable.name, statement.variable)
         for expression in ir.statement_expressions(statement):
             for part in ir.walk_expressions(expression):
                 if isinstance(part, ir.Read):
-                    found.setdefault(part.variable.name, part.variable)
+                    by_name.setdefault(part.variable.name, part.variable)
     for parameter in function.parameters:
-        found.pop(parameter.name, None)
-    return list(found.values())
+        by_name.pop(parameter.name, None)
+    return list(by_name.values())
 
 
 def _local_array(array: ir.Array, taken: frozenset[str]) -> list[str]:

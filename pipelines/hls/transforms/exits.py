@@ -42,21 +42,21 @@ def exits_to_flags(function: ir.Function, loop: str) -> ir.Function:
              conditional loop, `nest` telling how its variable steps when the trip count is constant.
     Raises:  NotApplicable: no such loop, or it contains a loop.
     """
-    found = find_loop(function, loop)
-    inner = loops_inside(found.body)
+    target = find_loop(function, loop)
+    inner = loops_inside(target.body)
     if inner:
         raise NotApplicable(f"loop {loop} contains loop {inner[0].name}; only innermost loops are pipelined")
-    if not any(isinstance(s, ir.Block | ir.Leave) for s in ir.walk_statements(found.body)):
+    if not any(isinstance(s, ir.Block | ir.Leave) for s in ir.walk_statements(target.body)):
         return function
     names = fresh_names(function)
-    outward = sorted(leaves_outward(found.body))
+    outward = sorted(leaves_outward(target.body))
     codes = {label: number for number, label in enumerate(outward, 1)}
     flags = _Flags(names=names, codes=codes, left=names.variable("left"))
-    body = flags.without_exits(found.body)
+    body = flags.without_exits(target.body)
     if not outward:
-        return replace_statement(function, found, (replace(found, body=body),))
-    after = _jumps(flags, _harmless_labels(function.body, found), found.line)
-    return replace_statement(function, found, (*_left_loop(found, body, flags), *after))
+        return replace_statement(function, target, (replace(target, body=body),))
+    after = _jumps(flags, _harmless_labels(function.body, target), target.line)
+    return replace_statement(function, target, (*_left_loop(target, body, flags), *after))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class _Part:
 
     body: Body
     left: frozenset[str] = frozenset()
-    goes_on: bool = True
+    falls_through: bool = True
 
 
 @dataclass(slots=True, kw_only=True)
@@ -113,8 +113,8 @@ class _Flags:
             group += part.body
             if part.left:
                 groups.append((left | part.left, []))
-            if joined or not part.goes_on:
-                return _Part(self.guarded(groups, body[0].line), groups[-1][0], part.goes_on)
+            if joined or not part.falls_through:
+                return _Part(self.guarded(groups, body[0].line), groups[-1][0], part.falls_through)
         line = body[0].line if body else 0
         return _Part(self.guarded(groups, line), groups[-1][0])
 
@@ -131,7 +131,7 @@ class _Flags:
     def branches(self, statement: ir.If, bodies: tuple[Body, Body], depth: int) -> _Part:
         then, otherwise = (self.sequence(b, depth) for b in bodies)
         converted = replace(statement, then=then.body, otherwise=otherwise.body)
-        return _Part((converted,), then.left | otherwise.left, then.goes_on or otherwise.goes_on)
+        return _Part((converted,), then.left | otherwise.left, then.falls_through or otherwise.falls_through)
 
     def statement(self, statement: ir.Statement, depth: int) -> _Part:
         match statement:
@@ -142,8 +142,8 @@ class _Flags:
                 self.inner[statement.label] = flag
                 part = self.sequence(statement.body, depth)
                 start = ir.Assign(variable=flag, value=_ZERO, line=statement.line)
-                goes_on = part.goes_on or statement.label in part.left
-                return _Part((start, *part.body), part.left - {statement.label}, goes_on)
+                falls_through = part.falls_through or statement.label in part.left
+                return _Part((start, *part.body), part.left - {statement.label}, falls_through)
             case ir.Leave():
                 flag, value = self.inner.get(statement.label, self.left), _ONE
                 if statement.label in self.codes:
@@ -155,14 +155,14 @@ class _Flags:
 
     def guarded(self, groups: list[tuple[frozenset[str], list[ir.Statement]]], line: int) -> Body:
         """Each group of statements under the condition that none of its labels has been left."""
-        found: list[ir.Statement] = []
+        body: list[ir.Statement] = []
         for left, statements in groups:
             if left and statements:
                 then = tuple(statements)
-                found.append(ir.If(condition=self.unset(left), then=then, otherwise=(), line=line))
+                body.append(ir.If(condition=self.unset(left), then=then, otherwise=(), line=line))
             else:
-                found += statements
-        return tuple(found)
+                body += statements
+        return tuple(body)
 
     def unset(self, left: frozenset[str]) -> ir.Expression:
         """Whether none of some labels, at least one, has been left."""
@@ -222,43 +222,43 @@ def _left_loop(loop: ir.For | ir.While, body: Body, flags: _Flags) -> Body:
 
 def _jumps(flags: _Flags, harmless: frozenset[str], line: int) -> Body:
     """After the loop: leave the block that was left, unless control gets there anyway."""
-    found: list[ir.Statement] = []
+    jumps: list[ir.Statement] = []
     for label, code in flags.codes.items():
         if label not in harmless:
             condition = make_binary("eq", ir.Read(variable=flags.left), ir.Constant(value=code))
             leave = ir.Leave(label=label, line=line)
-            found.append(ir.If(condition=condition, then=(leave,), otherwise=(), line=line))
-    return tuple(found)
+            jumps.append(ir.If(condition=condition, then=(leave,), otherwise=(), line=line))
+    return tuple(jumps)
 
 
-def _harmless_labels(body: Body, wanted: ir.Statement) -> frozenset[str]:
+def _harmless_labels(body: Body, target: ir.Statement) -> frozenset[str]:
     """Labels of the blocks in which nothing follows a statement."""
-    found: set[str] = set()
-    for container, is_last in reversed(_path(body, wanted)):
+    labels: set[str] = set()
+    for container, is_last in reversed(_path(body, target)):
         if not is_last or isinstance(container, ir.For | ir.While):
             break
         if isinstance(container, ir.Block):
-            found.add(container.label)
-    return frozenset(found)
+            labels.add(container.label)
+    return frozenset(labels)
 
 
-def _path(body: Body, wanted: ir.Statement) -> list[tuple[ir.Statement | None, bool]]:
+def _path(body: Body, target: ir.Statement) -> list[tuple[ir.Statement | None, bool]]:
     """The statements around one, outermost first, each with whether what is inside it is its last.
 
     The body itself is the first, as None.
     """
-    return _path_inside(None, body, wanted) or []
+    return _path_inside(None, body, target) or []
 
 
 def _path_inside(
-    container: ir.Statement | None, body: Body, wanted: ir.Statement
+    container: ir.Statement | None, body: Body, target: ir.Statement
 ) -> list[tuple[ir.Statement | None, bool]] | None:
     for position, statement in enumerate(body):
         here = (container, position == len(body) - 1)
-        if statement is wanted:
+        if statement is target:
             return [here]
         for inner in ir.child_bodies(statement):
-            deeper = _path_inside(statement, inner, wanted)
+            deeper = _path_inside(statement, inner, target)
             if deeper is not None:
                 return [here, *deeper]
     return None

@@ -180,15 +180,15 @@ class Facts:
 
     def _arms(self, expression: ir.Expression, *, largest: bool) -> list[Affine]:
         """Exact forms of the operands of a minimum or maximum, each a bound."""
-        found: list[Affine] = []
+        arms: list[Affine] = []
         for arm in minimum_arms(expression, largest=largest):
             form = self.read(arm)
             held = self._held_selection(form)
             if held is not None and held != arm:
-                found += self._arms(held, largest=largest)
+                arms += self._arms(held, largest=largest)
             elif form.exact:
-                found.append(form)
-        return found
+                arms.append(form)
+        return arms
 
     def _held_selection(self, form: Affine) -> ir.Select | None:
         """The selection that a form stands for, for itself or as the value of a variable."""

@@ -56,20 +56,20 @@ def bit_variables(function: ir.Function) -> dict[str, Interval]:
             values.setdefault(statement.variable.name, []).append(statement.value)
         elif isinstance(statement, ir.For):
             excluded.add(statement.variable.name)
-    found = {name: (0, 1) for name in values if name not in excluded}
+    bits = {name: (0, 1) for name in values if name not in excluded}
     users: dict[str, set[str]] = {}
-    for name in found:
+    for name in bits:
         for value in values[name]:
             for part in ir.walk_expressions(value):
                 if isinstance(part, ir.Read):
                     users.setdefault(part.variable.name, set()).add(name)
-    pending = list(found)
+    pending = list(bits)
     while pending:
         name = pending.pop()
-        if name in found and not all(is_bit(value, found) for value in values[name]):
-            del found[name]
+        if name in bits and not all(is_bit(value, bits) for value in values[name]):
+            del bits[name]
             pending.extend(sorted(users.get(name, ())))
-    return found
+    return bits
 
 
 def is_same(left: ir.Expression, right: ir.Expression) -> bool:
@@ -92,9 +92,9 @@ def interval_of(expression: ir.Expression, known: Mapping[str, Interval]) -> Int
     kind = ir.type_of(expression)
     if kind.floating:
         return None
-    found = _computed_interval(expression, known)
+    interval = _computed_interval(expression, known)
     low, high = value_range(kind)
-    return found if found is not None and low <= found[0] and found[1] <= high else (low, high)
+    return interval if interval is not None and low <= interval[0] and interval[1] <= high else (low, high)
 
 
 def _computed_interval(expression: ir.Expression, known: Mapping[str, Interval]) -> Interval | None:
@@ -253,8 +253,8 @@ def canonical_sum(expression: ir.Expression) -> ir.Expression:
         return expression
     total = _Sum(kind=ir.type_of(expression))
     total.add(expression, 1)
-    found = total.expression()
-    return expression if found == expression else found
+    canonical = total.expression()
+    return expression if canonical == expression else canonical
 
 
 # ---- operators ----------------------------------------------------------------------------------------
@@ -265,24 +265,26 @@ def fold_binary(
 ) -> ir.Expression:
     """A binary expression, made simpler where a rule allows it; `known` are ranges of variables."""
     kind = ir.type_of(left)
-    made = make_binary(operator, left, right)
-    if kind.floating or made is left or made is right or not isinstance(made, ir.Binary):
-        return made
+    folded = make_binary(operator, left, right)
+    if kind.floating or folded is left or folded is right or not isinstance(folded, ir.Binary):
+        return folded
     if operator in ir.COMPARISONS:
-        return _fold_comparison(made, known)
-    if isinstance(made.right, ir.Constant):
-        return _fold_with_constant(made, made.right, known)
-    if is_same(made.left, made.right):
+        return _fold_comparison(folded, known)
+    if isinstance(folded.right, ir.Constant):
+        return _fold_with_constant(folded, folded.right, known)
+    if is_same(folded.left, folded.right):
         if operator in ("sub", "xor"):
             return ir.Constant(value=0, type=kind)
         if operator in ("and", "or"):
-            return made.left
-    return made
+            return folded.left
+    return folded
 
 
-def _fold_with_constant(made: ir.Binary, right: ir.Constant, known: Mapping[str, Interval]) -> ir.Expression:
+def _fold_with_constant(
+    binary: ir.Binary, right: ir.Constant, known: Mapping[str, Interval]
+) -> ir.Expression:
     """Rules for `x operator constant`."""
-    kind, left, operator = made.type, made.left, made.operator
+    kind, left, operator = binary.type, binary.left, binary.operator
     zero = ir.Constant(value=0, type=kind)
     inner = left if isinstance(left, ir.Binary) and isinstance(left.right, ir.Constant) else None
     constant = inner.right if inner is not None and isinstance(inner.right, ir.Constant) else zero
@@ -305,7 +307,7 @@ def _fold_with_constant(made: ir.Binary, right: ir.Constant, known: Mapping[str,
         case "rem" if right.value == 1:
             return zero
         case _:
-            return made
+            return binary
 
 
 def plus_constant(expression: ir.Expression, amount: int) -> ir.Expression:
@@ -316,11 +318,11 @@ def plus_constant(expression: ir.Expression, amount: int) -> ir.Expression:
     return make_binary(operator, expression, ir.Constant(value=wrap(abs(amount), kind), type=kind))
 
 
-def _fold_comparison(made: ir.Binary, known: Mapping[str, Interval]) -> ir.Expression:
-    left, right, operator = made.left, made.right, made.operator
+def _fold_comparison(comparison: ir.Binary, known: Mapping[str, Interval]) -> ir.Expression:
+    left, right, operator = comparison.left, comparison.right, comparison.operator
     if isinstance(left, ir.Constant):
         left, right, operator = right, left, _MIRRORED[operator]
-        made = ir.Binary(operator=operator, left=left, right=right)
+        comparison = ir.Binary(operator=operator, left=left, right=right)
     if is_same(left, right):
         return ir.Constant(value=int(operator in ("le", "ge", "eq")))
     first, second = interval_of(left, known), interval_of(right, known)
@@ -337,7 +339,7 @@ def _fold_comparison(made: ir.Binary, known: Mapping[str, Interval]) -> ir.Expre
         if right.value in (0, 1):
             return left if (operator == "ne") == (right.value == 0) else negate(left)
         return ir.Constant(value=int(operator == "ne"))
-    return made
+    return comparison
 
 
 def negate(condition: ir.Expression) -> ir.Expression:
@@ -393,11 +395,11 @@ def fold_select(
         if_false = if_false.if_false
     if is_same(if_true, if_false):
         return if_true
-    made = make_select(condition, if_true, if_false)
-    if isinstance(made, ir.Select) and made.type == INT32 and is_bit(condition, known):
+    selected = make_select(condition, if_true, if_false)
+    if isinstance(selected, ir.Select) and selected.type == INT32 and is_bit(condition, known):
         values = tuple(v.value if isinstance(v, ir.Constant) else None for v in (if_true, if_false))
         if values == (1, 0):
             return condition
         if values == (0, 1):
             return negate(condition)
-    return made
+    return selected

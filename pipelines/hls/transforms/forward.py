@@ -199,19 +199,19 @@ class _Body:
 
     def rewrite(self, plan: _Plan) -> list[ir.Statement]:
         """A statement with what goes before it."""
-        found: list[ir.Statement] = []
+        statements: list[ir.Statement] = []
         for entry in plan.fetched:
             if entry.used and entry.load is not None:
                 value = self.value(entry.load, plan, fetched=entry)
-                found.append(ir.Assign(variable=self.variable(entry), value=value, line=entry.load.line))
+                statements.append(ir.Assign(variable=self.variable(entry), value=value, line=entry.load.line))
         statement = plan.statement
         if any(entry.used for entry in plan.known.values()) and not isinstance(statement, ir.While):
             statement = ir.map_own_expressions(statement, lambda e: self.value(e, plan))
         if isinstance(statement, ir.Store) and plan.stored is not None and plan.stored.used:
             variable = self.variable(plan.stored)
-            found.append(ir.Assign(variable=variable, value=statement.value, line=statement.line))
+            statements.append(ir.Assign(variable=variable, value=statement.value, line=statement.line))
             statement = replace(statement, value=ir.Read(variable=variable))
-        return found if plan.dead else [*found, statement]
+        return statements if plan.dead else [*statements, statement]
 
     def value(self, expression: ir.Expression, plan: _Plan, fetched: _Entry | None = None) -> ir.Expression:
         """An expression with known loads replaced, except the one that fetches an entry."""

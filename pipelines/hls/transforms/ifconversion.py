@@ -131,37 +131,37 @@ class _Converter:
 
     Attributes:
         needed: by `id` of each condition, the variables it changes that are read later.
-        found: the statements of the outermost condition that is being converted.
+        converted: statements of the outermost condition that is being converted.
         depth: branches around the present statement.
     """
 
     names: FreshNames
     loops: frozenset[str]
     needed: dict[int, frozenset[str]]
-    found: list[ir.Statement] = field(default_factory=list[ir.Statement])
+    converted: list[ir.Statement] = field(default_factory=list[ir.Statement])
     depth: int = 0
 
     def body(self, body: Body, *, everywhere: bool) -> Body:
         """A body that stays one; `everywhere`: it is of a loop whose conditions all go."""
-        found: list[ir.Statement] = []
+        statements: list[ir.Statement] = []
         for statement in body:
             match statement:
                 case ir.If() if is_convertible(statement) and (everywhere or is_cheap(statement)):
-                    self.found = []
+                    self.converted = []
                     self.convert(statement, Copier(), None)
-                    found += self.found
+                    statements += self.converted
                 case ir.For() | ir.While():
-                    wanted = statement.name in self.loops
-                    inner = self.body(statement.body, everywhere=wanted)
-                    if wanted and all(isinstance(s, ir.Assign | ir.Store) for s in inner):
+                    predicated = statement.name in self.loops
+                    inner = self.body(statement.body, everywhere=predicated)
+                    if predicated and all(isinstance(s, ir.Assign | ir.Store) for s in inner):
                         inner = merge_accesses(share_loads(inner, self.names), self.names)
-                    found.append(replace(statement, body=inner))
+                    statements.append(replace(statement, body=inner))
                 case ir.If() | ir.Block():
                     bodies = tuple(self.body(b, everywhere=everywhere) for b in ir.child_bodies(statement))
-                    found.append(ir.with_bodies(statement, bodies))
+                    statements.append(ir.with_bodies(statement, bodies))
                 case _:
-                    found.append(statement)
-        return tuple(found)
+                    statements.append(statement)
+        return tuple(statements)
 
     def convert(self, statement: ir.If, copier: Copier, around: ir.Expression | None) -> None:
         """Do a condition and its branches without a jump.
@@ -186,7 +186,7 @@ class _Converter:
         if isinstance(value, ir.Constant):
             return value
         variable = self.names.variable(stem)
-        self.found.append(ir.Assign(variable=variable, value=value, line=line))
+        self.converted.append(ir.Assign(variable=variable, value=value, line=line))
         return ir.Read(variable=variable)
 
     def guarded(
@@ -212,7 +212,7 @@ class _Converter:
                         line=statement.line,
                         predicate=conjunction(predicate, guard),
                     )
-                    self.found.append(mapped)
+                    self.converted.append(mapped)
                 case ir.If():
                     self.convert(statement, copier, predicate)
                 case _:
@@ -221,7 +221,7 @@ class _Converter:
     def assign(self, variable: ir.Variable, value: ir.Expression, copier: Copier, line: int) -> None:
         """Give a variable a value inside a branch."""
         own = self.names.variable(variable.name, variable.type)
-        self.found.append(ir.Assign(variable=own, value=value, line=line))
+        self.converted.append(ir.Assign(variable=own, value=value, line=line))
         copier.rename(variable, own)
 
     def join(
@@ -241,4 +241,4 @@ class _Converter:
             if self.depth:
                 self.assign(variable, value, around, statement.line)
             else:
-                self.found.append(ir.Assign(variable=variable, value=value, line=statement.line))
+                self.converted.append(ir.Assign(variable=variable, value=value, line=statement.line))

@@ -272,12 +272,12 @@ def _needed(function: ir.Function) -> set[str]:
 
 def _swept(body: Body, needed: set[str]) -> Body:
     """The body without what is not needed; the very same one when all is."""
-    found: list[ir.Statement] = []
+    kept: list[ir.Statement] = []
     for statement in body:
-        found.extend(_kept(statement, needed))
-    if len(found) == len(body) and all(a is b for a, b in zip(found, body, strict=True)):
+        kept.extend(_kept(statement, needed))
+    if len(kept) == len(body) and all(a is b for a, b in zip(kept, body, strict=True)):
         return body
-    return tuple(found)
+    return tuple(kept)
 
 
 def _kept(statement: ir.Statement, needed: set[str]) -> Iterator[ir.Statement]:

@@ -45,25 +45,25 @@ def tile_loop(function: ir.Function, loop: str, factor: int) -> ir.Function:
     Raises:  NotApplicable: no such counted loop, or a factor that is not at least 2 and less than the
              trip count.
     """
-    found = find_loop(function, loop)
-    if isinstance(found, ir.While):
+    target = find_loop(function, loop)
+    if isinstance(target, ir.While):
         raise NotApplicable(f"loop {loop} runs while a condition holds; only counted loops are tiled")
-    trips = exact_trips(found)
+    trips = exact_trips(target)
     if factor < 2 or (trips is not None and factor >= trips):
         most = "" if trips is None else f" and less than the trip count of loop {loop}, {trips}"
         raise NotApplicable(f"a tile factor must be at least 2{most}, got {factor}")
-    if abs(found.step) * factor > value_range(found.variable.type)[1]:
+    if abs(target.step) * factor > value_range(target.variable.type)[1]:
         raise NotApplicable(f"{factor} steps of loop {loop} are more than its variable can hold")
     names = fresh_names(function)
     walk = live_after(function)
-    assigned = any(found.variable.name in walk.labels[label] for label in leaves_outward(found.body))
+    assigned = any(target.variable.name in walk.labels[label] for label in leaves_outward(target.body))
     if trips is None:
-        return replace_statement(function, found, _open_tiles(found, factor, names, assigned))
+        return replace_statement(function, target, _open_tiles(target, factor, names, assigned))
     if trips % factor == 0:
-        tiles = _full_tiles(found, factor, found.upper, names, assigned)
-        last = ir.Assign(variable=found.variable, value=value_at(found, trips), line=found.line)
-        return replace_statement(function, found, (tiles, last))
-    return replace_statement(function, found, _clipped_tiles(found, factor, trips, names))
+        tiles = _full_tiles(target, factor, target.upper, names, assigned)
+        last = ir.Assign(variable=target.variable, value=value_at(target, trips), line=target.line)
+        return replace_statement(function, target, (tiles, last))
+    return replace_statement(function, target, _clipped_tiles(target, factor, trips, names))
 
 
 def _full_tiles(loop: ir.For, factor: int, upper: ir.Expression, names: FreshNames, assigned: bool) -> ir.For:
@@ -213,14 +213,14 @@ def _trips(loop: ir.For | ir.While) -> int:
     return trips
 
 
-def _loops_around(body: Body, wanted: ir.For) -> list[ir.Statement]:
+def _loops_around(body: Body, target: ir.For) -> list[ir.Statement]:
     """The compound statements around a loop, outermost first."""
     for statement in body:
-        if statement is wanted:
+        if statement is target:
             return []
         for inner in ir.child_bodies(statement):
-            if any(s is wanted for s in ir.walk_statements(inner)):
-                return [statement, *_loops_around(inner, wanted)]
+            if any(s is target for s in ir.walk_statements(inner)):
+                return [statement, *_loops_around(inner, target)]
     return []
 
 
@@ -320,12 +320,12 @@ class _Flags:
         first: list[ir.Expression | None] = [None]
         last: list[ir.Expression | None] = [None]
         for level in reversed(levels[1:]):
-            for found, test, stem in ((first, level.first, "first"), (last, level.last, "last")):
-                inner = found[0]
+            for conditions, test, stem in ((first, level.first, "first"), (last, level.last, "last")):
+                inner = conditions[0]
                 value = test if inner is None else make_binary("and", test, inner)
                 flag = names.variable(f"{level.loop.variable.name}_{stem}")
                 statements.append(ir.Assign(variable=flag, value=value, line=level.loop.line))
-                found.insert(0, ir.Read(variable=flag))
+                conditions.insert(0, ir.Read(variable=flag))
         return cls(statements=tuple(statements), first=tuple(first), last=tuple(last))
 
 
@@ -343,7 +343,7 @@ def _one_iteration(levels: list[_Level], flags: _Flags) -> Body:
 
 def _odometer(levels: list[_Level], flags: _Flags) -> Body:
     """The variables' next values; the outermost one needs no start over."""
-    found: list[ir.Statement] = []
+    steps: list[ir.Statement] = []
     for number, (level, carried) in enumerate(zip(levels, flags.last, strict=True)):
         present = ir.Read(variable=level.loop.variable)
         value = plus_constant(present, level.loop.step)
@@ -351,5 +351,5 @@ def _odometer(levels: list[_Level], flags: _Flags) -> Body:
             value = make_select(level.last, value_at(level.loop, 0), value)
         if carried is not None:
             value = make_select(carried, value, present)
-        found.append(_assign(level, value))
-    return tuple(found)
+        steps.append(_assign(level, value))
+    return tuple(steps)

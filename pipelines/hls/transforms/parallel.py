@@ -71,9 +71,9 @@ def _facts_at(body: tuple[ir.Statement, ...], loop: ir.For, facts: Facts) -> Fac
         if statement is loop:
             return facts
         for inner, inner_facts in facts.inside(statement):
-            found = _facts_at(inner, loop, inner_facts)
-            if found is not None:
-                return found
+            inside = _facts_at(inner, loop, inner_facts)
+            if inside is not None:
+                return inside
         facts.after(statement)
     return None
 
@@ -164,12 +164,12 @@ class _Pairs:
     """Answers whether two accesses may touch one element in different iterations.
 
     Attributes:
-        asked: questions to isl so far.
+        questions: to isl so far.
     """
 
     loop: ir.For
     changed: frozenset[str]
-    asked: int = 0
+    questions: int = 0
 
     def may_meet(self, first: _Access, second: _Access) -> bool:
         """By their distance where subscripts differ by a constant, else by isl."""
@@ -179,8 +179,8 @@ class _Pairs:
             return False
         if None not in distances:
             return True
-        self.asked += 1
-        if self.asked > QUESTION_LIMIT:
+        self.questions += 1
+        if self.questions > QUESTION_LIMIT:
             return True
         return not _is_empty(_Writer(self.changed).meeting(first, second, self.loop.variable.name))
 
@@ -252,15 +252,15 @@ def loop_carries_dependence(function: ir.Function, loop: str) -> str | None:
 
     Raises: NotApplicable: no such loop.
     """
-    found = find_loop(function, loop)
-    if isinstance(found, ir.While):
+    target = find_loop(function, loop)
+    if isinstance(target, ir.While):
         return f"loop {loop} runs while a condition holds, which each iteration decides for the next"
-    if leaves_outward(found.body):
+    if leaves_outward(target.body):
         return f"loop {loop} is left early, which decides whether the next iteration runs"
     promoted, _ = promote_in_loop(function, loop, "")
-    found = find_loop(promoted, loop)
-    assert isinstance(found, ir.For)
-    return _carried_scalar(found) or _carried_element(promoted, found)
+    target = find_loop(promoted, loop)
+    assert isinstance(target, ir.For)
+    return _carried_scalar(target) or _carried_element(promoted, target)
 
 
 def parallelise(

@@ -109,7 +109,7 @@ class _Partitioner:
 
     def body(self, body: tuple[ir.Statement, ...], facts: Facts) -> tuple[ir.Statement, ...]:
         """A body with the accesses replaced."""
-        found: list[ir.Statement] = []
+        statements: list[ir.Statement] = []
         for statement in body:
             self.line = statement.line
             self.inline = isinstance(statement, ir.While)
@@ -120,12 +120,12 @@ class _Partitioner:
                 deal = self.deals.get(statement.array.name)
                 if deal is not None:
                     stores = self.store(rebuilt, facts.read(statement.indices[deal.position]), deal, facts)
-            found += self.pending
+            statements += self.pending
             self.pending = []
             bodies = tuple(self.body(b, inner) for b, inner in facts.inside(statement))
-            found += [ir.with_bodies(rebuilt, bodies)] if bodies else stores
+            statements += [ir.with_bodies(rebuilt, bodies)] if bodies else stores
             facts.after(statement)
-        return tuple(found)
+        return tuple(statements)
 
     def store(self, store: ir.Store, form: Affine, deal: _Deal, facts: Facts) -> list[ir.Statement]:
         """A store to its bank, or to each that it may be."""
@@ -283,11 +283,11 @@ def banks_of(function: ir.Function, array: str) -> tuple[ir.Array, ...]:
 
     Raises: NotApplicable: no array has that name.
     """
-    found = tuple(a for a in function.arrays if array in (a.name, a.argument))
-    if not found:
+    parts = tuple(a for a in function.arrays if array in (a.name, a.argument))
+    if not parts:
         known = sorted({a.argument or a.name for a in function.arrays})
         raise NotApplicable(f"no array is named {array}; there are {', '.join(known) or 'none'}")
-    return found
+    return parts
 
 
 def _check_bank_count(array: str, counts: Iterable[int]) -> None:
@@ -353,8 +353,8 @@ def _partition_dimension(
     body = _Partitioner(deals, names, []).body(body, Facts())
     arrays = tuple(b for a in function.arrays for b in (deals[a.name].banks if a.name in deals else (a,)))
     kept = tuple(b for b in function.banks if b.port not in banks)
-    made = tuple(b for name in banks for b in banks[name])
-    return with_bank_sides(replace(function, body=body, arrays=arrays, banks=(*kept, *made)))
+    added = tuple(b for name in banks for b in banks[name])
+    return with_bank_sides(replace(function, body=body, arrays=arrays, banks=(*kept, *added)))
 
 
 def with_bank_sides(function: ir.Function) -> ir.Function:

@@ -146,7 +146,7 @@ class _Sharing:
     names: FreshNames
     repeated: frozenset[_Element]
     predicates: Predicates
-    found: list[ir.Statement] = field(default_factory=list[ir.Statement])
+    statements: list[ir.Statement] = field(default_factory=list[ir.Statement])
     fetched: dict[str, dict[_Shape, _Group]] = field(default_factory=dict[str, dict[_Shape, _Group]])
     readers: dict[str, list[_Element]] = field(default_factory=dict[str, list[_Element]])
 
@@ -169,9 +169,9 @@ class _Sharing:
             if other.literals <= meaning.literals or self.weakened(other, meaning):
                 return ir.Read(variable=other.variable)
         variable = self.names.variable(f"{array}_v", load.array.type)
-        self.found.append(ir.Assign(variable=variable, value=load, line=load.line))
+        self.statements.append(ir.Assign(variable=variable, value=load, line=load.line))
         if meaning.exact:
-            fetched = _Fetched(variable, meaning.literals, len(self.found) - 1)
+            fetched = _Fetched(variable, meaning.literals, len(self.statements) - 1)
             group.setdefault(constants, []).append(fetched)
             for name in variables:
                 self.readers.setdefault(name, []).append(element)
@@ -186,11 +186,11 @@ class _Sharing:
         condition = self.predicates.condition(common, other.position)
         if common and condition is None:
             return False
-        statement = self.found[other.position]
+        statement = self.statements[other.position]
         assert isinstance(statement, ir.Assign)
         assert isinstance(statement.value, ir.Load)
         load = replace(statement.value, predicate=condition if common else None)
-        self.found[other.position] = replace(statement, value=load)
+        self.statements[other.position] = replace(statement, value=load)
         other.literals = common
         return True
 
@@ -199,11 +199,11 @@ class _Sharing:
     def statement(self, statement: ir.Statement) -> None:
         """Add what an assignment or a store becomes."""
         mapped = map_own(statement, self.expression)
-        self.found.append(mapped)
+        self.statements.append(mapped)
         if isinstance(mapped, ir.Assign):
             for array, shape, constants in self.readers.pop(mapped.variable.name, ()):
                 self.fetched.get(array, {}).get(shape, {}).pop(constants, None)
-            self.predicates.learn(mapped, len(self.found) - 1)
+            self.predicates.learn(mapped, len(self.statements) - 1)
         elif isinstance(mapped, ir.Store):
             self.stored(mapped)
 
@@ -286,7 +286,7 @@ def share_loads(body: Body, names: FreshNames) -> Body:
     walk = _Sharing(names=names, repeated=repeated, predicates=knowledge_of(body))
     for statement in body:
         walk.statement(statement)
-    return tuple(walk.found)
+    return tuple(walk.statements)
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,7 +312,7 @@ class _Merging:
     loaded: Counter[str]
     stored: Counter[str]
     predicates: Predicates
-    found: list[ir.Statement | None] = field(default_factory=list[ir.Statement | None])
+    statements: list[ir.Statement | None] = field(default_factory=list[ir.Statement | None])
     stores: dict[str, list[_Open]] = field(default_factory=dict[str, list[_Open]])
     loads: dict[tuple[str, Literals], list[_Open]] = field(
         default_factory=dict[tuple[str, Literals], list[_Open]]
@@ -321,10 +321,10 @@ class _Merging:
 
     def add(self, statement: ir.Statement) -> int:
         """Add a statement; its place."""
-        self.found.append(statement)
+        self.statements.append(statement)
         if isinstance(statement, ir.Assign):
-            self.changed[statement.variable.name] = len(self.found) - 1
-        return len(self.found) - 1
+            self.changed[statement.variable.name] = len(self.statements) - 1
+        return len(self.statements) - 1
 
     def held(self, value: ir.Expression, stem: str, line: int) -> ir.Read:
         """A value in a variable of its own."""
@@ -376,14 +376,14 @@ class _Merging:
                     return joined
         value = self.held(load, f"{name}_v", load.line)
         self.loads.setdefault((name, meaning.literals), []).append(
-            _Open(meaning.literals, len(self.found) - 1)
+            _Open(meaning.literals, len(self.statements) - 1)
         )
         return value
 
     def joined_load(self, other: _Open, load: ir.Load, meaning: Predicate) -> ir.Expression | None:
         """One load for an earlier one and the opposite one; None when it cannot be."""
         split = split_by_opposite(other.literals, meaning)
-        first = self.found[other.position]
+        first = self.statements[other.position]
         assert isinstance(first, ir.Assign)
         assert isinstance(first.value, ir.Load)
         if split is None or not self.is_known_at(load.indices, other.position):
@@ -396,7 +396,7 @@ class _Merging:
             _selected(literal, a, b) for a, b in zip(first.value.indices, load.indices, strict=True)
         )
         both = replace(first.value, indices=indices, predicate=condition if common else None)
-        self.found[other.position] = replace(first, value=both)
+        self.statements[other.position] = replace(first, value=both)
         if common:
             key = (load.array.name, common)
             self.loads.setdefault(key, []).append(_Open(common, other.position))
@@ -415,7 +415,7 @@ class _Merging:
         for other in self.stores.get(name, ()):
             joined = self.joined_store(other, store, meaning)
             if joined is not None:
-                self.found[other.position] = None
+                self.statements[other.position] = None
                 self.stores[name].remove(other)
                 self.store(joined)
                 return
@@ -431,12 +431,12 @@ class _Merging:
     def joined_store(self, other: _Open, store: ir.Store, meaning: Predicate) -> ir.Store | None:
         """One store for an earlier one and the opposite one; None when it cannot be."""
         split = split_by_opposite(other.literals, meaning)
-        first = self.found[other.position]
+        first = self.statements[other.position]
         assert isinstance(first, ir.Store)
         if split is None or not self.is_known_at(first.indices, other.position):
             return None
         common, literal = split
-        condition = self.predicates.condition(common, len(self.found))
+        condition = self.predicates.condition(common, len(self.statements))
         if common and condition is None:
             return None
         if first.indices != store.indices and self.loaded[store.array.name]:
@@ -480,4 +480,4 @@ def merge_accesses(body: Body, names: FreshNames) -> Body:
     )
     for statement in body:
         walk.statement(statement)
-    return tuple(s for s in walk.found if s is not None)
+    return tuple(s for s in walk.statements if s is not None)

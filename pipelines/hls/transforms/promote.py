@@ -41,17 +41,17 @@ class _Promoter:
 
     def body(self, body: tuple[ir.Statement, ...], facts: Facts) -> tuple[ir.Statement, ...]:
         """Promote in every loop of a body, innermost first."""
-        found: list[ir.Statement] = []
+        statements: list[ir.Statement] = []
         for statement in body:
             bodies = tuple(self.body(b, inner) for b, inner in facts.inside(statement))
             rebuilt = ir.with_bodies(statement, bodies) if bodies else statement
             loop = loop_of(rebuilt)
             if loop is None or (self.only is not None and loop.name != self.only[0]):
-                found.append(rebuilt)
+                statements.append(rebuilt)
             else:
-                found.extend(self.region(rebuilt, loop, facts))
+                statements.extend(self.region(rebuilt, loop, facts))
             facts.after(statement)
-        return tuple(found)
+        return tuple(statements)
 
     def region(self, region: ir.Statement, loop: ir.For | ir.While, facts: Facts) -> tuple[ir.Statement, ...]:
         """A loop, or a block that holds nothing but a loop, with what surrounds it after promotion."""
@@ -138,10 +138,10 @@ def loop_of(statement: ir.Statement) -> ir.For | ir.While | None:
 
 
 def collect_region(
-    region: ir.Statement, loop: ir.For | ir.While, facts: Facts, wanted: frozenset[str]
+    region: ir.Statement, loop: ir.For | ir.While, facts: Facts, array_names: frozenset[str]
 ) -> Accesses:
     """The accesses that the iterations of a loop make; those of its bounds are blocked."""
-    accesses = Accesses(wanted=wanted)
+    accesses = Accesses(array_names=array_names)
     if isinstance(loop, ir.For):
         for inner_body, inner in _enter(region, loop, facts):
             accesses.body(inner_body, inner, certain=True)
@@ -163,7 +163,7 @@ def _enter(
     """The loop's body with what holds in it, seen from before the region."""
     if region is loop:
         return list(facts.inside(loop))
-    return [found for body, inner in facts.inside(region) for found in _enter(body[0], loop, inner)]
+    return [entry for body, inner in facts.inside(region) for entry in _enter(body[0], loop, inner)]
 
 
 def is_invariant(site: Site, changed: frozenset[str], facts: Facts) -> bool:

@@ -53,20 +53,20 @@ def _prepare(function: ir.Function, loop: str, variable: str, unsafe_math: bool)
 
     Raises: NotApplicable: the variable is none, or its numbers must not be reordered.
     """
-    found = find_loop(function, loop)
-    if leaves_outward(found.body):
+    target = find_loop(function, loop)
+    if leaves_outward(target.body):
         raise NotApplicable(f"loop {loop} is left early; its accumulations cannot be reordered")
     registers: tuple[ir.Variable, ...] = ()
     if variable in {a.name for a in function.arrays} or not variable:
         function, registers = promote_in_loop(function, loop, variable)
-        found = find_loop(function, loop)
-    selected = replace(found, body=with_selected_extremes(found.body))
-    function = replace_statement(function, found, (selected,))
+        target = find_loop(function, loop)
+    selected = replace(target, body=with_selected_extremes(target.body))
+    function = replace_statement(function, target, (selected,))
     known = accumulators(selected.body)
     if isinstance(selected, ir.While):
         known = {n: a for n, a in known.items() if not count_reads(selected.condition, n)}
-    wanted = {variable, *(r.name for r in registers)} if variable else set(known)
-    chosen = tuple(a for name, a in known.items() if name in wanted)
+    names = {variable, *(r.name for r in registers)} if variable else set(known)
+    chosen = tuple(a for name, a in known.items() if name in names)
     if not chosen:
         what = f"{variable} is no reduction" if variable else "there is no reduction"
         raise NotApplicable(
@@ -98,17 +98,17 @@ def _join(accumulator: Accumulator, partials: tuple[ir.Variable, ...], names: Fr
     """Statements that combine all partial values in the accumulator, each level of the tree in variables."""
     variable = accumulator.variable
     values = list(partials)
-    found: list[ir.Statement] = []
+    statements: list[ir.Statement] = []
     while len(values) > 1:
         last = len(values) == 2
         joined: list[ir.Variable] = []
         for left, right in zip(values[::2], values[1::2], strict=False):
             target = variable if last else names.variable(f"{variable.name}_joined", variable.type)
             value = combine(accumulator.operator, ir.Read(variable=left), ir.Read(variable=right))
-            found.append(ir.Assign(variable=target, value=value, line=line))
+            statements.append(ir.Assign(variable=target, value=value, line=line))
             joined.append(target)
         values = [*joined, *values[2 * len(joined) :]]
-    return tuple(found)
+    return tuple(statements)
 
 
 def reduce_tree(
@@ -182,7 +182,7 @@ def _assignments_before(body: Body, loop: ir.Statement, name: str) -> int:
 
 
 def _renamed(body: Body, renames: dict[str, _Renaming]) -> Body:
-    found: list[ir.Statement] = []
+    statements: list[ir.Statement] = []
     for statement in body:
         if isinstance(statement, ir.Assign) and statement.variable.name in renames:
             other = renames[statement.variable.name].next()
@@ -193,8 +193,8 @@ def _renamed(body: Body, renames: dict[str, _Renaming]) -> Body:
         inner = ir.child_bodies(statement)
         if inner:
             statement = ir.with_bodies(statement, tuple(_renamed(b, renames) for b in inner))
-        found.append(statement)
-    return tuple(found)
+        statements.append(statement)
+    return tuple(statements)
 
 
 def interleave_reduction(

@@ -31,14 +31,14 @@ def is_constant_index(access: ir.Load | ir.Store) -> bool:
 
 
 def _accesses(function: ir.Function) -> dict[str, list[ir.Load | ir.Store]]:
-    found: dict[str, list[ir.Load | ir.Store]] = {a.name: [] for a in function.arrays}
+    accesses: dict[str, list[ir.Load | ir.Store]] = {a.name: [] for a in function.arrays}
     for statement in ir.walk_statements(function.body):
         if isinstance(statement, ir.Store):
-            found[statement.array.name].append(statement)
+            accesses[statement.array.name].append(statement)
         for expression in ir.statement_expressions(statement):
             for load in loads_of(expression):
-                found[load.array.name].append(load)
-    return found
+                accesses[load.array.name].append(load)
+    return accesses
 
 
 def arrays_in_registers(function: ir.Function, threshold_elements: int) -> tuple[ir.Array, ...]:
@@ -81,27 +81,27 @@ class _Registers:
 
     def body(self, body: tuple[ir.Statement, ...]) -> tuple[ir.Statement, ...]:
         """A body with the accesses replaced."""
-        found: list[ir.Statement] = []
+        statements: list[ir.Statement] = []
         for statement in body:
             self.line, self.inline = statement.line, isinstance(statement, ir.While)
             rebuilt = map_own(statement, self.expression)
             replaced: list[ir.Statement] = [rebuilt]
             if isinstance(rebuilt, ir.Store) and rebuilt.array.name in self.elements:
                 replaced = self.store(rebuilt)
-            found += self.pending
+            statements += self.pending
             self.pending = []
             bodies = tuple(self.body(b) for b in ir.child_bodies(rebuilt))
-            found += [ir.with_bodies(rebuilt, bodies)] if bodies else replaced
-        return tuple(found)
+            statements += [ir.with_bodies(rebuilt, bodies)] if bodies else replaced
+        return tuple(statements)
 
     def store(self, store: ir.Store) -> list[ir.Statement]:
         """Assignments to the elements that a store may mean."""
         elements = self.elements[store.array.name]
         indices = tuple(self.named(i) for i in store.indices)
-        meant = [p for p in elements if all(_may_be(i, k) for i, k in zip(indices, p, strict=True))]
-        value = store.value if len(meant) == 1 else self.named(store.value)
-        found: list[ir.Statement] = []
-        for place in meant:
+        targets = [p for p in elements if all(_may_be(i, k) for i, k in zip(indices, p, strict=True))]
+        value = store.value if len(targets) == 1 else self.named(store.value)
+        assignments: list[ir.Statement] = []
+        for place in targets:
             condition = store.predicate
             for index, number in zip(indices, place, strict=True):
                 if not isinstance(index, ir.Constant):
@@ -110,8 +110,8 @@ class _Registers:
             chosen = value
             if condition is not None:
                 chosen = make_select(condition, value, ir.Read(variable=register))
-            found.append(ir.Assign(variable=register, value=chosen, line=store.line))
-        return found
+            assignments.append(ir.Assign(variable=register, value=chosen, line=store.line))
+        return assignments
 
     def expression(self, expression: ir.Expression) -> ir.Expression:
         """An expression with its loads replaced."""

@@ -153,20 +153,20 @@ class _Forward:
                 return self.known.value(expression.variable) or expression
             case ir.Binary():
                 left, right = self.expression(expression.left), self.expression(expression.right)
-                made = fold_binary(expression.operator, left, right, self.ranges)
-                return expression if _is_shallow_copy(made, expression) else made
+                folded = fold_binary(expression.operator, left, right, self.ranges)
+                return expression if _is_shallow_copy(folded, expression) else folded
             case ir.Load():
                 return self.load(expression)
             case ir.Cast():
-                made = fold_cast(self.expression(expression.operand), expression.type, bits=expression.bits)
-                return expression if _is_shallow_copy(made, expression) else made
+                folded = fold_cast(self.expression(expression.operand), expression.type, bits=expression.bits)
+                return expression if _is_shallow_copy(folded, expression) else folded
             case ir.Unary():
-                made = fold_unary(expression.operator, self.expression(expression.operand))
-                return expression if _is_shallow_copy(made, expression) else made
+                folded = fold_unary(expression.operator, self.expression(expression.operand))
+                return expression if _is_shallow_copy(folded, expression) else folded
             case ir.Select():
                 parts = (expression.condition, expression.if_true, expression.if_false)
-                made = fold_select(*(self.expression(p) for p in parts), known=self.ranges)
-                return expression if _is_shallow_copy(made, expression) else made
+                folded = fold_select(*(self.expression(p) for p in parts), known=self.ranges)
+                return expression if _is_shallow_copy(folded, expression) else folded
 
     def load(self, load: ir.Load) -> ir.Expression:
         predicate = None if load.predicate is None else self.expression(load.predicate)
@@ -191,8 +191,8 @@ class _Forward:
             return False
         ranges = [interval_of(i, self.ranges) for i in indices]
         return all(
-            found is not None and found[0] >= 0 and found[1] < size
-            for found, size in zip(ranges, array.shape, strict=True)
+            own is not None and own[0] >= 0 and own[1] < size
+            for own, size in zip(ranges, array.shape, strict=True)
         )
 
     def index(self, expression: ir.Expression) -> ir.Expression:
@@ -203,13 +203,13 @@ class _Forward:
 
     def body(self, body: Body) -> tuple[Body, bool]:
         """A body simplified, and whether control may reach its end."""
-        found: list[ir.Statement] = []
+        output: list[ir.Statement] = []
         for statement in body:
-            if not self.statement(statement, found):
-                return tuple(found), False
-        return tuple(found), True
+            if not self.statement(statement, output):
+                return tuple(output), False
+        return tuple(output), True
 
-    def statement(self, statement: ir.Statement, found: list[ir.Statement]) -> bool:
+    def statement(self, statement: ir.Statement, output: list[ir.Statement]) -> bool:
         """Add what a statement becomes; whether control may go on after it."""
         match statement:
             case ir.Assign():
@@ -219,51 +219,51 @@ class _Forward:
                 if statement.variable.name in self.stepping:
                     self.ranges.pop(statement.variable.name, None)
                 if not _assigns_itself(mapped):
-                    found.append(mapped)
+                    output.append(mapped)
             case ir.Store():
-                self.store(statement, found)
+                self.store(statement, output)
             case ir.If():
-                return self.condition(statement, found)
+                return self.condition(statement, output)
             case ir.Block():
-                return self.block(statement, found)
+                return self.block(statement, output)
             case ir.For():
-                return self.counted(statement, found)
+                return self.counted(statement, output)
             case ir.While():
-                return self.conditional(statement, found)
+                return self.conditional(statement, output)
             case ir.Leave() | ir.Return():
-                found.append(map_own(statement, self.expression))
+                output.append(map_own(statement, self.expression))
                 return False
         return True
 
-    def store(self, store: ir.Store, found: list[ir.Statement]) -> None:
+    def store(self, store: ir.Store, output: list[ir.Statement]) -> None:
         predicate = None if store.predicate is None else self.expression(store.predicate)
         if isinstance(predicate, ir.Constant):
             if not predicate.value:
                 return
             predicate = None
         indices, value = tuple(self.index(i) for i in store.indices), self.expression(store.value)
-        found.append(
+        output.append(
             ir.Store(array=store.array, indices=indices, value=value, line=store.line, predicate=predicate)
         )
 
     def branch(self, body: Body) -> tuple[Body, dict[str, _State] | None]:
         """A branch and its changes, None when control does not go on after it."""
         self.known.open()
-        simplified, goes_on = self.body(body)
+        simplified, falls_through = self.body(body)
         changes = self.known.close()
-        return simplified, changes if goes_on else None
+        return simplified, changes if falls_through else None
 
-    def condition(self, statement: ir.If, found: list[ir.Statement]) -> bool:
+    def condition(self, statement: ir.If, output: list[ir.Statement]) -> bool:
         condition = self.expression(statement.condition)
         if isinstance(condition, ir.Constant):
-            return self.inline(statement.then if condition.value else statement.otherwise, found)
+            return self.inline(statement.then if condition.value else statement.otherwise, output)
         then, changes = self.branch(statement.then)
         otherwise, other_changes = self.branch(statement.otherwise)
         if not then and not otherwise:
             return True
         if not then:
             then, otherwise, condition = otherwise, then, negate(condition)
-        found.append(ir.If(condition=condition, then=then, otherwise=otherwise, line=statement.line))
+        output.append(ir.If(condition=condition, then=then, otherwise=otherwise, line=statement.line))
         if changes is not None and other_changes is not None:
             self.known.join(changes, other_changes)
         elif changes is not None or other_changes is not None:
@@ -272,37 +272,37 @@ class _Forward:
             return False
         return True
 
-    def inline(self, body: Body, found: list[ir.Statement]) -> bool:
+    def inline(self, body: Body, output: list[ir.Statement]) -> bool:
         """The statements of a body in place of the statement around it."""
-        simplified, goes_on = self.body(body)
-        found += simplified
-        return goes_on
+        simplified, falls_through = self.body(body)
+        output += simplified
+        return falls_through
 
-    def block(self, block: ir.Block, found: list[ir.Statement]) -> bool:
-        body, goes_on = self.body(block.body)
+    def block(self, block: ir.Block, output: list[ir.Statement]) -> bool:
+        body, falls_through = self.body(block.body)
         kept = _without_last_leave(body, block.label)
-        goes_on = goes_on or kept is not body
+        falls_through = falls_through or kept is not body
         if not any(isinstance(s, ir.Leave) and s.label == block.label for s in ir.walk_statements(kept)):
             if kept is not body:
                 self.known.forget(ir.assigned_variables(block.body))
-            found += kept
-            return goes_on
+            output += kept
+            return falls_through
         self.known.forget(ir.assigned_variables(block.body))
-        found.append(replace(block, body=kept))
+        output.append(replace(block, body=kept))
         return True
 
     # ---- loops ------------------------------------------------------------------------------------
 
-    def counted(self, loop: ir.For, found: list[ir.Statement]) -> bool:
+    def counted(self, loop: ir.For, output: list[ir.Statement]) -> bool:
         bound, lower = loop.upper, self.expression(loop.lower)
         loop = replace(loop, lower=lower, upper=self.expression(bound))
         trips = exact_trips(loop)
         first = ir.Assign(variable=loop.variable, value=lower, line=loop.line)
         if trips == 0:
-            return self.statement(first, found)
+            return self.statement(first, output)
         if trips is not None and (trips == 1 or not loop.body):
             last = ir.Assign(variable=loop.variable, value=value_at(loop, trips), line=loop.line)
-            return self.inline((first, *loop.body, last) if trips == 1 else (last,), found)
+            return self.inline((first, *loop.body, last) if trips == 1 else (last,), output)
         self.known.forget(ir.assigned_variables((loop,)))
         # Again: what it equals now may be a variable that the loop changes.
         loop = replace(loop, upper=self.expression(bound))
@@ -316,7 +316,7 @@ class _Forward:
         self.ranges.pop(name, None)
         if trips is not None:
             self.known.assign(name, value_at(loop, trips))
-        found.append(replace(loop, body=body))
+        output.append(replace(loop, body=body))
         return True
 
     def enter_nest(self, loop: ir.For | ir.While) -> None:
@@ -348,25 +348,25 @@ class _Forward:
         last = upper[0] + (0 if inclusive else 1)
         return (last, lower[1]) if last + loop.step >= smallest and last <= lower[1] else None
 
-    def conditional(self, loop: ir.While, found: list[ir.Statement]) -> bool:
+    def conditional(self, loop: ir.While, output: list[ir.Statement]) -> bool:
         if loop.test_first and _is_false(self.expression(loop.condition)):
             return True
         self.known.forget(ir.assigned_variables(loop.body))
         condition = self.expression(loop.condition)
         self.known.open()
         self.enter_nest(loop)
-        body, goes_on = self.body(loop.body)
+        body, falls_through = self.body(loop.body)
         self.leave_nest(loop)
         if not loop.test_first:
             condition = self.expression(loop.condition)
         changes = self.known.close()
-        if not loop.test_first and (not goes_on or _is_false(condition)):
+        if not loop.test_first and (not falls_through or _is_false(condition)):
             # The body runs once: as it was simplified here holds for that one time, too.
-            found += body
-            if goes_on:
+            output += body
+            if falls_through:
                 self.known.go_on(changes)
-            return goes_on
-        found.append(replace(loop, condition=condition, body=body))
+            return falls_through
+        output.append(replace(loop, condition=condition, body=body))
         return not (isinstance(condition, ir.Constant) and condition.value)
 
 
@@ -391,20 +391,18 @@ def _is_false(condition: ir.Expression) -> bool:
     return isinstance(condition, ir.Constant) and not condition.value
 
 
-def _is_shallow_copy(made: ir.Expression, old: ir.Expression) -> bool:
+def _is_shallow_copy(new: ir.Expression, old: ir.Expression) -> bool:
     """Whether an expression is another of the very same operands."""
-    if type(made) is not type(old):
+    if type(new) is not type(old):
         return False
-    match made, old:
+    match new, old:
         case ir.Binary(), ir.Binary():
-            return made.operator == old.operator and made.left is old.left and made.right is old.right
+            return new.operator == old.operator and new.left is old.left and new.right is old.right
         case (ir.Cast(), ir.Cast()) | (ir.Unary(), ir.Unary()):
-            return made.operand is old.operand and made.type == old.type
+            return new.operand is old.operand and new.type == old.type
         case ir.Select(), ir.Select():
             return (
-                made.condition is old.condition
-                and made.if_true is old.if_true
-                and made.if_false is old.if_false
+                new.condition is old.condition and new.if_true is old.if_true and new.if_false is old.if_false
             )
         case _:
             return False

@@ -43,12 +43,12 @@ def obstacle_to_jam(function: ir.Function, loop: str, *, unsafe_math: bool = Fal
     Args:    unsafe_math: floating sums may be reassociated.
     Raises:  NotApplicable: no such loop.
     """
-    found = find_loop(function, loop)
-    if isinstance(found, ir.While):
+    target = find_loop(function, loop)
+    if isinstance(target, ir.While):
         return f"loop {loop} runs while a condition holds"
-    sums = accumulators(with_selected_extremes(found.body))
-    private = private_variables(live_after(function), found) | {found.variable.name}
-    for name in sorted(ir.assigned_variables(found.body) - private):
+    sums = accumulators(with_selected_extremes(target.body))
+    private = private_variables(live_after(function), target) | {target.variable.name}
+    for name in sorted(ir.assigned_variables(target.body) - private):
         if name not in sums:
             return f"{name} has the value of the last iteration after loop {loop}"
         if sums[name].variable.type.floating and not unsafe_math:
@@ -65,14 +65,14 @@ def jam_copies(copies: Sequence[Body]) -> Body:
 
     Args: copies: of the same statements, private variables apart.
     """
-    found: list[ir.Statement] = []
+    statements: list[ir.Statement] = []
     for row in zip(*copies, strict=True):
         first, *others = row
         if isinstance(first, ir.For) and all(_has_header_of(first, o) for o in others):
-            found += _one_loop(first, [o for o in others if isinstance(o, ir.For)])
+            statements += _one_loop(first, [o for o in others if isinstance(o, ir.For)])
         else:
-            found += row
-    return tuple(found)
+            statements += row
+    return tuple(statements)
 
 
 def _has_header_of(loop: ir.For, other: ir.Statement) -> bool:
@@ -111,22 +111,22 @@ def unroll_loop(function: ir.Function, loop: str, factor: int | None, *, jam: bo
     Raises:  NotApplicable: no such loop, all iterations of a loop that has no constant number of them, or
              more than `MAXIMUM_STATEMENTS` statements.
     """
-    found = find_loop(function, loop)
+    target = find_loop(function, loop)
     if factor is not None and factor < 1:
         raise NotApplicable(f"an unroll factor must be at least 1, got {factor}")
     if factor == 1:
         return function
     unroller = replace(_unroller(function), jam=jam)
-    if isinstance(found, ir.While):
+    if isinstance(target, ir.While):
         if factor is None:
             raise NotApplicable(f"loop {loop} runs while a condition holds; a full unroll needs a number")
-        return replace_statement(function, found, (unroller.conditional(found, factor),))
-    trips = exact_trips(found)
+        return replace_statement(function, target, (unroller.conditional(target, factor),))
+    trips = exact_trips(target)
     if trips is not None and (factor is None or factor >= trips):
-        return replace_statement(function, found, unroller.fully(found, Copier(), deeply=False))
+        return replace_statement(function, target, unroller.fully(target, Copier(), deeply=False))
     if factor is None:
         raise NotApplicable(f"the trip count of loop {loop} is not constant")
-    return replace_statement(function, found, unroller.partly(found, factor, trips))
+    return replace_statement(function, target, unroller.partly(target, factor, trips))
 
 
 def unroll_inner(function: ir.Function, loop: str) -> ir.Function:
@@ -136,12 +136,12 @@ def unroll_inner(function: ir.Function, loop: str) -> ir.Function:
     Raises:  NotApplicable: no such loop, or an inner one whose trip count is not constant, by name; or
              more than `MAXIMUM_STATEMENTS` statements.
     """
-    found = find_loop(function, loop)
-    if not loops_inside(found.body):
+    target = find_loop(function, loop)
+    if not loops_inside(target.body):
         return function
     unroller = replace(_unroller(function), context=f"loop {loop} contains loop ")
-    body = unroller.deep_copy(found.body, Copier())
-    return replace_statement(function, found, (replace(found, body=body),))
+    body = unroller.deep_copy(target.body, Copier())
+    return replace_statement(function, target, (replace(target, body=body),))
 
 
 def _unroller(function: ir.Function) -> _Unroller:
@@ -216,19 +216,19 @@ class _Unroller:
 
     def deep_copy(self, body: Body, copier: Copier) -> Body:
         """A copy of a body with every loop inside unrolled."""
-        found: list[ir.Statement] = []
+        statements: list[ir.Statement] = []
         for statement in body:
             if isinstance(statement, ir.While):
                 raise NotApplicable(f"{self.context}{statement.name}, which runs while a condition holds")
             if isinstance(statement, ir.For):
-                found += self.fully(statement, copier, deeply=True)
+                statements += self.fully(statement, copier, deeply=True)
             elif inner := ir.child_bodies(statement):
                 copied = copier.statement(ir.with_bodies(statement, tuple(() for _ in inner)))
                 bodies = tuple(self.deep_copy(b, copier) for b in inner)
-                found.append(ir.with_bodies(copied, bodies))
+                statements.append(ir.with_bodies(copied, bodies))
             else:
-                found.append(copier.statement(statement))
-        return tuple(found)
+                statements.append(copier.statement(statement))
+        return tuple(statements)
 
     # ---- some iterations --------------------------------------------------------------------------
 

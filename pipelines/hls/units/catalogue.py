@@ -363,8 +363,8 @@ def _module_text(module: str) -> str:
 @cache
 def _inner_modules(module: str) -> tuple[str, ...]:
     """Modules that a module instantiates, in order of appearance."""
-    found = re.findall(r"^ *([a-z_]+) #\(\.", _module_text(module), re.MULTILINE)
-    return tuple(dict.fromkeys(found))
+    names = re.findall(r"^ *([a-z_]+) #\(\.", _module_text(module), re.MULTILINE)
+    return tuple(dict.fromkeys(names))
 
 
 def module_texts(units: Iterable[FunctionalUnit]) -> str:

@@ -156,17 +156,17 @@ def narrow_delays(unit: FunctionalUnit, width_bits: int, liberty: str) -> tuple[
     """
     name, width = family(unit)
     measured = _table(liberty)[name]
-    found: list[float] = []
+    narrow_ns: list[float] = []
     for delays in (
         {w: m.input_ns for w, m in measured.items()},
         {w: m.stage_ns for w, m in measured.items()},
     ):
         known = {w: delay for w, delay in sorted(delays.items()) if delay > 0} or {width: 0.0}
-        found.append(_interpolated(known, min(width, width_bits)))
+        narrow_ns.append(_interpolated(known, min(width, width_bits)))
     whole = unit_timing(unit, liberty)
     if unit.module == "integer_multiply":
-        found[0] *= NARROW_PRODUCT
-    return min(found[0], whole.input_ns), min(found[1], whole.stage_ns)
+        narrow_ns[0] *= NARROW_PRODUCT
+    return min(narrow_ns[0], whole.input_ns), min(narrow_ns[1], whole.stage_ns)
 
 
 def _interpolated(delays: Mapping[int, float], width_bits: int) -> float:
