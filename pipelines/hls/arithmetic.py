@@ -177,7 +177,7 @@ def _bits_of_integer(number: int, kind: ScalarType) -> int:
 
 
 def make_cast(operand: Expression, kind: ScalarType) -> Expression:
-    """The value converted to a type as C converts it; nothing when it already has it."""
+    """The value converted to a type as C converts it; the value itself when it already has the type."""
     if type_of(operand) == kind:
         return operand
     if isinstance(operand, Constant):
@@ -239,7 +239,7 @@ def equals(index: ir.Expression, number: int) -> ir.Expression:
 
 
 def both(first: ir.Expression, second: ir.Expression | None) -> ir.Expression:
-    """A predicate that holds when two do; None holds always."""
+    """The conjunction of two predicates; None stands for one that always holds."""
     if second is None:
         return first
     return make_binary("and", truth_value(first), truth_value(second))
@@ -251,14 +251,14 @@ def is_power_of_two(number: int) -> bool:
 
 
 def quotient(index: ir.Expression, divisor: int) -> ir.Expression:
-    """An INT32 index that is not negative divided by a constant; by a shift when that does it."""
+    """A non-negative INT32 index divided by a constant; a shift when the constant is a power of two."""
     if is_power_of_two(divisor):
         return make_binary("shr", index, ir.Constant(value=divisor.bit_length() - 1))
     return make_binary("div", index, ir.Constant(value=divisor))
 
 
 def remainder(index: ir.Expression, divisor: int) -> ir.Expression:
-    """An INT32 index that is not negative modulo a constant; by a mask when that does it."""
+    """A non-negative INT32 index modulo a constant; a mask when the constant is a power of two."""
     if divisor == 1:
         return ir.Constant(value=0)
     if is_power_of_two(divisor):
@@ -267,11 +267,11 @@ def remainder(index: ir.Expression, divisor: int) -> ir.Expression:
 
 
 def choose(index: ir.Expression, choices: Sequence[tuple[int, ir.Expression]]) -> ir.Expression:
-    """The value whose number the index is, by a balanced tree.
+    """Select a value by its number, the index, through a balanced tree.
 
     Args:    index: INT32; choices: (number, value) in increasing order of number, at least one.
-    Returns: anything among the values when the index is none of the numbers. A node tests one bit of the
-             index where that tells its halves apart, and compares otherwise.
+    Returns: the selected value, any of them when the index is none of the numbers. A node tests one bit of
+             the index where that separates its halves, and compares otherwise.
     """
     if len(choices) == 1:
         return choices[0][1]
@@ -287,7 +287,7 @@ def choose(index: ir.Expression, choices: Sequence[tuple[int, ir.Expression]]) -
 
 
 def _split(choices: Sequence[tuple[int, ir.Expression]]) -> int:
-    """Where the highest bit in which the numbers differ changes, unless that is far from the middle."""
+    """Position where the highest differing bit of the numbers changes, unless it is far from the middle."""
     first, last = choices[0][0], choices[-1][0]
     bit = 1 << ((first ^ last).bit_length() - 1)
     middle = sum(1 for n, _ in choices if not n & bit)

@@ -16,7 +16,7 @@ from pipelines.interface import INT32, ScalarType
 
 MEMORY_OPCODES = ("load", "store")
 UNIT_OPCODES = ("mul", "div", "rem")
-"""Operations done by functional units that are shared between states."""
+"""Operations on functional units that states share."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,18 +28,18 @@ class Operation:
         opcode: `const`, `read`, `write`, `load`, `store`, `select`, `neg`, `not`, `abs`, `sqrt`, `cast` (to
             `type`, by value), `bits` (to `type`, the bits stay), `divc` (integer division by a constant), or
             a binary operator of the IR.
-        operands: indices of the operations whose values it takes. load: the address;
-            store: address, value; write: value; select: condition, if true, if false.
-        predicate: index of the value that must not be zero for a load or store to happen.
+        operands: indices of the operations whose values it uses. load: the address; store: address, value;
+            write: value; select: condition, if true, if false.
+        predicate: index of the value that enables a load or store when it is not zero.
         type: type of the value; None for store and write. Before narrowing it is the C type and a
             comparison is an INT32; after narrowing an integer type is the smallest that holds every value
-            the operation can give, so that the value as a number is the same; where nothing uses more than
-            some low bits, it is an unsigned type of those.
+            the operation can give, so that the number stays the same; where only some low bits are used, it
+            is an unsigned type of that many bits.
         symbol: the variable of read and write, the array of load and store.
         value: the constant of const (bits when floating), the divisor of divc.
         subscripts: for load and store, the index value of each dimension.
-        cut_from: the type that holds the value as a number, when `type` holds only those of its low bits
-            that are used; subscripts are numbers.
+        cut_from: the type that holds the whole number, when `type` holds only the low bits that are used;
+            subscripts are whole numbers.
         line: line in the C source.
     """
 
@@ -67,14 +67,14 @@ class Operation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Jump:
-    """Go on with another block."""
+    """Continue with another block."""
 
     target: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Branch:
-    """Go on with one of two blocks, by a value of this block."""
+    """Continue with one of two blocks, chosen by a value of this block."""
 
     condition: int
     if_true: int
@@ -166,8 +166,8 @@ class BlockBuilder:
     """A block that is being filled.
 
     Attributes:
-        known: index of the operation that does the same; values: of variables in this block so far;
-        written: variable, value and line of the last assignment to each.
+        known: index of the operation by what it computes; values: of variables in this block so far; written:
+            variable, value and line of the last assignment per variable.
     """
 
     index: int
@@ -186,7 +186,7 @@ class BlockBuilder:
     nest: tuple[NestLevel, ...] = ()
 
     def fall_through(self, after: BlockBuilder) -> None:
-        """Go on with another block unless control already went elsewhere."""
+        """Continue with another block unless this one already has a terminator."""
         if self.terminator is None:
             self.terminator = Jump(target=after.index)
 
@@ -202,7 +202,7 @@ class BlockBuilder:
         value: int | None = None,
         subscripts: tuple[int, ...] = (),
     ) -> int:
-        """Append an operation, or find the equal one that is already there."""
+        """Append an operation, or return the equal one that the block already has."""
         name = symbol.name if symbol is not None else ""
         epoch = self.memory_epoch.get(name, 0)
         identity = (opcode, operands, kind, predicate, name, value, epoch)
@@ -232,7 +232,7 @@ class BlockBuilder:
         return self.operations[index].type or INT32
 
     def constant(self, index: int) -> int | None:
-        """The number of a constant integer value, None of any other value."""
+        """The number of a constant integer value, None for any other value."""
         operation = self.operations[index]
         return operation.value if operation.opcode == "const" and not self.type(index).floating else None
 
@@ -241,7 +241,7 @@ class BlockBuilder:
         return self.add("const", (), kind, line, value=value)
 
     def binary(self, opcode: str, left: int, right: int, line: int) -> int:
-        """A binary operator; integers are folded where operands are constant or do not change the other."""
+        """A binary operator; integers are folded for constant operands and identity elements."""
         kind = self.type(left)
         result = INT32 if opcode in COMPARISONS else kind
         if kind.floating:
@@ -283,7 +283,7 @@ class BlockBuilder:
         return self.add("cast", (operand,), kind, line)
 
     def select(self, condition: int, if_true: int, if_false: int, line: int) -> int:
-        """One of two values of a type."""
+        """A selection between two values of one type."""
         value = self.constant(condition)
         if value is not None:
             return if_true if value else if_false
@@ -305,7 +305,7 @@ class BlockBuilder:
         return self.binary("sub", left, product, line)
 
     def _by_power_of_two(self, opcode: str, left: int, divisor: int, line: int) -> int:
-        """C rounds toward zero: 2^k - 1 is added to a negative dividend before its low bits go."""
+        """C rounds toward zero: 2^k - 1 is added to a negative dividend before its low bits are dropped."""
         kind, shift = self.type(left), abs(divisor).bit_length() - 1
         mask = self.number(wrap((1 << shift) - 1, kind), kind, line)
         bias = self.number(0, kind, line)
@@ -321,7 +321,7 @@ class BlockBuilder:
     # ---- the result -------------------------------------------------------------------------------
 
     def finish(self) -> Block:
-        """The block, with a write of each variable it gave a value."""
+        """The finished block, with a write of each variable that it assigned."""
         for variable, value, line in self.written.values():
             self.add("write", (value,), None, line, symbol=variable)
         assert self.terminator is not None

@@ -45,8 +45,8 @@ class HlsOptions:
         directives: on loops, added to those in the source; the same kind on the same loop replaces it.
         clock_period_ns: period the schedule is made for.
         liberty: name of the cell library the design is for; see `operators.delay_library`.
-        transforms: what transformations may do, floating reassociation for example.
-        unit_limits: at most so many functional units of a type, as (type, number).
+        transforms: permissions of the transformations, such as floating reassociation.
+        unit_limits: largest number of functional units per type, as (type, number).
     """
 
     memory_read_delay_cycles: int = 2
@@ -68,7 +68,7 @@ class HlsOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledDesign:
-    """Verilog and everything that is known about it before logic synthesis.
+    """Verilog, and every figure that is known before logic synthesis.
 
     Attributes:
         verilog: text; module: name of its top module.
@@ -121,7 +121,7 @@ def _merge(function: ir.Function, directives: Sequence[ir.Directive], file: str)
 
 
 def _place(directive: ir.Directive) -> tuple[str, str, str, int | None]:
-    """What two directives of one kind cannot both say something about."""
+    """The subject of a directive: two directives with one subject exclude each other."""
     return directive.kind, directive.loop, directive.variable, directive.dimension
 
 
@@ -150,7 +150,7 @@ def _schedule(graph: Cdfg, model: TimingModel) -> tuple[BlockSchedule, ...]:
 def _pipeline_decisions(
     pipelines: Mapping[str, ir.Directive], graph: Cdfg, schedules: Sequence[BlockSchedule]
 ) -> list[Decision]:
-    """What became of every loop to be pipelined that is still one; an epilogue of one iteration is not."""
+    """Decisions on the pipelines of loops that still exist; an epilogue of one iteration is no loop."""
     bounds = {s.graph.block.loop: s.bound for s in schedules if s.interval_cycles is not None}
     loops = {block.loop for block in graph.blocks if block.index in block.successors}
     return [
@@ -179,7 +179,7 @@ def banks_of(graph: Cdfg, interface: Interface) -> tuple[Bank, ...]:
 
 
 def _unknown_pragmas(function: ir.Function) -> list[DirectiveOutcome]:
-    """An outcome for every pragma that is no directive of this engine; scop markers are comments."""
+    """One outcome per pragma that this engine does not know; scop markers are comments."""
     return [
         DirectiveOutcome(
             directive=canonical_json({"kind": "pragma", "line": line, "text": text}),

@@ -1,9 +1,9 @@
 """Memory dependences inside a block and between iterations of a loop block.
 
-Subscripts are in bounds (anything else is undefined in C), so dimensions are compared one by one. Accesses
-whose subscripts differ by constants are decided by arithmetic; what that leaves open (nests, predicates,
-subscripts that differ in more than a constant) by integer sets; what is not affine by ranges, and else it
-is assumed to meet in the next iteration. Arrays never overlap.
+Subscripts are in bounds (anything else is undefined in C), so dimensions are compared one by one. Arithmetic
+decides accesses whose subscripts differ by constants. Integer sets decide what this leaves open: nests,
+predicates, subscripts that differ in more than a constant. Ranges decide subscripts that are not affine;
+otherwise the accesses are assumed to meet in the next iteration. Arrays never overlap.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from pipelines.hls.polyhedra import question, smallest
 from pipelines.hls.subscripts import BlockForms, wrapped
 
 QUESTION_LIMIT = 100_000
-"""Characters of the questions asked of isl about one block (a simple one has 300 and takes half a
-millisecond); after that the answers are the conservative ones."""
+"""Characters of isl questions per block; beyond them the conservative answers are used. A simple question has
+300 characters and takes half a millisecond."""
 
 
 PREDICATED_PAIRS = 10_000
-"""Pairs of accesses of one array up to which predicates are looked at."""
+"""Pairs of accesses per array up to which predicates are considered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +48,7 @@ class _Access:
     Attributes:
         shape, constants: terms and constant of each subscript, modulo 2^32.
         strides: change of each subscript from one iteration to the next, None when it is no constant.
-        regular: nothing but arithmetic on constants is needed between it and others of its shape.
+        regular: arithmetic on constants decides between it and others of its shape.
     """
 
     operation: Operation
@@ -76,7 +76,7 @@ def _access(operation: Operation, forms: BlockForms) -> _Access:
 
 
 def _meets(first: tuple[int, ...], second: tuple[int, ...], strides: Sequence[int]) -> int | None:
-    """Iterations after which `second` is where `first` was: 0 or more, -1 for always, None for never."""
+    """Iterations after which `second` touches what `first` did: 0 or more, -1 for always, None for never."""
     common = -1
     for left, right, stride in zip(first, second, strides, strict=True):
         difference = wrapped(left - right)
@@ -95,7 +95,7 @@ def _meets(first: tuple[int, ...], second: tuple[int, ...], strides: Sequence[in
 
 @dataclass(slots=True)
 class AccessPairs:
-    """Answers for pairs of accesses of one block, each worked out once."""
+    """Answers for pairs of accesses of one block, each computed once."""
 
     block: Block
     forms: BlockForms = field(init=False)
@@ -161,7 +161,7 @@ class AccessPairs:
         return None if exact is None else max(least, exact)
 
     def _quick(self, first: _Access, second: _Access, *, later: bool) -> int | None:
-        """The distance by arithmetic on each subscript; too small at worst."""
+        """A lower bound of the distance, by arithmetic on each subscript."""
         least = 1 if later else 0
         exact: set[int] = set()
         for position in range(len(first.shape)):
@@ -172,7 +172,7 @@ class AccessPairs:
         return None if len(exact) > 1 else max([least, *exact])
 
     def _subscript(self, first: _Access, second: _Access, position: int, *, later: bool) -> int | None:
-        """Distance at which one subscript meets; 0 when it is not known, None when it never does."""
+        """Distance at which one subscript is equal; 0 when unknown, None when it never is."""
         indices = first.operation.subscripts[position], second.operation.subscripts[position]
         stride = first.strides[position]
         if first.shape[position] == second.shape[position]:
@@ -198,7 +198,7 @@ class AccessPairs:
         return difference.constant % divisor == 0 if divisor else difference.constant == 0
 
     def _worth_asking(self, first: _Access, second: _Access, *, later: bool) -> bool:
-        """Whether integer sets may know more than arithmetic on each subscript does."""
+        """Whether integer sets may give a better answer than arithmetic on each subscript."""
         if first.operation.predicate is not None or second.operation.predicate is not None:
             return True
         if later and self.block.nest:
@@ -208,7 +208,7 @@ class AccessPairs:
         return not self._unbound(first, second)
 
     def _unbound(self, first: _Access, second: _Access) -> bool:
-        """Whether every subscript that differs holds a value that may be anything."""
+        """Whether every differing subscript contains a value that may be anything."""
         return all(
             left == right
             or any(
@@ -225,8 +225,8 @@ class AccessPairs:
 class _Run:
     """Accesses that meet one another within an iteration, in program order.
 
-    An ordering that others imply is left out: only `head` (up to the first store) can be reached from
-    before, only `tail` (from the last store) reaches further.
+    Implied orderings are left out: earlier accesses order only `head` (up to the first store), and only
+    `tail` (from the last store) orders later ones.
     """
 
     members: tuple[_Access, ...]
@@ -267,7 +267,7 @@ def _dependence(source: _Access, target: _Access, distance: int) -> Dependence:
 
 
 def _line(access: _Access) -> tuple[tuple[int, ...], int]:
-    """The elements a regular access visits, and where on them it is: larger is earlier by one iteration."""
+    """The elements that a regular access visits, and its position: larger is earlier by one iteration."""
     for constant, stride in zip(access.constants, access.strides, strict=True):
         if stride:
             position = constant // stride
@@ -319,7 +319,7 @@ def _pair_dependences(
 
 
 def _simplified(accesses: Sequence[_Access]) -> Sequence[_Access]:
-    """Accesses of one array; when there are very many, as if each happened whatever its predicate."""
+    """Accesses of one array; predicates are dropped when there are very many."""
     if len(accesses) * sum(a.stores for a in accesses) <= PREDICATED_PAIRS:
         return accesses
     return [

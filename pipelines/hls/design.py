@@ -1,4 +1,4 @@
-"""A scheduled and bound design: what the Verilog writer, the reports and the features read."""
+"""A scheduled and bound design, which the Verilog writer, the reports and the features read."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ScheduledDesign:
     """A graph with a schedule for every block and a unit for every operation that needs one.
 
     Attributes:
-        units: shared functional units; combinational ones, which are not shared, are not among them.
+        units: shared functional units; combinational units are not shared and not listed.
     """
 
     graph: Cdfg
@@ -62,8 +62,7 @@ class _Pool:
     first_free: Counter[int] = field(default_factory=Counter[int])
 
     def bind(self, use: UnitUse, unit: FunctionalUnit, slots: list[int], number: int | None) -> None:
-        """Put a use on a unit, the first that is free in all its slots when no number is given; widen that
-        unit if need be."""
+        """Bind a use to the unit of a number, by default the first one that is free in all its slots."""
         number = self.free_number(slots) if number is None else number
         while number >= len(self.uses):
             self.units.append(unit)
@@ -93,12 +92,12 @@ def _width(unit: FunctionalUnit) -> int:
 
 
 def bind_units(schedules: tuple[BlockSchedule, ...]) -> tuple[BoundUnit, ...]:
-    """Share functional units between operations that never occupy one in the same cycle.
+    """Share functional units between operations that never occupy the same unit in the same cycle.
 
-    Only one block runs at a time, so blocks share all units; inside a block two operations clash when the
-    cycles in which they occupy a unit meet (modulo the interval when pipelined). Wide operations choose
-    first, so that the wide ones of different cycles meet on one unit; those that occupy a unit for several
-    cycles choose in order of time, which takes the fewest units (left-edge algorithm).
+    Only one block runs at a time, so blocks share all units; inside a block two operations conflict when
+    their busy cycles overlap (modulo the interval when pipelined). Wide operations choose first, so that wide
+    operations of different cycles share one unit; operations with several busy cycles choose in order of
+    time, which needs the fewest units (left-edge algorithm).
     """
     pools: dict[str, _Pool] = {}
     for block_index, schedule in enumerate(schedules):
@@ -148,7 +147,7 @@ def condition_of(block: Block) -> int | None:
 
 
 Places = dict[tuple[str, str], list[tuple[int, Operation]]]
-"""(block, operation) of everything that touches an array or a variable, by (opcode, name)."""
+"""(block, operation) of every access to an array or a variable, by (opcode, name)."""
 
 
 def symbol_places(design: ScheduledDesign) -> Places:

@@ -1,10 +1,11 @@
-"""Difference constraints of a loop block: what every modulo schedule must keep, as a graph.
+"""Difference constraints of a loop block, as a graph, and the recurrence that bounds its interval.
 
 A constraint reads s[target] - s[source] >= latency - distance * interval. The node after the last operation
-stands for the first cycle of an iteration: what it must not follow has a deadline.
+stands for the first cycle of an iteration; an operation that must precede it has a deadline.
 
 Source: Cong and Zhang 2006, "An efficient and versatile scheduling algorithm based on SDC formulation",
-section 3 (chaining as difference constraints).
+section 3 (chaining as difference constraints). Rau 1994, "Iterative modulo scheduling" (RecMII as the largest
+ratio of latency to distance over all cycles).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pipelines.hls.operators import TimingModel
 from pipelines.hls.schedule import BlockGraph, closing_values, forwardable
 
 ITERATIONS_CROSSED = 2
-"""Iterations a combinational path is followed through by way of forwarded variables."""
+"""Iterations through which a combinational path is followed along forwarded variables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class Constraint:
 
 @dataclass(slots=True)
 class _Chains:
-    """Combinational paths of a block, through variables that are read as they are written too.
+    """Combinational paths of a block, forwarded variables included.
 
     Attributes:
         following: for each operation (user of its value, iterations later).
@@ -58,12 +59,12 @@ class _Chains:
             self.tails = self._longer_tails(self.tails)
 
     def value_ns(self, index: int) -> float:
-        """When an operation that nothing is chained to has its value, within its cycle."""
+        """When an operation's value settles within its cycle if nothing is chained before it."""
         timing = self.graph.timings[index]
         return timing.output_ns if timing.latency_cycles else timing.delay_ns
 
     def _longer_tails(self, before: Sequence[float]) -> list[float]:
-        """Tails within an iteration, going on with those of `before` in the next one."""
+        """Tails within an iteration, continued by those of `before` in the next one."""
         tails = [0.0] * len(before)
         for index in reversed(range(len(before))):
             beyond = 0.0
@@ -81,7 +82,7 @@ class _Chains:
                 yield from self._too_long_from(start)
 
     def _too_long_from(self, start: int) -> Iterator[Constraint]:
-        """Constraints on what cannot settle in the cycle in which the value of `start` is made."""
+        """Constraints on operations that cannot settle in the cycle in which `start` settles."""
         latency = self.graph.timings[start].latency_cycles
         reached = {(0, start): self.value_ns(start)}
         queue = [(0, start)]
@@ -100,7 +101,7 @@ class _Chains:
 
 @dataclass(slots=True)
 class ConstraintGraph:
-    """The constraints of a block, ready to be asked about any interval.
+    """The constraints of a block, for any interval.
 
     Attributes:
         count: operations; node `count` is the start of the iteration, at cycle 0.
@@ -125,7 +126,7 @@ class ConstraintGraph:
             self.incoming[c.target].append((c.source, c.latency, c.distance))
 
     def horizon(self, interval: int, fixed: int) -> int:
-        """A cycle that no least solution reaches: every path takes each constraint once at most."""
+        """A cycle that no least solution reaches, because every path uses each constraint at most once."""
         return self.total_latency + interval * (fixed + 2)
 
     def earliest(
@@ -203,17 +204,17 @@ class ConstraintGraph:
 
 @dataclass(slots=True)
 class Budget:
-    """Work that a search may still do; counted, so that results are the same on every machine."""
+    """Remaining work of a search, counted so that results are the same on every machine."""
 
     left: int
 
     def spend(self, amount: int) -> None:
-        """Take some of it."""
+        """Subtract some work."""
         self.left -= amount
 
     @property
     def exhausted(self) -> bool:
-        """Nothing is left."""
+        """Whether no work is left."""
         return self.left < 0
 
 
@@ -233,7 +234,7 @@ def constraint_graph(graph: BlockGraph, model: TimingModel) -> ConstraintGraph:
 
     for e in graph.edges:
         add(Constraint(e.source, e.target, e.latency_cycles, e.distance))
-    # The next iteration may start only when this one knows that it does.
+    # The next iteration may start only after this one has computed the loop's condition.
     for condition in closing_values(graph.block):
         add(Constraint(condition, count, graph.timings[condition].latency_cycles + 1, 1))
     for c in _chain_constraints(graph, model.budget_ns):
@@ -244,7 +245,7 @@ def constraint_graph(graph: BlockGraph, model: TimingModel) -> ConstraintGraph:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recurrence:
-    """RecMII and where it comes from.
+    """RecMII and the cycle that sets it.
 
     Attributes:
         interval: smallest interval at which the dependences alone can be met; None when there is none.
@@ -312,7 +313,7 @@ def _path_to_start(parents: Sequence[int], count: int) -> list[int]:
     while node != -1 and node not in path:
         path.append(node)
         node = parents[node]
-    if node != -1:  # a cycle of its own feeds the path
+    if node != -1:  # a separate cycle feeds the path
         path = path[path.index(node) :]
     return path[::-1]
 
@@ -331,7 +332,7 @@ def _cycle_of_parents(parents: Sequence[int], changed: set[int]) -> list[int]:
 
 
 def describe_recurrence(graph: BlockGraph, recurrence: Recurrence) -> str:
-    """What the critical cycle runs through: variables, arrays and lines; empty when nothing does."""
+    """Variables, arrays and lines on the critical cycle; empty when there is no cycle."""
     operations = [graph.operations[i] for i in recurrence.cycle if i < len(graph.operations)]
     if not operations:
         return ""

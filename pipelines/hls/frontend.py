@@ -37,7 +37,7 @@ class Program:
 
 
 def make_program(session: Session, scope: FileScope) -> Program:
-    """Readers of a program, each with those it needs."""
+    """Connect the readers of a program."""
     hooks = Hooks()
     places = Places(session=session)
 
@@ -157,7 +157,7 @@ def _top_frame(session: Session, definition: c_ast.FuncDef, top: str) -> Frame:
 
 
 def _result(program: Program, definition: c_ast.FuncDef) -> ir.Variable | None:
-    """The variable that has the function's value, None for void."""
+    """The variable that holds the function's result, None for void."""
     kind = program.objects.result_type(definition)
     if kind is None:
         return None
@@ -168,7 +168,7 @@ def _result(program: Program, definition: c_ast.FuncDef) -> ir.Variable | None:
 
 
 def interface_of(function: ir.Function) -> Interface:
-    """Arguments in order, with what the function reads and writes, and the type of the result."""
+    """Arguments in order, with their directions, and the type of the result."""
     read = {e.array.name for e in ir.all_expressions(function.body) if isinstance(e, ir.Load)}
     written = ir.stored_arrays(function.body)
     arguments = tuple(

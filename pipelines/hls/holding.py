@@ -1,9 +1,9 @@
-"""Where a value is when something uses it later than it is made.
+"""Registers that hold a value for uses after the cycle that computes it.
 
-A value is on its own net in the cycle it is made in. Later it is in the register of a variable that it was
-written to, if there is one, else in registers of its own: one in a plain block; in a pipelined one a chain
-with a register for each interval it lives. A conversion to fewer bits is its operand's low bits and holds
-nothing itself.
+A value is on its own net in the cycle that computes it. Later it is in the register of a variable that it was
+written to, or else in registers of its own: one in a plain block, in a pipelined one a chain with one
+register per interval of its lifetime. A conversion to fewer bits is its operand's low bits and needs no
+register.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class HeldValue:
     """A value that is kept in registers of its own.
 
     Attributes:
-        ready: cycle in which it is made; registers: length of its chain; width_bits: low bits that are kept.
+        ready: cycle that computes it; registers: length of its chain; width_bits: low bits that are kept.
     """
 
     operation: int
@@ -38,7 +38,7 @@ class Holding:
     Attributes:
         live: operations whose value hardware needs.
         held: values in registers of their own, by operation.
-        in_variable: (variable, cycle of its write) of values that a variable's register has afterwards.
+        in_variable: (variable, cycle of its write) of values that a variable's register holds.
     """
 
     live: frozenset[int]
@@ -55,7 +55,7 @@ def is_low_part(operation: Operation, block: Block) -> bool:
 
 
 def base_of(block: Block, index: int) -> int:
-    """The operation whose net has a value in its low bits."""
+    """The operation whose net carries a value in its low bits."""
     while is_low_part(block.operations[index], block):
         index = block.operations[index].operands[0]
     return index
@@ -63,7 +63,7 @@ def base_of(block: Block, index: int) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Use:
-    """A value is used in a cycle, some low bits of it."""
+    """A use of some low bits of a value in a cycle."""
 
     value: int
     cycle: int
@@ -136,7 +136,7 @@ def write_starts(schedule: BlockSchedule) -> dict[str, int]:
 
 
 def _still_in_variable(use: _Use, block: Block, writes: Mapping[str, int]) -> bool:
-    """Whether a variable that was read still has the value; for blocks that are not pipelined."""
+    """Whether the register of a variable that was read still holds the value, in a plain block."""
     operation = block.operations[use.value]
     return operation.opcode == "read" and use.cycle <= writes.get(operation.name, use.cycle)
 
@@ -144,7 +144,7 @@ def _still_in_variable(use: _Use, block: Block, writes: Mapping[str, int]) -> bo
 def _written_values(
     schedule: BlockSchedule, late: list[_Use], variable_types: Mapping[str, ScalarType]
 ) -> dict[int, tuple[str, int]]:
-    """For each value the variable whose register can be used after its write: the first one written."""
+    """Per value, the first written variable whose register can be used afterwards."""
     block = schedule.graph.block
     bits: dict[int, int] = {}
     for use in late:

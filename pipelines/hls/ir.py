@@ -2,10 +2,10 @@
 
 Values are of a `ScalarType`: two's-complement integers whose arithmetic wraps, or IEEE-754 numbers rounded
 to nearest even. Every conversion is a `Cast`: both operands of an operator have one type, an assigned value
-the type of its variable, a stored value the type of its array. Memory is a set of arrays that do not
-overlap. A loop is either counted (`For`, the loop variable is changed by the loop alone and the bound does
-not change inside) or conditional (`While`). `break`, `continue`, `goto` to the end of a block and an early
-`return` are one thing: `Leave` a labelled `Block`.
+the type of its variable, a stored value the type of its array. Memory is a set of arrays that do not overlap.
+A loop is either counted (`For`: only the loop changes its variable, and nothing inside changes the bound) or
+conditional (`While`). `break`, `continue`, `goto` to the end of a block and an early `return` all become
+`Leave` of a labelled `Block`.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Read:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Load:
-    """An array element, one index expression a dimension.
+    """An array element, one index expression per dimension.
 
     `predicate`: the element is fetched only when it is not zero; otherwise the value is undefined and
     must not be used.
@@ -126,7 +126,7 @@ class Binary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Select:
-    """`condition` not zero: `if_true`, else `if_false`; both are evaluated."""
+    """`if_true` when `condition` is not zero, else `if_false`; both are evaluated."""
 
     condition: Expression
     if_true: Expression
@@ -177,7 +177,7 @@ BINARY_OPERATORS = ARITHMETIC + BITWISE + COMPARISONS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assign:
-    """Give a variable a value."""
+    """Assignment of a value to a variable."""
 
     variable: Variable
     value: Expression
@@ -186,7 +186,7 @@ class Assign:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Store:
-    """Give an array element a value, when `predicate` is None or not zero."""
+    """Store of a value to an array element, when `predicate` is None or not zero."""
 
     array: Array
     indices: tuple[Expression, ...]
@@ -220,7 +220,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leave:
-    """Go on after the block of that label, which is around this statement."""
+    """Continue after the enclosing block of that label."""
 
     label: str
     line: int
@@ -228,13 +228,13 @@ class Leave:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loop:
-    """What counted and conditional loops share.
+    """Fields that counted and conditional loops share.
 
     Attributes:
         name: what directives call the loop; its C label, or L0, L1, … in source order.
         directives: canonical directives written in the source on this loop.
         nest: for a loop made by flattening, the counted loops it stands for, outermost first; their
-            variables step like an odometer, once an iteration.
+            variables step like an odometer, once per iteration.
     """
 
     name: str
@@ -323,15 +323,14 @@ class Directive:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Function:
-    """A whole program: its top function, everything it calls inlined.
+    """A whole program: its top function with everything it calls inlined.
 
     Attributes:
         parameters: as written in C; arrays of a partition are not among them.
         arrays: every array, external ones, banks and local ones.
         directives: those in the source that belong to no loop.
         ignored_pragmas: (text, line) of pragmas that are not directives.
-        banks: for each external array of `arrays` the elements it holds; those of unpartitioned arguments
-            are not listed.
+        banks: elements of each external array of `arrays`; unpartitioned arguments are not listed.
     """
 
     name: str
@@ -491,7 +490,7 @@ def map_statements(
 
 
 def all_names(function: Function) -> frozenset[str]:
-    """Names of every variable, array and block label, so that a pass can invent new ones."""
+    """Names of every variable, array and block label, so that a pass can choose new ones."""
     names = {p.name for p in function.parameters} | {a.name for a in function.arrays}
     names |= assigned_variables(function.body)
     for expression in all_expressions(function.body):

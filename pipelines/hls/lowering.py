@@ -20,7 +20,7 @@ from pipelines.interface import INT32, ScalarType
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Filling:
-    """What fills one array."""
+    """Statements that fill one array."""
 
     statements: tuple[ir.Statement, ...]
     loop: str
@@ -28,7 +28,7 @@ class _Filling:
 
 
 def store_initial_values(function: ir.Function) -> tuple[ir.Function, tuple[str, ...]]:
-    """Give arrays that are stored to their initial values by loops.
+    """Replace the initial values of stored arrays by loops that store them.
 
     Returns: the function, and the names of the new innermost loops.
     """
@@ -95,7 +95,7 @@ def _fill(array: ir.Array, names: set[str]) -> _Filling:
 
 
 def _with_arrays(body: tuple[ir.Statement, ...], arrays: dict[str, ir.Array]) -> tuple[ir.Statement, ...]:
-    """The body with loads and stores of the arrays as they are now."""
+    """The body with its loads and stores referring to the new arrays."""
 
     def present(part: ir.Expression) -> ir.Expression:
         if isinstance(part, ir.Load) and part.array.name in arrays:
@@ -141,7 +141,7 @@ class _Lowering:
     # ---- statements -------------------------------------------------------------------------------
 
     def lower_body(self, body: tuple[ir.Statement, ...], block: BlockBuilder) -> BlockBuilder:
-        """Lower statements into a block; returns the block where control goes on."""
+        """Lower statements into a block; returns the block where control continues."""
         for statement in body:
             match statement:
                 case ir.Assign():
@@ -222,7 +222,7 @@ class _Lowering:
         trips = loop.trip_count
         comparison = loop.comparison
         if comparison == "ne" and trips is not None:
-            comparison = "lt" if loop.step > 0 else "gt"  # the bound is met exactly; this says it is one
+            comparison = "lt" if loop.step > 0 else "gt"  # the bound is met exactly; an order shows it
         again = make_binary(comparison, read, upper)
         if trips == 0:
             return block
@@ -231,7 +231,7 @@ class _Lowering:
         )
 
     def settled_bound(self, loop: ir.For, block: BlockBuilder) -> ir.Expression:
-        """The bound, computed once before the loop when that is more than looking at a variable."""
+        """The bound, computed once before the loop unless it is a constant or a variable."""
         if isinstance(loop.upper, ir.Constant | ir.Read):
             return loop.upper
         bound = ir.Variable(name=self.fresh_name(f"{loop.variable.name}_end"), type=ir.type_of(loop.upper))
@@ -284,7 +284,7 @@ class _Lowering:
     # ---- expressions ------------------------------------------------------------------------------
 
     def value(self, block: BlockBuilder, expression: ir.Expression, line: int) -> int:
-        """Index of the operation that computes an expression; parts before the whole, each object once."""
+        """Index of the operation that computes an expression; operands first, each object once."""
         done: dict[int, int] = {}
         stack = [expression]
         while stack:
@@ -346,7 +346,7 @@ class _Lowering:
         )
 
     def table_value(self, block: BlockBuilder, array: ir.Array, address: int) -> int | None:
-        """An element of a table of constants whose place is known; zero where no value was given."""
+        """An element of a table of constants at a constant position; zero past the initial values."""
         place = block.constant(address)
         if place is None or array.initial is None or array.name in self.stored:
             return None

@@ -1,11 +1,14 @@
-"""Modulo scheduling of a loop block: the smallest initiation interval there is, or that is found.
+"""Modulo scheduling of a loop block with the smallest initiation interval that the searches find.
 
 For an interval II every operation gets a start cycle s >= 0 with s_j + d II >= s_i + l for every dependence
-(latency l, distance d), at most as many operations of a port or unit in each residue modulo II as there are,
-and no combinational path longer than the clock allows. Small blocks are searched completely, then by integer
-programming, each within a budget that is a count; what these leave open, and large blocks, by a heuristic.
+(latency l, distance d), each residue modulo II has at most as many operations per resource as there are
+instances, and no combinational path is longer than the clock allows. Small blocks are searched exactly, then
+by integer programming, each within a counted budget; a heuristic schedules the rest and large blocks.
+Operations that share no port or unit then move so that values wait less in registers.
 
-Source: Rau 1994, "Iterative modulo scheduling", section 2 (bounds ResMII and RecMII).
+Source: Rau 1994, "Iterative modulo scheduling", section 2 (bounds ResMII and RecMII). Cong and Zhang 2006,
+         "An efficient and versatile scheduling algorithm based on SDC formulation" (the constraint matrix of
+         differences is totally unimodular, so a vertex of the linear program is integral).
 """
 
 from __future__ import annotations
@@ -37,13 +40,13 @@ START_WEIGHT = 0.05
 """Cost of starting a cycle later, relative to one value that waits a cycle longer."""
 
 SLACK_CYCLES = 64
-"""How much later than in the schedule given an operation may start."""
+"""Cycles by which an operation may start later than in the original schedule."""
 
 
 def shorten_lifetimes(
     graph: BlockGraph, constraints: ConstraintGraph, interval: int, starts: Sequence[int]
 ) -> tuple[int, ...]:
-    """Move operations that share nothing so that values wait less.
+    """Move operations that share no resource so that values wait less in registers.
 
     Args:    starts: a valid schedule, (count + 1,) with the start of the iteration last.
     Returns: (count,) a valid schedule.
@@ -55,7 +58,7 @@ def shorten_lifetimes(
 
 
 def keeps(constraints: ConstraintGraph, starts: Sequence[int], interval: int) -> bool:
-    """Whether (count + 1,) starts keep every constraint."""
+    """Whether (count + 1,) starts satisfy every constraint."""
     return min(starts) >= 0 and all(
         starts[c.target] - starts[c.source] >= c.latency - c.distance * interval
         for c in constraints.constraints
@@ -65,7 +68,7 @@ def keeps(constraints: ConstraintGraph, starts: Sequence[int], interval: int) ->
 def _solve(
     graph: BlockGraph, constraints: ConstraintGraph, interval: int, starts: Sequence[int]
 ) -> tuple[int, ...] | None:
-    """The schedule of least total waiting, None should the program fail.
+    """The schedule of least total waiting, None when the solver fails.
 
     Columns: starts, the iteration's start (always 0), then the last use of each value.
     """
@@ -117,9 +120,9 @@ def _bounds(graph: BlockGraph, starts: Sequence[int]) -> tuple[NDArray[np.float6
 def _sink(
     graph: BlockGraph, constraints: ConstraintGraph, interval: int, starts: Sequence[int]
 ) -> tuple[int, ...]:
-    """Start operations as late as what follows allows, where that makes registers wait less in sum.
+    """Start operations as late as their successors allow where this reduces total register time.
 
-    An operation that starts later makes its own value wait less, and those it uses last wait longer.
+    A later start shortens the lifetime of the operation's value and lengthens those of values it uses last.
     """
     moved, fixed = list(starts), set(contended(graph))
     last_use = [0] * constraints.count
@@ -141,7 +144,7 @@ def _sink(
 
 
 def _gain(graph: BlockGraph, index: int, now: int, later: int, last_use: Sequence[int]) -> int:
-    """Bits times cycles that registers save when an operation starts later."""
+    """Bits times cycles of registers that a later start of an operation saves."""
     operation = graph.operations[index]
     saved = _register_bits(graph, index) * (later - now)
     for value in set(operation.inputs):
@@ -163,12 +166,12 @@ SHARED_OPERATIONS = 2000
 """Largest block that is scheduled a second time so that it needs fewer units."""
 
 PATIENCE = 6
-"""Intervals tried one by one above the bound; then steps grow with the interval."""
+"""Intervals above the bound that are tried one by one; then steps grow with the interval."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceBound:
-    """ResMII and the port or unit that sets it, empty when none does."""
+    """ResMII and the port or unit that sets it."""
 
     interval: int
     resource: Resource | None = None
@@ -180,7 +183,7 @@ class ResourceBound:
 
 
 def resource_bound(graph: BlockGraph) -> ResourceBound:
-    """ResMII: uses of each resource over its instances; no unit takes an operation while it is busy."""
+    """ResMII: uses per resource instance; no unit accepts an operation while it is busy."""
     load: dict[Resource, int] = defaultdict(int)
     for resource, timing in zip(graph.resources, graph.timings, strict=True):
         if resource is not None:
@@ -198,7 +201,7 @@ class _Solver:
     """Tries intervals of one block.
 
     Attributes:
-        unproven: intervals passed over though nothing excludes a schedule.
+        unproven: intervals that were skipped although no proof excludes a schedule.
     """
 
     graph: BlockGraph
@@ -215,7 +218,7 @@ class _Solver:
         return next((s for s in candidates if self.is_valid(s, interval)), None)
 
     def is_valid(self, starts: Sequence[int], interval: int) -> bool:
-        """Whether starts keep every constraint and every resource."""
+        """Whether starts satisfy every constraint and every resource limit."""
         return keeps(self.constraints, [*starts, 0], interval) and not check_modulo(
             self.graph, starts, interval
         )
@@ -242,7 +245,7 @@ class _Solver:
 
 
 def solve_interval(graph: BlockGraph, model: TimingModel, interval: int) -> tuple[int, ...] | None:
-    """Start cycles at one interval that keep values in registers briefly, None when none was found."""
+    """Start cycles at one interval with short lifetimes, None when the searches find none."""
     return _Solver(graph=graph, constraints=constraint_graph(graph, model)).solve(interval)
 
 
@@ -271,7 +274,7 @@ def check_modulo(graph: BlockGraph, starts: Sequence[int], interval: int) -> lis
 def modulo_schedule(graph: BlockGraph, model: TimingModel, requested: int) -> BlockSchedule | None:
     """Schedule a loop block with the smallest feasible interval, `requested` or more.
 
-    Args:    requested: the interval asked for; 1 asks for the smallest.
+    Args:    requested: requested interval; 1 requests the smallest.
     Returns: the schedule, or None when no interval up to MAXIMUM_INTERVAL_CYCLES is feasible.
     """
     resource = resource_bound(graph)
@@ -304,10 +307,10 @@ def modulo_schedule(graph: BlockGraph, model: TimingModel, requested: int) -> Bl
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Proof:
-    """Whether no choice of forwarded variables allows a smaller interval: one graph relaxes them all.
+    """Proof, on one relaxed graph, that no choice of forwarded variables allows a smaller interval.
 
     Attributes:
-        least: the interval asked for or what the resources need, whichever is more.
+        least: maximum of the requested interval and ResMII.
     """
 
     graph: BlockGraph
@@ -315,7 +318,7 @@ class _Proof:
     least: int
 
     def excludes_below(self, interval: int) -> bool:
-        """Whether each smaller interval is shown to have no schedule."""
+        """Whether every smaller interval is proved to have no schedule."""
         relaxed = forward(self.graph, forwardable(self.graph).keys(), self.model, free=True)
         constraints = constraint_graph(relaxed, self.model)
         lowest = max(self.least, recurrence_bound(constraints).interval or interval)
@@ -323,7 +326,7 @@ class _Proof:
 
 
 def _has_no_schedule(graph: BlockGraph, constraints: ConstraintGraph, interval: int) -> bool:
-    """Whether a method that can show it shows that an interval has no schedule."""
+    """Whether the exact search or the integer program proves that an interval has no schedule."""
     if constraints.count > EXACT_OPERATIONS:
         return False
     result = ResidueSearch(graph=graph, constraints=constraints, interval=interval).run()
@@ -349,9 +352,9 @@ def _schedule(
 def _with_fewer_units(
     schedule: BlockSchedule, constraints: ConstraintGraph, model: TimingModel
 ) -> BlockSchedule:
-    """A schedule with the same interval whose operations spread over it, so that they share units.
+    """A schedule with the same interval whose operations are spread over it to share units.
 
-    Taken when an iteration lasts at most one interval longer.
+    It is used when an iteration lasts at most one interval longer.
     """
     interval, graph = schedule.interval_cycles or 1, schedule.graph
     if interval == 1 or len(graph.operations) > SHARED_OPERATIONS:
@@ -366,7 +369,7 @@ def _with_fewer_units(
 
 
 def _limited_to_need(graph: BlockGraph, interval: int) -> BlockGraph:
-    """The graph in which units are as few as the interval allows, of kinds that more than one could be of."""
+    """The graph limited to the fewest units that the interval allows, for units with latency."""
     resources, capacities = list(graph.resources), dict(graph.capacities)
     busy: dict[Resource, int] = defaultdict(int)
     for index, unit in enumerate(graph.units):
@@ -381,7 +384,7 @@ def _limited_to_need(graph: BlockGraph, interval: int) -> BlockGraph:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Variant:
-    """A block in which some variables may be read as they are written."""
+    """A block with some forwarded variables."""
 
     graph: BlockGraph
     constraints: ConstraintGraph
@@ -394,11 +397,11 @@ def _variant(graph: BlockGraph, model: TimingModel) -> _Variant:
 
 
 def _variants(graph: BlockGraph, model: TimingModel, enough: int) -> tuple[_Variant, BlockGraph]:
-    """The block with the smallest RecMII that few forwarded variables give, and with all of them forwarded.
+    """The block with the smallest RecMII that few forwarded variables give, and with all forwarded.
 
     Variables of the critical recurrence are forwarded while that lowers RecMII. The second variant is for
-    blocks in which ports and recurrences together ask for more than either; a forwarded variable costs a
-    selection, so it comes second.
+    blocks in which ports and recurrences together need more than either alone; a forwarded variable costs a
+    selection, so this variant is tried second.
 
     Args:    enough: interval below which other bounds do not go.
     """
@@ -423,7 +426,7 @@ def _explain(
     recurrence: Recurrence,
     proven: bool,
 ) -> str:
-    """What set the interval, for the directive's outcome."""
+    """The reason for the interval, for the directive's outcome."""
     culprit = f" ({resource.name})" if resource.name else ""
     cycle = describe_recurrence(graph, recurrence)
     parts = [f"ResMII {resource.interval}{culprit}"]

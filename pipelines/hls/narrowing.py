@@ -1,8 +1,9 @@
-"""Integer values and registers at the widths they need.
+"""Narrowing of integer values and registers to the widths that they need.
 
-Afterwards an operation's type is the smallest that holds every number it can give, a variable's the
-smallest that holds what any block finds in it, a local memory's the smallest that holds what is stored there;
-a value is the same number as before.
+Afterwards an operation's type is the smallest that holds every number it can give, a variable's the smallest
+that holds its value in every block, and a local memory's the smallest that holds every stored value; each
+value is the same number as before. Then operations are cut to the low bits that are used: the low bits of
+sums, products and bitwise operations depend only on the low bits of their operands.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _LOW_BITS = ("add", "sub", "mul", "neg", "not", "and", "or", "xor", "shl", "sele
 
 
 def narrow_to_demand(graph: Cdfg) -> Cdfg:
-    """Cut operations to the bits that are used; what a cut value means is its low bits, without sign."""
+    """Cut operations to the bits that are used; a cut value has an unsigned type."""
     return replace(graph, blocks=tuple(_cut(block) for block in graph.blocks))
 
 
@@ -75,7 +76,7 @@ def demanded_bits(block: Block) -> list[int]:
 def used_bits(operation: Operation, own: int, block: Block) -> list[int]:
     """How many low bits an operation uses of each operand when `own` low bits of its value are used.
 
-    A number beyond an operand's width means all of it.
+    A number larger than an operand's width stands for all of its bits.
     """
     count = len(operation.operands)
     match operation.opcode:
@@ -102,13 +103,13 @@ def used_bits(operation: Operation, own: int, block: Block) -> list[int]:
 
 
 def _low_zeros(block: Block, index: int) -> int:
-    """How many low bits of a constant are zero; 0 of what is no constant, and of zero itself."""
+    """Number of low zero bits of a constant; 0 for other values and for zero itself."""
     value = block.operations[index].value if block.operations[index].opcode == "const" else None
     return (value & -value).bit_length() - 1 if value else 0
 
 
 def _demand_of_shifted(operation: Operation, own: int, block: Block) -> int:
-    """A right shift by a constant uses the bits above; all when it fills in signs."""
+    """Bits that a right shift by a constant uses: those above, all when it shifts in signs."""
     value, amount = (block.operations[i] for i in operation.operands)
     width = value.type.width_bits if value.type is not None else 64
     if amount.opcode != "const" or own + (amount.value or 0) > width:
@@ -123,8 +124,8 @@ _SAME_WITH_ZERO = ("add", "sub", "or", "xor", "shl", "shr")
 def narrow(graph: Cdfg) -> Cdfg:
     """Simplify a graph by the ranges of its values and give each integer the width it needs.
 
-    Returns: a graph that computes the same numbers; of the subscripts of an access only those that
-             dependence tests need stay.
+    Returns: a graph that computes the same numbers; an access keeps only the subscripts that dependence tests
+             need.
     """
     ranges = analyse_ranges(graph)
     types = {name: smallest_type(*own) for name, own in variable_ranges(ranges).items()}
@@ -150,11 +151,11 @@ def _narrowed(
 
 @dataclass(slots=True)
 class _Rewriter:
-    """One block written anew.
+    """Rewrites one block.
 
     Attributes:
-        number: the new operation that has the value of an old one; known: ranges of the new ones.
-        seen: new operations by what they do, so that equal ones are made once.
+        number: index of the new operation per old one; known: ranges of the new operations.
+        seen: new operations by identity, so that equal ones are shared.
     """
 
     ranges: Ranges
@@ -175,7 +176,7 @@ class _Rewriter:
         self.number[operation.index] = self.renewed(operation, operands, own) if same is None else same
 
     def sharpened(self, operation: Operation, operands: tuple[int, ...]) -> Range | None:
-        """Range of an operation, with what was learnt of its operands while they were written anew."""
+        """Range of an operation from its operands' rewritten ranges."""
         own = self.ranges[operation.index]
         if own is None or operation.opcode in ("read", "load"):
             return own
@@ -185,7 +186,7 @@ class _Rewriter:
     # ---- new operations ---------------------------------------------------------------------------
 
     def add(self, operation: Operation, own: Range | None) -> int:
-        """Append an operation, with the type that its range needs."""
+        """Append an operation with the type that its range needs."""
         if own is not None:
             operation = replace(operation, type=smallest_type(*own))
         if operation.opcode not in ("load", "store", "write"):
@@ -213,12 +214,12 @@ class _Rewriter:
     def derived(
         self, opcode: str, operands: tuple[int, ...], near: Operation, value: int | None = None
     ) -> int:
-        """An integer operation of the same type of C as another."""
+        """An integer operation with the C type of another."""
         operation = replace(near, opcode=opcode, operands=operands, value=value)
         return self.add(operation, operation_range(operation, [self.known[i] for i in operands]))
 
     def renewed(self, operation: Operation, operands: tuple[int, ...], own: Range | None) -> int:
-        """The operation on the new values, or a cheaper one that gives the same."""
+        """The operation on the new values, or a cheaper equivalent."""
         cheaper = self.cheaper(operation, operands)
         if cheaper is not None:
             return cheaper
@@ -242,7 +243,7 @@ class _Rewriter:
     # ---- what ranges allow ------------------------------------------------------------------------
 
     def fixed(self, index: int) -> int | None:
-        """The number of a value that is always the same."""
+        """The number of a constant value, None for any other."""
         own = self.known[index]
         return own[0] if own is not None and own[0] == own[1] else None
 
@@ -252,7 +253,7 @@ class _Rewriter:
         return own is not None and meet(own, (0, 0)) is None
 
     def unchanged(self, operation: Operation, operands: tuple[int, ...]) -> int | None:
-        """The operand that an operation only hands on."""
+        """The operand that an operation passes on unchanged."""
         own = self.ranges[operation.index]
         if own is None or not operands:
             return self._unchanged_floating(operation, operands)
@@ -295,7 +296,7 @@ class _Rewriter:
         return None
 
     def _unmasked(self, operands: tuple[int, ...]) -> int | None:
-        """The value that a mask takes nothing from."""
+        """The value that a mask does not change."""
         for value, mask in (operands, operands[::-1]):
             bits, own = self.fixed(mask), self.known[value]
             if bits == -1 or (
@@ -305,7 +306,7 @@ class _Rewriter:
         return None
 
     def cheaper(self, operation: Operation, operands: tuple[int, ...]) -> int | None:
-        """The value made in a cheaper way."""
+        """A cheaper equivalent, None when there is none."""
         match operation.opcode:
             case "and":
                 return self._cut(operation, operands)
@@ -324,7 +325,7 @@ class _Rewriter:
         return None
 
     def _by_constant(self, operation: Operation, operands: tuple[int, ...]) -> int | None:
-        """A quotient or remainder by what turned out to be a constant."""
+        """A quotient or remainder by a value that is constant."""
         divisor, dividend = self.fixed(operands[1]), self.known[operands[0]]
         if divisor is None or divisor == 0 or dividend is None:
             return None

@@ -20,16 +20,16 @@ from pipelines.tools import PATIENCE, PROCESSOR, find_tool
 SOURCE_LIMIT_BYTES = 1 << 20
 PREPROCESSED_LIMIT_BYTES = 4 << 20
 MAXIMUM_TOKENS = 1 << 18
-"""The parser takes some 30 us a token; the largest program of the suites has 9000."""
+"""The parser takes some 30 us per token; the largest program of the suites has 9000 tokens."""
 
 MAXIMUM_TOKEN_CHARACTERS = 4095
-"""What C11 promises for a string literal (5.2.4.1); the parser takes kilobytes of memory a character."""
+"""The minimum that C11 requires for a string literal (5.2.4.1); the parser takes kilobytes per character."""
 
 MAXIMUM_TEXT_CHARACTERS = 1 << 18
-"""Of strings in a row, which the parser joins one by one."""
+"""Characters of consecutive strings, which the parser joins one by one."""
 
 MAXIMUM_SUFFIXES = 256
-"""`[2]` and `(int)` in a row; for each of a declarator the parser walks over those before."""
+"""Consecutive `[2]` and `(int)`; for each suffix of a declarator the parser walks over those before it."""
 
 PREPROCESS_LIMITS = Limits(
     cpu_s=10,
@@ -90,9 +90,9 @@ def preprocess(source: str, *, file: str) -> str:
 
     Args:    source: C text; file: name for messages.
     Returns: preprocessed text whose line markers name the source `<stdin>`.
-    Raises:  HlsError: the text is empty or too large, also for the parser, the preprocessor refuses it, or
-             it includes a file other than this engine's own headers. ToolMissing: gcc or bubblewrap is not
-             installed. SandboxError: the machine forbids confinement. MachineFault: it was too busy.
+    Raises:  HlsError: the text is empty, too large, not accepted by the preprocessor, or includes a file
+             other than this engine's headers. ToolMissing: gcc or bubblewrap is not installed. SandboxError:
+             the machine forbids confinement. MachineFault: the machine was too busy.
     """
     if not source.strip():
         raise HlsError("a program must have a function", "an empty file", file=file)
@@ -126,7 +126,7 @@ def is_own_header(name: str) -> bool:
 
 @lru_cache(maxsize=16)
 def _run_gcc(source: str, mode: str) -> ConfinedRun:
-    """What gcc says of a program; one program is often read several times in a row."""
+    """Run gcc on a program; cached, because programs are often read several times in a row."""
     argv = [find_tool("gcc", "gcc"), mode, "-w", "-fmax-errors=1", "-x", "c", "-std=c11", *HEADER_OPTIONS]
     argv += [*(f"-D{macro}" for macro in _MACROS), _MAIN_FILE]
     with TemporaryDirectory() as scratch:
@@ -144,8 +144,8 @@ def _run_gcc(source: str, mode: str) -> ConfinedRun:
 
 @lru_cache(maxsize=16)
 def _excess(text: str) -> tuple[str, str] | None:
-    """What a preprocessed program has too much of for the parser: the rule, and what it has."""
-    suffixes = [0]  # in a row, at each depth of brackets
+    """The limit of the parser that a preprocessed program exceeds: the rule and the value."""
+    suffixes = [0]  # consecutive ones, at each depth of brackets
     previous = ""
     text_characters = 0
     for number, match in enumerate(_TOKEN.finditer(text)):
@@ -210,14 +210,14 @@ def parse(source: str, *, file: str) -> c_ast.FileAST:
 
 
 def shown_file(name: str, file: str) -> str:
-    """How messages name a file of the preprocessed text: the program itself, one of its headers, or ours."""
+    """Name in messages of a file of the preprocessed text: the program, one of its headers, or ours."""
     if name in ("", _MAIN_FILE, Path(file).name):
         return file
     return f"<{Path(name).name}>" if is_own_header(name) else name
 
 
 def _syntax_error(message: str, source: str, text: str, file: str) -> HlsError:
-    """The error for what the parser refused; gcc is asked where the parser does not say the line."""
+    """The error for a syntax error; gcc supplies the line when the parser does not."""
     rule = "a program must be C11"
     match = _PARSE_ERROR.match(message)
     if match is None:
@@ -232,7 +232,7 @@ def _syntax_error(message: str, source: str, text: str, file: str) -> HlsError:
 
 
 def _line_of(text: str, name: str, line: int) -> str:
-    """A line of the preprocessed text by the file and number it had."""
+    """A line of the preprocessed text by its original file and number."""
     at_file, at_line = "", 0
     for content in text.splitlines():
         marker = _MARKER.match(content)
@@ -253,13 +253,15 @@ _COMMENT_OR_TEXT = re.compile(r"""//|/\*|\*/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\
 
 
 def bundle_source(path: Path, *, include_folders: Sequence[Path] = ()) -> str:
-    """Text of a C file with its local headers in place of their `#include`s.
+    """Text of a C file in which local headers replace their `#include`s.
 
-    Args:    include_folders: where headers are looked for after the including file's own folder.
-    Returns: the file's own text when it includes no local header. A header that is nowhere to be found is
-             left to the preprocessor, which may not need it.
-    Raises:  HlsError: a file is not readable UTF-8 text, lies outside the program's folder and the given
-             ones, or all together are larger than 1 MiB.
+    Args:    include_folders: searched for headers after the including file's own folder.
+    Returns: the file's own text when it includes no local header. A missing header is left to the
+             preprocessor, which may not need it. Line markers (`# 12 "gemm.c"`) keep file and line of
+             messages right; they name files relative to the program, so that equal programs are equal texts
+             in any folder.
+    Raises:  HlsError: a file is not readable UTF-8 text, lies outside the program's folder and
+             `include_folders`, or all files together are larger than 1 MiB.
     """
     roots = [path.parent.resolve(), *(folder.resolve() for folder in include_folders)]
     bundle = _Bundle(main=path, roots=roots)
@@ -272,8 +274,8 @@ class _Bundle:
     """Text collected so far.
 
     Attributes:
-        roots: folders that hold everything which may be read; the program's own comes first.
-        once: files that a `#pragma once` lets in no second time.
+        roots: folders from which files may be read, the program's own first.
+        once: files with `#pragma once`.
     """
 
     main: Path
@@ -283,7 +285,7 @@ class _Bundle:
     size_bytes: int = 0
 
     def add(self, path: Path, shown: str, including: tuple[Path, ...]) -> None:
-        """Append a file's text, headers inside."""
+        """Append a file's text with its headers."""
         inside = (*including, path.resolve())
         in_comment = False
         for number, line in enumerate(self._read(path).splitlines(keepends=True), start=1):
@@ -325,7 +327,7 @@ class _Bundle:
             raise HlsError("a C file must be UTF-8 text", "other bytes", file=str(path)) from error
 
     def _header(self, line: str, path: Path, shown: str, number: int) -> Path | None:
-        """The local header a line includes, None for any other line and for headers that are not here."""
+        """The local header that a line includes, None for other lines and missing headers."""
         match = _INCLUDE.match(line)
         if match is None:
             return None
@@ -344,7 +346,7 @@ class _Bundle:
         return None
 
     def _name(self, header: Path) -> str:
-        """A header's path relative to the folder it was found in."""
+        """A header's path relative to its root folder."""
         root = next(root for root in self.roots if header.is_relative_to(root))
         return header.relative_to(root).as_posix().replace("\\", "\\\\").replace('"', '\\"')
 
@@ -375,7 +377,7 @@ def _definitions(source: str, file: str) -> dict[str, c_ast.FuncDef]:
 
 
 def defined_functions(source: str, *, file: str = "program.c") -> tuple[str, ...]:
-    """Names of the functions a C file defines, in source order; those of this engine's headers left out.
+    """Names of the functions that a C file defines, in source order, without those of this engine's headers.
 
     Raises: HlsError: the text is not C.
     """
@@ -385,9 +387,9 @@ def defined_functions(source: str, *, file: str = "program.c") -> tuple[str, ...
 def default_top(source: str, stem: str, *, file: str = "program.c") -> str:
     """The function that becomes hardware when none is named.
 
-    It is the one called like the file (`gemm`, `kernel_gemm` or `gemm_kernel` of gemm.c, `-` read as `_`),
-    else the only one that is not `main`, `init_array` or `print_array`, else the only one of these that no
-    other one calls.
+    It is the function named after the file (`gemm`, `kernel_gemm` or `gemm_kernel` for gemm.c, `-` read as
+    `_`), else the only function other than `main`, `init_array` and `print_array`, else the only one of these
+    that no other one calls.
 
     Raises: HlsError: the file has no such function, or several.
     """
@@ -410,7 +412,7 @@ def default_top(source: str, stem: str, *, file: str = "program.c") -> str:
 
 
 def _called_names(node: Any) -> Iterator[str]:
-    """Names that a piece of C uses as functions."""
+    """Names that a syntax tree calls as functions."""
     if isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID):
         yield str(node.name.name)
     for child in node:

@@ -1,9 +1,9 @@
-"""Which numbers every value of a control/data-flow graph can be: interval analysis with branch conditions.
+"""Ranges of the values of a control/data-flow graph: interval analysis with branch conditions.
 
-A variable has a range where each block begins, joined over the blocks before it, each with what its branch
-condition says. Ranges that a loop's own iterations make grow jump to the next bound that a condition has set
-for that variable, then to the ends of its type; two more passes without jumps take back what was too much.
-A local memory has one range for all its elements.
+A variable has a range at each block's start, joined over its predecessors under their branch conditions. A
+range that grows with a loop's iterations jumps to the next bound that a condition sets for that variable,
+then to the limits of its type; two more passes without jumps narrow it again. A local memory has one range
+for all its elements.
 
 Source: Cousot and Cousot 1977, "Abstract interpretation: a unified lattice model for static analysis of
         programs" (widening and narrowing of intervals). Differs in jumping to the bounds of conditions.
@@ -36,13 +36,13 @@ Ranges = list[Range | None]
 Environment = dict[str, Range]
 
 FREE_VISITS = 2
-"""Visits of a loop's first block before ranges that still grow jump."""
+"""Visits of a loop's first block before growing ranges jump."""
 
 FREE_GROWTHS = 8
-"""Times that a memory's range may grow before it is that of the type."""
+"""Times that a memory's range may grow before it becomes that of the type."""
 
 LIMITED_JUMPS = 12
-"""Jumps of a variable's range to bounds of conditions; the next one goes to the end of its type."""
+"""Jumps of a variable's range to bounds of conditions; the next jump goes to the limit of its type."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,7 @@ class GraphRanges:
 
     Attributes:
         values: of each operation of each block; None for floating values and operations without a value.
-        variables: of each live integer variable where each block begins.
+        variables: of each live integer variable at each block's start.
         cells: of the elements of each local memory of integers that is stored to or has initial values.
         edges: (block, successor) pairs that control can take.
     """
@@ -67,7 +67,7 @@ class _Cells:
     """Ranges of the elements of local memories.
 
     Attributes:
-        types: of their elements; loaders: blocks that load each; stale: blocks that must look again.
+        types: of their elements; loaders: blocks that load each; stale: blocks to be visited again.
     """
 
     types: dict[str, Range]
@@ -77,12 +77,12 @@ class _Cells:
     stale: set[int] = field(default_factory=set[int])
 
     def of_load(self, operation: Operation) -> Range | None:
-        """Range of a load; what was never stored is undefined."""
+        """Range of a load; elements that were never stored are undefined."""
         name = operation.name
         return self.ranges.get(name, (0, 0)) if name in self.types else operation_range(operation, ())
 
     def store(self, name: str, own: Range | None) -> None:
-        """Take a value that is stored."""
+        """Widen an array's range by a stored value."""
         if name not in self.types or own is None:
             return
         old = self.ranges.get(name)
@@ -146,12 +146,12 @@ class _Analysis:
     # ---- blocks -----------------------------------------------------------------------------------
 
     def start(self) -> Environment:
-        """Where the function begins: arguments are anything."""
+        """Ranges at the function's start: arguments may have any value."""
         names = {p.name for p in self.graph.function.parameters if isinstance(p, Variable)}
         return {name: self.types[name] for name in self.live[0] if name in names}
 
     def entry(self, index: int, *, back: bool | None = None) -> Environment | None:
-        """What the blocks before one say; None when control cannot come from them.
+        """Ranges joined over the edges into a block; None when no edge can be taken.
 
         Args:    back: only edges that close a loop, or only the others; None for all.
         """
@@ -168,7 +168,7 @@ class _Analysis:
         return environment
 
     def evaluate(self, block: Block, entry: Environment, *, fresh: bool) -> None:
-        """Ranges of a block's operations; only what a changed variable reaches when not fresh."""
+        """Update the ranges of a block's operations: all when fresh, else those after a changed variable."""
         ranges = self.values[block.index]
         operations = block.operations
         changed = [False] * len(operations)
@@ -185,7 +185,7 @@ class _Analysis:
             elif opcode == "store":
                 self.cells.store(operation.name, ranges[operation.operands[1]])
             elif opcode != "write" and (fresh or any(changed[i] for i in operation.operands)):
-                # whatever depends on it looks again, as a selection looks at more than ranges
+                # all users are evaluated again, because a selection depends on more than ranges
                 ranges[index] = self.evaluated(operation, operations, ranges)
                 changed[index] = True
 
@@ -199,7 +199,7 @@ class _Analysis:
         return own if refined is None else meet(own, refined) or own
 
     def leave(self, block: Block) -> list[int]:
-        """Give a block's ranges to the blocks after it; returns those for which something changed."""
+        """Pass a block's ranges to its successors; returns those for which something changed."""
         touched: list[int] = []
         for successor, constraints, limits in self.outgoing(block):
             key = (block.index, successor)
@@ -214,7 +214,7 @@ class _Analysis:
         return touched
 
     def outgoing(self, block: Block) -> list[tuple[int, Constraints | None, Limits]]:
-        """Where control may go, and what is known then; None for a way it cannot go."""
+        """Successors with the constraints that hold there; None for an edge that is never taken."""
         terminator, ranges = block.terminator, self.values[block.index]
         if not isinstance(terminator, Branch) or terminator.if_true == terminator.if_false:
             return [(successor, {}, {}) for successor in dict.fromkeys(block.successors)]
@@ -228,7 +228,7 @@ class _Analysis:
     def environment_after(
         self, block: Block, successor: int, constraints: Constraints, limits: Limits
     ) -> Environment:
-        """Variables at the start of a successor."""
+        """Ranges of variables at the start of a successor."""
         ranges, entry = self.values[block.index], self.entries[block.index] or {}
         written = {o.name: o.operands[0] for o in block.operations if o.opcode == "write"}
         read = {o.name: o.index for o in block.operations if o.opcode == "read"}
@@ -247,7 +247,7 @@ class _Analysis:
         return environment
 
     def note_bounds(self, name: str, free: Range | None, bound: Range) -> None:
-        """Remember where a condition has cut a variable's range."""
+        """Record where a condition cuts a variable's range."""
         if free is not None and bound != free:
             if bound[1] < free[1]:
                 self.uppers[name].add(bound[1])
@@ -257,7 +257,7 @@ class _Analysis:
     # ---- fixed point ------------------------------------------------------------------------------
 
     def widened(self, index: int, base: Environment, again: Environment) -> Environment:
-        """Let the ranges grow that the loop's own iterations make grow."""
+        """Join the ranges of a loop's own iterations, with jumps once they keep growing."""
         widened = dict(base)
         for name, own in again.items():
             grown = join(base[name], own) if name in base else own
@@ -269,7 +269,7 @@ class _Analysis:
         return widened
 
     def jumped(self, name: str, old: Range, new: Range, count: int) -> Range:
-        """A range that grew, taken on to the next known bounds of the variable."""
+        """A range that grew, extended to the next known bounds of the variable."""
         (low, high), (first, last) = new, self.types[name]
         limited = count <= LIMITED_JUMPS
         if low < old[0]:
@@ -281,7 +281,7 @@ class _Analysis:
         return low, high
 
     def arrived(self, index: int) -> Environment | None:
-        """What is known where a block begins, never less than before."""
+        """Ranges at a block's start, never smaller than before."""
         old, outer, again = (
             self.entries[index],
             self.entry(index, back=False),
@@ -294,7 +294,7 @@ class _Analysis:
         return base if again is None else self.widened(index, base, again)
 
     def visit(self, index: int) -> list[int]:
-        """Take what has come to a block through it; returns the blocks after it that must look again."""
+        """Propagate ranges through a block; returns the successors to be visited again."""
         block, old, new = self.graph.blocks[index], self.entries[index], self.arrived(index)
         self.visits[index] += 1
         again = index in self.cells.stale
@@ -325,7 +325,7 @@ class _Analysis:
         )
 
     def settle(self, block: Block) -> None:
-        """Take back what jumping added: once more, without."""
+        """Evaluate a block once more without jumps, to narrow its ranges."""
         old, new = self.entries[block.index], self.entry(block.index)
         if old is None:
             return
@@ -339,7 +339,7 @@ class _Analysis:
 
 
 def _nest_ranges(block: Block) -> Environment:
-    """Ranges that a flattened loop's own description gives its variables when an iteration begins."""
+    """Ranges of a flattened nest's variables at the start of an iteration."""
     ranges: Environment = {}
     for level in block.nest:
         last = level.lower + level.step * (level.trip_count - 1)
@@ -348,7 +348,7 @@ def _nest_ranges(block: Block) -> Environment:
 
 
 def _joined(first: Environment, second: Environment) -> Environment:
-    """Ranges of both; a variable that one lacks is undefined there."""
+    """Joined ranges of two environments; a variable that one lacks is undefined there."""
     joined = dict(first)
     for name, own in second.items():
         joined[name] = join(joined[name], own) if name in joined else own
@@ -356,7 +356,7 @@ def _joined(first: Environment, second: Environment) -> Environment:
 
 
 def _back_edges(graph: Cdfg) -> frozenset[tuple[int, int]]:
-    """Edges to a block on the path of a depth-first walk: every cycle has one."""
+    """Edges to a block on the path of a depth-first search: every cycle has one."""
     edges: set[tuple[int, int]] = set()
     state = [0] * len(graph.blocks)  # 0 not seen, 1 on the path, 2 done
     stack: list[tuple[int, int]] = [(0, 0)]
@@ -378,12 +378,12 @@ def _back_edges(graph: Cdfg) -> frozenset[tuple[int, int]]:
 
 
 def analyse_ranges(graph: Cdfg) -> GraphRanges:
-    """Ranges of every integer value of a graph whose operations have their types of C."""
+    """Ranges of every integer value of a graph whose operations have their C types."""
     return _Analysis(graph=graph).run()
 
 
 def variable_ranges(ranges: GraphRanges) -> Mapping[str, Range]:
-    """For each variable every number that some block may find in it."""
+    """Range of each variable over all blocks."""
     whole: dict[str, Range] = {}
     for environment in ranges.variables:
         for name, own in environment.items():

@@ -18,20 +18,20 @@ from pipelines.hls.difference import Budget, ConstraintGraph
 from pipelines.hls.schedule import BlockGraph, Resource
 
 SEARCH_BUDGET = 100_000
-"""Constraints and slots the search may look at, at one interval (about a tenth of a second)."""
+"""Constraints and slots that the search may visit per interval (about a tenth of a second)."""
 
 Slot = tuple[Resource, int]
 
 
 class Verdict(Enum):
-    """What is known of an interval when no schedule was found."""
+    """Result for an interval without a schedule."""
 
     INFEASIBLE = "no schedule exists"
     UNKNOWN = "none was found"
 
 
 def contended(graph: BlockGraph) -> list[int]:
-    """Operations that share a resource with more others than it has room for in one cycle."""
+    """Operations on a resource that has more users than capacity per cycle."""
     groups: dict[Resource, list[int]] = defaultdict(list)
     for index, resource in enumerate(graph.resources):
         if resource is not None:
@@ -44,7 +44,7 @@ def contended(graph: BlockGraph) -> list[int]:
 
 
 def slots_of(graph: BlockGraph, index: int, start: int, interval: int) -> list[Slot]:
-    """What an operation holds when it starts in a cycle: its resource in some residues."""
+    """Slots of an operation that starts in a cycle: its resource in some residues."""
     resource = graph.resources[index]
     if resource is None:
         return []
@@ -54,7 +54,7 @@ def slots_of(graph: BlockGraph, index: int, start: int, interval: int) -> list[S
 
 @dataclass(slots=True)
 class Reservations:
-    """How often each slot is taken."""
+    """Number of reservations of each slot."""
 
     graph: BlockGraph
     interval: int
@@ -68,7 +68,7 @@ class Reservations:
         return all(self.taken.get(s, 0) < self.graph.capacity(s[0]) for s in slots)
 
     def change(self, index: int, start: int, by: int) -> None:
-        """Take (1) or give back (-1) what an operation holds."""
+        """Reserve (1) or release (-1) the slots of an operation."""
         for slot in slots_of(self.graph, index, start, self.interval):
             self.taken[slot] = self.taken.get(slot, 0) + by
 
@@ -77,10 +77,10 @@ class Reservations:
 class ResidueSearch:
     """Depth-first search for a residue of every contended operation.
 
-    The operation with the longest path behind it is placed first, in the earliest residue that is free;
-    each choice moves the earliest starts of all others, and a choice without a solution is taken back.
-    Because the least solution is found for every set of residues, a search that ends within its budget
-    without an answer proves that there is none.
+    The operation with the longest path after it is placed first, in its earliest free residue; each choice
+    moves the earliest starts of all others, and a choice without a solution is undone. The least solution is
+    computed for every set of residues, so a search that ends within its budget without a solution proves that
+    none exists.
     """
 
     graph: BlockGraph
@@ -90,7 +90,7 @@ class ResidueSearch:
     residues: dict[int, int] = field(default_factory=dict[int, int])
 
     def run(self) -> list[int] | Verdict:
-        """Starts of all operations, least for the residues found, or why there are none."""
+        """Starts of all operations, least for their residues, or the verdict without a schedule."""
         earliest = self.constraints.earliest(self.interval)
         if earliest is None:
             return Verdict.INFEASIBLE
@@ -128,17 +128,17 @@ class ResidueSearch:
 
 
 PROGRAM_NODES = 100
-"""Nodes of branch and bound at one interval."""
+"""Nodes of branch and bound per interval."""
 
 PROGRAM_SIZE = 600
-"""Largest integer program that is tried, in slots that its operations may take."""
+"""Largest integer program that is solved, in slots of its operations."""
 
 
 def solve_program(graph: BlockGraph, constraints: ConstraintGraph, interval: int) -> list[int] | Verdict:
     """Starts at one interval by integer programming.
 
-    A contended operation starts at interval * k + sum over r of r x[r], with one of its binaries x at 1; a
-    resource has room for its capacity in each residue. The other starts follow from differences.
+    A contended operation starts at interval * k + sum over r of r x[r], where exactly one of its binaries x
+    is 1; in each residue a resource holds at most its capacity. The other starts follow from differences.
 
     Source: Eichenberger and Davidson 1997, "Efficient formulation for optimal modulo schedulers", for the
             split of starts into multiples and residues.
@@ -175,7 +175,7 @@ def solve_program(graph: BlockGraph, constraints: ConstraintGraph, interval: int
 
 
 def _add_room(model: Any, graph: BlockGraph, picks: Mapping[int, Sequence[Any]], interval: int) -> None:
-    """In each residue no more operations hold a resource than there is room for."""
+    """In each residue limit the operations on a resource to its capacity."""
     holders: dict[Slot, list[Any]] = defaultdict(list)
     for index, pick in picks.items():
         for residue in range(interval):
@@ -186,7 +186,7 @@ def _add_room(model: Any, graph: BlockGraph, picks: Mapping[int, Sequence[Any]],
 
 
 BUDGET_RATIO = 6
-"""Placements an attempt may make for each operation."""
+"""Placements per operation that an attempt may make."""
 
 
 @dataclass(slots=True)
@@ -194,7 +194,7 @@ class _Attempt:
     """One attempt at one interval.
 
     Attributes:
-        starts: of what is placed; previous: last start of what was placed once.
+        starts: of placed operations; previous: last start of operations that were displaced.
         holders: operations in each slot.
     """
 
@@ -260,7 +260,12 @@ class _Attempt:
 
 
 def iterative_schedule(graph: BlockGraph, constraints: ConstraintGraph, interval: int) -> list[int] | None:
-    """Starts at one interval, (count + 1,), or None when the attempt failed."""
+    """Schedule one interval by iterative modulo scheduling, for blocks of thousands of operations.
+
+    Returns: (count + 1,) starts, or None when the attempt failed.
+    Source:  Rau 1994, "Iterative modulo scheduling: an algorithm for software pipelining loops". Differs in
+             that the start of the iteration, which the loop's condition must precede, gives deadlines.
+    """
     floor = constraints.earliest(interval)
     if floor is None or any(t.busy_cycles > interval for t in graph.timings):
         return None

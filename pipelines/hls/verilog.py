@@ -1,9 +1,9 @@
 """A scheduled design as Verilog-2005 text.
 
-Interface of the module: `clk`, synchronous `rst`, `start` (one cycle), `done` (one cycle), an input
-`s_<name>` a scalar argument, `result` for a returned value, and the ports of each external array. Data
-arrives exactly the read delay after its address; a store is seen by loads from the write delay on.
-Floating values are their bits.
+Interface of the module: `clk`, synchronous `rst`, `start` (one cycle), `done` (one cycle), one input
+`s_<name>` per scalar argument, `result` for a returned value, and the ports of each external array. Data
+arrives exactly the read delay after its address; a store is seen by loads from the write delay on. Floating
+values are their bits.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pipelines.hls.verilog_text import Net, Section, any_of, literal, range_text
 from pipelines.hls.verilog_values import BlockWriter
 
 Sources = list[tuple[str, str]]
-"""What a port takes: (condition, value) of each operation that uses it."""
+"""Sources of a port: (condition, value) of each operation that uses it."""
 
 
 def operand_sources(bound: BoundUnit, writers: Sequence[BlockWriter]) -> list[Sources]:
@@ -43,7 +43,7 @@ def operand_sources(bound: BoundUnit, writers: Sequence[BlockWriter]) -> list[So
 
 
 def _modes(bound: BoundUnit, writers: Sequence[BlockWriter]) -> dict[int, list[str]]:
-    """When a unit works in each of its modes."""
+    """Conditions under which a unit works in each of its modes."""
     conditions: dict[int, list[str]] = {0: [], 1: []}
     for use in bound.uses:
         writer = writers[use.block]
@@ -87,7 +87,7 @@ def memory_ports(array: Array, places: Places) -> list[str]:
 
 
 def memory_section(array: Array, places: Places, writers: Sequence[BlockWriter]) -> Section:
-    """Port signals of an array; for a local one its storage too."""
+    """Port signals of an array, and the storage of a local one."""
     section = Section()
     loads, stores = places.get(("load", array.name), []), places.get(("store", array.name), [])
     for users, letter in ((loads, "r"), (stores, "w")):
@@ -113,7 +113,7 @@ def _storage(section: Section, array: Array) -> None:
 
 
 def _table(section: Section, array: Array) -> None:
-    """An array nothing stores to; elements without a value are zero."""
+    """An array that is never stored to; elements without a value are zero."""
     name, width, bits = f"m_{array.name}", array.type.width_bits, address_bits(array)
     values = array.initial or ()
     section.on_clock(f"if ({name}_re) case ({name}_raddr)")
@@ -254,7 +254,7 @@ class _ModuleWriter:
         return [*lines, "      default: state <= S_IDLE;"]
 
     def decode_section(self, body: Section) -> Section:
-        """A signal for each cycle of a block in which something happens."""
+        """One signal per active cycle of a block."""
         section = Section()
         awaited = body.words()
         for writer in self.writers:
@@ -291,7 +291,7 @@ class _ModuleWriter:
     # ---- everything -------------------------------------------------------------------------------
 
     def body(self) -> Section:
-        """Everything but states: the parts in the order of data flow."""
+        """Everything except states, in the order of data flow."""
         body = self.variable_section()
         for writer in self.writers:
             body.add(writer.values())
@@ -330,16 +330,16 @@ class _ModuleWriter:
 
 
 def _place(writer: BlockWriter) -> str:
-    """Where in the source a block comes from."""
+    """Source line and loop of a block."""
     loop = f"loop {writer.block.loop}" if writer.block.loop else ""
     line = f"line {writer.block.line}" if writer.block.line else ""
     return ", ".join(part for part in (line, loop) if part) or "begin"
 
 
 def pipeline_section(writer: BlockWriter, body: Section) -> Section:
-    """What runs the iterations of a pipelined loop: a shift register of valid stages.
+    """Control of a pipelined loop: a shift register of valid stages.
 
-    Args:    body: the rest of the module, which says whether the last stage has anything to do.
+    Args:    body: the rest of the module; it shows whether the last stage is used.
     """
     section = Section()
     name, interval, depth = writer.block.name, writer.interval or 1, writer.schedule.length_cycles
@@ -370,7 +370,7 @@ def pipeline_section(writer: BlockWriter, body: Section) -> Section:
 
 
 def _phase(section: Section, name: str, interval: int) -> str:
-    """A counter of the cycles of an interval; its condition in the first one."""
+    """Declare a counter of the cycles of an interval; returns the condition of the first cycle."""
     bits = (interval - 1).bit_length()
     section.register(f"{name}_phase", bits)
     section.on_clock(
@@ -404,7 +404,7 @@ def block_writers(design: ScheduledDesign) -> list[BlockWriter]:
 def write_verilog(design: ScheduledDesign) -> str:
     """Verilog-2005 of a design: its functional units' modules and the top module.
 
-    Returns: text with named states, each with a comment on the C lines it works on.
+    Returns: text with named states, each with a comment on its C lines.
     """
     top = _ModuleWriter(design=design, writers=block_writers(design)).text()
     return module_texts(_own_units(design)) + top

@@ -1,7 +1,9 @@
 """Pieces of Verilog text: numbers, nets, resized values, and the expression of each operation.
 
 Every net is unsigned in the text; a `ScalarType` says what its bits mean. Widths always agree: a value is
-extended or cut where it is used, by its own sign, so that no simulator or synthesiser has to guess.
+extended or cut where it is used, by its own sign, so that no simulator or synthesiser has to guess. A result
+is the low bits of its operands' exact result: add, subtract, multiply and bitwise operators work at the width
+of the result, comparisons and right shifts at the width of their operands.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ def literal(value: int, width_bits: int) -> str:
 
 
 def literal_value(text: str) -> int | None:
-    """The number that `literal` wrote, None for any other expression."""
+    """The number in a text of `literal`, None for any other expression."""
     match = _LITERAL.fullmatch(text)
     return None if match is None else int(match[2], 10 if match[1] == "d" else 16)
 
@@ -58,7 +60,7 @@ class Net:
 
     Attributes:
         name: of the net; net_bits: its width, at least that of `type`.
-        type: meaning of the low bits; higher ones of the net are not looked at.
+        type: meaning of the low bits; higher bits of the net are ignored.
     """
 
     name: str
@@ -88,11 +90,12 @@ class Net:
 
 @dataclass(slots=True)
 class Section:
-    """Text of one part of a module, in the order in which a module needs it.
+    """Text of one part of a module.
 
     Attributes:
-        declarations: of registers and of wires that are driven elsewhere; values: wires with what drives
-            them, each after those it looks at; assignments: everything else outside the clocked process.
+        declarations: of registers and of wires that are driven elsewhere; values: wires with their drivers,
+            each after the wires it reads; assignments: everything else outside the clocked process; updates:
+            the clocked process.
     """
 
     declarations: list[str] = field(default_factory=list[str])
@@ -101,21 +104,21 @@ class Section:
     updates: list[str] = field(default_factory=list[str])
 
     def wire(self, name: str, width_bits: int, expression: str | None = None) -> None:
-        """A wire and what drives it, when that is an expression."""
+        """Add a wire, with its driver when it is an expression."""
         self.declarations.append(f"  wire {range_text(width_bits)}{name};")
         if expression is not None:
             self.assignments.append(f"  assign {name} = {expression};")
 
     def value(self, name: str, width_bits: int, expression: str) -> None:
-        """A wire with what drives it, which is declared already."""
+        """Add a wire with its driver, which is declared already."""
         self.values.append(f"  wire {range_text(width_bits)}{name} = {expression};")
 
     def register(self, name: str, width_bits: int) -> None:
-        """A register."""
+        """Add a register."""
         self.declarations.append(f"  reg {range_text(width_bits)}{name};")
 
     def on_clock(self, text: str) -> None:
-        """A statement of the clocked process."""
+        """Add a statement of the clocked process."""
         self.updates.append(f"    {text}")
 
     def words(self) -> frozenset[str]:
@@ -124,7 +127,7 @@ class Section:
         return frozenset(word for text in texts for word in _WORD.findall(text))
 
     def mentions(self, name: str) -> bool:
-        """Whether a value, an assignment or a clocked statement has a text in it."""
+        """Whether a value, an assignment or a clocked statement contains a text."""
         return any(name in text for text in (*self.values, *self.assignments, *self.updates))
 
     def add(self, other: Section) -> None:
@@ -136,7 +139,7 @@ class Section:
 
 
 def any_of(conditions: Iterable[str]) -> str:
-    """High when one of the signals is; each named once."""
+    """Disjunction of signals, each named once."""
     return " || ".join(dict.fromkeys(conditions))
 
 
@@ -159,7 +162,7 @@ def steer(sources: Sequence[tuple[str, str]], width_bits: int) -> str:
 
 
 _SHIFT_AMOUNT_BITS = 6
-"""Bits of a shift amount that matter: C leaves amounts beyond the width undefined."""
+"""Relevant bits of a shift amount: C leaves amounts beyond the width undefined."""
 
 _INFIX = {"add": "+", "sub": "-", "and": "&", "or": "|", "xor": "^"}
 _COMPARE = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
@@ -167,7 +170,7 @@ _COMPARE = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operand:
-    """A value as an operation sees it: a net or a constant.
+    """An operand of an operation: a net or a constant.
 
     Attributes:
         constant: the number, or the bits of a floating one; None for a net.
@@ -229,7 +232,7 @@ def _balanced(terms: list[str]) -> str:
 
 
 def constant_product(operand: Operand, factor: int, width_bits: int) -> str:
-    """A product with a constant as shifted terms that are added and subtracted."""
+    """A product with a constant, as shifted terms that are added and subtracted."""
     digits = signed_digits(factor)
     plus = [shifted_left(operand, s, width_bits) for s, d in digits if d > 0 and s < width_bits]
     minus = [shifted_left(operand, s, width_bits) for s, d in digits if d < 0 and s < width_bits]
@@ -264,7 +267,7 @@ def _shift(opcode: str, value: Operand, amount: Operand, width_bits: int) -> str
 
 
 def is_wide_shift(opcode: str, value: Operand, amount: Operand, width_bits: int) -> bool:
-    """Whether a right shift must be made wider than its result."""
+    """Whether a right shift must be wider than its result."""
     return opcode == "shr" and amount.constant is None and value.type.width_bits > width_bits
 
 
@@ -305,7 +308,7 @@ def slice_text_of(net: Net, high: int, low: int) -> str:
 def expression_text(operation: Operation, operands: list[Operand], width_bits: int) -> str:
     """Combinational expression of an operation that runs on no functional unit.
 
-    Args:    width_bits: of the expression; that of the result, or wider for a right shift.
+    Args:    width_bits: width of the expression: that of the result, or wider for a right shift.
     Raises:  HlsError: a floating operation that has neither expression nor unit.
     """
     match operation.opcode:

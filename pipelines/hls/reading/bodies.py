@@ -16,7 +16,7 @@ from pipelines.hls.reading.values import UPDATES
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionFacts:
-    """Loops with their labels, in source order; names assigned, names whose address is taken, uses of all."""
+    """Labelled loops in source order, assigned names, names whose address is taken, uses per name."""
 
     loops: tuple[tuple[c_ast.Node, str | None], ...]
     changed: frozenset[str]
@@ -62,14 +62,14 @@ def _nodes(root: c_ast.Node) -> Iterator[c_ast.Node]:
 
 
 def _root(node: c_ast.Node) -> tuple[str, ...]:
-    """The variable whose address `&node` is, or of a member of which; array elements are no variables."""
+    """The variable that `&node` points to or into; array elements are no variables."""
     while isinstance(node, c_ast.StructRef) and node.type == ".":
         node = node.name
     return (str(node.name),) if isinstance(node, c_ast.ID) else ()
 
 
 def block_items(node: c_ast.Node | None) -> list[c_ast.Node]:
-    """The statements of a block; a single statement alone; nothing for none."""
+    """The statements of a block, or a single statement."""
     if node is None:
         return []
     return list(node.block_items or []) if isinstance(node, c_ast.Compound) else [node]
@@ -84,11 +84,11 @@ def labelled_loop(node: c_ast.Label) -> c_ast.Node | None:
 
 
 MAXIMUM_JOINED_DEPTH = 40
-"""A longer run of early exits stays a block that is left: conditions would nest too deep."""
+"""Longest run of early exits that becomes nested conditions; longer runs stay a block that is left."""
 
 
 def make_block(label: str, body: Sequence[ir.Statement], line: int) -> tuple[ir.Statement, ...]:
-    """A body in a block, or the body alone when nothing needs to leave it."""
+    """A body in a block, or the body alone when no statement leaves it."""
     structured = _without_leaves(tuple(body), label)
     if not _leaves(structured, label):
         return structured
@@ -110,7 +110,7 @@ def ends_elsewhere(body: tuple[ir.Statement, ...]) -> bool:
 
 
 def _without_leaves(body: tuple[ir.Statement, ...], label: str) -> tuple[ir.Statement, ...]:
-    """The body with what leaves `label` at its own end ended there instead, from the last statement back."""
+    """The body without statements that leave `label` at its end, built from the last statement back."""
     kept: list[ir.Statement] = []  # the last one first
     depth = 0
     for statement in reversed(body):
@@ -129,12 +129,12 @@ def _without_leaves(body: tuple[ir.Statement, ...], label: str) -> tuple[ir.Stat
 
 
 def nesting(statement: ir.Statement) -> int:
-    """How deep statements nest in one, itself included."""
+    """Nesting depth of a statement, itself included."""
     return 1 + max((nesting(s) for body in ir.child_bodies(statement) for s in body), default=0)
 
 
 def _joined(statement: ir.If, rest: tuple[ir.Statement, ...], label: str) -> tuple[ir.Statement, ...]:
-    """A condition that may leave the block, and what follows it."""
+    """A condition that may leave the block, with the statements after it moved into the other branch."""
     then_ends, otherwise_ends = ends_elsewhere(statement.then), ends_elsewhere(statement.otherwise)
     if not rest or (then_ends and otherwise_ends):
         then, otherwise = statement.then, statement.otherwise
@@ -158,9 +158,9 @@ MAXIMUM_EXPRESSION_DEPTH = 200
 
 
 def finish(function: ir.Function, session: Session, result: ir.Variable | None, line: int) -> ir.Function:
-    """The function with its tables, without arrays nothing uses, and ending in its return.
+    """The function with its tables, without unused arrays, ending in its return.
 
-    Args: result: the variable that has the function's value; None for void.
+    Args: result: the variable that holds the function's result; None for void.
     """
     _check_depth(function.body, session)
     function = _with_tables(function, session)
@@ -174,7 +174,7 @@ def finish(function: ir.Function, session: Session, result: ir.Variable | None, 
 
 
 def _check_depth(body: tuple[ir.Statement, ...], session: Session) -> None:
-    """Refuse what the passes over the representation, which recurse, could not follow.
+    """Refuse nesting too deep for the recursive passes.
 
     Raises: HlsError: statements or expressions nest too deep.
     """
@@ -202,7 +202,7 @@ def _returning(body: tuple[ir.Statement, ...], result: ir.Variable, line: int) -
 
 
 def _with_tables(function: ir.Function, session: Session) -> ir.Function:
-    """Arrays that are only ever filled with constants become tables; their stores go."""
+    """Turn arrays that are only filled with constants into tables and remove their stores."""
     fills = {name: fill for name, fill in session.fills.items() if fill[1]}
     if not fills:
         return function

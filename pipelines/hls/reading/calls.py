@@ -1,4 +1,5 @@
-"""Calls: functions of the file inlined, operators that C spells as functions, `memcpy` and its kin."""
+"""Calls: inlined functions of the file, operators that C spells as functions, and `memcpy`, `memmove`,
+`memset`."""
 
 from __future__ import annotations
 
@@ -96,7 +97,7 @@ class MemoryCalls:
     def _elements(
         self, address: Address, kind: CType, size_bytes: ir.Expression, node: c_ast.Node
     ) -> tuple[Address, ir.Expression]:
-        """Where to begin, and how many elements a number of bytes are."""
+        """The address of the first element and the number of elements that a number of bytes covers."""
         layout = layout_of(kind)
         element_bytes = 1 if layout is None else layout.size or 1
         if isinstance(size_bytes, ir.Constant) and size_bytes.value % element_bytes:
@@ -140,7 +141,7 @@ class MemoryCalls:
 
 
 def _same_layout(first: CType, second: CType) -> bool:
-    """Whether elements of two types can be copied one by one: equal types, or numbers of one width."""
+    """Whether elements of two types can be copied one by one: equal types or numbers of equal width."""
     match first, second:
         case (Scalar(), Scalar()):
             return first.type.width_bits == second.type.width_bits
@@ -198,7 +199,7 @@ class Calls:
     _formulas: dict[str, bool] = field(default_factory=dict[str, bool])
 
     def is_operator(self, name: str) -> bool:
-        """Whether a call of that name is an operator, or a function that is one formula without effects."""
+        """Whether a call of that name is an operator, or a function of one formula without side effects."""
         definition = self.expressions.types.file_scope.functions.get(name)
         if definition is None:
             return name in _UNARY or name in _BIT_CASTS or name == "__builtin_expect"
@@ -210,13 +211,13 @@ class Calls:
         return self._formulas[name]
 
     def facts(self, definition: c_ast.FuncDef) -> FunctionFacts:
-        """Facts of a function, found once."""
+        """Facts of a function, cached."""
         if id(definition) not in self._facts:
             self._facts[id(definition)] = facts_of(definition)
         return self._facts[id(definition)]
 
     def call(self, node: c_ast.FuncCall, used: bool) -> Result:
-        """A call; its value is None when the function gives none."""
+        """A call; its value is None for a void function."""
         del used
         name = node.name.name if isinstance(node.name, c_ast.ID) else None
         arguments: list[c_ast.Node] = list(node.args.exprs) if node.args is not None else []
@@ -305,7 +306,7 @@ class Calls:
         return self.objects.new_object(kind, f"{name}_result", definition.decl)
 
     def _bind(self, parameter: c_ast.Decl, value: Result, node: c_ast.Node) -> None:
-        """A parameter: a name for the argument where nothing changes either, else a copy of it."""
+        """Bind a parameter: to the argument itself when neither changes, else to a copy."""
         kind = parameter_type(self.expressions, parameter)
         name = str(parameter.name)
         frame = self.session.frame
@@ -342,7 +343,7 @@ class Calls:
 def parameters_of(session: Session, definition: c_ast.FuncDef) -> list[c_ast.Decl]:
     """The declared parameters of a function.
 
-    Raises: HlsError: a variable number of them, one without a name, or a declaration in the old style.
+    Raises: HlsError: a variable number of parameters, one without a name, or an old-style declaration.
     """
     listed = definition.decl.type.args
     parameters: list[c_ast.Decl] = []
@@ -368,7 +369,7 @@ def parameter_type(expressions: Expressions, parameter: c_ast.Decl) -> CType:
 
 
 def _last_value(body: list[ir.Statement], result: Place | None) -> ir.Expression | None:
-    """The value a body gives its result last, taken out of it, when it gives it only there."""
+    """Remove the final assignment of a body to its result, when it is the only one, and return its value."""
     if result is None or not isinstance(result.storage, Cell) or not isinstance(result.kind, Scalar):
         return None
     variable = result.storage.variable

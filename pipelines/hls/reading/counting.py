@@ -1,4 +1,14 @@
-"""Counted loops: what makes a `for` or a `while (n--)` a loop with a known step and bound."""
+"""Counted loops: `for` and `while (n--)` with a known step and bound.
+
+A comparison converts both sides to a common type; the variable's own type replaces it where the result is
+the same for every value of the variable. The variable must not wrap around: signed arithmetic of at least 32
+bits does not in a valid program; otherwise the bound, or the absence of other exits, excludes it (a loop that
+wraps past its bound never ends).
+
+A loop that counts down in its condition (`while (n--)`, `while (n-- > 0)`, `for (…; --n;)`) counts with a new
+variable k from the number of iterations down to 1. The program's variable is k - 1 in the body (k for `--n`)
+and keeps its value from after the failed condition.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +29,9 @@ class Counted:
     """A counted loop.
 
     Attributes:
-        start_position: position of the statement before the loop that sets the variable to `lower`, which
-            the loop does itself; None when `lower` reads the variable.
-        upper_is_costly: the bound should be evaluated once, before the loop.
+        start_position: position of the statement before the loop that sets the variable to `lower` and
+            becomes redundant; None when `lower` reads the variable.
+        upper_is_costly: the bound is to be evaluated once before the loop.
     """
 
     variable: ir.Variable
@@ -39,9 +49,10 @@ def counted_loop(
     body: tuple[ir.Statement, ...],
     after: tuple[ir.Statement, ...],
 ) -> Counted | None:
-    """The counted form of a loop, None when it has none.
+    """The counted form of a loop, None when it is not counted.
 
-    Args: before: statements so far, the last of which may set the variable; after: those of the third part.
+    Args: before: statements so far, the last of which may set the variable; after: statements of the third
+             part.
     """
     if len(after) != 1 or not isinstance(after[0], ir.Assign):
         return None
@@ -89,14 +100,14 @@ class _Loop:
 
     @property
     def starts_at_zero_or_above(self) -> bool:
-        """Whether the variable is never negative: it starts so and grows."""
+        """Whether the variable starts non-negative and grows."""
         kind = self.variable.type
         if not kind.signed:
             return True
         return self.step > 0 and interval(self.lower)[0] >= 0 and kind.width_bits >= 32
 
     def own_bound(self, upper: ir.Expression) -> ir.Expression | None:
-        """The bound in the variable's own type, None when comparing there could differ."""
+        """The bound in the variable's own type, None when the comparison could differ there."""
         kind, compared = self.variable.type, self.compared
         if compared.floating:
             return None
@@ -116,7 +127,7 @@ class _Loop:
         return None
 
     def counts_exactly(self, upper: ir.Expression) -> bool:
-        """Whether the variable never wraps around on its way to the bound."""
+        """Whether the variable never wraps around before it reaches the bound."""
         kind = self.variable.type
         if self.comparison == "ne":
             return self._meets(upper)
@@ -130,7 +141,7 @@ class _Loop:
         return low <= last + self.step <= high or (not self.exits and not isinstance(upper, ir.Constant))
 
     def _meets(self, upper: ir.Expression) -> bool:
-        """Whether a loop that ends at equality gets there without wrapping around."""
+        """Whether a loop that ends at equality reaches it without wrapping around."""
         kind = self.variable.type
         if isinstance(upper, ir.Constant) and isinstance(self.lower, ir.Constant):
             distance = upper.value - self.lower.value
@@ -141,10 +152,10 @@ class _Loop:
 
 
 def start_of(before: Sequence[ir.Statement], variable: ir.Variable) -> tuple[int | None, ir.Expression]:
-    """The value a variable has after statements: position of the one that sets it, and what it sets.
+    """The value of a variable after statements: position of the assignment and the assigned value.
 
-    Returns: None and the variable itself when that is not among the last simple statements, or when those
-             after it use the variable or change the value.
+    Returns: None and the variable itself when no assignment is among the last simple statements, or when
+             later ones use the variable or change the value.
     """
     here = ir.Read(variable=variable)
     for position in reversed(range(len(before))):
@@ -161,7 +172,7 @@ def start_of(before: Sequence[ir.Statement], variable: ir.Variable) -> tuple[int
 
 
 def _step(value: ir.Expression, variable: ir.Variable) -> int | None:
-    """The constant that is added to the variable, when that is all that happens to it."""
+    """The constant that is added to the variable, None when it changes otherwise."""
     if isinstance(value, ir.Cast) and not value.bits and value.type == variable.type:
         value = value.operand
     if not isinstance(value, ir.Binary) or value.operator not in ("add", "sub") or value.type.floating:
@@ -180,14 +191,14 @@ def _step(value: ir.Expression, variable: ir.Variable) -> int | None:
 
 
 def _is_read(value: ir.Expression, variable: ir.Variable) -> bool:
-    """Whether an expression is the variable, maybe widened."""
+    """Whether an expression is the variable, possibly widened."""
     while isinstance(value, ir.Cast) and not value.bits and not value.type.floating:
         value = value.operand
     return value == ir.Read(variable=variable)
 
 
 def _bound(condition: ir.Expression, variable: ir.Variable) -> tuple[str, ir.Expression, ScalarType] | None:
-    """Comparison, bound and type of the comparison of a condition on the variable."""
+    """Comparison operator, bound and comparison type of a condition on the variable."""
     if not isinstance(condition, ir.Binary) or condition.operator not in _MIRRORED:
         return None
     kind = ir.type_of(condition.left)
@@ -201,7 +212,7 @@ def _bound(condition: ir.Expression, variable: ir.Variable) -> tuple[str, ir.Exp
 
 
 def _widened(value: ir.Expression, variable: ir.Variable) -> bool:
-    """Whether an expression is the variable in its own type or converted at once to another."""
+    """Whether an expression is the variable in its own type or directly converted."""
     if value == ir.Read(variable=variable):
         return True
     return isinstance(value, ir.Cast) and not value.bits and value.operand == ir.Read(variable=variable)
@@ -234,7 +245,7 @@ def _is_costly(upper: ir.Expression) -> bool:
 
 
 def interval(value: ir.Expression) -> tuple[int, int]:
-    """A range that holds every value of an integer expression; a wide one where little is known."""
+    """A range that contains every value of an integer expression."""
     kind = ir.type_of(value)
     if kind.floating:
         return -(1 << 64), 1 << 64
@@ -266,8 +277,8 @@ class Countdown:
     """A condition that counts down.
 
     Attributes:
-        variable: what it counts; lower: how many iterations there are.
-        offset: what the variable is less than the counter: 1 for `n--`, 0 for `--n`.
+        variable: counted variable; lower: number of iterations.
+        offset: difference between counter and variable: 1 for `n--`, 0 for `--n`.
     """
 
     variable: ir.Variable
@@ -275,7 +286,7 @@ class Countdown:
     offset: int
 
     def value(self, counter: ir.Expression) -> ir.Expression:
-        """The variable's value at a value of the counter."""
+        """The variable's value for a value of the counter."""
         kind = self.variable.type
         return make_binary("sub", counter, ir.Constant(value=self.offset, type=kind))
 
@@ -286,9 +297,9 @@ def countdown(
     condition: ir.Expression,
     body: tuple[ir.Statement, ...],
 ) -> Countdown | None:
-    """The countdown a condition is, None when it is another.
+    """The countdown form of a condition, None when it is none.
 
-    Args: so_far: statements before the loop; effects: those of the condition, which come before its value.
+    Args: so_far: statements before the loop; effects: side effects of the condition, before its value.
     """
     if not effects or not all(isinstance(s, ir.Assign) for s in effects):
         return None
@@ -316,7 +327,7 @@ def countdown(
 
 
 def _is_less_one(value: ir.Expression, before: ir.Variable, variable: ir.Variable) -> bool:
-    """Whether a value is a variable less one, in the type of another."""
+    """Whether a value is a variable minus one, converted to another's type."""
     if isinstance(value, ir.Cast) and value.type == variable.type:
         value = value.operand
     if not isinstance(value, ir.Binary) or value.operator != "sub":
@@ -332,7 +343,7 @@ def _without_casts(value: ir.Expression) -> ir.Expression:
 
 
 def _tested(condition: ir.Expression) -> tuple[ir.Variable | None, bool]:
-    """The variable a condition finds above zero, and whether below zero it would hold, too."""
+    """The variable that a condition compares with zero, and whether negative values satisfy it, too."""
     if not isinstance(condition, ir.Binary) or condition.operator not in ("gt", "ne"):
         return None, False
     right = condition.right
@@ -346,7 +357,7 @@ def _tested(condition: ir.Expression) -> tuple[ir.Variable | None, bool]:
 
 
 def counted_down(form: Countdown, name: str, counter: ir.Variable, loop: ir.While) -> list[ir.Statement]:
-    """The counted loop in place of a conditional one, and what it leaves in its variable."""
+    """The counted loop that replaces a conditional one, and the final value of its variable."""
     kind, variable = form.variable.type, form.variable
     present = make_cast(form.value(ir.Read(variable=counter)), kind)
     step_in = ir.Assign(variable=variable, value=present, line=loop.line)

@@ -25,7 +25,7 @@ from pipelines.interface import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scalar:
-    """An arithmetic type; `boolean` is _Bool: an unsigned byte that conversion makes 0 or 1."""
+    """An arithmetic type; `boolean` marks _Bool: an unsigned byte that conversions set to 0 or 1."""
 
     type: ScalarType
     boolean: bool = False
@@ -45,7 +45,7 @@ class Pointer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArrayOf:
-    """`size` elements; None when the declaration leaves the size open."""
+    """An array of `size` elements; None when the declaration leaves the size open."""
 
     element: CType
     size: int | None
@@ -67,12 +67,12 @@ class Struct:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """How an object lies in memory as gcc has it on x86-64.
+    """Memory layout of an object as in gcc on x86-64.
 
     Attributes:
         size, alignment: in bytes.
-        parts: numbers, pointers, and arrays of either that it is split into.
-        numbers: how many there are, those of arrays included; number_types: theirs.
+        parts: number of numbers, pointers and arrays of either that it is split into.
+        numbers: number of numbers including those of arrays; number_types: their types.
     """
 
     size: int
@@ -110,9 +110,9 @@ _ALIASES = {"__signed__": "signed", "__signed": "signed"}
 
 
 def specified_type(names: list[str]) -> CType | None:
-    """The type that keywords such as `unsigned long int` spell in any order, None when they spell none.
+    """The type of keywords such as `unsigned long int` in any order, None when they spell none.
 
-    Source: ISO C11 6.7.2; char is signed, long has 64 bits, as gcc has them on x86-64.
+    Source: ISO C11 6.7.2; char is signed, long has 64 bits, as in gcc on x86-64.
     """
     words = sorted(_ALIASES.get(name, name) for name in names)
     if words == ["void"]:
@@ -144,7 +144,7 @@ def common_type(left: ScalarType, right: ScalarType) -> ScalarType:
 
 
 def layout_of(kind: CType) -> Layout | None:
-    """The layout of a type, None when it is not complete; a structure has its own since it was defined."""
+    """The layout of a type, None when it is incomplete."""
     match kind:
         case Scalar():
             size = kind.type.width_bits // 8
@@ -183,7 +183,7 @@ def structure_layout(members: Iterable[Layout]) -> Layout:
 
 
 def spelled(kind: CType) -> str:
-    """A type as messages name it."""
+    """The name of a type in messages."""
     match kind:
         case Scalar():
             return "_Bool" if kind.boolean else kind.type.c_name
@@ -262,7 +262,7 @@ def _read_hexadecimal(digits: str, kind: ScalarType) -> ir.Constant | None:
 
 
 def _rounded(exact: Fraction, kind: ScalarType) -> ir.Constant:
-    """A number of at least zero rounded once, to nearest even, to a floating type."""
+    """A non-negative number rounded once, to nearest even, to a floating type."""
     if exact == 0:
         return ir.Constant(value=0, type=kind)
     precision, lowest, highest = (24, -149, 127) if kind == FLOAT else (53, -1074, 1023)

@@ -1,4 +1,4 @@
-"""Declared types: from the syntax of declarations to `ctypes`; the names of the file."""
+"""Declared types, from the syntax of declarations to `ctypes`, and the names of the file."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from pipelines.hls.reading.session import Frame, Session, TypeName, Value
 from pipelines.interface import INT32, UINT32
 
 MAXIMUM_PARTS = 1 << 16
-"""Numbers and arrays that one structure is split into, those of its members included."""
+"""Numbers and arrays into which one structure is split, members included."""
 
 
 @dataclass(slots=True, kw_only=True)
 class FileScope:
-    """What a file declares, by name; nothing is read before it is used."""
+    """Declarations of a file by name; each is read when it is first used."""
 
     functions: dict[str, c_ast.FuncDef] = field(default_factory=dict[str, c_ast.Node])
     typedefs: dict[str, c_ast.Typedef] = field(default_factory=dict[str, c_ast.Node])
@@ -97,7 +97,7 @@ class Declarators:
 
     @contextmanager
     def at_file_scope(self) -> Generator[None]:
-        """What is read inside sees the names of the file alone."""
+        """Read with the names of the file only."""
         frame = Frame(
             name="",
             changed=frozenset(),
@@ -115,10 +115,10 @@ class Declarators:
             self.session.frames.pop()
 
     def read(self, node: c_ast.Node, owner: c_ast.Node) -> CType:
-        """The type a declarator spells.
+        """The type that a declarator spells.
 
         Args:    owner: the declaration, for messages.
-        Raises:  HlsError: a type this engine does not build.
+        Raises:  HlsError: a type outside the accepted subset.
         """
         self.session.count(owner)
         match node:

@@ -25,7 +25,7 @@ class Effects:
     def assignment(self, node: c_ast.Assignment | c_ast.UnaryOp, used: bool) -> Result:
         """An assignment, a compound one, `++` or `--`.
 
-        Args:    used: whether the expression's value is wanted.
+        Args:    used: whether the expression's value is used.
         Returns: the value; None when it is not used.
         """
         if isinstance(node, c_ast.UnaryOp):
@@ -35,7 +35,7 @@ class Effects:
         return self._compound(node, used)
 
     def _operands(self, node: c_ast.Assignment) -> tuple[Place, Result]:
-        """What an assignment changes, and its right side, evaluated once each, from left to right."""
+        """Target and right side of an assignment, evaluated once each, from left to right."""
         e = self.expressions
         places: list[Place] = []
 
@@ -68,7 +68,7 @@ class Effects:
         return before if node.op in ("p++", "p--") else value
 
     def _saved(self, value: Result, line: int) -> Result:
-        """A value that later assignments do not change."""
+        """The value saved against later assignments."""
         session = self.expressions.session
         match value:
             case None | Place():
@@ -85,9 +85,9 @@ class Effects:
     # ---- by kind of place -------------------------------------------------------------------------
 
     def assign(self, place: Place, value: Result, node: c_ast.Node, *, used: bool = False) -> Result:
-        """Give a place a value, converted to its type.
+        """Assign a value, converted to the place's type.
 
-        Returns: the value the place has then, None when it is not used.
+        Returns: the new value of the place, None when it is not used.
         """
         e = self.expressions
         kind = place.kind
@@ -135,7 +135,7 @@ class Effects:
         return replace(address, indices=slot.indices)
 
     def _bind(self, slot: PointerSlot, address: Address) -> None:
-        """Let a pointer point into an object for good; its indices become variables unless they stay."""
+        """Bind a pointer to its object; its indices become variables unless they never change."""
         session = self.expressions.session
         indices: list[ir.Expression] = []
         for index in address.indices:
@@ -201,10 +201,10 @@ class Choices:
 
     session: Session
     expressions: Expressions
-    _of_structures: set[int] = field(default_factory=set[int])  # known ones, so that none is read twice
+    _of_structures: set[int] = field(default_factory=set[int])  # known nodes, so that none is read twice
 
     def connect(self, node: c_ast.BinaryOp) -> ir.Expression:
-        """`&&` and `||`: the right operand is evaluated only when it matters."""
+        """`&&` and `||`: the right operand is evaluated only when the left one does not decide."""
         left = self.expressions.condition(node.left)
         conjunction = node.op == "&&"
         if isinstance(left, ir.Constant):
@@ -254,7 +254,7 @@ class Choices:
         return make_select(condition, first, second)
 
     def _chosen(self, node: c_ast.TernaryOp, first: bool) -> Result:
-        """The operand of `?:` whose condition is known, with the type both have together."""
+        """The operand of `?:` that a constant condition selects, in the common type of both."""
         value = self.expressions.read(node.iftrue if first else node.iffalse)
         if value is None or isinstance(value, Address | Place):
             return value
@@ -276,7 +276,7 @@ class Choices:
             raise self.session.refuse(node, rule, "a choice between two arrays")
 
     def _branches(self, node: c_ast.TernaryOp, condition: ir.Expression) -> Result:
-        """`?:` with side effects: a condition statement that leaves the value in a variable."""
+        """`?:` with side effects: a condition that assigns the value to a variable."""
         line = self.session.line_of(node)
         with self.session.collect() as then:
             if_true = self.expressions.read(node.iftrue)

@@ -24,7 +24,7 @@ Path = tuple[Step, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Initial:
-    """One part of an object and what it is set to: an expression, or the value of a character."""
+    """One part of an object and its initial value: an expression or a character."""
 
     path: Path
     kind: CType
@@ -46,11 +46,11 @@ class Initialisers:
     kind_of: Callable[[c_ast.Node], CType]
 
     def plan(self, kind: CType, node: c_ast.Node) -> list[Initial]:
-        """The parts an initialiser sets, in the order it sets them; a later one wins."""
+        """The parts that an initialiser sets, in order; a later one overrides an earlier one."""
         return list(self._whole(kind, node, ()))
 
     def completed(self, kind: CType, node: c_ast.Node) -> CType:
-        """An array type with the size its initialiser gives it, when its own is open."""
+        """An array type completed with the size of its initialiser."""
         if not isinstance(kind, ArrayOf) or kind.size is not None:
             return kind
         plan = self.plan(kind, node)
@@ -84,7 +84,7 @@ class Initialisers:
             raise self.session.refuse(node, "a number must have one initialiser", f"{len(items)} values")
 
     def _members(self, kind: CType, cursor: _Cursor, path: Path, *, braced: bool) -> Iterator[Initial]:
-        """The parts of an aggregate, from a list; without braces it takes only what it needs."""
+        """The parts of an aggregate from a list; without braces only as many items as it needs."""
         position = 0
         while cursor.position < len(cursor.items):
             item = cursor.items[cursor.position]
@@ -103,7 +103,7 @@ class Initialisers:
             yield from self._next(inner, cursor, (*path, name))
 
     def _designated(self, kind: CType, item: c_ast.NamedInitializer, path: Path) -> tuple[int, CType, Path]:
-        """Position after the outermost designator, and type and path of what all of them name."""
+        """Position after the outermost designator, and type and path of the designated part."""
         position = 0
         for number, designator in enumerate(item.name):
             index = self._position(kind, designator)
@@ -128,7 +128,7 @@ class Initialisers:
         raise self.session.refuse(designator, f"a designator must name a part of {spelled(kind)}", "another")
 
     def _below(self, kind: CType, node: c_ast.Node, path: Path, cursor: _Cursor) -> Iterator[Initial]:
-        """A part that a designator names; without braces its own parts may take what follows."""
+        """The parts under a designator; without braces they also take following items."""
         whole = isinstance(kind, Scalar) or isinstance(node, c_ast.InitList)
         if whole or self._characters(kind, node) is not None:
             yield from self._whole(kind, node, path)
@@ -137,7 +137,7 @@ class Initialisers:
         yield from self._next(kind, cursor, path)
 
     def _next(self, kind: CType, cursor: _Cursor, path: Path) -> Iterator[Initial]:
-        """One part: a value of its own, or, when it is an aggregate without braces, parts of it."""
+        """The next part: one value, or the parts of an aggregate without braces."""
         item = cursor.items[cursor.position]
         whole = isinstance(item, c_ast.InitList) or not isinstance(kind, ArrayOf | Struct)
         whole = whole or self._characters(kind, item) is not None
@@ -152,7 +152,7 @@ class Initialisers:
         return not isinstance(node, c_ast.Constant) and isinstance(self.kind_of(node), Struct)
 
     def _characters(self, kind: CType, node: c_ast.Node) -> tuple[int, ...] | None:
-        """Characters of a string that initialises an array of bytes; the final zero may not fit."""
+        """Characters of a string that initialises an array of bytes; the final zero is optional."""
         if isinstance(node, c_ast.InitList) and len(node.exprs or []) == 1:
             node = node.exprs[0]
         if not (isinstance(kind, ArrayOf) and isinstance(kind.element, Scalar)):
@@ -169,7 +169,7 @@ class _Cursor:
 
 
 def _step(kind: CType, position: int) -> tuple[Step, CType] | None:
-    """The part of an aggregate at a position, None past its end."""
+    """Path step to the part of an aggregate at a position, None past its end."""
     if isinstance(kind, ArrayOf):
         inside = position >= 0 and (kind.size is None or position < kind.size)
         return (position, kind.element) if inside else None
@@ -184,7 +184,7 @@ Template = tuple[int | str | None, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leaf:
-    """A variable or array inside an object: where, its dimensions, and its type."""
+    """A variable or array inside an object: path, dimensions and type."""
 
     template: Template
     sizes: tuple[int, ...]
@@ -202,7 +202,7 @@ class Leaf:
             yield tuple(next(remaining) if step is None else step for step in self.template)
 
     def values(self, constants: ByTemplate) -> list[ir.Constant]:
-        """Every element: its constant, else zero."""
+        """The value of every element; zero by default."""
         values = [ir.Constant(value=0, type=self.kind.type)] * self.count
         for path, value in constants.get(self.template, {}).items():
             position = 0
@@ -213,11 +213,11 @@ class Leaf:
 
 
 ByTemplate = Mapping[Template, Mapping[Path, ir.Constant]]
-"""Constants of an object by the variable or array that they belong to."""
+"""Constants of an object, grouped by variable or array."""
 
 
 def by_template(constants: Mapping[Path, ir.Constant]) -> ByTemplate:
-    """Constants by the variable or array that they belong to."""
+    """Group constants by variable or array."""
     groups: dict[Template, dict[Path, ir.Constant]] = {}
     for path, value in constants.items():
         template = tuple(None if isinstance(step, int) else step for step in path)
@@ -263,7 +263,7 @@ class Filler:
         return value if isinstance(value, ir.Constant) else None
 
     def fill(self, place: Place, plan: list[Initial], node: c_ast.Node) -> None:
-        """Set an object to the values of a plan, all else to zero."""
+        """Set an object to the values of a plan, the rest to zero."""
         constants: dict[Path, ir.Constant] = {}
         computed: dict[Path, Initial] = {}
         for item in plan:
@@ -323,7 +323,7 @@ class Filler:
         value_at: Callable[[tuple[ir.Expression, ...]], ir.Expression],
         node: c_ast.Node,
     ) -> None:
-        """A nest of loops, one a dimension, that stores a value at each index."""
+        """A nest of loops, one per dimension, that stores a value at each index."""
         session = self.expressions.session
         names = [session.unique_loop("fill") for _ in leaf.sizes]
         variables = [ir.Variable(name=session.unique("filled")) for _ in leaf.sizes]

@@ -19,7 +19,7 @@ Body = tuple[ir.Statement, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Heading:
-    """What is known of a loop before its body is read.
+    """Heading of a loop, before its body is read.
 
     Attributes:
         inner: the body without the pragmas that belong to the loop.
@@ -46,7 +46,7 @@ class Loops:
     statements: Statements
 
     def read(self, node: c_ast.Node, pragmas: list[c_ast.Pragma]) -> None:
-        """A loop, into the current body; pragmas are those before it."""
+        """Read a loop into the current body; `pragmas` are those before it."""
         name = self.session.frame.loop_names[id(node)]
         leading = _leading_pragmas(node.stmt)
         with self.session.scope():
@@ -106,7 +106,7 @@ class Loops:
             self.session.emit(_conditional(heading, condition, (*body, *after)), node)
 
     def _counted(self, heading: _Heading, condition: ir.Expression, body: Body, after: Body) -> bool:
-        """Emit a counted loop; a step at the end of the body is as good as one in the heading."""
+        """Emit a counted loop; its step may also be at the end of the body."""
         if not after:
             body, after = body[:-1], body[-1:]
         counted = counted_loop(self.session.buffer, condition, body, after)
@@ -146,7 +146,7 @@ class Loops:
             self._tested_before(loop, effects, heading.node)
 
     def _tested_before(self, loop: ir.While, effects: list[ir.Statement], node: c_ast.Node) -> None:
-        """The condition's side effects before the loop and again at the end of its body."""
+        """A loop with the condition's side effects before it and again at the end of its body."""
         for statement in effects:
             self.session.emit(statement, node)
         held = self.session.saved(loop.condition, "condition", loop.line)
@@ -156,7 +156,7 @@ class Loops:
     # ---- do ---------------------------------------------------------------------------------------
 
     def _tested_last(self, heading: _Heading) -> None:
-        """`do … while`; with a condition that never holds it is its body."""
+        """`do … while`; the body alone when the condition never holds."""
         body = self._body(heading)
         with self.session.collect() as effects:
             value = self.expressions.condition(heading.node.cond)
@@ -181,14 +181,14 @@ def _conditional(heading: _Heading, condition: ir.Expression, body: Body) -> ir.
 
 
 def _tested_inside(loop: ir.While, effects: list[ir.Statement], label: str) -> ir.While:
-    """The condition at the beginning of an endless loop's body, which it leaves."""
+    """An endless loop with the condition at the start of its body, which leaves it."""
     leave = (ir.Leave(label=label, line=loop.line),)
     test = ir.If(condition=negated(loop.condition), then=leave, otherwise=(), line=loop.line)
     return replace(loop, condition=ir.Constant(value=1), body=(*effects, test, *loop.body))
 
 
 def _leading_pragmas(node: c_ast.Node) -> list[c_ast.Pragma]:
-    """Pragmas inside a loop's body that belong to that loop, as Vitis has it."""
+    """Pragmas at the start of a loop's body that belong to that loop, as in Vitis."""
     if not isinstance(node, c_ast.Compound):
         return []
     pragmas = [i for i in block_items(node) if isinstance(i, c_ast.Pragma)]

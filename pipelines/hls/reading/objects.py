@@ -1,8 +1,8 @@
 """Declared variables and arrays: storage, initial values, file-scope and static objects, parameters.
 
-A table, an array that nothing stores to, has its values as `Array.initial`; every other initialised array is
-filled by statements where it is declared. Objects of static storage start at their initialiser in each call
-of the design.
+A table (an array that is never stored to) has its values in `Array.initial`; statements at the declaration
+fill every other initialised array. Objects of static storage have their initial values at each start of the
+design.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Objects:
     """Allocates and initialises objects.
 
     Attributes:
-        statics: objects of static storage, by the identity of their declaration or content.
+        statics: objects of static storage, by identity of declaration or content.
     """
 
     session: Session
@@ -81,7 +81,7 @@ class Objects:
         self._local(node)
 
     def _local(self, node: c_ast.Decl) -> None:
-        """Declare an object of a function; its own initialiser may name it."""
+        """Declare an object of a function; its initialiser may use its own name."""
         kind = self._kind(node)
         known = self._constant(node, kind)
         if known is None and "static" in node.storage:
@@ -102,7 +102,7 @@ class Objects:
         return kind if node.init is None else self.initialisers.completed(kind, node.init)
 
     def global_symbol(self, node: c_ast.ID) -> Value | Place | Address | None:
-        """An object or an enumerator of the file; None when the file declares none of that name."""
+        """An object or enumerator of the file, None when none has that name."""
         scope = self.expressions.types.file_scope
         declaration = scope.objects.get(node.name)
         if declaration is None:
@@ -116,7 +116,7 @@ class Objects:
         return self.statics[id(declaration)]
 
     def _static(self, node: c_ast.Decl, kind: CType) -> Value | Place:
-        """An object that all uses of its declaration share."""
+        """The object of a declaration with static storage, shared by all uses."""
         if id(node) in self.statics:
             return self.statics[id(node)]
         place = self.new_object(kind, node.name, node, exposed=True)
@@ -132,7 +132,7 @@ class Objects:
         return place
 
     def _constant(self, node: c_ast.Decl, kind: CType) -> Value | Place | None:
-        """A const object whose values are all constants, as a value or a table; None when it is not one."""
+        """A const object of constants only, as a value or a table; None otherwise."""
         if "const" not in node.quals or node.init is None or not isinstance(kind, Scalar | ArrayOf):
             return None
         if id(node) in self.statics:
@@ -156,7 +156,7 @@ class Objects:
         return Value(expression=value) if isinstance(value, ir.Constant) and not emitted else None
 
     def _constants(self, plan: list[Initial]) -> dict[Path, ir.Constant] | None:
-        """The constants a plan sets, None when one is not constant."""
+        """The constants of a plan, None when some value is not constant."""
         constants: dict[Path, ir.Constant] = {}
         for item in plan:
             value = self.filler.constant(item)
@@ -168,7 +168,7 @@ class Objects:
     # ---- allocation -------------------------------------------------------------------------------
 
     def result_type(self, definition: c_ast.FuncDef) -> CType | None:
-        """What a function returns, None for nothing."""
+        """The type that a function returns, None for void."""
         kind = self.expressions.types.read(definition.decl.type.type, definition.decl)
         return None if isinstance(kind, Void) else kind
 
@@ -183,7 +183,7 @@ class Objects:
     ) -> Place:
         """Storage for an object of a type.
 
-        Args:    exposed: called functions may change it; tables: values of an object that nothing changes.
+        Args:    exposed: called functions may change it; tables: values of an object that never changes.
         Raises:  HlsError: an incomplete type, an array of pointers, too many dimensions or elements.
         """
         layout = layout_of(kind)
@@ -193,7 +193,7 @@ class Objects:
         return Place(kind=kind, storage=allocation.storage(kind, name, (), ()))
 
     def string_table(self, values: tuple[int, ...], node: c_ast.Node) -> Place:
-        """The array a string stands for."""
+        """The array of a string literal."""
         if values not in self.statics:
             kind = ArrayOf(element=CHAR, size=len(values))
             tables: dict[Path, ir.Constant] = {
@@ -215,7 +215,7 @@ class Objects:
     # ---- initial values ---------------------------------------------------------------------------
 
     def initialise(self, place: Place, init: c_ast.Node, node: c_ast.Node) -> None:
-        """Set an object to its initialiser; what a list does not name becomes zero."""
+        """Set an object to its initialiser; parts that a list omits become zero."""
         if not isinstance(place.kind, ArrayOf | Struct) or _is_copy(place.kind, init):
             inner = init
             while isinstance(inner, c_ast.InitList):
@@ -302,8 +302,8 @@ def declare_parameters(objects: Objects, nodes: list[c_ast.Decl]) -> tuple[Param
     """Declare the top function's parameters.
 
     Returns: the design's arguments in order: a variable for a scalar; an array for an array, for an array of
-             structures of one scalar type (its last dimension runs over their members), and, of one
-             element, for a pointer.
+             structures of one scalar type (its last dimension runs over the members), and of one element for
+             a pointer.
     Raises:  HlsError: an argument of another type, or an array without a constant size.
     """
     return tuple(_Parameter(objects=objects, node=node, name=str(node.name)).declare() for node in nodes)
@@ -364,7 +364,7 @@ class _Parameter:
         return array
 
     def _variable(self, kind: ArrayOf, address: Address) -> None:
-        """A parameter that is moved: a pointer variable that starts at the array."""
+        """A parameter that is assigned: a pointer variable that starts at the array."""
         pointer = Pointer(target=kind.element)
         place = self.objects.new_object(pointer, self.name, self.node)
         self.objects.effects.assign(place, address, self.node)
@@ -386,7 +386,7 @@ class _Parameter:
         return inner, tuple(sizes)
 
     def _packed(self, kind: Struct, sizes: tuple[int, ...]) -> tuple[Storage, ir.Array]:
-        """An array of structures whose scalars all have one type, as they lie in memory."""
+        """An array of structures whose scalars all have one type, in memory order."""
         layout = kind.layout
         types = [] if layout is None else sorted(layout.number_types, key=lambda t: t.c_name)
         if layout is None or len(types) != 1:

@@ -1,8 +1,8 @@
-"""Where values are: variables, arrays, structures split into members, and pointers that resolve to them.
+"""Places of values: variables, arrays, structures split into members, and pointers that resolve to them.
 
 A structure has no storage of its own: each member is a variable, or an array over the dimensions around the
-structure. An external array of structures whose members all have one type stays one array, as it lies in
-memory: its last dimension runs over the scalars of a structure.
+structure. An external array of structures whose members all have one type stays one array in memory order;
+its last dimension runs over the scalars of a structure.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ class Record:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class PointerSlot:
-    """A pointer variable: it points into one object, which its first value sets.
+    """A pointer variable; its first value determines the one object that it points into.
 
     Attributes:
         name: for messages and for the variables that hold its indices.
-        base: the object and how many indices; None until a value is assigned.
+        base: the object with its number of indices; None until a value is assigned.
         indices: the pointer's present indices: variables of its own, or constants that never change.
         fixed: the pointer keeps its first value.
     """
@@ -70,12 +70,11 @@ Storage = Cell | Memory | Record | PointerSlot
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Place:
-    """An object or a part of one: `indices` so far, one for each dimension passed.
+    """An object or a part of one; `indices` has one index per dimension passed.
 
     Attributes:
-        element: the last step was an index, so that a pointer to it can move.
-        flat: a cast changed the array's shape: the last index counts numbers over all dimensions that the
-            indices before it leave.
+        element: the last step was an index, so a pointer to it can move.
+        flat: a cast changed the array's shape: the last index counts numbers over all remaining dimensions.
     """
 
     kind: CType
@@ -87,7 +86,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Address:
-    """A pointer's value: the place it points to.
+    """The value of a pointer: the place that it points to.
 
     Attributes:
         kind: type of what it points to.
@@ -106,8 +105,8 @@ class Address:
 def as_index(value: ir.Expression) -> ir.Expression:
     """An integer as an array index: INT32, with conversions moved to the leaves where the result is equal.
 
-    An index is in bounds, so that all that matters of it are its low 32 bits; those of sums and products
-    depend on the low bits of the operands alone.
+    An index is in bounds, so only its low 32 bits matter; those of sums and products depend only on the low
+    bits of their operands.
     """
     match value:
         case ir.Cast() if not value.bits and _keeps_low_bits(ir.type_of(value.operand), value.type):
@@ -126,7 +125,7 @@ def _keeps_low_bits(source: ScalarType, target: ScalarType) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Places:
-    """Steps between places, with the refusals of what does not resolve to one object."""
+    """Steps between places; refuses pointers that do not resolve to one object."""
 
     session: Session
 
@@ -204,9 +203,9 @@ class Places:
         return replace(address, indices=(*outer, make_binary(operator, last, steps)))
 
     def flattened(self, address: Address, kind: CType) -> Address | None:
-        """A pointer into an array, seen as elements of another shape; None when numbers of another width.
+        """A pointer into an array with elements of another shape; None for numbers of another width.
 
-        The last index of the result counts numbers; it becomes indices again where an element is used.
+        The last index of the result counts numbers; it is split into indices when an element is used.
         """
         memory = address.storage
         if not isinstance(memory, Memory) or memory.packed is not None or memory.single:
@@ -237,7 +236,7 @@ class Places:
         return _viewed(value, kind.type)
 
     def store(self, place: Place, value: ir.Expression, node: c_ast.Node) -> None:
-        """Give a scalar place a value of its type."""
+        """Store a value of the place's type to a scalar place."""
         self.scalar_kind(place, node)
         line = self.session.line_of(node)
         if isinstance(place.storage, Cell):
@@ -250,7 +249,7 @@ class Places:
         self.session.emit(ir.Store(array=array, indices=indices, value=own, line=line), node)
 
     def scalar_kind(self, place: Place, node: c_ast.Node) -> Scalar:
-        """The type of a scalar place whose storage has as many bits.
+        """The type of a scalar place with storage of the same width.
 
         Raises: HlsError: another type, or memory of another width is reinterpreted.
         """
@@ -306,7 +305,7 @@ def _packed_indices(
 
 
 def _unflattened(indices: tuple[ir.Expression, ...], shape: tuple[int, ...]) -> tuple[ir.Expression, ...]:
-    """Indices whose last counts numbers over the rest of the dimensions, as one index a dimension."""
+    """One index per dimension from indices whose last counts numbers over the remaining dimensions."""
     *outer, position = indices
     remainders: list[ir.Expression] = []
     for size in reversed(shape[len(outer) + 1 :]):
@@ -321,7 +320,7 @@ def number_count(kind: CType) -> int:
 
 
 def _number(kind: CType) -> int | None:
-    """Width of the numbers an array is made of, None when it is made of something else."""
+    """Width of an array's numbers, None when its elements are not numbers."""
     while isinstance(kind, ArrayOf):
         kind = kind.element
     return kind.type.width_bits if isinstance(kind, Scalar) else None
@@ -336,6 +335,6 @@ def _viewed(value: ir.Expression, kind: ScalarType) -> ir.Expression:
 
 
 def same_object(first: Address, second: Address) -> bool:
-    """Whether two pointers are into one object, with as many indices."""
+    """Whether two pointers point into one object with equally many indices."""
     alike = len(first.indices) == len(second.indices) and first.flat == second.flat
     return alike and first.storage is second.storage

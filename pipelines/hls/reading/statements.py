@@ -24,7 +24,7 @@ class Statements:
     """Reads statements into the current body.
 
     Attributes:
-        read_loop, read_switch: set when those readers exist.
+        read_loop, read_switch: set after construction.
     """
 
     session: Session
@@ -35,20 +35,20 @@ class Statements:
     read_switch: Callable[[c_ast.Switch], None] = field(init=False)
 
     def body(self, node: c_ast.Node | None) -> tuple[ir.Statement, ...]:
-        """A statement or block in a scope of its own, as a body of its own."""
+        """Read a statement or block in a new scope, into a new body."""
         with self.session.collect() as statements:
             self.block(node)
         return tuple(statements)
 
     def block(self, node: c_ast.Node | None) -> None:
-        """A statement or block in a scope of its own, into the current body."""
+        """Read a statement or block in a new scope, into the current body."""
         if node is None:
             return
         with self.session.scope():
             self.items(block_items(node))
 
     def items(self, items: list[c_ast.Node]) -> None:
-        """Statements one after the other; those that cannot be reached are not read."""
+        """Read statements in order; unreachable ones are skipped."""
         pragmas: list[c_ast.Pragma] = []
         for item in items:
             if isinstance(item, c_ast.Pragma):
@@ -65,7 +65,7 @@ class Statements:
         self.loose(pragmas)
 
     def statement(self, node: c_ast.Node, pragmas: list[c_ast.Pragma] | None = None) -> None:
-        """One statement; pragmas are those before it."""
+        """Read one statement; `pragmas` are those before it."""
         pragmas = pragmas or []
         self.session.count(node)
         match node:
@@ -147,7 +147,7 @@ class Statements:
     # ---- pragmas ----------------------------------------------------------------------------------
 
     def loose(self, pragmas: list[c_ast.Pragma]) -> None:
-        """Pragmas that stand before no loop: directives on arrays, or nothing this engine knows."""
+        """Pragmas that are not before a loop: directives on arrays, or unknown ones."""
         for pragma in pragmas:
             if not self._array_pragma(pragma):
                 self.session.ignored.append((str(pragma.string), self.session.line_of(pragma)))
@@ -160,7 +160,7 @@ class Statements:
         return True
 
     def loop_directives(self, pragmas: list[c_ast.Pragma], loop: str) -> tuple[ir.Directive, ...]:
-        """Directives that pragmas put on a loop; those on arrays alone go to the function."""
+        """Directives of a loop's pragmas; those on arrays belong to the function."""
         kept: list[ir.Directive] = []
         for pragma in pragmas:
             parsed = parse_pragma(str(pragma.string), loop)
@@ -172,7 +172,7 @@ class Statements:
         return tuple(kept)
 
     def resolved(self, directives: tuple[ir.Directive, ...]) -> list[ir.Directive]:
-        """Directives with the names that variables of the source have in the function."""
+        """Directives with the source's names replaced by those in the function."""
         resolved: list[ir.Directive] = []
         for directive in directives:
             names = self._names(directive.variable) if directive.variable else []
@@ -221,7 +221,7 @@ MAXIMUM_RUN = 24
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Part:
-    """Statements between two labels of a switch: their labels (None for default) and what they are."""
+    """Statements between two labels of a switch, with their labels (None for default)."""
 
     labels: tuple[c_ast.Node | None, ...]
     body: tuple[ir.Statement, ...]
@@ -229,14 +229,18 @@ class _Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Switches:
-    """Reads switch statements."""
+    """Reads switch statements.
+
+    Cases that fall through form one group. Each group is a condition; inside a group of several parts, a part
+    runs when the value is one of its labels or one of an earlier part's.
+    """
 
     session: Session
     expressions: Expressions
     statements: Statements
 
     def read(self, node: c_ast.Switch) -> None:
-        """A switch statement, into the current body."""
+        """Read a switch statement into the current body."""
         line = self.session.line_of(node)
         value = self.expressions.number(node.cond)
         if ir.type_of(value).floating:
@@ -278,10 +282,9 @@ class Switches:
         return parts
 
     def _chain(self, groups: list[list[_Part]], value: ir.Expression, line: int) -> tuple[ir.Statement, ...]:
-        """One condition a group; the one with default comes last, for it takes what the others leave.
+        """One condition per group; the group with default is last, because it takes the remaining values.
 
-        Many groups are chained in runs, each behind a condition for all of it, so that they do not nest too
-        deep.
+        Many groups are chained in runs, each under one condition for the whole run, to limit nesting.
         """
         everything = [label for g in groups for p in g for label in p.labels]
         rest: tuple[ir.Statement, ...] = ()
@@ -302,7 +305,7 @@ class Switches:
     def _group(
         self, group: list[_Part], everything: Sequence[c_ast.Node | None], value: ir.Expression, line: int
     ) -> tuple[ir.Statement, ...]:
-        """The body of parts that run into one another, once the value is one of their labels."""
+        """The body of parts that fall through, for a value that is one of their labels."""
         statements: list[ir.Statement] = []
         seen: list[c_ast.Node | None] = []
         for part in group[:-1]:
@@ -316,7 +319,7 @@ class Switches:
         return (*statements, *group[-1].body)
 
     def _one_of(self, labels: Sequence[c_ast.Node | None], value: ir.Expression) -> ir.Expression | None:
-        """Whether the value is one of some labels; None when default is among them."""
+        """The condition that the value is one of some labels; None when default is among them."""
         kind = ir.type_of(value)
         tests: list[ir.Expression] = []
         for label in labels:
@@ -331,7 +334,7 @@ class Switches:
 
 
 def _any(tests: list[ir.Expression]) -> ir.Expression:
-    """Whether one of some conditions holds, as a balanced tree."""
+    """The disjunction of conditions, as a balanced tree."""
     if not tests:
         return ir.Constant(value=0)
     if len(tests) == 1:
@@ -345,14 +348,14 @@ def _nested(
     rest: tuple[ir.Statement, ...],
     line: int,
 ) -> tuple[ir.Statement, ...]:
-    """The body of the first condition that holds, else the rest."""
+    """Nested conditions: the body of the first that holds, else the rest."""
     for condition, body in reversed(choices):
         rest = _choose(condition, body, rest, line)
     return rest
 
 
 def _groups(parts: list[_Part]) -> list[list[_Part]]:
-    """Parts that run into one another, together."""
+    """Groups of parts that fall through."""
     groups: list[list[_Part]] = []
     open_group = False
     for part in parts:

@@ -40,7 +40,7 @@ UPDATES = {"++": "add", "--": "sub", "p++": "add", "p--": "sub"}
 
 
 def convert(value: ir.Expression, kind: Scalar) -> ir.Expression:
-    """The value converted to a scalar type; widening that is undone at once disappears."""
+    """The value converted to a scalar type; a widening that the conversion undoes is dropped."""
     if kind.boolean:
         return make_cast(truth_value(value), kind.type)
     while isinstance(value, ir.Cast) and not value.bits and _undone(value, kind.type):
@@ -49,7 +49,7 @@ def convert(value: ir.Expression, kind: Scalar) -> ir.Expression:
 
 
 def _undone(value: ir.Cast, kind: ScalarType) -> bool:
-    """Whether an integer conversion does not matter for the low bits that the next one keeps."""
+    """Whether an integer conversion does not change the low bits that the next one keeps."""
     source = ir.type_of(value.operand)
     if source.floating or value.type.floating or kind.floating:
         return False
@@ -58,7 +58,7 @@ def _undone(value: ir.Cast, kind: ScalarType) -> bool:
 
 @dataclass(slots=True, kw_only=True)
 class Hooks:
-    """What other readers do for expressions; set when all of them exist."""
+    """Functions of other readers that expressions call; set after construction."""
 
     choose: Callable[[c_ast.TernaryOp], Result] = field(init=False)
     connect: Callable[[c_ast.BinaryOp], ir.Expression] = field(init=False)
@@ -80,13 +80,13 @@ class Pointers:
     places: Places
 
     def integer(self, value: Result, node: c_ast.Node) -> ir.Expression:
-        """An index, or what a pointer is moved by."""
+        """An integer operand: an index or an offset."""
         if value is None or isinstance(value, Address | Place) or ir.type_of(value).floating:
             raise self.session.refuse(node, "an index must be an integer", "another value")
         return value
 
     def address(self, value: Result, node: c_ast.Node) -> Address:
-        """A value that must be a pointer."""
+        """A value as a pointer."""
         if isinstance(value, Address):
             return value
         raise self.session.refuse(node, "only an array or a pointer can be indexed", "another value")
@@ -123,7 +123,7 @@ class Pointers:
         return make_cast(value, INT64)
 
     def pointed(self, value: Result, kind: Pointer, node: c_ast.Node) -> Address:
-        """A value as a pointer of a type: the same object, seen as elements of the same width."""
+        """A value as a pointer of a type: the same object with elements of the same width."""
         if isinstance(value, ir.Constant) and value.value == 0:
             return Address(kind=kind.target, storage=None)
         if not isinstance(value, Address):
@@ -139,7 +139,7 @@ class Pointers:
 
 
 def _compatible(own: CType, other: CType) -> bool:
-    """Whether memory of one type can be seen as another without moving bits."""
+    """Whether memory of one type can be reinterpreted as another without moving bits."""
     match own, other:
         case (Scalar(), Scalar()):
             return own.type.width_bits == other.type.width_bits
@@ -151,7 +151,7 @@ def _compatible(own: CType, other: CType) -> bool:
 
 
 def _sized(own: CType, other: CType) -> CType:
-    """The other type, with sizes that it leaves open."""
+    """The other type with its open sizes filled in."""
     if isinstance(own, ArrayOf) and isinstance(other, ArrayOf):
         size = own.size if other.size is None else other.size
         return ArrayOf(element=_sized(own.element, other.element), size=size)

@@ -1,4 +1,4 @@
-"""Which array elements a body reads and writes, and how to replace accesses."""
+"""Array elements that a body reads and writes, and replacement of accesses."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pipelines.hls.transforms.affine import Affine
 from pipelines.hls.transforms.facts import Facts
 
 Key = tuple[tuple[tuple[tuple[str, int], ...], int], ...]
-"""Terms and constant of each index: accesses with one key read here touch one element."""
+"""Terms and constant of each index: accesses with equal keys at one point touch one element."""
 
 Shape = tuple[tuple[tuple[str, int], ...], ...]
-"""The terms of a key: two keys of one shape that differ never meet."""
+"""The terms of a key: two different keys of one shape never meet."""
 
 
 def key_of(forms: Iterable[Affine]) -> Key:
@@ -28,13 +28,13 @@ def shape_of(key: Key) -> Shape:
 
 @dataclass(slots=True)
 class Site:
-    """An element that a body accesses, once or more.
+    """An element that a body accesses at least once.
 
     Attributes:
         indices: the index expressions of its first access.
-        places: what is known where it is accessed.
-        certain: some access happens in each run of the body.
-        entry: it is loaded even when the body is not run.
+        places: facts at each of its accesses.
+        certain: some access happens whenever the body runs.
+        entry: it is loaded even when the body does not run.
         read_first: a load may come before every unconditional store.
         written: some store is unconditional.
         blocked: some access to it cannot be replaced.
@@ -75,7 +75,7 @@ class Accesses:
     left: bool = False
 
     def body(self, body: tuple[ir.Statement, ...], facts: Facts, certain: bool) -> None:
-        """Collect the accesses of a body; `certain` when it is run whenever the whole is."""
+        """Collect the accesses of a body; `certain` when it runs whenever the whole does."""
         place = facts.snapshot()
         for statement in body:
             self.statement(statement, facts, place, certain and not self.left)
@@ -95,7 +95,7 @@ class Accesses:
             self.own(statement, facts, place, certain and not self.left)
 
     def own(self, statement: ir.Statement, facts: Facts, place: Facts, certain: bool) -> None:
-        """Collect the accesses that a statement makes itself."""
+        """Collect the accesses of a statement without its inner bodies."""
         for expression in ir.statement_expressions(statement):
             self.expression(expression, facts, place, certain)
         if isinstance(statement, ir.Store) and statement.array.name in self.array_names:
@@ -114,7 +114,7 @@ class Accesses:
                 site.certain = site.certain or (certain and part.predicate is None)
 
     def site(self, access: ir.Load | ir.Store, facts: Facts, place: Facts) -> Site:
-        """The site of an access, new when it is the first of its element."""
+        """The site of an access, created for the first access to its element."""
         forms = tuple(facts.read(i) for i in access.indices)
         key = key_of(forms)
         sites = self.arrays.setdefault(access.array.name, {})
@@ -129,7 +129,7 @@ class Accesses:
         return site
 
     def block_loads(self, expression: ir.Expression, facts: Facts) -> None:
-        """Collect loads that must stay as they are."""
+        """Collect loads that must not be replaced."""
         place = facts.snapshot()
         for part in loads_of(expression):
             if part.array.name in self.array_names:
@@ -138,13 +138,13 @@ class Accesses:
                 site.read_first = site.blocked = True
 
     def mark_entry(self) -> None:
-        """What has been collected so far is the condition of a loop, evaluated before the body."""
+        """Mark the sites collected so far as those of a loop's condition, evaluated before the body."""
         for sites in self.arrays.values():
             for site in sites.values():
                 site.entry, site.blocked = site.certain, not site.certain
 
     def is_alone(self, site: Site) -> bool:
-        """Whether no access to another site can touch this element, whose indices do not change."""
+        """Whether no access of another site can touch this element, whose indices do not change."""
         shape = shape_of(site.key)
         return all(
             shape_of(other.key) == shape or all(are_disjoint(site, other, p) for p in other.places)
@@ -188,12 +188,12 @@ def loaded_arrays(body: tuple[ir.Statement, ...]) -> frozenset[str]:
 
 
 def are_disjoint(first: Site, second: Site, place: Facts) -> bool:
-    """Whether two elements differ in some dimension, as far as is known at a place."""
+    """Whether two elements provably differ in some dimension at a place."""
     return any(place.differs(a, b) for a, b in zip(first.forms, second.forms, strict=True))
 
 
 def _runs_inner_body(statement: ir.Statement) -> bool:
-    """Whether an inner body certainly runs when the statement does."""
+    """Whether an inner body always runs when the statement does."""
     match statement:
         case ir.For():
             return bool(statement.trip_count)
@@ -220,10 +220,10 @@ def escaping_labels(statement: ir.Statement) -> frozenset[str]:
 def replace_loads(
     expression: ir.Expression, visit: Callable[[ir.Load], ir.Expression | None]
 ) -> ir.Expression:
-    """The expression with loads replaced where `visit` gives something; the loads inside go first.
+    """The expression with loads replaced where `visit` returns an expression; inner loads come first.
 
-    `visit` gets the load as it stands in the expression; when it gives None and the load's own indices
-    changed, the load is rebuilt.
+    `visit` gets the load as it stands in the expression; when it returns None and the load's indices changed,
+    the load is rebuilt.
     """
     match expression:
         case ir.Constant() | ir.Read():

@@ -1,7 +1,7 @@
 """The local copy of a part of an external array: its layout, and the loops that fill it and write it back.
 
-Off-chip memory delivers one word of `WORD_BITS` a cycle, so the array is dealt cyclically over as many
-lanes as elements fit in a word, by its flat index, and so is the copy; both loops move a word an iteration.
+Off-chip memory delivers one word of `WORD_BITS` per cycle, so the array and the copy are partitioned
+cyclically by flat index into as many lanes as elements fit in a word; both loops move one word per iteration.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ Terms = tuple[tuple[str, int], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extent:
-    """One dimension of a box: the indices `base` to `base + size - 1`, of `elements` that the array has.
+    """One dimension of a box: indices `base` to `base + size - 1` out of the array's `elements`.
 
     Attributes:
-        low_inside, high_inside: the first and the last index are certainly indices of the array.
+        low_inside, high_inside: the first and the last index are provably inside the array.
     """
 
     base: Affine
@@ -37,12 +37,12 @@ class Extent:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the box has the whole dimension."""
+        """Whether the box covers the whole dimension."""
         return self.size == self.elements and not self.base.terms
 
 
 def strides_of(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Distance in the flat array between neighbours of each dimension."""
+    """Distance in the flat array between neighbours in each dimension."""
     strides = [1]
     for size in reversed(shape[1:]):
         strides.insert(0, strides[0] * size)
@@ -50,7 +50,7 @@ def strides_of(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def coordinates(flat: Affine, shape: tuple[int, ...], place: Facts) -> tuple[Affine, ...] | None:
-    """Indices of each dimension whose flat index a form is; None when they cannot be told apart."""
+    """Split a flat index into one index per dimension; None when they cannot be separated."""
     if not flat.exact:
         return None
     leading: list[Affine] = []
@@ -74,11 +74,11 @@ def box_of(
     changed: frozenset[str],
     facts: Facts,
 ) -> tuple[Extent, ...]:
-    """The smallest box found that holds every element of some sites.
+    """A small box that contains every element of some sites.
 
-    Args:    sites: with forms of as many dimensions as `shape` has; changed: variables that change
-             meanwhile; facts: where the box is to be placed.
-    Returns: an extent a dimension; the whole dimension where nothing smaller is known.
+    Args:    sites: with as many forms as `shape` has dimensions; changed: variables that change inside;
+             facts: at the point where the box is filled.
+    Returns: one extent per dimension; the whole dimension where no smaller one is known.
     """
     accesses = [(site.forms, place) for site in sites for place in site.places]
     return tuple(
@@ -116,7 +116,7 @@ def _extent(
 
 
 def _bounds(form: Affine, place: Facts, changed: frozenset[str], *, largest: bool) -> dict[Terms, int]:
-    """Bounds of a form in leaves that do not change: the best constant for each combination of leaves."""
+    """Bounds of a form in unchanging leaves: the best constant per combination of leaves."""
     bounds: dict[Terms, int] = {}
     pick = min if largest else max
     for bound in _without_changing(form, place, changed, largest, [MAXIMUM_ALTERNATIVES]):
@@ -157,18 +157,18 @@ WORD_BITS = 512
 """Width of a transfer, as in Merlin and most high-bandwidth memories."""
 
 MAXIMUM_BUFFER_BITS = 1 << 25
-"""Bits of one copy: about what the largest devices have on chip for one array."""
+"""Largest copy in bits: about the on-chip memory of the largest devices for one array."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """Where the copy holds each element: rows of the box, each a run of the flat array in whole words.
+    """Layout of the copy: rows of the box, each a run of the flat array in whole words.
 
     Attributes:
-        shape: of the array; box: of the copy's part of it.
-        split: the dimension a run goes along; those after it are in the run whole.
-        offset: place of a run's first element in its first word; None when it is not the same for all.
-        words: a row.
+        shape: of the array; box: the part that the copy holds.
+        split: the dimension along which a run goes; runs contain the later dimensions whole.
+        offset: position of a run's first element in its first word; None when it varies.
+        words: per row.
     """
 
     array: ir.Array
@@ -183,12 +183,12 @@ class Layout:
 
     @property
     def row_strides(self) -> tuple[int, ...]:
-        """Distance in the copy between neighbours of each dimension before the run."""
+        """Distance in the copy between neighbours in each dimension before the run."""
         sizes = tuple(e.size for e in self.box[: self.split])
         return tuple(s * self.words * self.lanes for s in strides_of(sizes)) if sizes else ()
 
     def first(self, indices: tuple[Affine, ...]) -> Affine:
-        """Flat index of the first element of the run in the row of an element."""
+        """Flat index of the first element of the run that contains an element."""
         strides = strides_of(self.shape)
         start = self.box[self.split].base.times(strides[self.split])
         for index, stride in zip(indices[: self.split], strides, strict=False):
@@ -269,7 +269,7 @@ class Transfer:
     inside: list[ir.Statement] = field(default_factory=list[ir.Statement])
 
     def statements(self, *, out: bool) -> tuple[ir.Statement, ...]:
-        """The loops over rows and words, with what they need before."""
+        """The loops over rows and words, with the statements before them."""
         self.before, self.inside = [], []
         layout = self.layout
         name = self.names.take(f"{self.loop}_{'write' if out else 'fill'}_{layout.array.name}")
@@ -305,7 +305,7 @@ class Transfer:
         )
 
     def lanes(self, rows: list[ir.Variable], word: ir.Variable, *, out: bool) -> list[ir.Statement]:
-        """One move a lane."""
+        """The moves of one word, one per lane."""
         layout, facts = self.layout, self.facts
         indices = tuple(
             extent.base.plus(Affine(((facts.leaves.of_variable(row), 1),)))
@@ -339,7 +339,7 @@ class Transfer:
     def guards(
         self, rows: list[ir.Variable], word: ir.Variable, first: Affine
     ) -> list[tuple[int, ir.Expression | None]]:
-        """The lanes that move anything, each with its condition."""
+        """The active lanes, each with its condition."""
         layout = self.layout
         row_guard = self.row_guard(rows)
         low, high = self.limits()
@@ -365,19 +365,19 @@ class Transfer:
         return guards
 
     def word_of(self, limit: int | ir.Expression, lane: int) -> int | None:
-        """The first word whose element in a lane is at an offset or after it; None when that varies."""
+        """The first word whose element in a lane is not before an offset; None when it varies."""
         if self.layout.offset is None or not isinstance(limit, int):
             return None
         return -((lane - self.layout.offset - limit) // self.layout.lanes)
 
     def run_offset(self, first: Affine) -> ir.Expression:
-        """Place of the run's first element in its first word."""
+        """Position of the run's first element in its first word."""
         if self.layout.offset is not None:
             return ir.Constant(value=self.layout.offset)
         return _masked(first, self.layout.lanes - 1, self.facts)
 
     def limits(self) -> tuple[int | ir.Expression, int | ir.Expression]:
-        """First offset in a run that is moved and the one after the last: elements of array and box."""
+        """First moved offset in a run and the one after the last: elements inside array and box."""
         extent = self.layout.box[self.layout.split]
         stride = strides_of(self.layout.shape)[self.layout.split]
         low: int | ir.Expression = 0
@@ -391,7 +391,7 @@ class Transfer:
         return low, high
 
     def row_guard(self, rows: list[ir.Variable]) -> ir.Expression | None:
-        """Whether a row is one of the array's."""
+        """The condition that a row lies inside the array."""
         guard: ir.Expression | None = None
         for extent, row in zip(self.layout.box, rows, strict=False):
             index = self.facts.expression_of(extent.base.plus(Affine(((row.name, 1),))))
@@ -406,7 +406,7 @@ class Transfer:
         return ir.Read(variable=variable)
 
     def held(self, stem: str, value: ir.Expression) -> ir.Expression:
-        """A value computed once before the loops, as a read of a new variable."""
+        """A value computed once before the loops, read from a new variable."""
         variable = self.names.variable(f"{self.layout.array.name}_{stem}")
         self.before.append(ir.Assign(variable=variable, value=value, line=self.line))
         return ir.Read(variable=variable)

@@ -1,4 +1,8 @@
-"""Accumulators, and chains of one associative operator that become balanced trees."""
+"""Accumulators, and chains of one associative operator that become balanced trees.
+
+The variable's old value joins last, so that it passes one operator only, however many terms there are.
+Integer results stay the same; floating-point chains are changed only with `unsafe_math`.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,7 @@ from pipelines.hls.transforms.copying import FreshNames, fresh_names, map_own, r
 from pipelines.interface import ScalarType
 
 OPERATORS = ("add", "mul", "and", "or", "xor", "min", "max")
-"""What accumulators are combined by; a subtraction counts as an addition."""
+"""Operators of accumulators; a subtraction counts as an addition."""
 
 _PATH_OPERATORS = {"add": "add", "sub": "add", "mul": "mul", "and": "and", "or": "or", "xor": "xor"}
 
@@ -28,7 +32,7 @@ class Accumulator:
 
 
 def identity(operator: str, kind: ScalarType) -> ir.Constant:
-    """The value that combined with any other gives the other."""
+    """The identity element of an operator."""
     if kind.floating:
         infinity = float("-inf") if operator == "max" else float("inf")
         number = {"add": -0.0, "mul": 1.0}.get(operator, infinity)
@@ -39,7 +43,7 @@ def identity(operator: str, kind: ScalarType) -> ir.Constant:
 
 
 def combine(operator: str, left: ir.Expression, right: ir.Expression) -> ir.Expression:
-    """Two values of one type combined."""
+    """Combine two values of one type."""
     if operator in ("min", "max"):
         test = make_binary("lt" if operator == "min" else "gt", left, right)
         return make_select(test, left, right)
@@ -47,9 +51,9 @@ def combine(operator: str, left: ir.Expression, right: ir.Expression) -> ir.Expr
 
 
 def tree(operator: str, values: Sequence[ir.Expression]) -> ir.Expression:
-    """All values combined in a tree of the least depth; at least one.
+    """Combine one or more values in a tree of least depth.
 
-    The values should be constants or variables: of a minimum or maximum each appears twice.
+    The values should be constants or variables, because a minimum or maximum repeats each.
     """
     if len(values) == 1:
         return values[0]
@@ -58,14 +62,14 @@ def tree(operator: str, values: Sequence[ir.Expression]) -> ir.Expression:
 
 
 def count_reads(expression: ir.Expression, name: str) -> int:
-    """How often an expression reads a variable."""
+    """Number of reads of a variable in an expression."""
     return sum(
         1 for p in ir.walk_expressions(expression) if isinstance(p, ir.Read) and p.variable.name == name
     )
 
 
 def operator_of_update(value: ir.Expression, variable: ir.Variable) -> str | None:
-    """The operator by which a value combines a variable with terms that do not read it.
+    """The operator that combines a variable with terms that do not read it.
 
     Returns: one of `OPERATORS`, `keep` when the value is the variable itself, None when it is something else.
     """
@@ -87,7 +91,7 @@ def operator_of_update(value: ir.Expression, variable: ir.Variable) -> str | Non
 
 
 def _is_narrower(kind: ScalarType, other: ScalarType) -> bool:
-    """Whether values of the other type lose something in this one, so that sums in it are not sums there."""
+    """Whether this type loses values of the other, so that sums in both differ."""
     return kind.floating != other.floating or kind.width_bits < other.width_bits
 
 
@@ -130,7 +134,7 @@ def is_extreme_if(statement: ir.Statement) -> bool:
 
 
 def extreme_value(statement: ir.If, inner: ir.Assign) -> ir.Select:
-    """The value such a statement gives its variable."""
+    """The value that such a statement assigns to its variable."""
     return ir.Select(
         condition=statement.condition,
         if_true=inner.value,
@@ -156,9 +160,9 @@ def with_selected_extremes(body: tuple[ir.Statement, ...]) -> tuple[ir.Statement
 
 
 def _with_tested_arms(value: ir.Select) -> ir.Select:
-    """A selection between the two values it compares, with the loads of the comparison in its arms.
+    """A selection between its two compared values, with the comparison's loads in its arms.
 
-    A load in an arm of C's conditional expression is predicated; the comparison has made it already.
+    A load in an arm of C's conditional expression is predicated, but the comparison already loaded the value.
     """
     test = value.condition
     if not isinstance(test, ir.Binary):
@@ -201,7 +205,7 @@ def accumulators(body: tuple[ir.Statement, ...]) -> dict[str, Accumulator]:
 
 
 SHORTEST_CHAIN = 4
-"""Operands from which on a tree is less deep than a chain with its last operand joined last."""
+"""Fewest operands for which a tree is less deep than a chain."""
 
 _FAMILY = {"add": "add", "sub": "add", "mul": "mul", "and": "and", "or": "or", "xor": "xor"}
 
@@ -211,7 +215,7 @@ Terms = list[tuple[bool, ir.Expression]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Chain:
-    """Updates of a variable in a row: operator, and the terms of each update by its position in the body."""
+    """Consecutive updates of a variable: operator, and the terms of each update by position in the body."""
 
     variable: ir.Variable
     operator: str
@@ -235,11 +239,11 @@ class _Balancer:
         return tuple(statements)
 
     def allows(self, expression: ir.Expression) -> bool:
-        """Whether an expression's operands may be reordered."""
+        """Whether the operands of an expression may be reordered."""
         return self.unsafe_math or not ir.type_of(expression).floating
 
     def joined(self, chain: _Chain, body: list[ir.Statement]) -> dict[int, list[ir.Statement]]:
-        """The statements in place of the updates: a term each, and one update at the last."""
+        """The statements that replace the updates: one term each, and one update at the last position."""
         replacements: dict[int, list[ir.Statement]] = {}
         kept: Terms = []
         for position, terms in chain.updates.items():
@@ -254,7 +258,7 @@ class _Balancer:
         return replacements
 
     def total(self, operator: str, terms: Terms) -> tuple[ir.Expression, bool]:
-        """The terms combined, and whether that is to be added rather than subtracted."""
+        """The combined terms, and whether they are added rather than subtracted."""
         balanced = [(sign, self.expression(term)) for sign, term in terms]
         positive = [term for sign, term in balanced if sign]
         negative = [term for sign, term in balanced if not sign]
@@ -265,7 +269,7 @@ class _Balancer:
         return make_binary("sub", tree(operator, positive), tree(operator, negative)), True
 
     def with_old(self, operator: str, old: ir.Expression, terms: Terms) -> ir.Expression:
-        """An old value combined with terms last."""
+        """An old value combined with the combined terms."""
         value, positive = self.total(operator, terms)
         return make_binary(operator if positive else "sub", old, value)
 
@@ -281,7 +285,7 @@ class _Balancer:
 
 
 def _with_children(expression: ir.Expression, balancer: _Balancer) -> ir.Expression:
-    """The expression with its operands balanced; the very same object when nothing changes."""
+    """The expression with its operands balanced; the same object when nothing changes."""
     match expression:
         case ir.Constant() | ir.Read():
             return expression
@@ -331,13 +335,13 @@ def _update(statement: ir.Assign) -> tuple[str, Terms] | None:
 
 @dataclass(slots=True)
 class _Finder:
-    """Finds the chains of one body; `open` those that may go on."""
+    """Finds the chains of one body; `open` has those that may continue."""
 
     chains: list[_Chain] = field(default_factory=list[_Chain])
     open: dict[str, _Chain] = field(default_factory=dict[str, _Chain])
 
     def close(self, name: str) -> None:
-        """No further update of a variable joins those before."""
+        """End the chain of a variable."""
         chain = self.open.pop(name, None)
         if chain is None:
             return
@@ -346,12 +350,12 @@ class _Finder:
             self.chains.append(chain)
 
     def close_all(self) -> None:
-        """No chain goes on."""
+        """End all chains."""
         for name in list(self.open):
             self.close(name)
 
     def update(self, position: int, statement: ir.Assign, operator: str, terms: Terms) -> None:
-        """One more update of a variable."""
+        """Add an update of a variable."""
         name = statement.variable.name
         chain = self.open.get(name)
         if chain is not None and chain.operator == operator:
@@ -362,7 +366,7 @@ class _Finder:
 
 
 def _chains(body: list[ir.Statement], allows: Callable[[ir.Expression], bool]) -> list[_Chain]:
-    """The chains of updates of a body, whose statements may have bodies of their own."""
+    """The chains of updates of a body, inner bodies excluded."""
     finder = _Finder()
     for position, statement in enumerate(body):
         update = None
@@ -379,7 +383,7 @@ def _chains(body: list[ir.Statement], allows: Callable[[ir.Expression], bool]) -
 
 
 def _touched(statement: ir.Statement, update: tuple[str, Terms] | None) -> set[str]:
-    """Names of the variables that a statement reads or assigns, an update's own one excluded."""
+    """Names of the variables that a statement reads or assigns, except an update's own."""
     if update is not None:
         return {name for _, term in update[1] for name in read_variables(term)}
     names = set(ir.assigned_variables((statement,)))
@@ -393,7 +397,7 @@ def balance_chains(function: ir.Function, *, unsafe_math: bool = False) -> ir.Fu
     """Balance the chains of associative operators.
 
     Args:    unsafe_math: floating-point chains too.
-    Returns: a function that is equivalent, but for roundings with `unsafe_math`.
+    Returns: a function that is equivalent except for roundings with `unsafe_math`.
     """
     balancer = _Balancer(fresh_names(function), unsafe_math)
     return replace(function, body=balancer.body(function.body))

@@ -1,4 +1,4 @@
-"""Copies of expressions and statements under other names and values, and the place of a loop."""
+"""Copies of expressions and statements with other names and values, and lookup of loops."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Body = tuple[ir.Statement, ...]
 
 @dataclass(slots=True)
 class FreshNames:
-    """Names that a function does not use yet; each one taken is used from then on."""
+    """Names that a function does not use yet; a taken name counts as used."""
 
     taken: set[str]
     counts: dict[str, int] = field(default_factory=dict[str, int])
@@ -46,9 +46,9 @@ def fresh_names(function: ir.Function) -> FreshNames:
 
 
 def substitute(expression: ir.Expression, values: Mapping[str, ir.Expression]) -> ir.Expression:
-    """The expression with variables replaced by values of their types, folded where that makes constants.
+    """The expression with variables replaced by values of their types, with constants folded.
 
-    Args:    values: by name of the variable; others stay.
+    Args:    values: by name of the variable; others are kept.
     Returns: the very same object when nothing changes.
     """
     match expression:
@@ -79,7 +79,7 @@ def substitute(expression: ir.Expression, values: Mapping[str, ir.Expression]) -
 
 
 def with_operand(expression: ir.Cast | ir.Unary, operand: ir.Expression) -> ir.Expression:
-    """The same conversion or unary operator of another operand, folded when that is a constant."""
+    """The same conversion or unary operator on another operand, folded for a constant."""
     if isinstance(expression, ir.Unary):
         return make_unary(expression.operator, operand)
     if expression.bits:
@@ -96,7 +96,7 @@ def _substitute_load(load: ir.Load, values: Mapping[str, ir.Expression]) -> ir.L
 
 
 def map_loads(expression: ir.Expression, visit: Callable[[ir.Load], ir.Expression]) -> ir.Expression:
-    """The expression with each load replaced by what `visit` makes of it, the loads inside it first.
+    """The expression with each load replaced by the result of `visit`, inner loads first.
 
     Returns: the very same object when nothing changes.
     """
@@ -126,7 +126,7 @@ def map_loads(expression: ir.Expression, visit: Callable[[ir.Load], ir.Expressio
 
 
 def map_own(statement: ir.Statement, visit: Callable[[ir.Expression], ir.Expression]) -> ir.Statement:
-    """As `ir.map_own_expressions`, but the very same statement when no expression changes."""
+    """Like `ir.map_own_expressions`, but returns the same statement when no expression changes."""
     expressions = ir.statement_expressions(statement)
     if not expressions:
         return statement
@@ -143,13 +143,13 @@ def map_own(statement: ir.Statement, visit: Callable[[ir.Expression], ir.Express
 
 @dataclass(slots=True, kw_only=True)
 class Copier:
-    """Copies statements, their names and values changed.
+    """Copies statements with other names and values.
 
     Attributes:
-        values: what reads of a variable become; a renamed variable is in both tables.
-        variables: other variables for assigned ones, by name.
-        labels: other labels of blocks inside, by label; the rest stay.
-        loops: other names of loops inside, by name; the rest stay.
+        values: replacements of reads, by variable; a renamed variable is in both tables.
+        variables: replacements of assigned variables, by name.
+        labels: new labels of blocks inside, by label; the rest are kept.
+        loops: new names of loops inside, by name; the rest are kept.
     """
 
     values: dict[str, ir.Expression] = field(default_factory=dict[str, ir.Expression])
@@ -158,7 +158,7 @@ class Copier:
     loops: dict[str, str] = field(default_factory=dict[str, str])
 
     def rename(self, variable: ir.Variable, other: ir.Variable) -> None:
-        """Use another variable of the same type from now on."""
+        """Replace a variable by another of the same type."""
         self.variables[variable.name] = other
         self.values[variable.name] = ir.Read(variable=other)
 
@@ -167,7 +167,7 @@ class Copier:
         return substitute(expression, self.values)
 
     def variable(self, variable: ir.Variable) -> ir.Variable:
-        """The variable that takes the place of an assigned one."""
+        """The variable that replaces an assigned one."""
         return self.variables.get(variable.name, variable)
 
     def child(self) -> Copier:
@@ -218,7 +218,7 @@ class Copier:
                 return ir.with_bodies(mapped, tuple(self.body(b) for b in ir.child_bodies(mapped)))
 
     def loop_header(self, loop: ir.For | ir.While) -> ir.For | ir.While:
-        """A copy of a loop around the body as it is."""
+        """A copy of a loop with its body unchanged."""
         nest = tuple(replace(level, variable=self.variable(level.variable)) for level in loop.nest)
         name = self.loops.get(loop.name, loop.name)
         if isinstance(loop, ir.While):
@@ -251,7 +251,7 @@ def find_loop(function: ir.Function, name: str) -> ir.For | ir.While:
 
 
 def replace_statement(function: ir.Function, old: ir.Statement, new: Body) -> ir.Function:
-    """The function with one statement, the very object, replaced."""
+    """The function with one statement object replaced."""
     return replace(function, body=_replaced(function.body, old, new) or function.body)
 
 

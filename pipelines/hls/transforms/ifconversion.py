@@ -1,8 +1,8 @@
 """If-conversion: conditions become predicates, so that a loop body is one block.
 
-Each branch is done always, on variables of its own; where the branches meet, one selection a variable that
-is needed later takes the value of the branch that counts. Loads and stores of a branch get the conjunction
-of the conditions around them as predicate. The size of the result is linear in the program's.
+Both branches always run, on variables of their own; after them one selection per variable that is needed
+later takes the value of the branch whose condition holds. Loads and stores of a branch get the conjunction of
+the conditions around them as predicate. The size of the result is linear in the program's.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from pipelines.hls.transforms.liveness import live_after
 from pipelines.hls.transforms.predicates import merge_accesses, share_loads
 
 SMALL_BRANCH_ASSIGNMENTS = 3
-"""An if of at most this many cheap assignments is converted everywhere: the selections cost less than the
-states of a branch."""
+"""Cheap assignments up to which an `if` is converted everywhere: the selections cost less than the states of
+a branch."""
 
 
 def convert_ifs(function: ir.Function, loops: frozenset[str]) -> ir.Function:
     """Replace conditions by predicates.
 
-    Args:    loops: names of loops in whose bodies every condition goes that holds assignments, stores and
-             such conditions only; elsewhere small and cheap ones go.
+    Args:    loops: names of loops in whose bodies all conditions are converted that contain only assignments,
+             stores and such conditions; elsewhere only small and cheap ones.
     Returns: an equivalent function. In the bodies of the loops named, loads of one element that only differ
              in their predicates are one load, and accesses of opposite branches share a port.
     Source:  Allen, Kennedy, Porterfield, Warren 1983, "Conversion of control dependence to data
@@ -36,7 +36,7 @@ def convert_ifs(function: ir.Function, loops: frozenset[str]) -> ir.Function:
 
 
 def is_convertible(statement: ir.If) -> bool:
-    """Whether both bodies are assignments, stores and conditions of which the same is true."""
+    """Whether both bodies have only assignments, stores and convertible conditions."""
     return all(
         isinstance(s, ir.Assign | ir.Store) or (isinstance(s, ir.If) and is_convertible(s))
         for s in (*statement.then, *statement.otherwise)
@@ -44,7 +44,7 @@ def is_convertible(statement: ir.If) -> bool:
 
 
 def is_cheap(statement: ir.If) -> bool:
-    """Whether running both bodies always costs no time worth a branch.
+    """Whether running both bodies costs less than a branch.
 
     Not cheap: memory, products, quotients, remainders, and floating arithmetic, comparisons and conversions.
     """
@@ -101,7 +101,7 @@ def guard_loads(expression: ir.Expression, predicate: ir.Expression) -> ir.Expre
 
 
 def conjunction(left: ir.Expression, right: ir.Expression | None) -> ir.Expression:
-    """Whether both hold, 0 or 1.
+    """The conjunction of two conditions, 0 or 1.
 
     Args: left: 0 or 1; right: any condition, None for one that always holds.
     """
@@ -142,7 +142,7 @@ class _Converter:
     depth: int = 0
 
     def body(self, body: Body, *, everywhere: bool) -> Body:
-        """A body that stays one; `everywhere`: it is of a loop whose conditions all go."""
+        """Convert a body; `everywhere`: all conditions of its loop are converted."""
         statements: list[ir.Statement] = []
         for statement in body:
             match statement:
@@ -164,9 +164,9 @@ class _Converter:
         return tuple(statements)
 
     def convert(self, statement: ir.If, copier: Copier, around: ir.Expression | None) -> None:
-        """Do a condition and its branches without a jump.
+        """Convert a condition and its branches.
 
-        Args: copier: what became of the variables around; around: the predicate around, 0 or 1.
+        Args: copier: renamed variables of the surrounding branch; around: its predicate, 0 or 1.
         """
         line = statement.line
         condition = self.guarded(statement.condition, copier, around)
@@ -182,7 +182,7 @@ class _Converter:
         self.join(statement, copier, holds, then, otherwise)
 
     def bit(self, stem: str, value: ir.Expression, line: int) -> ir.Expression:
-        """A value that is 0 or 1 in a variable of its own."""
+        """A value that is 0 or 1, saved in a new variable."""
         if isinstance(value, ir.Constant):
             return value
         variable = self.names.variable(stem)
@@ -196,7 +196,7 @@ class _Converter:
         return mapped if predicate is None else guard_loads(mapped, predicate)
 
     def branch(self, body: Body, copier: Copier, predicate: ir.Expression) -> None:
-        """The statements of a branch; each value it assigns gets a variable of its own."""
+        """Convert the statements of a branch; each assigned value gets a new variable."""
         for statement in body:
             match statement:
                 case ir.Assign():
@@ -219,7 +219,7 @@ class _Converter:
                     raise TypeError(f"a converted branch must be plain, got {type(statement).__name__}")
 
     def assign(self, variable: ir.Variable, value: ir.Expression, copier: Copier, line: int) -> None:
-        """Give a variable a value inside a branch."""
+        """Assign a variable inside a branch."""
         own = self.names.variable(variable.name, variable.type)
         self.converted.append(ir.Assign(variable=own, value=value, line=line))
         copier.rename(variable, own)
@@ -227,7 +227,7 @@ class _Converter:
     def join(
         self, statement: ir.If, around: Copier, holds: ir.Expression, then: Copier, otherwise: Copier
     ) -> None:
-        """Select the values of the variables that are needed later; `around` is the copier before."""
+        """Select the values of the variables that are needed later; `around` is the outer copier."""
         needed = self.needed[id(statement)]
         changed = {
             s.variable.name: s.variable

@@ -1,4 +1,10 @@
-"""Liveness of variables, and removal of assignments, array elements and statements without effect."""
+"""Liveness of variables, and removal of assignments, array elements and statements without effect.
+
+One backward pass keeps the set of names whose value may be read later. At a loop's head that set is what is
+needed after the loop, what its body reads before assigning it (`exposed`, computed once per loop, inner loops
+first), and what is needed where a statement inside leaves to. This is exact for structured loops, so no fixed
+point is needed.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +34,12 @@ def add_reads(expression: ir.Expression, names: set[str]) -> None:
 
 @dataclass(slots=True)
 class Liveness:
-    """The walk; `after` gets, by `id` of each condition, loop and block, the names it may change that are
-    needed after it. The statements must stay alive as long as the ids are used."""
+    """The backward pass.
+
+    Attributes:
+        after: by `id` of each condition, loop and block, the names that it may change and that are needed after
+            it. Keep the statements alive while the ids are used.
+    """
 
     record: bool = True
     after: dict[int, frozenset[str]] = field(default_factory=dict[int, frozenset[str]])
@@ -42,7 +52,7 @@ class Liveness:
             self.statement(statement, live)
 
     def statement(self, statement: ir.Statement, live: set[str]) -> None:
-        """The same for one statement."""
+        """Turn the names needed after a statement into those needed before it."""
         if self.record and isinstance(statement, ir.If | ir.For | ir.While | ir.Block):
             self.after[id(statement)] = frozenset(live & ir.assigned_variables((statement,)))
         match statement:
@@ -72,7 +82,7 @@ class Liveness:
                     add_reads(statement.value, live)
 
     def loop(self, loop: ir.For | ir.While, live: set[str]) -> None:
-        """The same for a loop, its body walked once."""
+        """Turn the names needed after a loop into those needed before it; its body is visited once."""
         live |= self.exposed(loop)
         for label in leaves_outward(loop.body):
             live |= self.labels.get(label, frozenset())
@@ -95,7 +105,7 @@ class Liveness:
             add_reads(loop.lower, live)
 
     def exposed(self, loop: ir.For | ir.While) -> frozenset[str]:
-        """Names of the variables an iteration reads before it assigns them, the loop's own included."""
+        """Names of the variables that an iteration reads before it assigns them, the loop's own included."""
         if id(loop) not in self.exposed_by_loop:
             inner = Liveness(record=False, exposed_by_loop=self.exposed_by_loop)
             needed: set[str] = set()
@@ -107,23 +117,23 @@ class Liveness:
 
 
 def live_after(function: ir.Function) -> Liveness:
-    """The walk over a whole function, done."""
+    """The finished pass over a whole function."""
     walk = Liveness()
     walk.body(function.body, set())
     return walk
 
 
 def exposed_reads(body: Body) -> frozenset[str]:
-    """Names of the variables a body may read before it assigns them."""
+    """Names of the variables that a body may read before it assigns them."""
     needed: set[str] = set()
     Liveness(record=False).body(body, needed)
     return frozenset(needed)
 
 
 def private_variables(walk: Liveness, loop: ir.For | ir.While) -> frozenset[str]:
-    """Variables of a loop's body that carry nothing from one iteration to another or out of the loop.
+    """Variables of a loop's body that carry no value to another iteration or out of the loop.
 
-    Args:    walk: over the function that the loop, this very object, is in.
+    Args:    walk: over the function that contains this loop object.
     """
     kept = walk.exposed(loop) | walk.after[id(loop)]
     for label in leaves_outward(loop.body):
@@ -136,7 +146,7 @@ class _Sweeper:
     walk: Liveness = field(default_factory=lambda: Liveness(record=False))
 
     def body(self, body: Body, live: set[str]) -> Body:
-        """The body without dead assignments; `live` turns from what is needed after it to before it."""
+        """The body without dead assignments; `live` changes from names needed after it to those before."""
         kept: list[ir.Statement] = []
         for statement in reversed(body):
             if isinstance(statement, ir.Assign) and statement.variable.name not in live:
@@ -192,6 +202,10 @@ def remove_dead_values(function: ir.Function) -> ir.Function:
 def remove_unneeded(function: ir.Function) -> ir.Function:
     """Remove assignments, stores to local arrays, empty conditions and loops that have no effect.
 
+    Operands of stores to external arrays, of conditions, bounds and the result are needed; then everything
+    that is assigned to a needed variable or stored to a needed local array. The order of statements does not
+    matter, so a variable that only feeds itself is removed, too.
+
     Returns: an equivalent function; local arrays without any access are no longer among its arrays.
     """
     while True:
@@ -208,7 +222,7 @@ def remove_unneeded(function: ir.Function) -> ir.Function:
 
 @dataclass(slots=True)
 class _Marker:
-    """What each variable and local array is made from, and which are needed."""
+    """Sources of each variable and local array, and which of them are needed."""
 
     external: frozenset[str]
     sources: defaultdict[str, list[ir.Expression]] = field(
@@ -239,7 +253,7 @@ class _Marker:
             self.pending.append(name)
 
     def statement(self, statement: ir.Statement) -> None:
-        """Note what a statement makes, or mark what it needs in any case."""
+        """Record the sources of a statement's result, or mark what it always needs."""
         expressions = ir.statement_expressions(statement)
         match statement:
             case ir.Assign():
@@ -271,7 +285,7 @@ def _needed(function: ir.Function) -> set[str]:
 
 
 def _swept(body: Body, needed: set[str]) -> Body:
-    """The body without what is not needed; the very same one when all is."""
+    """The body without unneeded statements; the same object when all are needed."""
     kept: list[ir.Statement] = []
     for statement in body:
         kept.extend(_kept(statement, needed))

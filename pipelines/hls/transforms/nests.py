@@ -34,14 +34,14 @@ from pipelines.interface import INT32
 
 
 def tile_loop(function: ir.Function, loop: str, factor: int) -> ir.Function:
-    """Split a counted loop in pieces of `factor` iterations.
+    """Split a counted loop into tiles of `factor` iterations.
 
-    Args:    loop: its name, which the loop over one piece keeps, with its directives; the loop over
-             pieces is called `<loop>_tile`.
-    Returns: an equivalent function. When the factor divides a constant trip count both loops have a
-             constant one; when it does not, the inner loop ends at the minimum of the end of the piece and
-             of the whole. When the trip count is not constant, the inner loop has a constant one and a
-             loop `<loop>_epilogue` does the last, incomplete piece.
+    Args:    loop: its name, which the loop over one tile keeps, with its directives; the loop over tiles is
+             named `<loop>_tile`.
+    Returns: an equivalent function. When the factor divides a constant trip count, both loops have constant
+             trip counts; otherwise the inner loop ends at the minimum of the tile's end and the loop's end.
+             When the trip count is not constant, the inner loop has a constant one and a loop
+             `<loop>_epilogue` runs the last, incomplete tile.
     Raises:  NotApplicable: no such counted loop, or a factor that is not at least 2 and less than the
              trip count.
     """
@@ -67,13 +67,13 @@ def tile_loop(function: ir.Function, loop: str, factor: int) -> ir.Function:
 
 
 def _full_tiles(loop: ir.For, factor: int, upper: ir.Expression, names: FreshNames, assigned: bool) -> ir.For:
-    """Pieces that are all whole: the inner loop counts from 0.
+    """Complete tiles: the inner loop counts from 0.
 
-    Args: upper: of the loop over pieces; assigned: whether the body must keep the source's variable.
+    Args: upper: bound of the loop over tiles; assigned: whether the body must keep the source's variable.
     """
     name, kind = loop.variable.name, loop.variable.type
     start, inside = names.variable(f"{name}_tile", kind), names.variable(f"{name}_in", kind)
-    operator = "add" if loop.step > 0 else "sub"  # counting up, because an unsigned one has nothing below 0
+    operator = "add" if loop.step > 0 else "sub"  # counting up: an unsigned variable cannot go below 0
     value = make_binary(operator, ir.Read(variable=start), ir.Read(variable=inside))
     body = Copier(values={name: value}).body(loop.body)
     if assigned:
@@ -107,7 +107,7 @@ def _over_tiles(
 
 
 def _clipped_tiles(loop: ir.For, factor: int, trips: int, names: FreshNames) -> Body:
-    """Pieces of a constant number of iterations that the factor does not divide."""
+    """Tiles of a constant trip count that the factor does not divide."""
     up = loop.step > 0
     start = names.variable(f"{loop.variable.name}_tile", loop.variable.type)
     end = value_at(loop, trips)
@@ -131,7 +131,7 @@ def _clipped_tiles(loop: ir.For, factor: int, trips: int, names: FreshNames) -> 
 
 
 def _open_tiles(loop: ir.For, factor: int, names: FreshNames, assigned: bool) -> Body:
-    """Whole pieces while there are some, then the rest."""
+    """Complete tiles of a variable trip count, then the remaining iterations."""
     before: list[ir.Statement] = []
     loop = held_bound(ordered(loop), names, before)
     comparison, bound = full_groups_bound(loop, factor)
@@ -151,7 +151,7 @@ def _open_tiles(loop: ir.For, factor: int, names: FreshNames, assigned: bool) ->
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Level:
-    """One loop of the nest and the statements of its body around the loop inside, none for the innermost."""
+    """One loop of the nest, with the statements of its body before and after the inner loop."""
 
     loop: ir.For
     trips: int
@@ -172,14 +172,20 @@ class _Level:
 def flatten_nest(
     function: ir.Function, loop: str, *, perfect_only: bool = False, outermost: str | None = None
 ) -> ir.Function:
-    """Make one loop of a loop and as many of the counted loops around it as possible.
+    """Flatten a loop and as many of the counted loops around it as possible into one loop.
+
+    The loop variables step like an odometer at the end of each iteration: the innermost one adds its step or
+    starts again, the next one steps when it starts again, and so on. Whether a variable has its last value is
+    a comparison of the present value with a constant, so the longest cycle through registers is a comparison,
+    one or two conjunctions and a selection. Statements before an inner loop are conditional on the first
+    iteration of all loops inside, those after it on their last.
 
     Args:
-        loop: name of an innermost loop, which the one loop keeps, with its directives.
+        loop: name of an innermost loop; the flattened loop keeps it, with its directives.
         perfect_only: stop at a loop whose body has other statements beside the loop inside.
-        outermost: name of the outermost loop that may be taken; None for no limit.
-    Returns: an equivalent function; `Loop.nest` of the loop says what it stands for.
-    Raises:  NotApplicable: no such loop, or not even the loop right around it can be taken, and why.
+        outermost: name of the outermost loop that may be flattened; None = no limit.
+    Returns: an equivalent function; `Loop.nest` of the loop describes the nest.
+    Raises:  NotApplicable: no such loop, or the reason why the loop directly around it cannot be flattened.
     """
     innermost = find_loop(function, loop)
     trips = _trips(innermost)
@@ -227,7 +233,7 @@ def _loops_around(body: Body, target: ir.For) -> list[ir.Statement]:
 def _level_around(outer: ir.Statement, levels: list[_Level], perfect_only: bool) -> _Level:
     """The next level of a nest.
 
-    Raises: NotApplicable: it cannot be taken.
+    Raises: NotApplicable: the loop cannot be flattened.
     """
     inner = levels[0].loop
     if not isinstance(outer, ir.For | ir.While):
@@ -250,9 +256,9 @@ def _level_around(outer: ir.Statement, levels: list[_Level], perfect_only: bool)
 
 
 def _check_between(before: Body, after: Body, outer: ir.For, levels: list[_Level]) -> None:
-    """Statements between two loops must be plain and leave the variables of the loops inside alone.
+    """Check that statements between two loops are plain and do not use the variables of inner loops.
 
-    Those after a loop may read its variable, which has its last value then.
+    Statements after a loop may read its variable, which then has its last value.
     """
     for statement in ir.walk_statements((*before, *after)):
         if isinstance(statement, ir.For | ir.While):
@@ -270,7 +276,7 @@ def _check_between(before: Body, after: Body, outer: ir.For, levels: list[_Level
 
 
 def _flattened(levels: list[_Level], names: FreshNames) -> Body:
-    """The first values, the one loop, and the last values."""
+    """The first values, the flattened loop, and the last values."""
     innermost = levels[-1].loop
     counter = names.variable(f"{innermost.variable.name}_flat")
     flags = _Flags.of(levels, names)
@@ -304,10 +310,10 @@ def _nest_level(level: _Level) -> ir.NestLevel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Flags:
-    """For each level, whether all levels inside are at their first, or at their last, value.
+    """Flags per level: whether all inner levels have their first, or their last, values.
 
     Attributes:
-        statements: that set the variables; first, last: the conditions, none for the innermost level.
+        statements: that set the flags; first, last: the conditions, None for the innermost level.
     """
 
     statements: Body
@@ -342,7 +348,7 @@ def _one_iteration(levels: list[_Level], flags: _Flags) -> Body:
 
 
 def _odometer(levels: list[_Level], flags: _Flags) -> Body:
-    """The variables' next values; the outermost one needs no start over."""
+    """The variables' next values; the outermost variable never starts again."""
     steps: list[ir.Statement] = []
     for number, (level, carried) in enumerate(zip(levels, flags.last, strict=True)):
         present = ir.Read(variable=level.loop.variable)

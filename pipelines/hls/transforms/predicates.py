@@ -12,14 +12,14 @@ from pipelines.hls.transforms.folding import Interval, is_bit
 from pipelines.interface import INT32
 
 Literal = tuple[str, bool]
-"""A variable, and whether it must be other than zero."""
+"""A variable, and whether it is not zero."""
 
 Literals = frozenset[Literal]
 
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """What a predicate implies; `exact` when it also holds whenever all of that does."""
+    """Literals that a predicate implies; `exact` when they also imply the predicate."""
 
     literals: Literals = frozenset()
     exact: bool = True
@@ -30,13 +30,13 @@ _UNKNOWN = Predicate(exact=False)
 
 @dataclass(slots=True, kw_only=True)
 class Predicates:
-    """Knowledge that grows with the statements of a body, to be told of each in order.
+    """Implications of variables, extended in order by each statement of a body.
 
     Attributes:
-        assigned: how often the body assigns each variable.
-        known: what a variable that is assigned once implies.
+        assigned: number of assignments in the body per variable.
+        known: literals that a variable with one assignment implies.
         bits: ranges of the variables that are 0 or 1.
-        places: where a variable with exactly these literals was first assigned, and which.
+        places: first variable with exactly these literals, and its position.
     """
 
     assigned: Counter[str]
@@ -47,7 +47,7 @@ class Predicates:
     )
 
     def implied(self, predicate: ir.Expression | None) -> Predicate:
-        """What a predicate implies, nothing for one that always holds."""
+        """The literals that a predicate implies; none for one that always holds."""
         match predicate:
             case None:
                 return Predicate()
@@ -63,7 +63,7 @@ class Predicates:
                 return _UNKNOWN
 
     def learn(self, statement: ir.Assign, position: int) -> None:
-        """Know what a variable implies from now on, if it keeps its value."""
+        """Record the implications of a variable that is assigned once."""
         name, value = statement.variable.name, statement.value
         if self.assigned[name] != 1 or statement.variable.type != INT32:
             return
@@ -79,7 +79,7 @@ class Predicates:
         self.places.setdefault(self.known[name].literals, (position, statement.variable))
 
     def _opposite(self, value: ir.Expression) -> Predicate:
-        """What it implies that a value is zero."""
+        """The literals that a zero value implies."""
         meaning = self.implied(value)
         if not isinstance(value, ir.Read) or not meaning.exact or len(meaning.literals) != 1:
             return _UNKNOWN
@@ -87,20 +87,21 @@ class Predicates:
         return Predicate(frozenset(((name, not holds),)))
 
     def condition(self, literals: Literals, position: int) -> ir.Read | None:
-        """A variable that holds exactly these literals, at least one, and is assigned before a place."""
+        """A variable with exactly these literals, at least one, that is assigned before a position."""
         place = self.places.get(literals)
         return None if place is None or place[0] >= position else ir.Read(variable=place[1])
 
 
 def knowledge_of(body: Body) -> Predicates:
-    """What is known before the first statement of a body."""
+    """The implications before the first statement of a body."""
     return Predicates(assigned=Counter(s.variable.name for s in body if isinstance(s, ir.Assign)))
 
 
 def split_by_opposite(first: Literals, second: Predicate) -> tuple[Literals, Literal] | None:
-    """What two predicates share and the one literal of the first that is the opposite in the second.
+    """The literals that two predicates share, and the one of the first that is opposite in the second.
 
-    Returns: None when they differ in anything else; whenever what they share holds, so does one of them.
+    Returns: None when they differ otherwise; when the shared literals hold, exactly one of the predicates
+             does.
     """
     different = first - second.literals
     if len(different) != 1 or not second.exact:
@@ -111,20 +112,20 @@ def split_by_opposite(first: Literals, second: Predicate) -> tuple[Literals, Lit
 
 
 def exclude_each_other(first: Literals, second: Literals) -> bool:
-    """Whether two sets of literals cannot hold at once."""
+    """Whether two sets of literals exclude each other."""
     return any((name, not holds) in second for name, holds in first)
 
 
 _Shape = tuple[object, ...]
-"""Indices without the constants added to them, as nested tuples; equal ones are equal indices."""
+"""Indices without their added constants, as nested tuples; equal tuples are equal indices."""
 
 _Element = tuple[str, _Shape, tuple[int, ...]]
-"""An element: the array, the shape of its indices, and the constants added to them."""
+"""An element: the array, the shape of its indices, and their added constants."""
 
 
 @dataclass(slots=True)
 class _Fetched:
-    """A load that was done: the variable with its value, its literals, and its place in the new body."""
+    """A completed load: the variable with its value, its literals, and its position in the new body."""
 
     variable: ir.Variable
     literals: Literals
@@ -139,8 +140,8 @@ class _Sharing:
     """One walk over a body.
 
     Attributes:
-        repeated: elements that more than one load of the body names.
-        fetched: loads whose value still is the element's, by array and shape of the indices.
+        repeated: elements with more than one load in the body.
+        fetched: loads that are still valid, by array and shape of the indices.
     """
 
     names: FreshNames
@@ -153,11 +154,11 @@ class _Sharing:
     # ---- loads ------------------------------------------------------------------------------------
 
     def expression(self, expression: ir.Expression) -> ir.Expression:
-        """The expression with known elements read from variables; new ones are fetched before it."""
+        """The expression with known elements read from variables; new elements are loaded before it."""
         return map_loads(expression, self.load)
 
     def load(self, load: ir.Load) -> ir.Expression:
-        """The value of a load: that of an earlier one, or a new variable if others may share it."""
+        """The value of a load: that of an earlier one, or a new variable that later loads may share."""
         variables: list[str] = []
         element = _element(load, variables)
         if element is None or element not in self.repeated:
@@ -178,7 +179,7 @@ class _Sharing:
         return ir.Read(variable=variable)
 
     def weakened(self, other: _Fetched, meaning: Predicate) -> bool:
-        """Do an earlier load without the one literal that is the opposite in a later one, if it can be."""
+        """Drop from an earlier load the one literal that is opposite in a later one, if possible."""
         split = split_by_opposite(other.literals, meaning)
         if split is None:
             return False
@@ -208,7 +209,7 @@ class _Sharing:
             self.stored(mapped)
 
     def stored(self, store: ir.Store) -> None:
-        """Forget the elements that a store may change: all but those that differ by a constant."""
+        """Drop the elements that a store may change: all except those that differ by a constant."""
         name = store.array.name
         split = _split(store.indices, [])
         known = self.fetched.pop(name, {})
@@ -219,7 +220,7 @@ class _Sharing:
 
 
 def _split(indices: tuple[ir.Expression, ...], variables: list[str]) -> tuple[_Shape, tuple[int, ...]] | None:
-    """Shape and constants of indices, whose variables are added to the list; None when they read memory."""
+    """Shape and constants of indices, None when they read memory; their variables are added to the list."""
     shape: list[object] = []
     constants: list[int] = []
     for index in indices:
@@ -270,8 +271,12 @@ def _element(load: ir.Load, variables: list[str]) -> _Element | None:
 def share_loads(body: Body, names: FreshNames) -> Body:
     """Make one load of loads of the same element under different predicates.
 
+    A load takes the value of an earlier load of the same element whose predicate it implies. Two loads whose
+    predicates differ in one opposite literal become one load without that literal at the place of the first,
+    because one of them always happens.
+
     Args:    body: of assignments and stores only; indices are canonical sums, else fewer loads are shared.
-    Returns: an equivalent body; loads that may be shared get a variable each.
+    Returns: an equivalent body; each load that may be shared gets a variable.
     """
     loads = Counter(
         _element(part, [])
@@ -291,7 +296,7 @@ def share_loads(body: Body, names: FreshNames) -> Body:
 
 @dataclass(frozen=True, slots=True)
 class _Open:
-    """An access that a later one may join: its literals and its place."""
+    """An access that a later one may join: its literals and its position."""
 
     literals: Literals
     position: int
@@ -302,10 +307,10 @@ class _Merging:
     """One walk over a body.
 
     Attributes:
-        loaded, stored: how many loads and stores the body has of each array that has ports.
-        stores: stores since which no access that may happen with them was made, by array.
+        loaded, stored: number of loads and stores in the body per array with ports.
+        stores: stores without a later access that may happen together with them, by array.
         loads: loads that are values of variables, by array and literals.
-        changed: the place of the last assignment of each variable so far.
+        changed: position of the last assignment so far per variable.
     """
 
     names: FreshNames
@@ -320,20 +325,20 @@ class _Merging:
     changed: dict[str, int] = field(default_factory=dict[str, int])
 
     def add(self, statement: ir.Statement) -> int:
-        """Add a statement; its place."""
+        """Add a statement and return its position."""
         self.statements.append(statement)
         if isinstance(statement, ir.Assign):
             self.changed[statement.variable.name] = len(self.statements) - 1
         return len(self.statements) - 1
 
     def held(self, value: ir.Expression, stem: str, line: int) -> ir.Read:
-        """A value in a variable of its own."""
+        """A value saved in a new variable."""
         variable = self.names.variable(stem, ir.type_of(value))
         self.add(ir.Assign(variable=variable, value=value, line=line))
         return ir.Read(variable=variable)
 
     def is_known_at(self, indices: tuple[ir.Expression, ...], position: int) -> bool:
-        """Whether indices have the values at a place that they have here."""
+        """Whether indices have the same values at a position as here."""
         parts = [part for index in indices for part in ir.walk_expressions(index)]
         return not any(
             isinstance(p, ir.Load)
@@ -353,7 +358,7 @@ class _Merging:
             self.predicates.learn(mapped, self.add(mapped))
 
     def expression(self, expression: ir.Expression) -> ir.Expression:
-        """An expression whose loads are joined with opposite ones before, where that can be."""
+        """An expression whose loads are joined with earlier opposite ones where possible."""
         return map_loads(expression, self.load)
 
     # ---- loads ------------------------------------------------------------------------------------
@@ -381,7 +386,7 @@ class _Merging:
         return value
 
     def joined_load(self, other: _Open, load: ir.Load, meaning: Predicate) -> ir.Expression | None:
-        """One load for an earlier one and the opposite one; None when it cannot be."""
+        """One load for an earlier one and its opposite; None when impossible."""
         split = split_by_opposite(other.literals, meaning)
         first = self.statements[other.position]
         assert isinstance(first, ir.Assign)
@@ -405,11 +410,11 @@ class _Merging:
     # ---- stores -----------------------------------------------------------------------------------
 
     def keep_exclusive(self, array: str, literals: Literals) -> None:
-        """An access: stores that it may happen with can no longer be moved behind it."""
+        """After an access keep only the stores that exclude it, because the others cannot move behind it."""
         self.stores[array] = [s for s in self.stores[array] if exclude_each_other(s.literals, literals)]
 
     def store(self, store: ir.Store) -> None:
-        """Add a store, joined with opposite ones before it."""
+        """Add a store, joined with earlier opposite ones."""
         name = store.array.name
         meaning = self.predicates.implied(store.predicate)
         for other in self.stores.get(name, ()):
@@ -429,7 +434,7 @@ class _Merging:
             self.stores.setdefault(name, []).append(_Open(meaning.literals, position))
 
     def joined_store(self, other: _Open, store: ir.Store, meaning: Predicate) -> ir.Store | None:
-        """One store for an earlier one and the opposite one; None when it cannot be."""
+        """One store for an earlier one and its opposite; None when impossible."""
         split = split_by_opposite(other.literals, meaning)
         first = self.statements[other.position]
         assert isinstance(first, ir.Store)
@@ -460,6 +465,11 @@ def _selected(literal: Literal, if_so: ir.Expression, otherwise: ir.Expression) 
 
 def merge_accesses(body: Body, names: FreshNames) -> Body:
     """Make one access of accesses of opposite branches to the same array.
+
+    Two stores whose predicates differ in one opposite literal never both happen: they become one store, of
+    the selected value at the selected index, at the place of the second. Two such loads become one at the
+    place of the first, where the index of the second must be known. A selected index is not affine, which may
+    lengthen dependences, so indices are selected only in arrays that the body does not both load and store.
 
     Args:    body: of assignments and stores only.
     Returns: an equivalent body. Arrays in registers stay as they are: they have no ports to save.

@@ -1,8 +1,8 @@
-"""Unrolling: copies of a loop's body in place of iterations.
+"""Unrolling: copies of a loop's body replace its iterations.
 
-Each copy has blocks, loops and private variables of its own, called as in the source with `_u1`, `_u2`, …;
-directives on loops inside go along. Where the iterations do not divide by the factor, a loop
-`<name>_epilogue` does the rest.
+Each copy has blocks, loops and private variables of its own, named as in the source with `_u1`, `_u2`, …;
+directives on inner loops are copied. When the factor does not divide the trip count, a loop `<name>_epilogue`
+runs the remaining iterations.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from pipelines.hls.transforms.promote import promote_in_loop
 
 
 def obstacle_to_jam(function: ir.Function, loop: str, *, unsafe_math: bool = False) -> str | None:
-    """Why the statements of several independent iterations of a loop may not alternate, None when they may.
+    """The reason why statements of independent iterations of a loop cannot alternate, None when they can.
 
     Args:    unsafe_math: floating sums may be reassociated.
     Raises:  NotApplicable: no such loop.
@@ -61,9 +61,11 @@ def obstacle_to_jam(function: ir.Function, loop: str, *, unsafe_math: bool = Fal
 
 
 def jam_copies(copies: Sequence[Body]) -> Body:
-    """Copies of one body, statement by statement; loops of one header become one loop.
+    """Interleave copies of one body by statement; loops with one header become one loop.
 
-    Args: copies: of the same statements, private variables apart.
+    Without it the inner loops of the copies would follow each other and nothing would run in parallel.
+
+    Args: copies: of the same statements, with private variables renamed.
     """
     statements: list[ir.Statement] = []
     for row in zip(*copies, strict=True):
@@ -98,18 +100,18 @@ def _one_loop(first: ir.For, others: Sequence[ir.For]) -> list[ir.Statement]:
 
 
 MAXIMUM_STATEMENTS = 20_000
-"""Statements that copies may have; more would take the later passes minutes."""
+"""Largest number of statements of all copies; more would take the later passes minutes."""
 
 
 def unroll_loop(function: ir.Function, loop: str, factor: int | None, *, jam: bool = False) -> ir.Function:
     """Unroll a loop.
 
-    Args:    loop: its name; factor: iterations in one, at least 1; None for all of them; jam: inner loops of
-             the copies become one, which `obstacle_to_jam` must allow.
-    Returns: an equivalent function. A factor of all iterations or more is a full unroll. A conditional
-             loop becomes one that tests its condition before each copy.
-    Raises:  NotApplicable: no such loop, all iterations of a loop that has no constant number of them, or
-             more than `MAXIMUM_STATEMENTS` statements.
+    Args:    loop: its name; factor: iterations per new iteration, at least 1; None = all; jam: merge the
+             inner loops of the copies, which `obstacle_to_jam` must allow.
+    Returns: an equivalent function. A factor of at least the trip count unrolls fully. A conditional loop
+             tests its condition before each copy.
+    Raises:  NotApplicable: no such loop, a full unroll without a constant trip count, or more than
+             `MAXIMUM_STATEMENTS` statements.
     """
     target = find_loop(function, loop)
     if factor is not None and factor < 1:
@@ -150,10 +152,10 @@ def _unroller(function: ir.Function) -> _Unroller:
 
 @dataclass(slots=True)
 class _Unroller:
-    """Makes the copies; `statements` counts what they have; `context` is said before a loop's name.
+    """Creates the copies; `statements` counts theirs; `context` precedes a loop's name in reasons.
 
     Attributes:
-        jam: inner loops of the copies become one.
+        jam: merge the inner loops of the copies.
     """
 
     names: FreshNames
@@ -179,7 +181,7 @@ class _Unroller:
             raise NotApplicable(f"unrolling loop {loop.name} makes more than {MAXIMUM_STATEMENTS} statements")
 
     def is_needed_outside(self, loop: ir.For) -> bool:
-        """Whether the loop's variable is read where a statement of the body leaves to."""
+        """Whether the loop's variable is read at the target of an exit of the body."""
         return any(loop.variable.name in self.walk.labels[label] for label in leaves_outward(loop.body))
 
     def iteration(self, loop: ir.For, copier: Copier, value: ir.Expression, *, deeply: bool = False) -> Body:
@@ -192,7 +194,7 @@ class _Unroller:
         return body
 
     def joined(self, copies: Sequence[Body]) -> Body:
-        """The copies one after the other, or side by side."""
+        """The copies in sequence, or interleaved."""
         return jam_copies(copies) if self.jam else tuple(s for copy in copies for s in copy)
 
     # ---- all iterations ---------------------------------------------------------------------------
@@ -200,7 +202,8 @@ class _Unroller:
     def fully(self, loop: ir.For, parent: Copier, *, deeply: bool) -> Body:
         """Every iteration, then the variable's last value.
 
-        Args: loop: as in the source; parent: what became of the names around it; deeply: its inner loops too.
+        Args: loop: as in the source; parent: copier of the names around it; deeply: unroll its inner loops,
+                 too.
         """
         header = parent.loop_header(loop)
         trips = exact_trips(header) if isinstance(header, ir.For) else None
@@ -233,7 +236,7 @@ class _Unroller:
     # ---- some iterations --------------------------------------------------------------------------
 
     def partly(self, loop: ir.For, factor: int, trips: int | None) -> Body:
-        """Groups of iterations, then the rest in a loop of its own."""
+        """Groups of iterations, then the remaining ones in a loop of their own."""
         self.start(loop, factor + 1)
         if abs(loop.step) * factor > value_range(loop.variable.type)[1]:
             raise NotApplicable(f"{factor} steps of loop {loop.name} are more than its variable can hold")
@@ -275,13 +278,13 @@ class _Unroller:
         )
 
     def remainder(self, loop: ir.For, lower: ir.Expression) -> ir.For:
-        """The loop over what the groups left."""
+        """The loop over the iterations that remain after the groups."""
         copier = self.copier(loop, Copier(), "_e")
         name = self.names.take(f"{loop.name}_epilogue")
         return replace(loop, name=name, lower=lower, body=copier.body(loop.body), nest=())
 
     def conditional(self, loop: ir.While, factor: int) -> ir.While:
-        """A conditional loop whose body is the copies, each after the first under the condition."""
+        """A conditional loop over the copies, each after the first under the condition."""
         self.start(loop, factor)
         rest: Body = ()
         for number in range(factor - 1, 0, -1):
