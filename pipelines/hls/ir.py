@@ -429,31 +429,36 @@ def stored_arrays(body: tuple[Statement, ...]) -> frozenset[str]:
     return frozenset(s.array.name for s in walk_statements(body) if isinstance(s, Store))
 
 
-def map_expression(expression: Expression, visit: Callable[[Expression], Expression]) -> Expression:
-    """The expression rebuilt bottom-up: each part's operands are mapped first, then the part itself."""
+def map_children(expression: Expression, visit: Callable[[Expression], Expression]) -> Expression:
+    """The expression with its operands replaced, in order; the same object when none changes."""
+    old = child_expressions(expression)
+    new = tuple(visit(e) for e in old)
+    if all(a is b for a, b in zip(new, old, strict=True)):
+        return expression
+    return with_children(expression, new)
 
-    def inner(part: Expression) -> Expression:
-        return map_expression(part, visit)
 
+def with_children(expression: Expression, children: tuple[Expression, ...]) -> Expression:
+    """The expression with other operands, as many as `child_expressions` gives."""
     match expression:
         case Load():
-            predicate = None if expression.predicate is None else inner(expression.predicate)
-            indices = tuple(inner(i) for i in expression.indices)
-            rebuilt: Expression = replace(expression, indices=indices, predicate=predicate)
+            count = len(expression.indices)
+            predicate = children[count] if len(children) > count else None
+            return replace(expression, indices=children[:count], predicate=predicate)
         case Unary() | Cast():
-            rebuilt = replace(expression, operand=inner(expression.operand))
+            return replace(expression, operand=children[0])
         case Binary():
-            rebuilt = replace(expression, left=inner(expression.left), right=inner(expression.right))
+            return replace(expression, left=children[0], right=children[1])
         case Select():
-            rebuilt = replace(
-                expression,
-                condition=inner(expression.condition),
-                if_true=inner(expression.if_true),
-                if_false=inner(expression.if_false),
-            )
+            return replace(expression, condition=children[0], if_true=children[1], if_false=children[2])
         case _:
-            rebuilt = expression
-    return visit(rebuilt)
+            return expression
+
+
+def map_expression(expression: Expression, visit: Callable[[Expression], Expression]) -> Expression:
+    """The expression rebuilt bottom-up: each part's operands are mapped first, then the part itself."""
+    children = tuple(map_expression(e, visit) for e in child_expressions(expression))
+    return visit(with_children(expression, children))
 
 
 def map_own_expressions(statement: Statement, visit: Callable[[Expression], Expression]) -> Statement:

@@ -234,18 +234,9 @@ class _Lowering:
         """The bound, computed once before the loop unless it is a constant or a variable."""
         if isinstance(loop.upper, ir.Constant | ir.Read):
             return loop.upper
-        bound = ir.Variable(name=self.fresh_name(f"{loop.variable.name}_end"), type=ir.type_of(loop.upper))
+        bound = ir.Variable(name=_fresh(f"{loop.variable.name}_end", self.names), type=ir.type_of(loop.upper))
         self.assign(block, bound, loop.upper, loop.line)
         return ir.Read(variable=bound)
-
-    def fresh_name(self, stem: str) -> str:
-        """A name the program does not use."""
-        name, number = stem, 0
-        while name in self.names:
-            number += 1
-            name = f"{stem}_{number}"
-        self.names.add(name)
-        return name
 
     def lower_while(self, loop: ir.While, block: BlockBuilder) -> BlockBuilder:
         guard = loop.condition if loop.test_first else None

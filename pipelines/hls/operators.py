@@ -154,11 +154,6 @@ def load_library(liberty: str) -> OperatorLibrary:
     )
 
 
-def is_power_of_two(value: int) -> bool:
-    """Whether a constant has one bit set."""
-    return value > 0 and value & (value - 1) == 0
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimingModel:
     """Timing of every operation under one configuration.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from pipelines.hls import ir
 from pipelines.hls.transforms.affine import Affine
@@ -225,31 +225,8 @@ def replace_loads(
     `visit` gets the load as it stands in the expression; when it returns None and the load's indices changed,
     the load is rebuilt.
     """
-    match expression:
-        case ir.Constant() | ir.Read():
-            return expression
-        case ir.Load():
-            replacement = visit(expression)
-            if replacement is not None:
-                return replacement
-            indices = tuple(replace_loads(i, visit) for i in expression.indices)
-            old = expression.predicate
-            predicate = None if old is None else replace_loads(old, visit)
-            same = predicate is old and all(a is b for a, b in zip(indices, expression.indices, strict=True))
-            return expression if same else replace(expression, indices=indices, predicate=predicate)
-        case ir.Unary() | ir.Cast():
-            operand = replace_loads(expression.operand, visit)
-            return expression if operand is expression.operand else replace(expression, operand=operand)
-        case ir.Binary():
-            left, right = replace_loads(expression.left, visit), replace_loads(expression.right, visit)
-            if left is expression.left and right is expression.right:
-                return expression
-            return replace(expression, left=left, right=right)
-        case ir.Select():
-            condition = replace_loads(expression.condition, visit)
-            if_true = replace_loads(expression.if_true, visit)
-            if_false = replace_loads(expression.if_false, visit)
-            old_parts = (expression.condition, expression.if_true, expression.if_false)
-            if all(a is b for a, b in zip((condition, if_true, if_false), old_parts, strict=True)):
-                return expression
-            return replace(expression, condition=condition, if_true=if_true, if_false=if_false)
+    if isinstance(expression, ir.Load):
+        replacement = visit(expression)
+        if replacement is not None:
+            return replacement
+    return ir.map_children(expression, lambda e: replace_loads(e, visit))

@@ -281,33 +281,7 @@ class _Balancer:
             if len(terms) >= SHORTEST_CHAIN and self.allows(expression):
                 value, positive = self.total(operator, terms)
                 return value if positive else make_unary("neg", value)
-        return _with_children(expression, self)
-
-
-def _with_children(expression: ir.Expression, balancer: _Balancer) -> ir.Expression:
-    """The expression with its operands balanced; the same object when nothing changes."""
-    match expression:
-        case ir.Constant() | ir.Read():
-            return expression
-        case ir.Load():
-            indices = tuple(balancer.expression(i) for i in expression.indices)
-            old = expression.predicate
-            predicate = None if old is None else balancer.expression(old)
-            same = predicate is old and all(a is b for a, b in zip(indices, expression.indices, strict=True))
-            return expression if same else replace(expression, indices=indices, predicate=predicate)
-        case ir.Unary() | ir.Cast():
-            operand = balancer.expression(expression.operand)
-            return expression if operand is expression.operand else replace(expression, operand=operand)
-        case ir.Binary():
-            left, right = balancer.expression(expression.left), balancer.expression(expression.right)
-            same = left is expression.left and right is expression.right
-            return expression if same else replace(expression, left=left, right=right)
-        case ir.Select():
-            parts = (expression.condition, expression.if_true, expression.if_false)
-            new = tuple(balancer.expression(p) for p in parts)
-            if all(a is b for a, b in zip(new, parts, strict=True)):
-                return expression
-            return replace(expression, condition=new[0], if_true=new[1], if_false=new[2])
+        return ir.map_children(expression, self.expression)
 
 
 def _terms(expression: ir.Expression, operator: str, positive: bool = True) -> Terms:

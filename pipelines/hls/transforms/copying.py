@@ -51,31 +51,21 @@ def substitute(expression: ir.Expression, values: Mapping[str, ir.Expression]) -
     Args:    values: by name of the variable; others are kept.
     Returns: the very same object when nothing changes.
     """
+    if isinstance(expression, ir.Read):
+        return values.get(expression.variable.name, expression)
+    old = ir.child_expressions(expression)
+    new = tuple(substitute(e, values) for e in old)
+    if all(a is b for a, b in zip(new, old, strict=True)):
+        return expression
     match expression:
-        case ir.Read():
-            return values.get(expression.variable.name, expression)
-        case ir.Constant():
-            return expression
         case ir.Binary():
-            left, right = substitute(expression.left, values), substitute(expression.right, values)
-            if left is expression.left and right is expression.right:
-                return expression
-            return make_binary(expression.operator, left, right)
-        case ir.Load():
-            return _substitute_load(expression, values)
+            return make_binary(expression.operator, new[0], new[1])
         case ir.Cast() | ir.Unary():
-            operand = substitute(expression.operand, values)
-            return expression if operand is expression.operand else with_operand(expression, operand)
+            return with_operand(expression, new[0])
         case ir.Select():
-            condition = substitute(expression.condition, values)
-            if_true, if_false = (substitute(e, values) for e in (expression.if_true, expression.if_false))
-            if (
-                condition is expression.condition
-                and if_true is expression.if_true
-                and if_false is expression.if_false
-            ):
-                return expression
-            return make_select(condition, if_true, if_false)
+            return make_select(new[0], new[1], new[2])
+        case _:
+            return ir.with_children(expression, new)
 
 
 def with_operand(expression: ir.Cast | ir.Unary, operand: ir.Expression) -> ir.Expression:
@@ -87,22 +77,12 @@ def with_operand(expression: ir.Cast | ir.Unary, operand: ir.Expression) -> ir.E
     return make_cast(operand, expression.type)
 
 
-def _substitute_load(load: ir.Load, values: Mapping[str, ir.Expression]) -> ir.Load:
-    indices = tuple(substitute(i, values) for i in load.indices)
-    predicate = None if load.predicate is None else substitute(load.predicate, values)
-    if predicate is load.predicate and all(a is b for a, b in zip(indices, load.indices, strict=True)):
-        return load
-    return ir.Load(array=load.array, indices=indices, line=load.line, predicate=predicate)
-
-
 def map_loads(expression: ir.Expression, visit: Callable[[ir.Load], ir.Expression]) -> ir.Expression:
     """The expression with each load replaced by the result of `visit`, inner loads first.
 
     Returns: the very same object when nothing changes.
     """
     match expression:
-        case ir.Constant() | ir.Read():
-            return expression
         case ir.Load():
             predicate = None if expression.predicate is None else map_loads(expression.predicate, visit)
             indices = tuple(map_loads(i, visit) for i in expression.indices)
@@ -110,19 +90,11 @@ def map_loads(expression: ir.Expression, visit: Callable[[ir.Load], ir.Expressio
             if same and predicate is expression.predicate:
                 return visit(expression)
             return visit(replace(expression, indices=indices, predicate=predicate))
-        case ir.Binary():
-            left, right = map_loads(expression.left, visit), map_loads(expression.right, visit)
-            same = left is expression.left and right is expression.right
-            return expression if same else replace(expression, left=left, right=right)
         case ir.Cast() | ir.Unary():
             operand = map_loads(expression.operand, visit)
             return expression if operand is expression.operand else with_operand(expression, operand)
-        case ir.Select():
-            parts = (expression.condition, expression.if_true, expression.if_false)
-            condition, if_true, if_false = mapped = tuple(map_loads(p, visit) for p in parts)
-            if all(a is b for a, b in zip(mapped, parts, strict=True)):
-                return expression
-            return replace(expression, condition=condition, if_true=if_true, if_false=if_false)
+        case _:
+            return ir.map_children(expression, lambda e: map_loads(e, visit))
 
 
 def map_own(statement: ir.Statement, visit: Callable[[ir.Expression], ir.Expression]) -> ir.Statement:

@@ -77,8 +77,6 @@ def _is_costly(part: ir.Expression) -> bool:
 def guard_loads(expression: ir.Expression, predicate: ir.Expression) -> ir.Expression:
     """The expression with every load made conditional on a predicate that is 0 or 1."""
     match expression:
-        case ir.Constant() | ir.Read():
-            return expression
         case ir.Load():
             own = None if expression.predicate is None else guard_loads(expression.predicate, predicate)
             return replace(
@@ -89,15 +87,8 @@ def guard_loads(expression: ir.Expression, predicate: ir.Expression) -> ir.Expre
         case ir.Unary() | ir.Cast():
             operand = guard_loads(expression.operand, predicate)
             return expression if operand is expression.operand else with_operand(expression, operand)
-        case ir.Binary():
-            left, right = guard_loads(expression.left, predicate), guard_loads(expression.right, predicate)
-            if left is expression.left and right is expression.right:
-                return expression
-            return replace(expression, left=left, right=right)
-        case ir.Select():
-            parts = (expression.condition, expression.if_true, expression.if_false)
-            condition, if_true, if_false = (guard_loads(p, predicate) for p in parts)
-            return replace(expression, condition=condition, if_true=if_true, if_false=if_false)
+        case _:
+            return ir.map_children(expression, lambda e: guard_loads(e, predicate))
 
 
 def conjunction(left: ir.Expression, right: ir.Expression | None) -> ir.Expression:

@@ -37,7 +37,7 @@ class Liveness:
     """The backward pass.
 
     Attributes:
-        after: by `id` of each condition, loop and block, the names that it may change and that are needed after
+        after: by `id` of each condition, loop and block, the names it may change that are needed after
             it. Keep the statements alive while the ids are used.
     """
 
