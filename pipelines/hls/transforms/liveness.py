@@ -118,9 +118,9 @@ class Liveness:
 
 def live_after(function: ir.Function) -> Liveness:
     """The finished pass over a whole function."""
-    walk = Liveness()
-    walk.body(function.body, set())
-    return walk
+    liveness = Liveness()
+    liveness.body(function.body, set())
+    return liveness
 
 
 def exposed_reads(body: Body) -> frozenset[str]:
@@ -130,20 +130,20 @@ def exposed_reads(body: Body) -> frozenset[str]:
     return frozenset(needed)
 
 
-def private_variables(walk: Liveness, loop: ir.For | ir.While) -> frozenset[str]:
+def private_variables(liveness: Liveness, loop: ir.For | ir.While) -> frozenset[str]:
     """Variables of a loop's body that carry no value to another iteration or out of the loop.
 
-    Args:    walk: over the function that contains this loop object.
+    Args:    liveness: of the function that contains this loop object.
     """
-    kept = walk.exposed(loop) | walk.after[id(loop)]
+    kept = liveness.exposed(loop) | liveness.after[id(loop)]
     for label in leaves_outward(loop.body):
-        kept |= walk.labels[label]
+        kept |= liveness.labels[label]
     return ir.assigned_variables(loop.body) - kept
 
 
 @dataclass(slots=True)
 class _Sweeper:
-    walk: Liveness = field(default_factory=lambda: Liveness(record=False))
+    liveness: Liveness = field(default_factory=lambda: Liveness(record=False))
 
     def body(self, body: Body, live: set[str]) -> Body:
         """The body without dead assignments; `live` changes from names needed after it to those before."""
@@ -164,14 +164,14 @@ class _Sweeper:
                 live |= other
                 add_reads(statement.condition, live)
             case ir.Block():
-                self.walk.labels[statement.label] = frozenset(live)
+                self.liveness.labels[statement.label] = frozenset(live)
                 bodies = (self.body(statement.body, live),)
             case ir.For() | ir.While():
                 inner = self.needed_in(statement, live)
-                self.walk.statement(statement, live)
+                self.liveness.statement(statement, live)
                 bodies = (self.body(statement.body, inner),)
             case _:
-                self.walk.statement(statement, live)
+                self.liveness.statement(statement, live)
                 return statement
         if all(a is b for a, b in zip(bodies, ir.child_bodies(statement), strict=True)):
             return statement
@@ -179,9 +179,9 @@ class _Sweeper:
 
     def needed_in(self, loop: ir.For | ir.While, live: set[str]) -> set[str]:
         """Names needed at the end of a loop's body."""
-        inner = live | self.walk.exposed(loop)
+        inner = live | self.liveness.exposed(loop)
         for label in leaves_outward(loop.body):
-            inner |= self.walk.labels.get(label, frozenset())
+            inner |= self.liveness.labels.get(label, frozenset())
         if isinstance(loop, ir.For):
             inner.add(loop.variable.name)
             add_reads(loop.upper, inner)

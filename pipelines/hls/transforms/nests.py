@@ -55,8 +55,8 @@ def tile_loop(function: ir.Function, loop: str, factor: int) -> ir.Function:
     if abs(target.step) * factor > value_range(target.variable.type)[1]:
         raise NotApplicable(f"{factor} steps of loop {loop} are more than its variable can hold")
     names = fresh_names(function)
-    walk = live_after(function)
-    assigned = any(target.variable.name in walk.labels[label] for label in leaves_outward(target.body))
+    liveness = live_after(function)
+    assigned = any(target.variable.name in liveness.labels[label] for label in leaves_outward(target.body))
     if trips is None:
         return replace_statement(function, target, _open_tiles(target, factor, names, assigned))
     if trips % factor == 0:

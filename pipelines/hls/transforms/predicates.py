@@ -288,10 +288,10 @@ def share_loads(body: Body, names: FreshNames) -> Body:
     repeated = frozenset(e for e, count in loads.items() if e is not None and count > 1)
     if not repeated:
         return body
-    walk = _Sharing(names=names, repeated=repeated, predicates=knowledge_of(body))
+    sharing = _Sharing(names=names, repeated=repeated, predicates=knowledge_of(body))
     for statement in body:
-        walk.statement(statement)
-    return tuple(walk.statements)
+        sharing.statement(statement)
+    return tuple(sharing.statements)
 
 
 @dataclass(frozen=True, slots=True)
@@ -482,12 +482,12 @@ def merge_accesses(body: Body, names: FreshNames) -> Body:
         if isinstance(part, ir.Load) and not part.array.registers
     ]
     stores = [s for s in body if isinstance(s, ir.Store) and not s.array.registers]
-    walk = _Merging(
+    merging = _Merging(
         names=names,
         loaded=Counter(load.array.name for load in loads),
         stored=Counter(store.array.name for store in stores),
         predicates=knowledge_of(body),
     )
     for statement in body:
-        walk.statement(statement)
-    return tuple(s for s in walk.statements if s is not None)
+        merging.statement(statement)
+    return tuple(s for s in merging.statements if s is not None)

@@ -34,8 +34,8 @@ def simplify(function: ir.Function) -> ir.Function:
     Returns: an equivalent function. Loops that run once or never are removed, as are local arrays that are
              never loaded, with their stores; each index is one sum in canonical order.
     """
-    walk = _Forward(tables=_tables(function), ranges=bit_variables(function))
-    body, _ = walk.body(function.body)
+    forward = _Forward(tables=_tables(function), ranges=bit_variables(function))
+    body, _ = forward.body(function.body)
     return remove_unneeded(replace(function, body=body))
 
 

@@ -147,7 +147,7 @@ def unroll_inner(function: ir.Function, loop: str) -> ir.Function:
 
 
 def _unroller(function: ir.Function) -> _Unroller:
-    return _Unroller(names=fresh_names(function), walk=live_after(function))
+    return _Unroller(names=fresh_names(function), liveness=live_after(function))
 
 
 @dataclass(slots=True)
@@ -159,7 +159,7 @@ class _Unroller:
     """
 
     names: FreshNames
-    walk: Liveness
+    liveness: Liveness
     context: str = "loop "
     jam: bool = False
     statements: int = 0
@@ -175,14 +175,14 @@ class _Unroller:
     def start(self, loop: ir.For | ir.While, copies: int) -> None:
         """Count the statements of copies of a body, nested loops once; know its private variables."""
         if loop.name not in self.private:
-            self.private[loop.name] = private_variables(self.walk, loop)
+            self.private[loop.name] = private_variables(self.liveness, loop)
         self.statements += copies * sum(1 for _ in ir.walk_statements(loop.body))
         if self.statements > MAXIMUM_STATEMENTS:
             raise NotApplicable(f"unrolling loop {loop.name} makes more than {MAXIMUM_STATEMENTS} statements")
 
     def is_needed_outside(self, loop: ir.For) -> bool:
         """Whether the loop's variable is read at the target of an exit of the body."""
-        return any(loop.variable.name in self.walk.labels[label] for label in leaves_outward(loop.body))
+        return any(loop.variable.name in self.liveness.labels[label] for label in leaves_outward(loop.body))
 
     def iteration(self, loop: ir.For, copier: Copier, value: ir.Expression, *, deeply: bool = False) -> Body:
         """A copy of the body in which the loop's variable has a value."""
