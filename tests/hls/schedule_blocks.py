@@ -23,7 +23,7 @@ HEADER = "int f(int n, int x, int A[64], int B[64], int M[32][32])"
 def model_of(
     *, read: int = 2, write: int = 2, period: float = 10.0, limits: dict[str, int] | None = None
 ) -> TimingModel:
-    """Timing with some memory delays, every array being loaded somewhere."""
+    """Timing with memory delays; every array counts as loaded."""
     return TimingModel(
         library=load_library("osu018"),
         clock_period_ns=period,
@@ -36,7 +36,7 @@ def model_of(
 
 @dataclass
 class LoopBuilder:
-    """Operations of a loop block, written by hand."""
+    """Builds the operations of a loop block by hand."""
 
     operations: list[Operation] = field(default_factory=list)
 
@@ -94,13 +94,13 @@ class LoopBuilder:
 
 
 def lowered_loop(loop: str) -> Block:
-    """The block of the only loop in a C statement, to be pipelined; nothing is transformed."""
+    """The block of the only loop in a C statement, to be pipelined, without transformations."""
     function = read_function(f"{HEADER} {{ {loop} return x; }}", top="f")
     return next(b for b in lower(function, {"L0": 1}).blocks if b.index in b.successors)
 
 
 def broken_by(schedule: BlockSchedule, model: TimingModel) -> list[str]:
-    """Every rule a schedule breaks."""
+    """Every rule that a schedule breaks."""
     graph, starts, interval = schedule.graph, schedule.starts, schedule.interval_cycles
     broken = [
         f"dependence {e}"
@@ -129,7 +129,7 @@ def broken_by(schedule: BlockSchedule, model: TimingModel) -> list[str]:
 
 
 def written_ns(schedule: BlockSchedule, index: int, cycle: int) -> float:
-    """When a value settles in a cycle, all forwarded variables in its way being followed back."""
+    """When a value settles in a cycle, through all forwarded variables on its path."""
     timing, operation = schedule.graph.timings[index], schedule.graph.operations[index]
     if schedule.ready(index) != cycle:
         return 0.0
@@ -144,7 +144,7 @@ def written_ns(schedule: BlockSchedule, index: int, cycle: int) -> float:
 
 
 def broken_by_interval(schedule: BlockSchedule) -> list[str]:
-    """What overlapping iterations break: units still busy, a condition known too late."""
+    """Rules that overlapping iterations break: units still busy, a condition known too late."""
     graph, interval = schedule.graph, schedule.interval_cycles
     if interval is None:
         return []
@@ -156,9 +156,9 @@ def broken_by_interval(schedule: BlockSchedule) -> list[str]:
 
 
 def smallest_interval(graph: BlockGraph, model: TimingModel, horizon: int) -> int:
-    """Smallest interval by trying every start of every operation but constants, which start at 0.
+    """Smallest interval, by trying every start of every operation; constants start at 0.
 
-    Starts that break a dependence with an operation before are not gone on with.
+    Starts that break a dependence on an earlier operation are not extended.
     """
     for interval in range(1, horizon + 1):
         if _some_schedule(graph, model, interval, horizon, []):

@@ -1,4 +1,4 @@
-"""Programs of several files: what is put together, what is refused, and where errors are."""
+"""Programs of several files: bundled text, refusals, and places of errors."""
 
 from __future__ import annotations
 

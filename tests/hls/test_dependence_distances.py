@@ -1,4 +1,4 @@
-"""Distances between accesses equal those found by running every iteration; nothing that orders is lost."""
+"""Distances between accesses equal those from running every iteration; no ordering is lost."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def run_operations(block: Block, reads: dict[str, int]) -> list[int]:
 
 
 def touched(block: Block, values: list[int]) -> dict[int, tuple[int, ...]]:
-    """The element each access touches in one iteration, those that do not happen left out."""
+    """The element that each executed access touches in one iteration."""
     return {
         o.index: tuple(values[i] for i in o.subscripts)
         for o in block.operations
@@ -47,7 +47,7 @@ def touched(block: Block, values: list[int]) -> dict[int, tuple[int, ...]]:
 
 
 def distances_by_running(runs: list[list[dict[int, tuple[int, ...]]]]) -> dict[tuple[int, int], set[int]]:
-    """Every distance at which two accesses meet, from what each iteration of each run touches."""
+    """Every distance at which two accesses meet, from the elements that each iteration touches."""
     distances: dict[tuple[int, int], set[int]] = {}
     for iterations in runs:
         for n, m in product(range(len(iterations)), repeat=2):
@@ -92,7 +92,7 @@ def random_predicates(builder: LoopBuilder, random: Random, leaves: list[int]) -
 
 @dataclass
 class RandomLoop:
-    """A loop block and what its iterations touch for each value of its parameter."""
+    """A loop block and the elements that its iterations touch per value of its parameter."""
 
     block: Block
     runs: list[list[dict[int, tuple[int, ...]]]]
@@ -139,7 +139,7 @@ def random_nest(seed: int) -> RandomLoop:
 
 
 def random_strided(seed: int) -> RandomLoop:
-    """A plain loop whose variables change by constants from unknown beginnings."""
+    """A plain loop whose variables change by constants from unknown initial values."""
     random = Random(seed)
     builder = LoopBuilder()
     wide = ScalarType(width_bits=5, signed=False)
@@ -193,7 +193,7 @@ def latency(source: Operation, target: Operation) -> int:
 
 
 def implied(block: Block, edges: list[tuple[int, int, int]], source: int, target: int, distance: int) -> bool:
-    """Whether orderings together keep `target` of `distance` iterations later behind `source`."""
+    """Whether orderings together keep `target` of `distance` iterations later after `source`."""
     operations = block.operations
     best = {(source, 0): 0}
     queue = [(source, 0)]

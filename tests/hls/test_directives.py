@@ -1,4 +1,4 @@
-"""Directives: JSON, canonical form, and an outcome for each."""
+"""Directives: JSON, canonical form, and one outcome each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which function of a file becomes hardware when none is named."""
+"""The default top function of a file."""
 
 from __future__ import annotations
 

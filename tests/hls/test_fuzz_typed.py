@@ -74,7 +74,7 @@ def pieces(program: Program) -> list[Piece]:
 
 @pytest.mark.parametrize("seed", [2, 3, 7])
 def test_shrinking_keeps_the_failure_and_nothing_else(seed: int) -> None:
-    """The failure here is a text: whatever holds an assignment to M."""
+    """The failure here is a text with an assignment to M."""
 
     def fails(program: Program) -> bool:
         return any(p.head.startswith("M[") for p in pieces(program))

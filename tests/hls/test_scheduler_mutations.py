@@ -1,4 +1,4 @@
-"""Deliberate mistakes in the scheduler: the checker of schedules or an expected figure notices each."""
+"""Deliberate mistakes in the scheduler, each noticed by the checker of schedules or an expected figure."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ BLOCKS = (
 
 @dataclass(frozen=True)
 class Expected:
-    """What the scheduler as it is makes of a block, plain or pipelined."""
+    """Result of the unmodified scheduler for a block, plain or pipelined."""
 
     graph: BlockGraph
     interval: int | None
@@ -94,7 +94,7 @@ def expected_results() -> list[Expected]:
 
 
 def complaints(expected: list[Expected]) -> list[str]:
-    """What is wrong with the schedules of all blocks, judged by the graphs of the scheduler as it is."""
+    """Problems of the schedules of all blocks, judged by the graphs of the unmodified scheduler."""
     problems: list[str] = []
     for case in expected:
         result = scheduled(case.graph.block)

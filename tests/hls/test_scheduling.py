@@ -1,4 +1,4 @@
-"""Schedules keep every dependence, port and clock; intervals are the smallest there are."""
+"""Schedules satisfy every dependence, port and clock; intervals are the smallest possible."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def test_interval_of_a_small_block_equals_brute_force(seed: int) -> None:
 
 
 def crowded_graph(loads: int, *, gap: int) -> BlockGraph:
-    """Loads of one array that must each start `gap` cycles after the one before, one port."""
+    """Loads of one array with one port, each at least `gap` cycles after the previous one."""
     builder = LoopBuilder()
     i = builder.read("i")
     previous = i
@@ -248,7 +248,7 @@ def accumulation(kind: ScalarType, *, selected: bool) -> Block:
 def test_an_accumulation_takes_as_long_as_its_adder(
     kind: ScalarType, period: float, selected: bool, interval: int
 ) -> None:
-    """The sum goes from the adder's output to its input in one cycle, where the clock lets it."""
+    """The sum goes from the adder's output to its input in one cycle when the clock allows it."""
     schedule = pipelined(accumulation(kind, selected=selected), model_of(period=period))
     assert schedule.interval_cycles == interval
     assert bool(schedule.forwards) == (interval == 2)

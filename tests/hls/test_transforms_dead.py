@@ -1,4 +1,4 @@
-"""Dead assignments: gone where no read sees them, kept where one does."""
+"""Dead assignments are removed where no read sees them and kept where one does."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pipelines.hls.transforms.liveness import remove_dead_values
 
 
 def assigned(body: str) -> list[str]:
-    """Lines of the assignments that stay."""
+    """Lines of the remaining assignments."""
     source = f"int f(int n, int A[8]) {{\n{body}\n}}\n"
     function = remove_dead_values(read_function(source, top="f"))
     assignments = [s for s in ir.walk_statements(function.body) if isinstance(s, ir.Assign)]

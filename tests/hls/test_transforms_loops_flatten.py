@@ -1,4 +1,4 @@
-"""Flattening: the one loop, its nest, what stands in the way, and that the meaning stays."""
+"""Flattening: the flattened loop, its nest, refusals, and unchanged meaning."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ int f(int A[16][16], int x) {
 
 
 def pipelined(function: ir.Function, loop: str) -> ir.Function:
-    """As the compiler goes on after flattening."""
+    """The passes of the compiler after flattening."""
     return simplify(convert_ifs(exits_to_flags(function, loop), frozenset((loop,))))
 
 

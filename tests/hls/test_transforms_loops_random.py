@@ -45,7 +45,7 @@ CHAINS: dict[str, tuple[Step, ...]] = {
 
 
 def variants(function: ir.Function, chains: Iterator[str]) -> list[tuple[str, ir.Function]]:
-    """Each chain on each loop, as far as it applies, and what it made."""
+    """The results of each chain on each loop to which it applies."""
     loops = [loop.name for loop in loops_inside(function.body)]
     pairs = [("simplify", simplify(function)), ("convert", convert_ifs(function, frozenset(loops)))]
     for loop in loops:

@@ -1,4 +1,4 @@
-"""Simplification: what it folds and removes, and that the meaning stays."""
+"""Simplification: folding, removal, and unchanged meaning."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pipelines.interface import INT64, UINT8
 
 
 def simplified(source: str, *, count: int = 3) -> ir.Function:
-    """The program simplified; the meaning must stay."""
+    """The simplified program; its meaning must not change."""
     before = read_function(source, top="f")
     after = simplify(before)
     check_valid(after)

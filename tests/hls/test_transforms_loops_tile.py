@@ -1,4 +1,4 @@
-"""Tiling: the loops it makes, what it refuses, and that the meaning stays."""
+"""Tiling: the new loops, refusals, and unchanged meaning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A cached loop computes what it computed, on a copy of as much of the array as it touches."""
+"""A cached loop computes the same values on a copy of the part of the array that it touches."""
 
 from __future__ import annotations
 

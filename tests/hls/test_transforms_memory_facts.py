@@ -1,4 +1,4 @@
-"""What is known of index expressions: ranges, residues, differences, boxes."""
+"""Facts about index expressions: ranges, residues, differences, boxes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pipelines.hls.transforms.facts import Facts
 
 
 def indices(body: str) -> list[tuple[Affine, Facts]]:
-    """Forms of the indices of the stores to A, in program order, each with what is known there."""
+    """Forms of the indices of the stores to A in program order, each with the facts there."""
     function = read_function(f"void f(int n, unsigned u, int A[64], int K[64]) {{ {body} }}", top="f")
     pairs: list[tuple[Affine, Facts]] = []
 

@@ -88,7 +88,7 @@ def test_an_access_goes_to_the_banks_it_may_mean(name: str) -> None:
 
 
 def test_an_access_that_is_never_reached_goes_to_one_bank() -> None:
-    # Of at most three iterations none is left for a body of four.
+    # At most three iterations leave none for a body of four.
     source = """
     int f(int A[5]) {
         int s = 0;

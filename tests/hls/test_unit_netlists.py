@@ -40,8 +40,8 @@ def test_a_wrong_netlist_is_a_mismatch(osu018: Target, tmp_path: Path) -> None:
 
 # ---- proof ----------------------------------------------------------------------------------------
 
-# Both designs are given the same inputs from arbitrary states of their registers; when as many cycles as the
-# pipeline is long have passed, outputs must be equal. There is no feedback, so this holds ever after.
+# Both designs get the same inputs from arbitrary states of their registers; after as many cycles as the
+# pipeline is long, their outputs must be equal. There is no feedback, so this holds for all later cycles.
 PROOF = """read_verilog -sv {design}
 hierarchy -check -top small
 proc

@@ -1,4 +1,4 @@
-"""Functional units: each equals the C compiler's arithmetic, and is what its catalogue entry says."""
+"""Functional units equal the C compiler's arithmetic and their catalogue entries."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def odd_checks() -> list[Check]:
 
 @pytest.fixture(scope="module")
 def outcomes(tmp_path_factory: pytest.TempPathFactory, runtime_folder: Path) -> dict[str, Outcome]:
-    """What every check gave in one simulation of all of them."""
+    """Outcomes of all checks in one simulation."""
     checks = [*arithmetic_checks(), *comparison_checks(), *conversion_checks(), *odd_checks()]
     program = build_bench(checks, tmp_path_factory.mktemp("units"), runtime_folder)
     return {o.name: o for o in run_bench(program, checks, cycles=25_000)}

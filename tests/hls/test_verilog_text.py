@@ -26,7 +26,7 @@ from pipelines.interface import ScalarType
 
 
 def displayed(lines: list[str], folder: Path) -> list[int]:
-    """What Icarus shows of some statements."""
+    """Output of Icarus for statements."""
     if shutil.which("iverilog") is None:
         pytest.skip("iverilog is not installed")
     text = "module t;\n" + "\n".join(lines) + "\nendmodule\n"

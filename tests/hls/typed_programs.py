@@ -324,7 +324,7 @@ def typed_program(seed: int) -> Program:
 
 
 def smaller(program: Program) -> Iterator[Program]:
-    """Programs with one piece less, or a compound piece replaced by what is inside it, largest cuts first."""
+    """Programs with one piece less, or with a compound piece replaced by its body, largest cuts first."""
     for statements in _smaller_bodies(program.statements):
         yield Program(statements)
 
