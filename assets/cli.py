@@ -321,11 +321,12 @@ def predict(as_json: bool, **options: Any) -> None:
 @click.option("--flows", type=_SOURCE, help="Write each flow's latency to this .parquet or .csv file.")
 @_as_json
 @_explained
-def network(as_json: bool, **options: Any) -> None:
+def network(flows: Path | None, as_json: bool, **options: Any) -> None:
     """Estimate the latency of every flow of a network by queueing theory."""
-    from assets.commands.network import NetworkQuestion, answer_network, network_text
+    from assets.commands.network import answer_network, network_text
+    from pipelines.network.estimation import NetworkRequest
 
-    answer = answer_network(NetworkQuestion(**options))
+    answer = answer_network(NetworkRequest(**options), flows=flows)
     if as_json:
         _answer(answer)
     else:
@@ -370,12 +371,12 @@ def network(as_json: bool, **options: Any) -> None:
 @_explained
 def pragmas(as_json: bool, **options: Any) -> None:
     """Find the best directives of a C program, with a proven lower bound on its latency."""
-    from assets.commands.pragmas import PragmaQuestion, answer_pragmas, pragma_text
+    from assets.commands.pragmas import PragmaQuestion, answer_pragmas, pragma_json, pragma_text
 
     question = PragmaQuestion(**options)
     answer = answer_pragmas(question)
     if as_json:
-        _answer(answer)
+        _answer(pragma_json(answer, question))
     else:
         click.echo(pragma_text(answer, question))
 

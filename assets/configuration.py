@@ -8,87 +8,26 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
+from typing import Any
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic import BaseModel, ValidationError, create_model
 
 from assets.errors import FoundryError
+from assets.groups import CONFIGURATION_FOLDER, Configuration, Group, Quality, Run
+from assets.steps import STEPS
 from pipelines.files import read_bounded
-from pipelines.labelling import SLOTTED
 from pipelines.schemas import write_bytes_atomically
 
-CONFIGURATION_FOLDER = Path(__file__).resolve().parents[1] / "conf"
 PARAMETERS_FILE = "params.yaml"
 MOST_BYTES = 1 << 20
 _YAML_ERRORS = (yaml.YAMLError, ValueError, AttributeError, KeyError, RecursionError)
 """What PyYAML raises for broken text; all but the first by oversight."""
 
-AnyGroup = TypeVar("AnyGroup", bound="Group")
-Positive: TypeAlias = Annotated[float, Field(gt=0)]
-
-
-class Group(BaseModel):
-    """A group of the configuration; unknown keys, NaN and infinities are refused."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-
-def some_of(choices: Sequence[str]) -> Any:
-    """A non-empty list of some of the choices, kept in their order and without repeats."""
-
-    def check(names: tuple[str, ...]) -> tuple[str, ...]:
-        if not names or any(name not in choices for name in names):
-            raise ValueError(f"must be some of {', '.join(choices)}")
-        return tuple(choice for choice in choices if choice in names)
-
-    return AfterValidator(check)
-
-
-def one_of(choices: Sequence[str]) -> Any:
-    """One of the choices."""
-
-    def check(name: str) -> str:
-        if name not in choices:
-            raise ValueError(f"must be one of {', '.join(choices)}")
-        return name
-
-    return AfterValidator(check)
-
-
-class Quality(Group):
-    """Shares above which a quality check warns."""
-
-    max_failure_fraction: Annotated[float, Field(ge=0, le=1)]
-
-
-class Run(Group):
-    """How this machine works; nothing here changes a row."""
-
-    workers: Annotated[int, Field(ge=1)] | None = None
-    slots: Annotated[
-        dict[Annotated[str, one_of(SLOTTED)], Annotated[int, Field(ge=1)] | None],
-        AfterValidator(lambda slots: {tool: n for tool, n in slots.items() if n is not None}),
-    ] = {}
-
-
-class Configuration(Group):
-    """Everything a run depends on: an attribute per group, see `configuration_model`."""
-
-    def group(self, kind: type[AnyGroup]) -> AnyGroup:
-        """The group of that class."""
-        return next(value for _, value in self if isinstance(value, kind))
-
-    if TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any: ...
-
 
 @cache
 def configuration_model() -> type[Configuration]:
     """The configuration with the groups that the steps declare, in the order of conf/config.yaml."""
-    from assets.steps import STEPS
-
     groups: dict[str, type[Group]] = {"quality": Quality, "run": Run}
     for step in STEPS:
         groups |= step.configuration

@@ -8,9 +8,9 @@ import dagster as dg
 import pyarrow as pa
 
 from assets.checks import PROBLEM_LIMIT, CheckedFile, CheckRule, general_rules, open_file
-from assets.configuration import Configuration
 from assets.errors import explain, is_permanent
-from assets.plots import remembered_plot
+from assets.groups import Configuration
+from assets.plots import cached_plot
 from assets.resources import FoundryResource, ProgressResource
 from assets.settings import Settings
 from assets.step import Markdown, Partitioning, Step, StepSummary
@@ -69,7 +69,7 @@ def run_step(
         settings = foundry.settings()
         is_keyed = context.has_partition_key and not step.partitioned.is_whole
         partition = context.partition_key if is_keyed else step.partitions(settings)[0]
-        title = step.name if partition == "all" else f"{step.name} {partition}"
+        title = step.title(partition)
         with _reported(progress, title):
             summary = step.make(settings, partition, progress.listener(title, context.log.info))
             yield from _results(settings, step, summary)
@@ -107,7 +107,7 @@ def _table_result(
         lines = [f"* {n} × {status}: {reason}" for (status, reason), n in failures.items()]
         metadata["failures"] = dg.MetadataValue.md("\n".join(lines))
     if table in step.plots:
-        plot = remembered_plot(file.content, step.plots[table], settings.cache)
+        plot = cached_plot(file.content, step.plots[table], settings.cache)
         metadata["distribution"] = dg.MetadataValue.md(plot)
     return metadata, check_results(file, step.asset)
 

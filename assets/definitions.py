@@ -8,9 +8,10 @@ from typing import Any
 import dagster as dg
 
 from assets.antlr import load_selection_parser
-from assets.configuration import Configuration, read_parameters
+from assets.configuration import read_parameters
 from assets.dagster_assets import build_assets
 from assets.deployments import find_deployment
+from assets.groups import Configuration
 from assets.materialise import asset_jobs
 from assets.nightly import everything, nightly_schedule
 from assets.resources import resources

@@ -11,17 +11,16 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from assets.configuration import CONFIGURATION_FOLDER, Group, Positive
 from assets.errors import FoundryError
+from assets.groups import CONFIGURATION_FOLDER, Group, Positive
 from assets.settings import Listener, Settings, ignore_progress
 from assets.suites import suite_options
 from models.program_lm import EditOptions, EmbeddedProvider, TrainingOptions
 from pipelines.identity import content_hash
-from pipelines.labelling import Progress
-from pipelines.programs import AST, DATAFLOW, code_version, remembered_programs
+from pipelines.programs import AST, DATAFLOW, cached_programs, code_version
 from pipelines.programs.ast import ast_program
 from pipelines.programs.dataflow import dataflow_program
-from pipelines.programs.evaluation import frozen_hashes, refuse_twins
+from pipelines.programs.evaluation import frozen_hashes, reject_duplicates
 from pipelines.programs.llm import (
     CheckLimits,
     LlmOptions,
@@ -37,6 +36,7 @@ from pipelines.programs.llm import (
     llm_programs,
 )
 from pipelines.schemas import OK, REJECTED, ProgramRow, table_spec
+from pipelines.workers import Progress
 
 KIND = "variants"
 """Of the entries of the cache that hold all rows of the suite."""
@@ -127,7 +127,7 @@ def make_variants(settings: Settings, listen: Listener) -> LlmPrograms:
         known=_earlier(settings),
         on_variant=told,
     )
-    rows = tuple(refuse_twins(made.rows))
+    rows = tuple(reject_duplicates(made.rows))
     if all(row.status in (OK, REJECTED) for row in rows):  # a failure is tried again by the next run
         settings.cache.put_table(KIND, key, spec.to_arrow(rows))
     return LlmPrograms(rows=rows)
@@ -183,7 +183,7 @@ def _options(chosen: Llm) -> LlmOptions:
 def _earlier(settings: Settings) -> dict[str, str]:
     """Name by syntax tree hash of the programs that variants are made of."""
     suites = [suite for suite in (AST, DATAFLOW) if getattr(settings.group(Llm).parents, suite) > 0]
-    rows = [r for s in suites for r in remembered_programs(s, suite_options(settings), settings.cache)]
+    rows = [r for s in suites for r in cached_programs(s, suite_options(settings), settings.cache)]
     return {row.ast_hash: row.name for row in rows if row.ast_hash is not None}
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from filelock import FileLock, Timeout
 
 from assets.errors import FoundryError
 
@@ -15,25 +16,25 @@ LEFTOVER_AGE_S = 3600.0
 
 @contextmanager
 def writing_to(data_dir: Path) -> Iterator[None]:
-    """Hold the data folder; the kernel lets go when the process ends, however it ends.
+    """Hold the data folder; the kernel releases it when the process ends, however it ends.
 
     Raises: FoundryError: another process holds it; the message has its process id.
     """
     data_dir.mkdir(parents=True, exist_ok=True)
-    path = data_dir / ".lock"
-    with path.open("a") as stream:
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            holders = ", ".join(_holders(path)) or "of another user or computer"
-            raise FoundryError(
-                f"process {holders} is writing to {data_dir}; wait for it or end it"
-            ) from error
+    lock = FileLock(data_dir / ".lock", blocking=False, fallback_to_soft=False)
+    try:
+        lock.acquire()
+    except Timeout as error:
+        holders = ", ".join(_holders(data_dir / ".lock")) or "of another user or computer"
+        raise FoundryError(f"process {holders} is writing to {data_dir}; wait for it or end it") from error
+    try:
         yield
+    finally:
+        lock.release()
 
 
 def _holders(path: Path) -> list[str]:
-    """Processes with a lock on a file, from /proc: children that a killed writer left too."""
+    """Processes with a lock on a file, from /proc, children of a killed writer included."""
     holders: list[str] = []
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # ended meanwhile, or of another user
@@ -45,7 +46,7 @@ def _holders(path: Path) -> list[str]:
 
 
 def sweep_leftovers(data_dir: Path) -> None:
-    """Remove half-written files that a killed process left beside the tables an hour ago or more."""
+    """Remove half-written files that a killed process left beside the tables an hour ago or earlier."""
     for room in ("tables", "measured"):
         for path in (data_dir / room).glob("*/.*.parquet.*"):
             if time.time() - path.stat().st_mtime > LEFTOVER_AGE_S:

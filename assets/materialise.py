@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from uuid import uuid4
 
 import dagster as dg
 
-from assets.configuration import Configuration, write_parameters
+from assets.configuration import write_parameters
 from assets.dagster_assets import INTERRUPTED, build_assets
 from assets.deployments import Deployment
 from assets.errors import FoundryError
+from assets.groups import Configuration
 from assets.instance import PROCESS_TAG, process_tag, release_dead_runs
 from assets.locks import sweep_leftovers, writing_to
+from assets.remake import PROBLEM_LIMIT, stale_rows
 from assets.resources import FoundryResource, ProgressResource, resources
 from assets.settings import Settings
 from assets.step import Partitioning, Step
@@ -117,14 +120,19 @@ class _Run:
         if ready:
             self._execute(jobs[job_name(ready[0].partitioned)], ready, None)
         self._record()
+        fraction = self.settings.configuration.run.remade_fraction
+        if fraction and not self.unmade:
+            stale = stale_rows(self.settings, fraction=fraction, seed=date.today().toordinal())
+            self.report.problems += stale[:PROBLEM_LIMIT]
+            self.report.notes.append(f"sample made again: {len(stale)} stale rows")
 
     def _active(self) -> list[Step]:
         return [step for step in STEPS if step.is_active(self.settings)]
 
     def _is_ready(self, step: Step) -> bool:
         """Whether all that a step reads was made; a step that is not ready counts as not made."""
-        makers = {maker.name: None for table in step.reads for maker in makers_of(table)}
-        lacking = [name for name in makers if name in self.unmade]
+        makers = {maker.name for table in step.reads for maker in makers_of(table)}
+        lacking = [s.name for s in STEPS if s.name in makers and s.name in self.unmade]
         if not lacking or not step.needs_all:
             return True
         self.unmade.add(step.name)
@@ -174,8 +182,9 @@ class _Run:
     def _record(self) -> None:
         """Record the stages whose steps were all made in DVC, and show the hashes in Dagster."""
         active = {step.name for step in self._active()}
-        stages = {step.stage: None for step in STEPS if step.name in active and step.recorded}
-        stages = [s for s in stages if not any(x.name in self.unmade for x in STEPS if x.stage == s)]
+        recorded = [step for step in STEPS if step.name in active and step.recorded]
+        unmade = {step.stage for step in recorded if step.name in self.unmade}
+        stages = [stage for stage in dict.fromkeys(s.stage for s in recorded) if stage not in unmade]
         try:
             self.report.hashes.update(record_stages(self.settings.deployment, stages))
         except FoundryError as error:

@@ -1,4 +1,4 @@
-"""What there is: rows a table, failures by reason, error a predictor, where things are."""
+"""State of a data folder: rows per table, failures by reason, error per predictor, places."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from types import SimpleNamespace
 from typing import Any
 
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -15,10 +16,12 @@ from assets.deployments import Deployment
 from assets.pages import page_path
 from assets.step import count_failures
 from assets.steps import STAGES
-from pipelines.schemas import LeaderboardRow, SchemaError, TableSpec, read_arrow, read_table, table_spec
+from pipelines.schemas import SchemaError, TableSpec, read_arrow, scan_table, table_spec, to_frame
 
-ENVIRONMENT_SIGNS = ("must be on the PATH", "No space left", "Disk quota", "File too large")
+ENVIRONMENT_SIGNS = ("not found on PATH", "No space left", "Disk quota", "File too large")
 """Parts of reasons that blame the machine and not the design."""
+
+STATUS_COLUMNS = ("status", "reason", "power_status", "power_reason")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,8 +85,9 @@ def survey(deployment: Deployment) -> Overview:
         for path in paths:
             try:
                 rows[spec.name] += pq.read_metadata(path).num_rows
-                if "status" in spec.schema().names:
-                    failures += _failures(spec.name, read_arrow(path))
+                columns = [name for name in STATUS_COLUMNS if name in spec.schema().names]
+                if "status" in columns:
+                    failures += _failures(spec.name, to_frame(read_arrow(path, columns=columns)))
             except (SchemaError, pa.ArrowException, OSError) as error:
                 damaged.append(str(error) if str(path) in str(error) else f"{path}: {error}")
     return Overview(
@@ -99,22 +103,24 @@ def _stage_index(spec: TableSpec) -> int:
     return STAGES.index(spec.stage) if spec.stage in STAGES else len(STAGES)
 
 
-def _failures(table: str, content: pa.Table) -> Counter[tuple[str, str, str]]:
-    columns = [c for c in ("status", "reason", "power_status", "power_reason") if c in content.column_names]
-    rows = content.select(columns).to_pylist()
-    return count_failures(table, [SimpleNamespace(**row) for row in rows])
+def _failures(table: str, rows: pl.DataFrame) -> Counter[tuple[str, str, str]]:
+    """Rows that failed by status and reason, in order of their first row."""
+    counts = rows.lazy().group_by(rows.columns, maintain_order=True).agg(rows=pl.len())
+    failures: Counter[tuple[str, str, str]] = Counter()
+    for row in counts.collect().iter_rows(named=True):
+        for reason in count_failures(table, [SimpleNamespace(**row)]):
+            failures[reason] += row["rows"]
+    return failures
 
 
 def _errors(deployment: Deployment) -> dict[tuple[str, str], float]:
     try:
-        rows: list[LeaderboardRow] = read_table(deployment.data_dir, table_spec("leaderboard"))
+        rows = scan_table(deployment.data_dir, table_spec("leaderboard"))
     except SchemaError:
         return {}
-    return {
-        (row.predictor, row.target): row.value
-        for row in rows
-        if row.part == "test" and row.metric == "mape" and row.value is not None
-    }
+    is_shown = (pl.col("part") == "test") & (pl.col("metric") == "mape") & pl.col("value").is_not_null()
+    shown = rows.filter(is_shown).select("predictor", "target", "value").collect()
+    return {(predictor, target): value for predictor, target, value in shown.iter_rows()}
 
 
 def _places(deployment: Deployment) -> dict[str, str]:

@@ -19,7 +19,7 @@ KIND, VERSION = "plots", "histograms-1"
 """Of entries of the cache; a new version for every change that gives another picture."""
 
 
-def remembered_plot(content: pa.Table, columns: Sequence[str], cache: ContentCache) -> str:
+def cached_plot(content: pa.Table, columns: Sequence[str], cache: ContentCache) -> str:
     """What `plot_distributions` gives, drawn once: drawing takes half a second.
 
     Raises: OSError: the disk is full or not writable.
@@ -28,11 +28,7 @@ def remembered_plot(content: pa.Table, columns: Sequence[str], cache: ContentCac
     for name in ("status", *columns):
         digest.update(repr(content.column(name).to_pylist()).encode() + b"\0")
     key = content_hash(VERSION, list(columns), digest.hexdigest())
-    stored = cache.get(KIND, key)
-    if stored is None:
-        stored = plot_distributions(content, columns)
-        cache.put(KIND, key, stored)
-    return stored
+    return cache.cached(KIND, key, lambda: plot_distributions(content, columns), str)
 
 
 def plot_distributions(content: pa.Table, columns: Sequence[str]) -> str:

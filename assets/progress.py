@@ -24,7 +24,7 @@ from rich.progress import (
 
 from assets.resources import Log, ProgressResource
 from assets.settings import Listener
-from pipelines.labelling import Progress as StepProgress
+from pipelines.workers import Progress as StepProgress
 
 PLAIN_INTERVAL_S = 10.0
 

@@ -1,41 +1,38 @@
-"""Releases of a project's tables, and releases back into a project."""
+"""Release the tables of a project, and import releases and vendor results into a project."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pyarrow as pa
 
-from assets.configuration import (
-    Configuration,
-    parameters_text,
-    read_parameters,
-    read_parameters_file,
-)
+from assets.configuration import parameters_text, read_parameters, read_parameters_file
 from assets.deployments import Deployment
 from assets.errors import FoundryError
+from assets.groups import Configuration
 from assets.language_models import remember_variants
 from assets.locks import writing_to
 from assets.settings import Settings
 from assets.step import keep_written, unchanged_rows
 from assets.steps import STEPS, step_named
-from assets.steps.designs import configuration_space, label_options, target_of
+from assets.steps.designs import configuration_space, label_context, label_options, target_of
 from assets.steps.network import network_groups
-from pipelines.features import GRAPH_TABLES, FeatureRows, Graphs, feature_version, remember_features
+from pipelines.features import GRAPH_TABLES, FeatureRows, Graphs, feature_version, import_features
 from pipelines.hls import TOOL, tool_version
 from pipelines.labelling import (
+    CacheImport,
     ProgramRows,
-    Remembered,
     has_present_labels,
+    import_rows,
     labels_version,
     liberty_name,
     planned_ids,
     present_versions,
-    remember,
 )
 from pipelines.network import NetworkError
 from pipelines.network.runs import RunGroup, runs_of, runs_version
@@ -61,8 +58,10 @@ from pipelines.schemas import (
     is_lasting,
     read_arrow,
     read_table,
+    scan_table,
     table_path,
     table_spec,
+    to_frame,
     write_arrow,
     write_table,
 )
@@ -127,25 +126,29 @@ def _unsaid(configuration: Configuration) -> tuple[str, ...]:
 
 def _toolset(settings: Settings, partitions: Mapping[str, Sequence[str]]) -> Toolset:
     """Versions as the rows name them; the C compiler and the library as they are here."""
-    found: defaultdict[str, set[str]] = defaultdict(set)
+    pairs: list[pl.DataFrame] = []
     for table, columns in VERSION_COLUMNS.items():
         for partition in partitions.get(table, ()):
             path = table_path(settings.deployment.data_dir, table_spec(table), partition)
             if path.is_file():  # one that is not is an error when the release is written
-                content = read_arrow(path)
-                for tool, version in {pair for names in columns for pair in _pairs(content, *names)}:
-                    found[tool].add(version)
-    for tool, versions in found.items():
-        if len(versions) > 1:
+                rows = to_frame(read_arrow(path))
+                pairs += [
+                    rows.select(tool=tool, version=version).drop_nulls("tool") for tool, version in columns
+                ]
+    named = pl.concat([pl.DataFrame(schema={"tool": pl.String, "version": pl.String}), *pairs]).lazy()
+    by_tool = named.group_by("tool").agg(pl.col("version").unique().sort()).sort("tool")
+    versions = dict(by_tool.collect().iter_rows())
+    for tool, own in versions.items():
+        if len(own) > 1:
             raise FoundryError(
-                f"the tables must be made by one version of {tool}, got {', '.join(sorted(versions))}; "
+                f"the tables must be made by one version of {tool}, got {', '.join(own)}; "
                 "run `simfoundry run` again"
             )
     target = target_of(settings)
     return Toolset(
         tools={"native": present_versions()["native"]}
         | _own_versions(settings)
-        | {t: v.pop() for t, v in sorted(found.items())},
+        | {tool: own[0] for tool, own in versions.items()},
         liberties={liberty_name(target): liberty_hash(target.liberty)},
     )
 
@@ -169,7 +172,7 @@ def _require_fresh(settings: Settings) -> None:
     Raises: FoundryError: they are not; the run was ended, or params.yaml changed after it.
     """
     data_dir = settings.deployment.data_dir
-    seeds = sorted(label_options(settings).data_seeds)
+    seeds = pl.LazyFrame({"seed": sorted(label_options(settings).data_seeds)}, schema={"seed": pl.Int64})
     for partition in step_named("designs").partitions(settings):
         paths = [table_path(data_dir, table_spec(t), partition) for t in _COMPARED]
         if not all(path.is_file() for path in paths):
@@ -180,11 +183,12 @@ def _require_fresh(settings: Settings) -> None:
         is_present = all(d.tool_version == tool_version() for d in designs if d.tool == TOOL)
         if is_present and TOOL in configuration_space(settings).tools and own != _asked(programs, settings):
             raise FoundryError(_STALE.format("designs", partition))
-        runs = read_table(data_dir, table_spec("runs"), [partition])
-        labels = read_table(data_dir, table_spec("labels"), [partition])
-        ok = {row.design_id for row in labels if row.status == OK}
-        made = sorted((run.design_id, run.seed) for run in runs if run.design_id in ok)
-        if made != [(identity, seed) for identity in sorted(ok) for seed in seeds]:
+        runs, labels = (scan_table(data_dir, table_spec(t), [partition]) for t in ("runs", "labels"))
+        ok = labels.filter(pl.col("status") == OK).select("design_id").unique()
+        labelled = runs.join(ok, on="design_id", how="semi").select("design_id", "seed")
+        expected = ok.join(seeds, how="cross")
+        pairs = [rows.sort("design_id", "seed").collect() for rows in (labelled, expected)]
+        if not pairs[0].equals(pairs[1]):
             raise FoundryError(_STALE.format("runs", partition))
     for group in network_groups(settings).values():
         if _is_stale(settings, group):
@@ -223,12 +227,6 @@ def _asked(programs: Sequence[Any], settings: Settings) -> set[str]:
     return {
         identity for p in programs for identity in planned_ids(p, configuration_space(settings), **chosen)
     }
-
-
-def _pairs(content: pa.Table, tool: str, version: str) -> set[tuple[str, str]]:
-    """Tools with their versions, of the rows that name one."""
-    pairs = zip(content.column(tool).to_pylist(), content.column(version).to_pylist(), strict=True)
-    return {(one, its) for one, its in pairs if one is not None}
 
 
 def _reproduction(name: str, configuration: Configuration) -> Reproduction:
@@ -272,7 +270,7 @@ class ImportedRelease:
 
     name: str
     rows: dict[str, int] = field(default_factory=dict[str, int])
-    remembered: Remembered = field(default_factory=Remembered)
+    remembered: CacheImport = field(default_factory=CacheImport)
     notes: list[str] = field(default_factory=list[str])
 
 
@@ -387,13 +385,11 @@ def _fill_cache(settings: Settings, release: Release, found: ImportedRelease) ->
                 runs=own["runs"],
                 cross_checks=own["cross_checks"],
             )
-            remember(
+            import_rows(
                 labelled,
                 configuration_space(settings),
-                target=target_of(settings),
-                cache=settings.cache,
-                options=label_options(settings),
-                into=found.remembered,
+                label_context(settings),
+                found.remembered,
                 whole=has_present_labels(versions.get(LABELLING, ""), tools),
             )
             if versions.get(FEATURES) != feature_version():
@@ -405,7 +401,7 @@ def _fill_cache(settings: Settings, release: Release, found: ImportedRelease) ->
                 loops=own["loops"],
                 graphs=graphs.get(identity),
             )
-            found.remembered.stored += remember_features(features, settings.cache)
+            found.remembered.stored += import_features(features, settings.cache)
 
 
 def _remember_variants(settings: Settings, release: Release, found: ImportedRelease) -> None:
@@ -471,10 +467,10 @@ def _graphs_by_program(
 
 def _by_design(content: pa.Table) -> dict[str, pa.Table]:
     """Pieces of a table that is sorted by design, by design."""
-    ids = content.column("design_id").to_pylist()
-    starts = [i for i, identity in enumerate(ids) if i == 0 or ids[i - 1] != identity]
-    ends = [*starts[1:], len(ids)]
-    return {ids[start]: content.slice(start, end - start) for start, end in zip(starts, ends, strict=True)}
+    designs = to_frame(content.select(["design_id"])).select(pl.col("design_id").rle().struct.unnest())
+    ends = designs["len"].cum_sum()
+    pieces = zip(designs["value"], ends - designs["len"], designs["len"], strict=True)
+    return {identity: content.slice(start, length) for identity, start, length in pieces}
 
 
 # ---- vendors ---------------------------------------------------------------------------------------

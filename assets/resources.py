@@ -9,10 +9,11 @@ from typing import Any
 import dagster as dg
 from pydantic import Field
 
-from assets.configuration import Run, read_parameters
+from assets.configuration import read_parameters
 from assets.deployments import find_deployment
+from assets.groups import Run
 from assets.settings import Listener, Settings
-from pipelines.labelling import Progress
+from pipelines.workers import Progress
 
 Log = Callable[[str], None]
 LOGGED_SHARE = 0.1

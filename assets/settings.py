@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from assets.configuration import AnyGroup, Configuration, Quality
 from assets.deployments import Deployment
+from assets.groups import AnyGroup, Configuration, Quality
 from pipelines.cache import ContentCache
-from pipelines.labelling import Progress
+from pipelines.workers import Progress
 
 Listener = Callable[[Progress], None]
 

@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from assets.checks import CheckRule
-from assets.configuration import Configuration, Group
 from assets.errors import FoundryError
+from assets.groups import Configuration, Group
 from assets.settings import Listener, Settings, ignore_progress
 from pipelines.identity import content_hash
 from pipelines.schemas import OK, read_arrow, read_table, table_path, table_spec, write_arrow, write_table
@@ -136,6 +136,10 @@ class Step:
     def assets(self) -> tuple[str, ...]:
         """Keys of its Dagster assets."""
         return (self.asset,) if self.asset else self.tables
+
+    def title(self, partition: str) -> str:
+        """The step and the partition, for people."""
+        return self.name if partition == "all" else f"{self.name} {partition}"
 
     def make(self, settings: Settings, partition: str, listen: Listener = ignore_progress) -> StepSummary:
         """Write the tables of a partition; files that the same inputs gave before are left as they are.

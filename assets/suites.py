@@ -10,8 +10,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from assets.configuration import Configuration, Group, some_of
 from assets.errors import FoundryError
+from assets.groups import Configuration, Group, some_of
 from assets.settings import Settings
 from assets.step import Partitioning
 from pipelines.programs import (

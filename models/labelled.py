@@ -4,25 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
 from typing import Any
 
+import polars as pl
+
 from pipelines.hls import TOOL
-from pipelines.identity import text_sha256
-from pipelines.schemas import (
-    OK,
-    DesignRow,
-    LabelRow,
-    LoopRow,
-    ProgramRow,
-    RunRow,
-    SplitRow,
-    read_table,
-    table_spec,
-)
+from pipelines.schemas import OK, LoopRow, scan_table, table_spec
 
 PARTS = ("train", "validation", "test", "evaluation")
 TARGETS = ("area_um2", "flip_flop_count", "latency_cycles")
@@ -115,23 +105,23 @@ def load_labelled_designs(data_dir: Path, selection: Selection) -> tuple[Labelle
              no place in it, train or test is empty, or labels of several tools or liberties are mixed.
              SchemaError: a table file is damaged.
     """
-    tables = {name: _rows(data_dir, name) for name in TABLES}
-    programs: dict[str, ProgramRow] = {p.program_id: p for p in tables["programs"]}
+    tables = {name: _scan(data_dir, name) for name in TABLES}
     places = _places(tables["splits"], selection.split)
-    labels = _one_kind(tables["labels"], selection)
-    latency = _latencies(tables["runs"])
-    loops: dict[str, list[LoopRow]] = defaultdict(list)
-    for row in tables["loops"]:
-        loops[row.program_id].append(row)
-    found = [
-        _labelled(d, _program(d, programs), loops[d.program_id], places, labels, latency)
-        for d in tables["designs"]
-        if d.status == OK and d.tool == TOOL and d.design_id in labels and d.design_id in latency
-    ]
-    designs = tuple(sorted(found, key=_stable_place))
-    _refuse_leaks(designs, programs)
+    labels = _one_kind(tables["labels"], selection).join(_latencies(tables["runs"]), on="design_id")
+    is_own = (pl.col("status") == OK) & (pl.col("tool") == TOOL)
+    designs = tables["designs"].filter(is_own).join(labels, on="design_id", maintain_order="left").collect()
+    programs = tables["programs"].select("program_id", "name", "source", "top", "parent").collect()
+    _require_programs(designs, programs)
+    designs = designs.join(programs, on="program_id", maintain_order="left")
+    _require_places(designs, places)
+    designs = designs.join(places, on="program_id").sort("program_id", *_CONFIGURATION, "design_id")
+    _refuse_leaks(designs)
     _refuse_empty_parts(designs, selection.split)
-    return designs
+    loops = _loops_by_program(tables["loops"], designs)
+    return tuple(_labelled(row, loops) for row in designs.iter_rows(named=True))
+
+
+_CONFIGURATION = ("memory_read_delay_cycles", "memory_write_delay_cycles", "clock_period_ns", "directives")
 
 
 def _table_files(data_dir: Path, name: str) -> list[Path]:
@@ -145,136 +135,105 @@ def _table_files(data_dir: Path, name: str) -> list[Path]:
     return files
 
 
-def _rows(data_dir: Path, name: str) -> list[Any]:
+def _scan(data_dir: Path, name: str) -> pl.LazyFrame:
     _table_files(data_dir, name)
-    return read_table(data_dir, table_spec(name))
+    return scan_table(data_dir, table_spec(name))
 
 
-def _places(rows: Iterable[SplitRow], split: str) -> dict[str, SplitRow]:
-    """Place of every program of one split; a group on two sides is refused."""
-    rows = list(rows)
-    chosen = {r.program_id: r for r in rows if r.split == split}
-    if not chosen:
-        known = ", ".join(sorted({r.split for r in rows})) or "none"
+def _places(rows: pl.LazyFrame, split: str) -> pl.DataFrame:
+    """Group and part of every program of one split; a group on two sides is refused."""
+    places = rows.filter(pl.col("split") == split).select("program_id", "group", "part").collect()
+    if places.is_empty():
+        known = ", ".join(rows.select("split").unique().sort("split").collect()["split"]) or "none"
         raise DatasetError(f"split must be one of {known}, got {split!r}")
-    sides: dict[str, set[str]] = defaultdict(set)
-    for row in chosen.values():
-        sides[row.group].add(row.part)
-    for group, parts in sorted(sides.items()):
-        if len(parts) > 1:
-            raise DatasetError(
-                f"a group must stand on one side of split {split}, got {group} in {', '.join(sorted(parts))}"
-            )
-    return chosen
+    sides = places.group_by("group").agg(pl.col("part").unique().sort())
+    for group, parts in sides.filter(pl.col("part").list.len() > 1).sort("group").head(1).iter_rows():
+        raise DatasetError(
+            f"a group must stand on one side of split {split}, got {group} in {', '.join(parts)}"
+        )
+    return places
 
 
-def _one_kind(rows: Iterable[LabelRow], selection: Selection) -> dict[str, LabelRow]:
+def _one_kind(rows: pl.LazyFrame, selection: Selection) -> pl.LazyFrame:
     """Usable labels by design, of one tool and one liberty, so that areas are comparable."""
-    usable = [r for r in rows if r.status == OK]
-    for name, wanted in (("tool", selection.tool), ("liberty", selection.liberty)):
-        kinds = sorted({getattr(r, name) for r in usable})
-        if wanted is None and len(kinds) > 1:
+    usable = rows.filter(pl.col("status") == OK)
+    for name, chosen in (("tool", selection.tool), ("liberty", selection.liberty)):
+        kinds = usable.select(pl.col(name).unique().sort()).collect()[name].to_list()
+        if chosen is None and len(kinds) > 1:
             raise DatasetError(f"labels must be of one {name}, got {', '.join(kinds)}; choose one")
-        if wanted is not None and wanted not in kinds:
+        if chosen is not None and chosen not in kinds:
             known = ", ".join(kinds) or "none"
-            raise DatasetError(f"{name} of the labels must be one of {known}, got {wanted!r}")
-        usable = [r for r in usable if wanted in (None, getattr(r, name))]
-    return {r.design_id: r for r in usable if r.area_um2 and r.flip_flop_count}
+            raise DatasetError(f"{name} of the labels must be one of {known}, got {chosen!r}")
+        usable = usable if chosen is None else usable.filter(pl.col(name) == chosen)
+    positive = (pl.col("area_um2") != 0) & (pl.col("flip_flop_count") != 0)
+    return usable.filter(positive).select("design_id", pl.col("area_um2", "flip_flop_count").cast(pl.Float64))
 
 
-def _latencies(rows: Iterable[RunRow]) -> dict[str, float]:
+def _latencies(rows: pl.LazyFrame) -> pl.LazyFrame:
     """Median latency in cycles of every design all of whose runs are right."""
-    by_design: dict[str, list[RunRow]] = defaultdict(list)
-    for row in rows:
-        by_design[row.design_id].append(row)
-    return {
-        design_id: float(median(r.latency_cycles or 0 for r in runs))
-        for design_id, runs in by_design.items()
-        if all(r.status == OK and r.outputs_equal and r.latency_cycles for r in runs)
-    }
+    is_right = (pl.col("status") == OK) & pl.col("outputs_equal") & (pl.col("latency_cycles") != 0)
+    by_design = rows.group_by("design_id").agg(
+        pl.col("latency_cycles").cast(pl.Float64).median(), is_right=is_right.fill_null(False).all()
+    )
+    return by_design.filter("is_right").select("design_id", "latency_cycles")
 
 
-def _program(design: DesignRow, programs: Mapping[str, ProgramRow]) -> ProgramRow:
-    if design.program_id not in programs:
+def _require_programs(designs: pl.DataFrame, programs: pl.DataFrame) -> None:
+    for row in designs.join(programs, on="program_id", how="anti").head(1).iter_rows(named=True):
         raise DatasetError(
             "every design must have its program in the programs table, "
-            f"got none for {design.program_id} (design {design.design_id}); run again"
+            f"got none for {row['program_id']} (design {row['design_id']}); run again"
         )
-    return programs[design.program_id]
 
 
-def _labelled(
-    design: DesignRow,
-    program: ProgramRow,
-    loops: Sequence[LoopRow],
-    places: Mapping[str, SplitRow],
-    labels: Mapping[str, LabelRow],
-    latency: Mapping[str, float],
-) -> LabelledDesign:
-    place = places.get(program.program_id)
-    if place is None:
+def _require_places(designs: pl.DataFrame, places: pl.DataFrame) -> None:
+    for row in designs.join(places, on="program_id", how="anti").head(1).iter_rows(named=True):
         raise DatasetError(
             "every labelled program must have a place in the split, "
-            f"got none for {program.name} ({program.program_id})"
+            f"got none for {row['name']} ({row['program_id']})"
         )
-    label = labels[design.design_id]
-    return LabelledDesign(
-        design_id=design.design_id,
-        program_id=program.program_id,
-        group=place.group,
-        part=place.part,
-        query=Query(
-            source=program.source,
-            top=program.top,
-            memory_read_delay_cycles=design.memory_read_delay_cycles,
-            memory_write_delay_cycles=design.memory_write_delay_cycles,
-            clock_period_ns=design.clock_period_ns,
-            directives=design.directives,
-        ),
-        loops=tuple(sorted(loops, key=lambda r: r.loop_index)),
-        labels={
-            "area_um2": float(label.area_um2 or 0),
-            "flip_flop_count": float(label.flip_flop_count or 0),
-            "latency_cycles": latency[design.design_id],
-        },
-    )
 
 
-def _stable_place(design: LabelledDesign) -> tuple[str, int, int, float, str, str]:
-    query = design.query
-    return (
-        design.program_id,
-        query.memory_read_delay_cycles,
-        query.memory_write_delay_cycles,
-        query.clock_period_ns,
-        query.directives,
-        design.design_id,
-    )
-
-
-def _refuse_leaks(designs: Iterable[LabelledDesign], programs: Mapping[str, ProgramRow]) -> None:
+def _refuse_leaks(designs: pl.DataFrame) -> None:
     """The same source, or a program and the one it derives from, must be on one side."""
-    part_of_source: dict[str, str] = {}
-    part_of_program = {d.program_id: d.part for d in designs}
-    for program_id, part in sorted(part_of_program.items()):
-        program = programs[program_id]
-        other = part_of_source.setdefault(text_sha256(program.source), part)
-        if other != part:
-            raise DatasetError(
-                f"one source must stand on one side of the split, got {program.name} in {other} and {part}"
-            )
-        above = part_of_program.get(program.parent or "", part)
-        if above != part:
-            raise DatasetError(
-                f"a program and its parent must stand on one side of the split, got {program.name} "
-                f"in {part} and its parent in {above}"
-            )
+    programs = designs.unique("program_id", keep="first").sort("program_id")
+    first = programs.select("name", "part", other=pl.col("part").first().over("source"))
+    for name, part, other in first.filter(pl.col("part") != pl.col("other")).head(1).iter_rows():
+        raise DatasetError(
+            f"one source must stand on one side of the split, got {name} in {other} and {part}"
+        )
+    above = programs.select(parent="program_id", above="part")
+    pairs = programs.join(above, on="parent", maintain_order="left").filter(pl.col("part") != pl.col("above"))
+    for name, part, other in pairs.select("name", "part", "above").head(1).iter_rows():
+        raise DatasetError(
+            f"a program and its parent must stand on one side of the split, got {name} "
+            f"in {part} and its parent in {other}"
+        )
 
 
-def _refuse_empty_parts(designs: Sequence[LabelledDesign], split: str) -> None:
+def _refuse_empty_parts(designs: pl.DataFrame, split: str) -> None:
     for part in ("train", "test"):  # without validation, training runs all its epochs
-        if not any(d.part == part for d in designs):
+        if part not in designs["part"]:
             raise DatasetError(
                 f"part {part} of split {split} must have labelled designs, got none of "
-                f"{len(designs)}; label programs of more kernels"
+                f"{designs.height}; label programs of more kernels"
             )
+
+
+def _loops_by_program(rows: pl.LazyFrame, designs: pl.DataFrame) -> dict[str, tuple[LoopRow, ...]]:
+    """Loops of the programs of some designs, in source order."""
+    loops: dict[str, list[LoopRow]] = defaultdict(list)
+    own = rows.join(designs.lazy().select("program_id"), on="program_id", how="semi")
+    for row in own.sort("program_id", "loop_index").collect().iter_rows(named=True):
+        loops[row["program_id"]].append(LoopRow(**row))
+    return {program_id: tuple(nest) for program_id, nest in loops.items()}
+
+
+def _labelled(row: Mapping[str, Any], loops: Mapping[str, tuple[LoopRow, ...]]) -> LabelledDesign:
+    query = {name: row[name] for name in ("source", "top", *_CONFIGURATION)}
+    return LabelledDesign(
+        **{name: row[name] for name in ("design_id", "program_id", "group", "part")},
+        query=Query(**query),
+        loops=loops.get(row["program_id"], ()),
+        labels={name: row[name] for name in TARGETS},
+    )

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import gzip
 import json
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import pyarrow as pa
 from pyarrow import ipc
 
 from pipelines.schemas import is_lasting
 from pipelines.sealing import read_sealed, write_sealed
+
+Value = TypeVar("Value")
+
+
+def _no_statuses(_: object) -> tuple[()]:
+    return ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,10 +31,38 @@ class ContentCache:
 
     folder: Path
 
-    def _path(self, kind: str, key: str, ending: str = "json") -> Path:
-        if not key.isalnum():
-            raise ValueError(f"a key must be letters and digits, got {key[:80]!r}")
-        return self.folder / kind / key[:2] / f"{kind}-{key}.{ending}"
+    def cached(
+        self,
+        kind: str,
+        key: str,
+        make: Callable[[], Value],
+        read: Callable[[Any], Value],
+        *,
+        statuses: Callable[[Value], Iterable[str | None]] = _no_statuses,
+    ) -> Value:
+        """The value stored under a key; where there is none, it is made and stored.
+
+        Args:    make: gives a JSON value, a dataclass or a sequence of dataclasses; read: the value of what
+                 was stored, dataclasses as objects; statuses: of all parts of the value, see `keep`.
+        Raises:  what `make` raises; nothing is stored then. OSError: the disk is full or not writable.
+        """
+        stored = self.get(kind, key)
+        if stored is not None:
+            return read(stored)
+        value = make()
+        self.keep(kind, key, json_value(value), *statuses(value))
+        return value
+
+    def cached_table(self, kind: str, key: str, schema: pa.Schema, make: Callable[[], pa.Table]) -> pa.Table:
+        """The columns stored under a key; where there are none of this schema, they are made and stored.
+
+        Raises: what `make` raises. OSError: the disk is full or not writable.
+        """
+        stored = self.get_table(kind, key)
+        if stored is None or not stored.schema.equals(schema, check_metadata=False):
+            stored = make()
+            self.put_table(kind, key, stored)
+        return stored
 
     def get(self, kind: str, key: str) -> Any | None:
         """The value stored under a key, or None."""
@@ -45,7 +80,7 @@ class ContentCache:
         write_sealed(self._path(kind, key), gzip.compress(text.encode(), 5, mtime=0))
 
     def keep(self, kind: str, key: str, value: Any, *statuses: str | None) -> bool:
-        """Store what became of an attempt when it will be the same next time; all others are tried again.
+        """Store the outcome of an attempt when it will be the same next time; all others are tried again.
 
         Args:    statuses: of all parts of the value; None for a part that was not attempted.
         Returns: whether it was stored; see `is_lasting`.
@@ -70,3 +105,17 @@ class ContentCache:
         with ipc.new_stream(sink, value.schema, options=ipc.IpcWriteOptions(compression="zstd")) as stream:
             stream.write_table(value)
         write_sealed(self._path(kind, key, "arrow"), sink.getvalue().to_pybytes())
+
+    def _path(self, kind: str, key: str, ending: str = "json") -> Path:
+        if not key.isalnum():
+            raise ValueError(f"not a key: {key[:80]!r}; accepted: letters and digits")
+        return self.folder / kind / key[:2] / f"{kind}-{key}.{ending}"
+
+
+def json_value(value: Any) -> Any:
+    """A dataclass as a dictionary, a sequence of them as a list, any other value as it is."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    if isinstance(value, list | tuple):
+        return [json_value(item) for item in cast("Sequence[Any]", value)]
+    return value

@@ -61,7 +61,7 @@ def read_bounded(path: Path, *, what: str, most_bytes: int, error: Callable[[str
 
 
 def _refused(
-    path: Path, what: str, found: str, most_bytes: int, error: Callable[[str], Exception]
+    path: Path, what: str, problem: str, most_bytes: int, error: Callable[[str], Exception]
 ) -> Exception:
     limit = f"{most_bytes >> 20} MiB" if most_bytes >= 1 << 20 else f"{most_bytes} bytes"
-    return error(f"cannot read the {what} {path}: {found}; accepted: a regular file of at most {limit}")
+    return error(f"cannot read the {what} {path}: {problem}; accepted: a regular file of at most {limit}")

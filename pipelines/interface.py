@@ -172,3 +172,19 @@ def whole_bank(argument: Argument) -> Bank:
 
 DataSet = dict[str, NDArray[Any]]
 """Values of every argument by name: an array of the argument's shape and type, 0-d for a scalar."""
+
+
+def canonical_values(values: NDArray[Any]) -> NDArray[Any]:
+    """The values, with each one that is not a number replaced by the positive quiet NaN without payload."""
+    if values.dtype.kind != "f" or not np.isnan(values).any():
+        return values
+    return np.where(np.isnan(values), np.array(np.nan, values.dtype), values)
+
+
+def same_values(first: NDArray[Any], second: NDArray[Any]) -> bool:
+    """Whether two arrays have the same type, shape and values, as bits but for what is not a number."""
+    return (
+        first.dtype == second.dtype
+        and first.shape == second.shape
+        and canonical_values(first).tobytes() == canonical_values(second).tobytes()
+    )

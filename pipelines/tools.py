@@ -159,8 +159,7 @@ def find_tool(name: str, package: str) -> str:
     path = shutil.which(name)
     if path is None:
         raise ToolMissing(
-            f"{name} must be on the PATH, got nothing; install the Debian package {package} "
-            "or run `make setup`"
+            f"{name} not found on PATH; install the Debian package {package} or run `make setup`"
         )
     return path
 
@@ -174,7 +173,7 @@ def _limited(
     """
     program = folder / argv[0] if "/" in argv[0] else argv[0]
     if shutil.which(program) is None:
-        raise FileNotFoundError(f"{argv[0]} must be an executable file, got nothing")
+        raise FileNotFoundError(f"no such executable: {argv[0]}")
     limits = ["--core=0", f"--fsize={FILE_LIMIT_BYTES}"]
     if memory_bytes is not None:
         limits.append(f"--as={memory_bytes}")
@@ -210,14 +209,14 @@ def run_tool(
     processor_s = math.ceil(timeout_s) if of_processor else None
     clock_s = PATIENCE * timeout_s if of_processor else timeout_s
     start = time.perf_counter()
-    with os.fdopen(os.memfd_create("input"), "w+b") as given:
-        given.write(stdin.encode())
-        given.seek(0)
+    with os.fdopen(os.memfd_create("input"), "w+b") as input_file:
+        input_file.write(stdin.encode())
+        input_file.seek(0)
         process = subprocess.Popen(
             _limited(argv, folder, memory_bytes, processor_s),
             cwd=folder,
             env={**variables, **(environment or {})},
-            stdin=given,
+            stdin=input_file,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,

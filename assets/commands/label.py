@@ -15,7 +15,7 @@ from assets.configuration import compose_configuration
 from assets.deployments import find_deployment
 from assets.errors import FoundryError
 from assets.settings import Settings
-from assets.steps.designs import label_options, read_unit_limits
+from assets.steps.designs import label_context, read_unit_limits
 from pipelines.hls import HlsError, HlsOptions, TransformOptions, read_interface
 from pipelines.interface import DataSet
 from pipelines.labelling import label_design, liberty_name, require_tools
@@ -150,9 +150,7 @@ class _Labeller:
         made = label_design(
             program,
             self.configuration,
-            target=self.target,
-            cache=self.settings.cache,
-            options=label_options(self.settings),
+            label_context(self.settings),
             tool=tool,
             data=data,
         )

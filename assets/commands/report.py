@@ -8,7 +8,7 @@ from pathlib import Path
 
 from assets.errors import FoundryError
 from assets.settings import Settings
-from assets.steps.designs import label_options
+from assets.steps.designs import label_context
 from pipelines.hls import TOOL, HlsError, compile_program, options_of
 from pipelines.hls.gantt import schedule_drawing, schedule_entries
 from pipelines.identity import text_sha256
@@ -59,7 +59,7 @@ def _stem(program: ProgramRow, design: DesignRow) -> str:
 def _contents(program: ProgramRow, design: DesignRow, settings: Settings) -> dict[str, str]:
     """Text of each file by suffix."""
     if design.tool != TOOL:
-        return {"v": rtl_of(program, design, cache=settings.cache, options=label_options(settings)).verilog}
+        return {"v": rtl_of(program, design, label_context(settings)).verilog}
     compiled = compile_program(
         program.source, top=program.top, options=options_of(design), file=f"{program.name}.c"
     )

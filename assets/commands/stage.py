@@ -56,7 +56,7 @@ def _attempt(
     progress: ProgressResource,
     problems: list[str],
 ) -> StepSummary | None:
-    title = f"{step.name} {partition}"
+    title = step.title(partition)
     made: StepSummary | None = None
     try:
         made = step.make(settings, partition, progress.listener(title, lambda _: None))

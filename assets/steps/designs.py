@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from assets.configuration import Group, Positive, Run, some_of
+from assets.groups import Group, Positive, Run, some_of
 from assets.settings import Listener, Settings
 from assets.step import Output, Step, read_rows
 from assets.suites import BY_SUITE
@@ -19,6 +19,7 @@ from pipelines.labelling import (
     SYNTHESIS_TOOLS,
     TOOLS,
     ConfigurationSpace,
+    LabelContext,
     LabelOptions,
     MappingSampling,
     designs_version,
@@ -154,14 +155,20 @@ def label_options(settings: Settings) -> LabelOptions:
     )
 
 
+def label_context(settings: Settings) -> LabelContext:
+    """What every step of labelling needs: cache, options, target.
+
+    Raises: SynthesisError: the liberty is missing or is not liberty.
+    """
+    return LabelContext(cache=settings.cache, options=label_options(settings), target=target_of(settings))
+
+
 def make_designs(settings: Settings, partition: str, listen: Listener) -> Output:
     """Every program of a suite under every configuration, through high-level synthesis."""
     tables = plan_designs(
         read_rows(settings, "programs", partition),
         configuration_space(settings),
-        target=target_of(settings),
-        cache=settings.cache,
-        options=label_options(settings),
+        context=label_context(settings),
         on_progress=listen,
     )
     return Output(rows={"designs": tables.designs, "directive_outcomes": tables.directive_outcomes})

@@ -10,7 +10,7 @@ from typing import Any
 from assets.checks import CheckedFile, CheckRule
 from assets.settings import Listener, Settings
 from assets.step import Output, Step, read_rows
-from assets.steps.designs import Labelling, label_options, require_hls_tools, target_of
+from assets.steps.designs import Labelling, label_context, require_hls_tools
 from assets.suites import BY_SUITE
 from pipelines.cyclemodel import ENGINE
 from pipelines.labelling import CROSS_CHECK_LIMITS, cross_check_designs, label_designs, place_designs
@@ -20,15 +20,10 @@ from pipelines.schemas import OK
 def make_labels(settings: Settings, partition: str, listen: Listener) -> Output:
     """Labels, runs and cross-checks of the designs of a suite."""
     programs, designs = (read_rows(settings, table, partition) for table in ("programs", "designs"))
-    chosen: Mapping[str, Any] = {
-        "cache": settings.cache,
-        "options": label_options(settings),
-        "on_progress": listen,
-    }
-    target = target_of(settings)
-    tables = label_designs(programs, designs, target=target, **chosen)
-    placed = place_designs(programs, designs, tables.labels, **chosen)
-    checks = cross_check_designs(programs, designs, tables, target=target, **chosen)
+    context = label_context(settings)
+    tables = label_designs(programs, designs, context=context, on_progress=listen)
+    placed = place_designs(programs, designs, tables.labels, context=context, on_progress=listen)
+    checks = cross_check_designs(programs, designs, tables, context=context, on_progress=listen)
     return Output(rows={"labels": [*tables.labels, *placed], "runs": tables.runs, "cross_checks": checks})
 
 

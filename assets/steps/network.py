@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from assets.checks import CheckedFile, CheckRule
-from assets.configuration import Group, Positive
 from assets.errors import FoundryError
+from assets.groups import Group, Positive
 from assets.settings import Listener, Settings
 from assets.step import Output, Partitioning, Step
 from assets.steps.designs import label_options

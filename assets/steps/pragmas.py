@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from assets.checks import CheckedFile, CheckRule
-from assets.configuration import Group, Positive
+from assets.groups import Group, Positive
 from assets.settings import Listener, Settings
 from assets.step import Output, Step, whole
 from pipelines.schemas import OK
 
 if TYPE_CHECKING:
-    from pipelines.pragmas.explore import SuiteExploration
+    from pipelines.pragmas.search import SuiteExploration
 
 
 class Pragmas(Group):
-    """Searches for directives; meanings are those of pipelines.pragmas.explore.SuiteExploration."""
+    """Searches for directives; meanings are those of pipelines.pragmas.search.SuiteExploration."""
 
     kernels: tuple[str, ...] = ()
     size: str = "mini"
@@ -40,14 +40,14 @@ def explorations(settings: Settings) -> SuiteExploration:
 
     Raises: PragmaError: a method is not acceptable.
     """
-    from pipelines.pragmas.explore import SuiteExploration  # lazy import: loads the solver
+    from pipelines.pragmas.search import SuiteExploration  # lazy import: loads the solver
 
     return SuiteExploration(**settings.group(Pragmas).model_dump())
 
 
 def make_explorations(settings: Settings, partition: str, listen: Listener) -> Output:
     """The designs that searches for directives tried."""
-    from pipelines.pragmas.explore import explore_suite
+    from pipelines.pragmas.search import explore_suite
 
     del partition
     rows = explore_suite(explorations(settings), cache=settings.cache, on_progress=listen)

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from assets.configuration import Group, Positive
 from assets.databases import require_whole_registry
+from assets.groups import Group, Positive
 from assets.settings import Listener, Settings
 from assets.step import Output, Step, whole
 from assets.versions import table_hashes

@@ -7,7 +7,7 @@ from assets.settings import Listener, Settings
 from assets.step import Output, Step
 from assets.steps.splits import EVALUATION_APART
 from assets.suites import BY_SUITE, Ast, Dataflow, Programs, options_of_shard, shard_named, suite_options
-from pipelines.programs import LLM, remembered_programs
+from pipelines.programs import LLM, cached_programs
 
 
 def make_programs(settings: Settings, partition: str, listen: Listener) -> Output:
@@ -17,7 +17,7 @@ def make_programs(settings: Settings, partition: str, listen: Listener) -> Outpu
         variants = make_variants(settings, listen)
         return Output(rows={"programs": variants.rows}, notes=usage_notes(variants.usage))
     options = options_of_shard(suite_options(settings), shard)
-    return Output(rows={"programs": remembered_programs(shard.suite, options, settings.cache)})
+    return Output(rows={"programs": cached_programs(shard.suite, options, settings.cache)})
 
 
 STEP = Step(

@@ -12,7 +12,7 @@ from assets.settings import Listener, Settings
 from assets.step import Output, Step, read_rows
 from assets.steps.splits import BY_SPLIT
 from assets.suites import partitions
-from pipelines.records import LabelledRows, make_records, remembered_records, runtime_data
+from pipelines.records import LabelledRows, cached_records, make_records, runtime_data
 from pipelines.schemas import table_path, table_spec
 
 SOURCES = ("programs", "loops", "designs", "labels", "runs")
@@ -44,7 +44,7 @@ def _records_of(settings: Settings, split: str, suite: str, places: Sequence[Any
     if not all(path.is_file() for path in paths):
         return table_spec("records").to_arrow(make())  # raises an error that names the absent table
     parts = {row.program_id: row.part for row in places if row.split == split and row.program_id in own}
-    return remembered_records(paths, parts, make, split=split, cache=settings.cache)
+    return cached_records(paths, parts, make, split=split, cache=settings.cache)
 
 
 STEP = Step(

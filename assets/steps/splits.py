@@ -8,12 +8,12 @@ from functools import partial
 from typing import Any
 
 from assets.checks import CheckedFile, CheckRule
-from assets.configuration import Group
+from assets.groups import Group
 from assets.settings import Listener, Settings
 from assets.step import Output, Step, read_rows, whole
 from assets.suites import partitions
 from pipelines.features import EVALUATION, evaluation_twins, freeze_split
-from pipelines.programs import remembered_hash
+from pipelines.programs import cached_ast_hash
 from pipelines.schemas import ProgramRow, SchemaError, read_table, table_spec
 
 
@@ -77,7 +77,7 @@ def mixed_evaluation_programs(file: CheckedFile) -> list[str]:
     """Programs for training that equal an evaluation program, and evaluation programs in another part."""
     rows = file.rows if file.table == "programs" else file.neighbour("programs")
     programs = [ProgramRow(**row) for row in rows]
-    problems = evaluation_twins(programs, partial(remembered_hash, cache=file.settings.cache))
+    problems = evaluation_twins(programs, partial(cached_ast_hash, cache=file.settings.cache))
     parts = {r["program_id"]: r["part"] for r in file.rows} if file.table == "splits" else {}
     return problems + [
         f"an evaluation program must be in part {EVALUATION}, got {p.name} in {part}"

@@ -1,7 +1,7 @@
 """A graph neural network for the latency of directives, relative to the bound that is proven of them.
 
 Belongs here: graphs of programs, features of configurations, the network, its training and file. Does not:
-bounds (`pipelines.pragmas.bound`), searches (`pipelines.pragmas.explore`).
+bounds (`pipelines.pragmas.bound`), searches (`pipelines.pragmas.search`).
 """
 
 from models.pragma_gnn.data import (

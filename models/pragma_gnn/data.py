@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from models.base import PredictorError
 from pipelines.pragmas.bound import Bound, Target, bound, impossible
-from pipelines.pragmas.configuration import Configuration
-from pipelines.pragmas.explore import configuration_key, configuration_of_key
+from pipelines.pragmas.configuration import Configuration, configuration_key, configuration_of_key
 from pipelines.pragmas.summary import Summary
 from pipelines.pragmas.vendor_kernels import configuration_of_row, vendor_kernel
 from pipelines.schemas import OK, PragmaDesignRow, VendorDesignRow

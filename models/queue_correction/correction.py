@@ -27,9 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.base import PredictorError
-from models.queue_correction.features import FEATURES, SMALL_WAIT, StreamSamples, samples_of
+from models.queue_correction.features import FEATURES, SMALL_WAIT, TAIL_FEATURES, StreamSamples, samples_of
 from models.queue_correction.rates import is_of_one_rate, times_before, tree_waits
-from models.queue_correction.tails import TAIL_FEATURES
 from pipelines.network.queueing import Learned, NetworkModel, StreamWaits
 
 FADE = 1.0

@@ -52,6 +52,28 @@ FEATURES = (
     "utilisation_4",
     "is_ack",
 )
+TAIL_FEATURES = (
+    "log_wait",
+    "log_no_wait",
+    "log_shape",
+    "log_skew",
+    "log_wait_ratio",
+    "busiest_share",
+    "log_queues",
+    "ack_share",
+    "reach",
+    "met",
+    "chain",
+    "log_base",
+    "log_scv",
+    "burst_spread",
+    "is_on_off",
+    "log_spread",
+    "log_even",
+    "late",
+    "crossing",
+)
+"""Features of flows, for the quantiles of round trips (`tails.py`)."""
 NEAR_IDLE = 0.005
 """Idle share below which a queue counts as this idle: beyond, its size says more than its load."""
 SMALL_WAIT = 0.05

@@ -22,11 +22,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from models.queue_correction.correction import Correction
 from models.queue_correction.features import SMALL_WAIT, burst_spread
 from models.queue_correction.rates import times_before
 from models.queue_correction.wait_law import wait_quantile_s
@@ -34,30 +34,6 @@ from pipelines.network.compiled import compiled, in_parts
 from pipelines.network.queueing import FlowLatency, NetworkModel, Streams, StreamWaits, wait_by_stream_s
 from pipelines.network.queueing.latency import QUANTILES
 
-if TYPE_CHECKING:
-    from models.queue_correction.correction import Correction
-
-TAIL_FEATURES = (
-    "log_wait",
-    "log_no_wait",
-    "log_shape",
-    "log_skew",
-    "log_wait_ratio",
-    "busiest_share",
-    "log_queues",
-    "ack_share",
-    "reach",
-    "met",
-    "chain",
-    "log_base",
-    "log_scv",
-    "burst_spread",
-    "is_on_off",
-    "log_spread",
-    "log_even",
-    "late",
-    "crossing",
-)
 POISSON, BURSTY = "poisson", "bursty"
 KINDS = (POISSON, BURSTY)
 ONE_SIZE = 0.01

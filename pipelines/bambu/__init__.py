@@ -4,16 +4,18 @@ A runner and a parser of its report. Bambu has no package in PyPI or Debian, so 
 by the rest. Outside this package only the names below are used.
 """
 
-from pipelines.bambu.errors import BambuError
-from pipelines.bambu.report import BambuReport, failure_reason, parse_report
 from pipelines.bambu.runner import (
     ENGINE,
     TOOL,
+    BambuError,
     BambuOptions,
+    BambuReport,
     BambuResult,
     bench_text,
     command_line,
+    failure_reason,
     is_installed,
+    parse_report,
     run_bambu,
     tool_version,
 )

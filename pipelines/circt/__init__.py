@@ -1,7 +1,7 @@
 """CIRCT: a second backend that shares only the C front end and the structured IR with the engine.
 
-Belongs here: the structured IR as MLIR text, the passes of the `circt` wheel, and a module around what they
-give that has the ports of the engine's own designs. Outside this package only the names below are used.
+Belongs here: the structured IR as MLIR text, the passes of the `circt` wheel, and a module around their
+result with the ports of the engine's own designs. Outside this package only the names below are used.
 """
 
 from pipelines.circt.compilation import (

@@ -2,23 +2,136 @@
 
 from __future__ import annotations
 
+import json
+import re
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
-from pipelines.circt.calyx_wrapper import calyx_wrapper, wrapper_name
-from pipelines.circt.errors import NotLowered
-from pipelines.circt.flows import FlowFailed, Session, calyx_verilog, handshake_verilog
-from pipelines.circt.handshake_wrapper import handshake_wrapper
+from pipelines.circt.calyx import calyx_wrapper, component_text, connect_clocks, wrapper_name
+from pipelines.circt.expressions import NotLowered
+from pipelines.circt.handshake import handshake_wrapper, memory_channels
 from pipelines.circt.preparation import prepare
-from pipelines.circt.verilog_text import exported_verilog
+from pipelines.circt.verilog import exported_verilog
 from pipelines.circt.writer import BranchingWriter, StructuredWriter, mlir_text
 from pipelines.hls import HlsError, interface_of, ir, read_function
 from pipelines.interface import DataSet, Interface
 from pipelines.rtlsim import MemoryTiming, Port, SimulationResult, module_ports, simulate_design
 from pipelines.schemas.status import OK, REJECTED, TOOL_ERROR
-from pipelines.tools import ToolMissing
+from pipelines.tools import ToolMissing, ToolRun, run_tool
+
+_WORKER = Path(__file__).with_name("worker.py")
+_STACK_FRAME = re.compile(r"^\s*#\d+ ")
+
+_TO_CALYX = "builtin.module(cse,lower-scf-to-calyx{{top-level-function={top}}},cse,canonicalize)"
+_TO_STATES = (
+    "builtin.module(calyx.component(lower-calyx-to-fsm,canonicalize,materialize-calyx-to-fsm,canonicalize,"
+    "calyx-remove-groups-fsm),cse,canonicalize)"
+)
+_TO_VERILOG = (
+    "builtin.module(canonicalize,convert-fsm-to-sv,canonicalize,cse,lower-seq-to-sv,canonicalize,cse,"
+    "hw.module(hw-cleanup,prettify-verilog))"
+)
+_TO_HANDSHAKE = "builtin.module(lower-cf-to-handshake{disable-task-pipelining})"
+_FROM_HANDSHAKE = (
+    "builtin.module(handshake.func(handshake-materialize-forks-sinks),canonicalize)",
+    "builtin.module(handshake.func(handshake-remove-block-structure,"
+    "handshake-insert-buffers{strategy=cycles buffer-size=2}))",
+    "builtin.module(lower-handshake-to-hw,canonicalize)",
+    "builtin.module(lower-esi-types,lower-esi-ports,lower-esi-to-hw,canonicalize,cse)",
+    "builtin.module(hw.module(lower-seq-hlmem,lower-seq-fifo),lower-seq-to-sv,canonicalize,cse)",
+)
+
+
+class FlowFailed(Exception):
+    """A stage did not succeed: its status (`timeout` or `tool_error`) and its reason."""
+
+    def __init__(self, status: str, reason: str) -> None:
+        super().__init__(reason)
+        self.status = status
+        self.reason = reason
+
+
+@dataclass(slots=True, kw_only=True)
+class Session:
+    """Stages in one folder; adds up their time.
+
+    Attributes:
+        folder: folder of the requests and results of all stages.
+        timeout_s: processor time of each stage.
+    """
+
+    folder: Path
+    timeout_s: float
+    wall_s: float = 0.0
+
+    def stage(self, name: str, text: str, steps: Sequence[dict[str, Any]], *, verilog: bool = False) -> str:
+        """Run passes on a module in a new process.
+
+        Raises: FlowFailed: a pass failed, or the process crashed or exceeded its time limit.
+        """
+        request, result = f"{name}.json", f"{name}.out"
+        content = {"text": text, "steps": list(steps), "verilog": verilog}
+        (self.folder / request).write_text(json.dumps(content), "utf-8")
+        (self.folder / result).unlink(missing_ok=True)
+        argv = [sys.executable, "-I", str(_WORKER), request, result]
+        run = run_tool(argv, folder=self.folder, timeout_s=self.timeout_s, of_processor=True)
+        self.wall_s += run.wall_s
+        if run.timed_out and run.machine_fault is None:
+            raise FlowFailed(
+                "timeout", f"CIRCT took more than {self.timeout_s:g} s of processor time in {name}"
+            )
+        if run.returncode != 0:
+            raise FlowFailed("tool_error", f"CIRCT must succeed in {name}, got {ending(run)}")
+        return (self.folder / result).read_text("utf-8")
+
+
+def ending(run: ToolRun) -> str:
+    """How a worker ended: MLIR's own error, the signal, or the limit of output, in one line."""
+    if run.limit is not None:
+        return run.last_words()
+    errors = [s.partition("error: ")[2] for s in run.stderr.splitlines() if "error: " in s]
+    said = errors[0] if errors else ""
+    if run.returncode is not None and run.returncode < 0:
+        return f"a crash (signal {-run.returncode}){': ' if said else ''}{said}"[:400]
+    kept = [s for s in run.stderr.splitlines() if s.strip() and not _STACK_FRAME.match(s)]
+    return (said or (kept[-1].strip() if kept else "no message"))[:400]
+
+
+def calyx_verilog(mlir: str, top: str, session: Session) -> str:
+    """SCF to Calyx to a state machine to SystemVerilog.
+
+    Args:    mlir: of `StructuredWriter`.
+    Returns: Verilog that the wheel exports.
+    Raises:  FlowFailed: a stage failed.
+    """
+    calyx = session.stage("scf_to_calyx", mlir, [{"passes": _TO_CALYX.format(top=top)}])
+    machine = session.stage("calyx_to_fsm", component_text(calyx), [{"passes": _TO_STATES}])
+    steps = [
+        # pipelined units get registers clocked by a bit, which is not valid until their clock is connected
+        {"passes": "builtin.module(lower-calyx-to-hw)", "verify": False},
+        {"clocks": True},
+        {"passes": _TO_VERILOG},
+    ]
+    return session.stage("fsm_to_verilog", connect_clocks(machine), steps, verilog=True)
+
+
+def handshake_verilog(mlir: str, session: Session) -> str:
+    """CF to Handshake to SystemVerilog.
+
+    Args:    mlir: of `BranchingWriter`.
+    Returns: Verilog that the wheel exports.
+    Raises:  FlowFailed: a stage failed.
+    """
+    handshake = session.stage("cf_to_handshake", mlir, [{"passes": _TO_HANDSHAKE}])
+    steps = [{"passes": pipeline} for pipeline in _FROM_HANDSHAKE]
+    text = memory_channels(handshake)
+    return session.stage("handshake_to_verilog", text, steps, verilog=True)
+
 
 FLOWS = ("calyx", "handshake")
 DEFAULT_TIMING = MemoryTiming(read_delay_cycles=2, write_delay_cycles=2)
@@ -29,21 +142,21 @@ _VERSION = "b0db2f3f"
 
 
 class CirctError(ValueError):
-    """An option is not one of those there are."""
+    """Unknown option, or a design that cannot be simulated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CirctResult:
-    """What a flow gave.
+    """Result of a flow.
 
     Attributes:
-        status: ok, rejected (outside the accepted C, or what the lowering does), timeout or tool_error.
-        reason: why it is not ok.
+        status: ok, rejected (outside the accepted C, or not lowered), timeout or tool_error.
+        reason: why the status is not ok.
         verilog: SystemVerilog of the design and the module around it; None unless ok.
         module: name of the module around it, which has the ports of the engine's own designs.
         interface: of the C function; None when it could not be read.
-        timing: delays of the external memories that the module was made for.
-        mlir: what was given to the flow.
+        timing: delays of the external memories of the module.
+        mlir: input of the flow.
         tool: circt-calyx or circt-handshake; tool_version: of the wheel and of this package.
         wall_s: time of the processes in seconds.
     """
@@ -61,7 +174,7 @@ class CirctResult:
 
 
 def is_installed() -> bool:
-    """Whether the wheel is there."""
+    """Whether the wheel is installed."""
     try:
         return bool(version("circt"))
     except PackageNotFoundError:
@@ -75,28 +188,26 @@ def tool_version() -> str:
     Raises: ToolMissing: the wheel is not installed.
     """
     if not is_installed():
-        raise ToolMissing("the Python package circt must be installed, got none; run `make setup`")
+        raise ToolMissing("Python package circt not installed; run `make setup`")
     return f"{version('circt')}+{_VERSION}"
 
 
 def core_name(top: str) -> str:
-    """Name of the module that CIRCT makes: never a word of SystemVerilog, which it would rename."""
+    """Name of CIRCT's module: never a keyword of SystemVerilog, which CIRCT would rename."""
     return f"{top}_core"
 
 
 def _ports(verilog: str, module: str) -> dict[str, Port]:
-    """Ports of the module that CIRCT made."""
+    """Ports of CIRCT's module."""
     ports = module_ports(verilog, module)
     if not ports:
-        raise FlowFailed(
-            TOOL_ERROR, f"CIRCT must export a module {module}, got none with ports of plain types"
-        )
+        raise FlowFailed(TOOL_ERROR, f"CIRCT exported no module {module} with ports of plain types")
     return ports
 
 
 @dataclass(slots=True, kw_only=True)
 class _Attempt:
-    """One compilation and what is known so far."""
+    """One compilation and its results so far."""
 
     flow: str
     timing: MemoryTiming
@@ -146,14 +257,14 @@ def compile_with_circt(
 ) -> CirctResult:
     """Compile a C function with CIRCT, by a static schedule (`calyx`) or a dynamic one (`handshake`).
 
-    Args:    source: C text; top: function; flow: one of `FLOWS`; folder: private to this call, made if
+    Args:    source: C text; top: function; flow: one of `FLOWS`; folder: private to this call, created if
              absent; timeout_s: limit of each process in seconds; timing: of the external memories;
              file: name for messages.
     Returns: the design, or the status and reason for which there is none. Directives are ignored.
     Raises:  CirctError: no such flow. ToolMissing: the wheel is not installed.
     """
     if flow not in FLOWS:
-        raise CirctError(f"flow must be one of {', '.join(FLOWS)}, got {flow!r}")
+        raise CirctError(f"unknown flow: {flow}; accepted: {', '.join(FLOWS)}")
     tool_version()
     folder.mkdir(parents=True, exist_ok=True)
     attempt = _Attempt(flow=flow, timing=timing, session=Session(folder=folder, timeout_s=timeout_s))
@@ -182,7 +293,7 @@ def simulate_circt_design(
     Raises:  CirctError: the design has no Verilog. ToolMissing, SimulatorError: see `simulate_design`.
     """
     if design.verilog is None or design.module is None or design.interface is None:
-        raise CirctError(f"a design that is simulated must be ok, got {design.status}")
+        raise CirctError(f"only a design with status ok can be simulated, got {design.status}")
     return simulate_design(
         design.verilog,
         module=design.module,

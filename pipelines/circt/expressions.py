@@ -10,12 +10,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pipelines.circt.errors import NotLowered
 from pipelines.hls import ir
 from pipelines.interface import INT32, ScalarType
 
+
+class NotLowered(ValueError):
+    """A program has a construct that is not lowered to MLIR; the message is `<rule>, got <value> (line)`."""
+
+    def __init__(self, rule: str, got: str, *, line: int | None = None) -> None:
+        place = "" if line is None else f" (line {line})"
+        super().__init__(f"{rule}, got {got}{place}")
+
+
 MAXIMUM_SHIFTS = 3
-"""Terms of a product with a constant extent beyond which it stays a product."""
+"""Maximum terms of the sum that replaces a product with a constant extent."""
 
 _SAME = {
     "add": "addi",
@@ -69,7 +77,7 @@ class Values:
     Attributes:
         memories: name of the value of each array's memory, by the array's name.
         swapped_quotients: the flow takes `divsi` for the unsigned quotient and `divui` for the signed one.
-        values: the present value of each variable.
+        values: the current value of each variable.
     """
 
     memories: Mapping[str, str]
@@ -79,7 +87,7 @@ class Values:
     count: int = 0
 
     def fresh(self) -> str:
-        """A name no value has yet."""
+        """A new name."""
         self.count += 1
         return f"%v{self.count}"
 
@@ -105,7 +113,7 @@ class Values:
         return self.new(f"arith.constant {'true' if value else 'false'}")
 
     def variable(self, variable: ir.Variable) -> str:
-        """The present value; one that was never set is zero."""
+        """The current value; zero when it was never set."""
         if variable.name not in self.values:
             self.values[variable.name] = self.constant(0, variable.type)
         return self.values[variable.name]
@@ -135,7 +143,7 @@ class Values:
                 return self.new(f"arith.select {chosen}, {values} : {type_text(expression.type)}")
 
     def condition(self, expression: ir.Expression) -> str:
-        """One bit: whether the value is not zero."""
+        """One bit: the value is not zero."""
         if isinstance(expression, ir.Binary) and expression.operator in ir.COMPARISONS:
             return self.comparison(expression)
         kind = ir.type_of(expression)
@@ -143,7 +151,7 @@ class Values:
         return self.new(f"arith.cmpi ne, {value}, {self.constant(0, kind)} : {type_text(kind)}")
 
     def comparison(self, expression: ir.Binary) -> str:
-        """One bit: whether a comparison holds."""
+        """One bit: the comparison holds."""
         kind = ir.type_of(expression.left)
         predicate = _PREDICATES[expression.operator][0 if kind.signed else 1]
         operands = f"{self.value(expression.left)}, {self.value(expression.right)}"
@@ -181,15 +189,15 @@ class Values:
 
     def address(self, access: ir.Load | ir.Store) -> str:
         """The address of an element."""
-        found = self.value(access.indices[0])
+        offset = self.value(access.indices[0])
         for extent, index in zip(access.array.shape[1:], access.indices[1:], strict=True):
             inner = self.value(index)
-            found = self.new(f"arith.addi {self.scaled(found, extent)}, {inner} : i32")
+            offset = self.new(f"arith.addi {self.scaled(offset, extent)}, {inner} : i32")
         if isinstance(access, ir.Load) and access.predicate is not None:
-            # the element is fetched anyway, but from a place that exists
+            # the element is read anyway, but from an address in range
             holds = self.condition(access.predicate)
-            found = self.new(f"arith.select {holds}, {found}, {self.constant(0, INT32)} : i32")
-        return self.new(f"arith.index_cast {found} : i32 to index")
+            offset = self.new(f"arith.select {holds}, {offset}, {self.constant(0, INT32)} : i32")
+        return self.new(f"arith.index_cast {offset} : i32 to index")
 
     def scaled(self, value: str, extent: int) -> str:
         """A value times the extent of a dimension."""

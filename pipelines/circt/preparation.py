@@ -1,8 +1,8 @@
-"""From C to the structured IR that is written as MLIR: no directives, no jumps.
+"""From C to the structured IR that is written as MLIR, without directives and jumps.
 
-MLIR's structured loops cannot be left. `Leave` sets the flag of its block; what follows a statement that may
-have left runs under the condition that no flag is set; a loop that is left becomes a conditional one whose
-condition is asked again only while no flag is set.
+MLIR's structured loops have no exits. `Leave` sets the flag of its block; statements after one that may leave
+run under the condition that no flag is set; a loop with exits becomes a conditional loop that evaluates its
+condition only while no flag is set.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _ONE = ir.Constant(value=1)
 
 
 def prepare(source: str, *, top: str, file: str = "program.c") -> ir.Function:
-    """Read a program and bring it to the form that is written as MLIR.
+    """Read a program and convert it to the form that is written as MLIR.
 
     Args:    source: C text; top: function; file: name for messages. Directives in the source are ignored.
     Returns: a function without blocks, exits and initial values of arrays it stores to.
@@ -54,26 +54,26 @@ def without_exits(function: ir.Function) -> ir.Function:
 
 @dataclass(slots=True, kw_only=True)
 class _Exits:
-    """The walk; `flags` has the flag of each block around the present statement."""
+    """Rewriting of statements; `flags` has the flag of each block around the current statement."""
 
     names: FreshNames
     flags: dict[str, ir.Variable]
 
     def body(self, body: Body) -> Body:
-        found: list[ir.Statement] = []
+        statements: list[ir.Statement] = []
         for position, statement in enumerate(body):
-            found += self.statement(statement)
+            statements += self.statement(statement)
             left = leaves_outward((statement,))
             rest = body[position + 1 :]
             if left and rest:
                 guarded = ir.If(
                     condition=self.stays(left), then=self.body(rest), otherwise=(), line=rest[0].line
                 )
-                return (*found, guarded)
-        return tuple(found)
+                return (*statements, guarded)
+        return tuple(statements)
 
     def stays(self, labels: frozenset[str] | set[str]) -> ir.Expression:
-        """Whether none of these blocks was left."""
+        """Condition that none of these blocks was left."""
         flags = [ir.Read(variable=self.flags[label]) for label in sorted(labels)]
         return reduce(
             lambda a, b: make_binary("and", a, b), [make_binary("eq", flag, _ZERO) for flag in flags]
@@ -120,7 +120,7 @@ def _set(variable: ir.Variable, value: ir.Expression, line: int) -> ir.Assign:
 
 
 def _parts(loop: ir.For | ir.While) -> tuple[Body, ir.Expression, Body]:
-    """What a loop does before its first test, the test, and what it does between iterations."""
+    """Statements of a loop before its first test, the test, and statements between iterations."""
     if isinstance(loop, ir.While):
         return (), loop.condition, ()
     read = ir.Read(variable=loop.variable)

@@ -1,9 +1,9 @@
-"""The process that runs MLIR passes on one module: run by path, its request and its answer in files.
+"""The process that runs MLIR passes on one module: run by path, with files for request and result.
 
-A fault in a pass can end the process, which is why it is a process of its own.
+It is a separate process because a fault in a pass can end it.
 
 The request is JSON: `text`, a module; `steps`, each `{"passes": pipeline}`, with `"verify": false` when the
-result is not valid yet, or `{"clocks": true}`; `verilog`, whether the answer is Verilog or the module.
+result is not valid yet, or `{"clocks": true}`; `verilog`, whether the result is Verilog or the module.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _LOADERS = (
     ("builtin.module(lower-calyx-to-hw)", _NOTHING),
     ("builtin.module(lower-scf-to-calyx{top-level-function=nothing})", _FUNCTION),
 )
-"""Passes that load the dialects of their results, and something for them to run on: the wheel registers few
+"""Passes that load the dialects of their results, and a module to run them on: the wheel registers few
 dialects itself."""
 
 
@@ -46,7 +46,7 @@ def _run(module: Any, pipeline: str, verify: bool) -> None:
 
 
 def connect_register_clocks(module: Any) -> None:
-    """Give registers whose clock is a bit the clock of their module: what lowers Calyx makes them so."""
+    """Give registers that the lowering of Calyx clocks by a bit the clock of their module."""
     for top in module.body.operations:
         if top.operation.name != "hw.module":
             continue

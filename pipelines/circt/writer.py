@@ -1,8 +1,8 @@
 """A function of the structured IR as MLIR text: func, arith, memref, and scf or cf.
 
 A loop carries a bit that says whether another iteration runs; the condition is computed before the loop and
-at the end of its body. `scf.while` then has only a test of that bit in its condition, which is all that the
-lowering to Calyx can evaluate there.
+at the end of its body. `scf.while` then only tests that bit in its condition; the lowering to Calyx supports
+nothing else there.
 
 `StructuredWriter` writes for Calyx: memories are allocated in the function (so that they become sequential
 ones with an enable each), a condition is a loop that runs at most once, because the lowering to Calyx does
@@ -26,7 +26,7 @@ Emit = Callable[[], None]
 
 @dataclass(slots=True, kw_only=True)
 class _Carried:
-    """Variables that a loop or a condition changes and that somebody needs."""
+    """Variables that a loop or a condition changes and that are read afterwards."""
 
     variables: list[ir.Variable]
 
@@ -37,11 +37,11 @@ class _Carried:
 
 @dataclass(slots=True)
 class Writer(ABC):
-    """What both styles share: the walk over statements.
+    """Base of both styles: the walk over statements.
 
     Attributes:
         function: without blocks and exits; see `preparation.py`.
-        out: the lines so far.
+        out: lines written so far.
     """
 
     function: ir.Function
@@ -80,7 +80,7 @@ class Writer(ABC):
                     pass  # Return is written by `text`; blocks and exits are gone
 
     def carried(self, names: frozenset[str]) -> _Carried:
-        """Those variables, in order of their names."""
+        """The variables in order of their names."""
         return _Carried(variables=[self.variables[n] for n in sorted(names)])
 
     def store(self, statement: ir.Store) -> None:
@@ -99,7 +99,7 @@ class Writer(ABC):
         self.branch(holds, carried, lambda: self.statements(statement.then), otherwise)
 
     def loop_carried(self, loop: ir.For | ir.While) -> _Carried:
-        """What an iteration changes and the next one, or what follows, needs."""
+        """Variables that an iteration changes and that later iterations or statements read."""
         needed = self.walk.exposed(loop) | self.walk.after[id(loop)]
         own = {loop.variable.name} if isinstance(loop, ir.For) else set[str]()
         return self.carried(frozenset(needed & ir.assigned_variables(loop.body)) | own)
@@ -129,16 +129,16 @@ class Writer(ABC):
         self.loop(runs, self.loop_carried(loop), body)
 
     def inputs(self, carried: _Carried) -> list[str]:
-        """Present values of the carried variables."""
+        """Current values of the carried variables."""
         return [self.out.variable(v) for v in carried.variables]
 
     def scoped(self, carried: _Carried, names: Sequence[str], write: Callable[[], str]) -> str:
         """Write a body whose carried variables have other names; the values outside are kept."""
         outside = dict(self.out.values)
         self.bind(carried, names)
-        given = write()
+        result = write()
         self.out.values = outside
-        return given
+        return result
 
     def bind(self, carried: _Carried, names: Sequence[str]) -> None:
         """Give the carried variables these values from here on."""
@@ -184,9 +184,9 @@ class StructuredWriter(Writer):
         out.line(f"^bb0({', '.join(f'{name}: {kind}' for name, kind in declared)}):")
 
         def write() -> str:
-            given = body()
-            out.line(f"scf.yield {', '.join([given, *self.inputs(carried)])} : {types}")
-            return given
+            result = body()
+            out.line(f"scf.yield {', '.join([result, *self.inputs(carried)])} : {types}")
+            return result
 
         self.scoped(carried, stepped[1:], write)
         out.line("}")
@@ -287,21 +287,21 @@ class BranchingWriter(Writer):
 
 def _indented(lines: Sequence[str]) -> list[str]:
     """The lines with two spaces a level of braces."""
-    found: list[str] = []
+    indented: list[str] = []
     depth = 0
     for line in lines:
         level = depth - line.startswith("}") - line.startswith("^")
-        found.append("  " * max(level, 0) + line)
+        indented.append("  " * max(level, 0) + line)
         depth += line.count("{") - line.count("}")
-    return found
+    return indented
 
 
 def _all_variables(function: ir.Function) -> dict[str, ir.Variable]:
-    found = {p.name: p for p in function.parameters if isinstance(p, ir.Variable)}
+    variables = {p.name: p for p in function.parameters if isinstance(p, ir.Variable)}
     for statement in ir.walk_statements(function.body):
         if isinstance(statement, ir.Assign | ir.For):
-            found[statement.variable.name] = statement.variable
-    return found
+            variables[statement.variable.name] = statement.variable
+    return variables
 
 
 def mlir_text(function: ir.Function, *, style: type[Writer]) -> str:

@@ -3,7 +3,7 @@
 Outside this package only the names below are used.
 """
 
-from pipelines.cyclemodel.errors import CycleModelError
+from pipelines.cyclemodel.expressions import CycleModelError
 from pipelines.cyclemodel.program import CycleProgram, write_program
 from pipelines.cyclemodel.runner import (
     ENGINE,

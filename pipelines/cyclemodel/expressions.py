@@ -11,9 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from pipelines.cyclemodel.errors import CycleModelError
 from pipelines.hls import cdfg, ir
 from pipelines.interface import ScalarType
+
+
+class CycleModelError(RuntimeError):
+    """A scheduled design that no cycle model can be made of; a design's own failure is a status instead."""
+
 
 _RING = {"add": "+", "sub": "-", "mul": "*", "and": "&", "or": "|", "xor": "^"}
 _COMPARISONS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
@@ -141,7 +145,7 @@ def _floating(operation: cdfg.Operation, operands: Sequence[str], kind: ScalarTy
         case opcode if opcode in _FLOATING:
             return f" {_FLOATING[opcode]} ".join(operands)
         case opcode:
-            raise CycleModelError(f"a floating operation must be one of {', '.join(_FLOATING)}, got {opcode}")
+            raise CycleModelError(f"unknown floating operation: {opcode}; accepted: {', '.join(_FLOATING)}")
 
 
 def _integer(
@@ -161,7 +165,7 @@ def _integer(
         case "divc":
             return _constant_quotient(operation, operands, kinds, kind)
         case opcode:
-            raise CycleModelError(f"an operation must be one that the graph knows, got {opcode}")
+            raise CycleModelError(f"unknown operation: {opcode}")
 
 
 def expression(operation: cdfg.Operation, operands: Sequence[str], kinds: Sequence[ScalarType]) -> str:
@@ -173,7 +177,7 @@ def expression(operation: cdfg.Operation, operands: Sequence[str], kinds: Sequen
     """
     kind = operation.type
     if kind is None:
-        raise CycleModelError(f"an operation that computes must have a type, got none of {operation.opcode}")
+        raise CycleModelError(f"an operation that computes has no type: {operation.opcode}")
     match operation.opcode:
         case opcode if opcode in _COMPARISONS:
             return _compared(opcode, operands, kinds)

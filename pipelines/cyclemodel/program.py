@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from pipelines.cyclemodel.errors import CycleModelError
-from pipelines.cyclemodel.expressions import container, expression, literal, wrapped
+from pipelines.cyclemodel.expressions import CycleModelError, container, expression, literal, wrapped
 from pipelines.hls import BlockSchedule, ScheduledDesign, cdfg, ir
 from pipelines.interface import Argument, Bank, Interface, ScalarType
 from pipelines.rtlsim import banks_of, element_lines, written_arrays
@@ -118,7 +117,7 @@ class _Writer:
     def bank_of(self, array: ir.Array) -> Bank:
         if array.name not in self.banks:
             known = ", ".join(self.banks)
-            raise CycleModelError(f"an external array must be one of {known}, got {array.name}")
+            raise CycleModelError(f"unknown external array: {array.name}; accepted: {known}")
         return self.banks[array.name]
 
     def is_dealt(self, array: ir.Array) -> bool:
@@ -191,9 +190,7 @@ class _Writer:
     def kind_of(self, block: cdfg.Block, index: int) -> ScalarType:
         kind = block.operations[index].type
         if kind is None:
-            raise CycleModelError(
-                f"an operand must have a type, got none of {block.operations[index].opcode}"
-            )
+            raise CycleModelError(f"an operand has no type: {block.operations[index].opcode}")
         return kind
 
     def read_line(self, block: cdfg.Block, operation: cdfg.Operation) -> str:
@@ -283,11 +280,11 @@ class _Writer:
         return [f"b{block.index}: {{", *(f"    {line}" for line in lines), "}"]
 
     def variable_lines(self) -> list[str]:
-        given = {a.name: a for a in self.interface.scalars}
+        scalars = {a.name: a for a in self.interface.scalars}
         lines: list[str] = []
         for variable in self.design.graph.variables:
-            start = f"x_{variable.name}" if variable.name in given else "0"
-            if variable.name in given and not variable.type.floating:
+            start = f"x_{variable.name}" if variable.name in scalars else "0"
+            if variable.name in scalars and not variable.type.floating:
                 start = wrapped(start, variable.type)
             lines.append(f"    {container(variable.type)} v_{variable.name} = {start};")
         return lines

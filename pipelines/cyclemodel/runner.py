@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pipelines.cyclemodel.errors import CycleModelError
+from pipelines.cyclemodel.expressions import CycleModelError
 from pipelines.cyclemodel.program import CycleProgram, write_program
 from pipelines.hls import CompiledDesign
 from pipelines.interface import DataSet

@@ -10,11 +10,10 @@ from pipelines.features.extraction import (
     Graphs,
     extract_features,
     feature_version,
-    remember_features,
+    import_features,
 )
-from pipelines.features.graphs import graph_rows
-from pipelines.features.loops import extract_loops
 from pipelines.features.splits import EVALUATION, SplitError, evaluation_twins, freeze_split
+from pipelines.features.structure import extract_loops, graph_rows
 
 __all__ = [
     "EVALUATION",
@@ -29,5 +28,5 @@ __all__ = [
     "feature_version",
     "freeze_split",
     "graph_rows",
-    "remember_features",
+    "import_features",
 ]

@@ -18,8 +18,8 @@ from pipelines.hls.reading.expressions import Expressions
 from pipelines.hls.reading.initialisers import Filler, Initialisers
 from pipelines.hls.reading.loops import Loops
 from pipelines.hls.reading.objects import Objects, declare_parameters
-from pipelines.hls.reading.places import Cell, Place, Places
-from pipelines.hls.reading.session import Frame, Session
+from pipelines.hls.reading.places import Places
+from pipelines.hls.reading.session import Cell, Frame, Place, Session
 from pipelines.hls.reading.statements import Statements, Switches
 from pipelines.hls.reading.values import Hooks, Pointers
 from pipelines.interface import Argument, Interface

@@ -1,25 +1,33 @@
 """Figures of a sample of designs against other tools, as rows of their own.
 
 The sample is drawn by identity, as the audited one, of which it is a part: the RTL simulation of a design in
-the sample has agreed with the cycle model in outputs, cycles and bytes. Power is compared with the same
-activity of every pin; internal power under the rule by which OpenSTA 2.0.17 reads liberty (docs/power.md).
+the sample has agreed with the cycle model in outputs, cycles and bytes. It is a pass of its own over rows,
+made in every run, wherever the labels come from. Power is compared with the same activity of every pin;
+internal power under the rule by which OpenSTA 2.0.17 reads liberty (docs/power.md).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any
 
 from pipelines import power, rtlsim
-from pipelines.cache import ContentCache
-from pipelines.hls import HlsError
+from pipelines.hls import TOOL, HlsError, read_interface
 from pipelines.identity import content_hash
-from pipelines.labelling.counting import UnknownReference, expected_outputs, is_audited
-from pipelines.labelling.netlist_power import CountedRun, compare_outputs, power_key, simulate_netlist
-from pipelines.labelling.netlists import SYNTHESIS_TOOL, mapped_netlist
-from pipelines.labelling.options import LabelOptions
-from pipelines.labelling.scratch import tool_folder
+from pipelines.labelling.flows import NativeFlow
+from pipelines.labelling.options import LabelContext, LabelOptions
+from pipelines.labelling.runs import UnknownReference, expected_outputs, is_audited
+from pipelines.labelling.synthesis import (
+    SYNTHESIS_TOOL,
+    CountedRun,
+    LabelTables,
+    compare_outputs,
+    mapped_netlist,
+    power_key,
+    simulate_netlist,
+)
 from pipelines.power import (
     OpenStaComparison,
     PowerError,
@@ -27,16 +35,21 @@ from pipelines.power import (
     compare_with_opensta,
     opensta_version,
 )
-from pipelines.schemas import INFEASIBLE, OK, TOOL_ERROR, CrossCheckRow, DesignRow, LabelRow, RunRow
-from pipelines.synthesis import (
-    Netlist,
-    SynthesisError,
-    Target,
-    load_liberty,
-    recount_cells,
+from pipelines.programs import draw_data
+from pipelines.schemas import (
+    INFEASIBLE,
+    OK,
+    TOOL_ERROR,
+    CrossCheckRow,
+    DesignRow,
+    LabelRow,
+    ProgramRow,
+    RunRow,
 )
+from pipelines.synthesis import Netlist, SynthesisError, Target, load_liberty, recount_cells
 from pipelines.synthesis import tool_version as synthesis_version
 from pipelines.tools import ToolMissing, stopwatch
+from pipelines.workers import Outcome, ProgressCallback, run_all, silent
 
 CROSS_CHECK_LIMITS: Mapping[str, float] = {
     "netlist_outputs": 0.0,
@@ -55,7 +68,7 @@ every change; it shares causes and conditions out in another way, so it is about
 
 ROUNDING = 1e-9
 
-_FIELDS = "fields-2"  # raise when a check gives other fields
+_VERSION = "fields-2"  # raise when a check gives other columns
 _POWERS = ("switching_power_mw", "internal_power_mw")
 _FAILURES = (ToolMissing, PowerError, SynthesisError, HlsError, UnknownReference, OSError)
 
@@ -65,50 +78,99 @@ def is_cross_checked(design_id: str, options: LabelOptions) -> bool:
     return is_audited(design_id, options.cross_check_fraction)
 
 
-def cross_check(
-    counted: CountedRun, label: LabelRow, *, cache: ContentCache, options: LabelOptions
-) -> tuple[CrossCheckRow, ...]:
-    """Compare a design of the sample, on one data set, with the other tools.
+# ---- the sample ----------------------------------------------------------------------------------------
 
-    Args:    counted: an audited run of a design of the engine, its power included; label: of the design.
-    Returns: one row a check; of a design whose engines disagree the one check that failed; none when the run
-             is not ok for another reason. A check that cannot be made has a status and a reason.
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sampled:
+    """A labelled design of the sample, and its first run."""
+
+    program: ProgramRow
+    design: DesignRow
+    label: LabelRow
+    run: RunRow
+
+
+def cross_check_designs(
+    programs: Sequence[ProgramRow],
+    designs: Sequence[DesignRow],
+    tables: LabelTables,
+    context: LabelContext,
+    *,
+    on_progress: ProgressCallback = silent,
+) -> list[CrossCheckRow]:
+    """Compare labelled designs of the engine that belong to the sample with other tools.
+
+    Args:    tables: the labels and runs of the designs.
+    Returns: one row per check of the first data set of each design; of a design whose engines disagree the
+             one check that failed; none when the run is not ok for another reason. A check that cannot be
+             made has a status and a reason.
     Raises:  OSError: the disk is full.
     """
-    design, row = counted.request.design, counted.row
-    there = recall_cross_check(design, row, label, target=counted.target, cache=cache, options=options)
-    if there is not None:
-        return there
-    found = _Comparison(counted=counted, label=label, cache=cache, options=options).fields()
-    key = cross_check_key(design, row, counted.target, options)
-    cache.keep("cross_check", key, found, *(fields["status"] for fields in found))
-    return _rows(row, found)
+    sample = _sample(programs, designs, tables, context.options)
+    cached = [_cached_rows(item, context) for item in sample]
+    missing = [item for item, rows in zip(sample, cached, strict=True) if rows is None]
+    new = run_all(
+        "cross-checks",
+        missing,
+        partial(_cross_check, context=context),
+        workers=context.options.workers,
+        on_progress=on_progress,
+    )
+    return [row for rows in (*(rows for rows in cached if rows is not None), *new) for row in rows]
+
+
+def _sample(
+    programs: Sequence[ProgramRow], designs: Sequence[DesignRow], tables: LabelTables, options: LabelOptions
+) -> list[_Sampled]:
+    first = options.data_seeds[0]
+    runs = {run.design_id: run for run in tables.runs if run.seed == first}
+    labels = {label.design_id: label for label in tables.labels if label.tool == SYNTHESIS_TOOL}
+    by_id = {program.program_id: program for program in programs}
+    return [
+        _Sampled(
+            program=by_id[design.program_id],
+            design=design,
+            label=labels[design.design_id],
+            run=runs[design.design_id],
+        )
+        for design in designs
+        if design.tool == TOOL and design.design_id in runs and is_cross_checked(design.design_id, options)
+    ]
+
+
+def _cached_rows(item: _Sampled, context: LabelContext) -> tuple[CrossCheckRow, ...] | None:
+    """The rows of a design without another tool; None when one must be asked."""
+    if item.run.status != OK or item.label.status != OK:
+        return _rows(item.run, _disagreement(item.run))
+    key = cross_check_key(item.design, item.run, context.target, context.options)
+    stored = context.cache.get("cross_check", key)
+    return None if stored is None else _rows(item.run, _stored_checks(stored))
+
+
+def _cross_check(item: _Sampled, *, context: LabelContext) -> Outcome[tuple[CrossCheckRow, ...]]:
+    """Compare a design, on one data set, with the other tools."""
+    program, design = item.program, item.design
+    interface = read_interface(program.source, program.top)
+    data = draw_data(interface, program.inputs, seed=item.run.seed)
+    flow = NativeFlow(program=program, design=design, interface=interface, context=context)
+    key = cross_check_key(design, item.run, context.target, context.options)
+    with context.scratch_folder() as builds:
+        counted = CountedRun(request=flow.request(data, seed=item.run.seed, builds=builds), row=item.run)
+        checks = context.cache.cached(
+            "cross_check",
+            key,
+            _Comparison(counted=counted, label=item.label, context=context).checks,
+            _stored_checks,
+            statuses=lambda checks: [check.status for check in checks],
+        )
+    rows = _rows(item.run, checks)
+    return Outcome(result=rows, failed=not all(row.passed for row in rows), name=program.name)
 
 
 def cross_check_key(design: DesignRow, row: RunRow, target: Target, options: LabelOptions) -> str:
     """What the checks of a run depend on."""
-    return content_hash(power_key(design, row, target, options), check_versions(), _FIELDS)
-
-
-def recall_cross_check(
-    design: DesignRow,
-    row: RunRow,
-    label: LabelRow,
-    *,
-    target: Target,
-    cache: ContentCache,
-    options: LabelOptions,
-) -> tuple[CrossCheckRow, ...] | None:
-    """The rows that `cross_check` gives without another tool; None when one must be asked."""
-    if row.status != OK or label.status != OK:
-        return _rows(row, _disagreement(row))
-    found = cache.get("cross_check", cross_check_key(design, row, target, options))
-    return None if found is None else _rows(row, found)
-
-
-def _rows(row: RunRow, found: Sequence[Mapping[str, Any]]) -> tuple[CrossCheckRow, ...]:
-    shared = {"design_id": row.design_id, "data_id": row.data_id, "suite": row.suite}
-    return tuple(CrossCheckRow(**shared, **fields) for fields in found)
+    return content_hash(power_key(design, row, target, options), check_versions(), _VERSION)
 
 
 def check_versions() -> list[str | None]:
@@ -120,46 +182,89 @@ def check_versions() -> list[str | None]:
     return [sta, synthesis_version()]
 
 
-def _disagreement(row: RunRow) -> list[dict[str, Any]]:
+# ---- checks --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """Columns of table `cross_checks`; the others say which run."""
+
+    check: str
+    tool: str
+    tool_version: str | None
+    status: str = OK
+    reason: str | None = None
+    value: float | None = None
+    reference: float | None = None
+    deviation: float | None = None
+    allowed: float
+    passed: bool | None = None
+    check_wall_s: float | None = None
+
+
+def _stored_checks(stored: Sequence[Mapping[str, Any]]) -> list[Check]:
+    return [Check(**check) for check in stored]
+
+
+def _rows(row: RunRow, checks: Sequence[Check]) -> tuple[CrossCheckRow, ...]:
+    shared = {"design_id": row.design_id, "data_id": row.data_id, "suite": row.suite}
+    return tuple(CrossCheckRow(**shared, **asdict(check)) for check in checks)
+
+
+def _unknown(check: str, tool: str, version: str | None) -> Check:
+    """A check without figures."""
+    return Check(check=check, tool=tool, tool_version=version, allowed=CROSS_CHECK_LIMITS[check])
+
+
+def _disagreement(row: RunRow) -> list[Check]:
     """The failed check of a run in which two engines disagree."""
     if row.status != TOOL_ERROR:
         return []
     if row.power_status == TOOL_ERROR:
-        return [_fields("netlist_outputs", rtlsim.ENGINE, row.audit_engine_version) | _failed(row)]
-    if row.audit_latency_cycles is not None:
-        return [_fields("latency_cycles", rtlsim.ENGINE, row.audit_engine_version) | _failed(row)]
-    return []
+        check = "netlist_outputs"
+    elif row.audit_latency_cycles is not None:
+        check = "latency_cycles"
+    else:
+        return []
+    unknown = _unknown(check, rtlsim.ENGINE, row.audit_engine_version)
+    return [replace(unknown, passed=False, reason=row.reason)]
 
 
-def _failed(row: RunRow) -> dict[str, Any]:
-    return {"passed": False, "reason": row.reason}
+def _compared(
+    check: str, value: float | None, reference: float | None, tool: str, version: str | None
+) -> Check:
+    unknown = _unknown(check, tool, version)
+    if value is None or reference is None:
+        lacking = "the label" if value is None else tool
+        return replace(unknown, status=TOOL_ERROR, reason=f"no {check} from {lacking}")
+    deviation = _deviation(value, reference)
+    return replace(
+        unknown,
+        value=float(value),
+        reference=float(reference),
+        deviation=deviation,
+        passed=abs(deviation) <= CROSS_CHECK_LIMITS[check],
+    )
 
 
-def _fields(check: str, tool: str, version: str | None) -> dict[str, Any]:
-    """Fields of a check of which nothing is known."""
-    unknown = dict.fromkeys(("reason", "value", "reference", "deviation", "passed", "check_wall_s"))
-    known = {"check": check, "status": OK, "allowed": CROSS_CHECK_LIMITS[check]}
-    return {**unknown, **known, "tool": tool, "tool_version": version}
-
-
-def _row_verdict(row: RunRow, column: str, again_mw: float | None) -> dict[str, Any]:
+def _require_same(check: Check, row_mw: float | None, again_mw: float | None) -> Check:
     """A failure unless the row has the power that the same activity gives again, where it was asked for."""
-    kept = getattr(row, column)
-    if row.power_status is None or kept is None or again_mw is None:
-        return {}
-    if abs(_deviation(kept, again_mw)) <= ROUNDING:
-        return {}
-    reason = f"the run must have {again_mw:.9g} mW again, got {kept:.9g} in its row"
-    return {"passed": False, "reason": reason}
+    if row_mw is None or again_mw is None or abs(_deviation(row_mw, again_mw)) <= ROUNDING:
+        return check
+    reason = f"the row has {row_mw:.9g} mW, the same run now {again_mw:.9g} mW"
+    return replace(check, passed=False, reason=reason)
 
 
-def _half_verdict(internal_mw: float | None, tool_mw: float | None) -> dict[str, Any]:
-    """A failure unless one energy a transition is about half of what the tool adds of both edges."""
-    half = 0.5 * (tool_mw or 0.0)
-    if internal_mw is None or abs(_deviation(internal_mw, half)) <= HALF_LIMIT:
-        return {}
-    rule = f"one energy a transition must be within {HALF_LIMIT:.0%} of half the tool's"
-    return {"passed": False, "reason": f"{rule}, got {internal_mw:.6g} and {half:.6g} mW"}
+def _require_half(check: Check, internal_mw: float | None, tool_mw: float | None) -> Check:
+    """A failure unless one energy per transition is about half of what the tool adds of both edges."""
+    half_mw = 0.5 * (tool_mw or 0.0)
+    if internal_mw is None or abs(_deviation(internal_mw, half_mw)) <= HALF_LIMIT:
+        return check
+    reason = (
+        f"{internal_mw:.6g} mW at one energy per transition is not within {HALF_LIMIT:.0%} of "
+        f"{half_mw:.6g} mW, half of the tool's"
+    )
+    return replace(check, passed=False, reason=reason)
 
 
 def _deviation(value: float, reference: float) -> float:
@@ -174,117 +279,107 @@ class _Comparison:
 
     counted: CountedRun
     label: LabelRow
-    cache: ContentCache
-    options: LabelOptions
+    context: LabelContext
 
-    def fields(self) -> list[dict[str, Any]]:
-        """Fields of each check's row, in the order of `CROSS_CHECK_LIMITS`."""
+    def checks(self) -> list[Check]:
+        """Each check, in the order of `CROSS_CHECK_LIMITS`."""
         row = self.counted.row
-        simulated = (rtlsim.ENGINE, row.audit_engine_version)
-        cycles = self._compared("latency_cycles", row.latency_cycles, row.audit_latency_cycles, *simulated)
+        cycles = _compared(
+            "latency_cycles",
+            row.latency_cycles,
+            row.audit_latency_cycles,
+            rtlsim.ENGINE,
+            row.audit_engine_version,
+        )
         try:
-            result = simulate_netlist(self.counted, cache=self.cache, options=self.options)
+            result = simulate_netlist(self.counted, self.context)
         except _FAILURES as error:
             result = PowerResult(status=TOOL_ERROR, reason=str(error))
-        counts = self._made(("area_um2", "flip_flop_count"), SYNTHESIS_TOOL, self._recounted)
-        timed = self._made(("delay_ns", *_POWERS), power.OPENSTA, lambda: self._timed(result))
-        outputs = self._made(("netlist_outputs",), rtlsim.ENGINE, lambda: [self._outputs(result)])
-        return [*outputs, cycles, *counts, *timed]
+        counts = self._timed(("area_um2", "flip_flop_count"), SYNTHESIS_TOOL, self._recounted)
+        delays = self._timed(("delay_ns", *_POWERS), power.OPENSTA, lambda: self._opensta(result))
+        outputs = self._timed(("netlist_outputs",), rtlsim.ENGINE, lambda: [self._outputs(result)])
+        return [*outputs, cycles, *counts, *delays]
 
     def _netlist(self) -> Netlist:
         request = self.counted.request
-        return mapped_netlist(
-            request.design,
-            request.compiled,
-            target=self.counted.target,
-            cache=self.cache,
-            options=self.options,
-        )
+        return mapped_netlist(request.design, request.compiled, self.context)
 
-    def _outputs(self, result: PowerResult) -> dict[str, Any]:
+    def _outputs(self, result: PowerResult) -> Check:
         """Outputs, result, cycles and bytes of the netlist against those of the simulated Verilog."""
-        version = self.counted.row.audit_engine_version
-        fields = _fields("netlist_outputs", rtlsim.ENGINE, version)
+        tool = (rtlsim.ENGINE, self.counted.row.audit_engine_version)
         if result.latency_cycles is None:
-            return fields | {"status": result.status, "reason": result.reason}
-        expected = expected_outputs(self.counted.request, cache=self.cache, options=self.options)
+            unknown = _unknown("netlist_outputs", *tool)
+            return replace(unknown, status=result.status, reason=result.reason)
+        expected = expected_outputs(self.counted.request, self.context)
         pairs = compare_outputs(self.counted, result, expected)
-        equal = [what for what, (model, found) in pairs.items() if model == found]
-        fields = self._compared("netlist_outputs", len(equal), len(pairs), rtlsim.ENGINE, version)
-        differing = ", ".join(what for what in pairs if what not in equal)
-        return fields | ({"reason": f"the netlist differs in {differing}"} if differing else {})
+        differing = [what for what, (model, netlist) in pairs.items() if model != netlist]
+        check = _compared("netlist_outputs", len(pairs) - len(differing), len(pairs), *tool)
+        if not differing:
+            return check
+        return replace(check, reason=f"the netlist differs in {', '.join(differing)}")
 
-    def _recounted(self) -> list[dict[str, Any]]:
+    def _recounted(self) -> list[Check]:
         label = self.label
         verilog = power.verilog_of(self._netlist())
-        with tool_folder(self.cache, "synthesis", self.options) as folder:
-            found = recount_cells(verilog, liberty=self.counted.target.liberty, folder=folder)
+        with self.context.tool_folder("synthesis") as folder:
+            counts = recount_cells(verilog, liberty=self.context.target.liberty, folder=folder)
         tool = (SYNTHESIS_TOOL, synthesis_version())
         return [
-            self._compared("area_um2", label.area_um2, found.area_um2, *tool),
-            self._compared("flip_flop_count", label.flip_flop_count, found.flip_flop_count, *tool),
+            _compared("area_um2", label.area_um2, counts.area_um2, *tool),
+            _compared("flip_flop_count", label.flip_flop_count, counts.flip_flop_count, *tool),
         ]
 
-    def _timed(self, result: PowerResult) -> list[dict[str, Any]]:
+    def _opensta(self, result: PowerResult) -> list[Check]:
         if result.activity is None:
-            raise PowerError(
-                f"the netlist must be simulated before its power is compared, got {result.reason}"
-            )
-        target, netlist = self.counted.target, self._netlist()
-        with tool_folder(self.cache, "opensta", self.options) as folder:
-            found = compare_with_opensta(
+            raise PowerError(f"no power to compare: the simulation of the netlist failed: {result.reason}")
+        liberty, netlist = self.context.target.liberty, self._netlist()
+        with self.context.tool_folder("opensta") as folder:
+            comparison = compare_with_opensta(
                 netlist,
                 result.activity,
-                liberty=load_liberty(target.liberty),
-                liberty_path=target.liberty,
+                liberty=load_liberty(liberty),
+                liberty_path=liberty,
                 clock=result.clock,
                 clock_period_ns=self.counted.request.design.clock_period_ns,
                 folder=folder,
             )
         tool = (power.OPENSTA, opensta_version())
-        delay = self._compared("delay_ns", self.label.delay_ns, found.tool_delay_ns, *tool)
-        return [delay, *self._powers(found, result, *tool)]
+        delay = _compared("delay_ns", self.label.delay_ns, comparison.tool_delay_ns, *tool)
+        return [delay, *self._powers(comparison, result, *tool)]
 
     def _powers(
-        self, found: OpenStaComparison, result: PowerResult, tool: str, version: str
-    ) -> list[dict[str, Any]]:
-        lacking = {"status": INFEASIBLE, "reason": result.reason}
+        self, comparison: OpenStaComparison, result: PowerResult, tool: str, version: str
+    ) -> list[Check]:
+        """Switching and internal power; infeasible where the library has no energies."""
+        row, parts, reference = self.counted.row, comparison.parts, comparison.tool
+        lacking = [
+            replace(_unknown(check, tool, version), status=INFEASIBLE, reason=result.reason)
+            for check in _POWERS
+        ]
         if result.parts is None:
-            return [_fields(check, tool, version) | lacking for check in _POWERS]
-        row, reference = self.counted.row, found.tool
-        pair = (found.parts.switching_mw, reference.switching_mw)
-        switching = self._compared(_POWERS[0], *pair, tool, version)
-        checks = [switching | _row_verdict(row, _POWERS[0], result.parts.switching_mw)]
+            return lacking
+        asked = row.power_status is not None
+        switching = _compared(_POWERS[0], parts.switching_mw, reference.switching_mw, tool, version)
+        again = _require_same(switching, row.switching_power_mw if asked else None, result.parts.switching_mw)
         if result.parts.internal_mw is None:
-            return [*checks, _fields(_POWERS[1], tool, version) | lacking]
-        internal = (found.expected_internal_mw, reference.internal_mw)
-        check = self._compared(_POWERS[1], *internal, tool, version)
-        verdict = _half_verdict(found.parts.internal_mw, reference.internal_mw)
-        return [*checks, check | verdict | _row_verdict(row, _POWERS[1], result.parts.internal_mw)]
+            return [again, lacking[1]]
+        internal = _compared(
+            _POWERS[1], comparison.expected_internal_mw, reference.internal_mw, tool, version
+        )
+        internal = _require_half(internal, parts.internal_mw, reference.internal_mw)
+        return [
+            again,
+            _require_same(internal, row.internal_power_mw if asked else None, result.parts.internal_mw),
+        ]
 
-    def _made(
-        self, checks: tuple[str, ...], tool: str, make: Callable[[], list[dict[str, Any]]]
-    ) -> list[dict[str, Any]]:
-        """What a tool makes of its checks, or why it cannot."""
+    def _timed(self, names: tuple[str, ...], tool: str, make: Callable[[], list[Check]]) -> list[Check]:
+        """The checks that a tool makes, or why it cannot, with its time."""
         start = stopwatch()
         try:
-            found = make()
+            checks = make()
         except _FAILURES as error:
-            reason = {"status": TOOL_ERROR, "reason": str(error)}
-            found = [_fields(check, tool, None) | reason for check in checks]
+            checks = [
+                replace(_unknown(name, tool, None), status=TOOL_ERROR, reason=str(error)) for name in names
+            ]
         wall_s = stopwatch() - start
-        return [fields | {"check_wall_s": wall_s} for fields in found]
-
-    def _compared(
-        self, check: str, value: float | None, reference: float | None, tool: str, version: str | None
-    ) -> dict[str, Any]:
-        fields = _fields(check, tool, version)
-        if value is None or reference is None:
-            return fields | {"status": TOOL_ERROR, "reason": f"both sides must have {check}, got nothing"}
-        deviation = _deviation(value, reference)
-        return fields | {
-            "value": float(value),
-            "reference": float(reference),
-            "deviation": deviation,
-            "passed": abs(deviation) <= CROSS_CHECK_LIMITS[check],
-        }
+        return [replace(check, check_wall_s=wall_s) for check in checks]

@@ -1,15 +1,26 @@
-"""Options of labelling, and how a long step says where it is."""
+"""Options of labelling, and the context that every step runs in."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Generator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from filelock import FileLock, Timeout
+
+from pipelines.cache import ContentCache
+from pipelines.synthesis import Target
 
 SLOTTED = (
     *("native", "cycle_model", "synthesis", "power", "verilator", "opensta", "siliconcompiler"),
     *("bambu", "circt-calyx", "circt-handshake"),
 )
 """Tools whose runs at a time can be bounded."""
+
+SLOT_WAIT_S = 0.02
+"""Time at one slot that is held, before the next one is tried."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,22 +70,60 @@ class LabelOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
-    """Where a long step is.
+class ToolContext:
+    """The cache and the options of every step; enough for high-level synthesis and cycles."""
 
-    Attributes:
-        step: its name; done, total, failed: attempts; latest: what was finished last.
-    """
+    cache: ContentCache
+    options: LabelOptions
 
-    step: str
-    done: int
-    total: int
-    failed: int
-    latest: str
+    @property
+    def runtime_folder(self) -> Path:
+        """Folder of Verilator's compiled runtime."""
+        return self.cache.folder / "runtime"
+
+    @contextmanager
+    def scratch_folder(self) -> Generator[Path]:
+        """An empty folder for one tool run, gone afterwards; on the disk of the cache."""
+        base = self.cache.folder / "scratch"
+        base.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=base, ignore_cleanup_errors=True) as name:
+            yield Path(name)
+
+    @contextmanager
+    def tool_folder(self, tool: str) -> Generator[Path]:
+        """A scratch folder, once the tool has a free slot among all processes that share the cache.
+
+        Args: tool: one of `SLOTTED`; without a number in `options.slots` as many run as there are workers.
+        """
+        limit = self.options.slots.get(tool)
+        with ExitStack() as held:
+            if limit is not None:
+                held.enter_context(_slot(self.cache.folder / "slots", tool, limit))
+            yield held.enter_context(self.scratch_folder())
 
 
-ProgressCallback = Callable[[Progress], None]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelContext(ToolContext):
+    """The same with the cell library and the clock, which labels need."""
+
+    target: Target
+
+    @property
+    def liberty(self) -> str:
+        """Name of the cell library, as rows know it."""
+        return liberty_name(self.target)
 
 
-def silent(_: Progress) -> None:
-    """Report nothing."""
+def liberty_name(target: Target) -> str:
+    """Name of a target's library, as rows know it."""
+    return target.liberty.stem.removesuffix("_stdcells")
+
+
+def _slot(folder: Path, tool: str, limit: int) -> AbstractContextManager[object]:
+    """Hold one of a tool's slots; a process that has ended holds none."""
+    folder.mkdir(parents=True, exist_ok=True)
+    locks = [FileLock(folder / f"{tool}-{number}") for number in range(limit)]
+    while True:
+        for lock in locks:
+            with suppress(Timeout):
+                return lock.acquire(timeout=SLOT_WAIT_S, poll_interval=SLOT_WAIT_S)

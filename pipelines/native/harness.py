@@ -6,8 +6,7 @@ from math import prod
 
 import numpy as np
 
-from pipelines.interface import Argument, DataSet, Interface, ScalarType
-from pipelines.values import canonical_values
+from pipelines.interface import Argument, DataSet, Interface, ScalarType, canonical_values
 
 TOP_SYMBOL = "simfoundry_top"
 """What the top function is renamed to: its own name may be main or that of a library function."""

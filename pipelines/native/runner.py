@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import shutil
 import signal
 from collections.abc import Mapping, Sequence
@@ -14,7 +15,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from pipelines.headers import HEADER_OPTIONS, INCLUDE_FOLDER
-from pipelines.interface import DataSet, Interface
+from pipelines.interface import DataSet, Interface, same_values
 from pipelines.native.harness import (
     MAIN_SYMBOL,
     TOP_SYMBOL,
@@ -24,11 +25,87 @@ from pipelines.native.harness import (
     unit_text,
     unpack_outputs,
 )
-from pipelines.native.verdict import compile_rejection, undefined_behaviour
 from pipelines.sandbox import MEMORY, ConfinedRun, Limits, SandboxError, read_output, run_confined
 from pipelines.schemas import OK, REJECTED, TIMEOUT, TOOL_ERROR
 from pipelines.tools import PATIENCE, find_tool, run_tool
-from pipelines.values import same_values
+
+# Line markers in a program name other files than kernel.c: those that it was put together from.
+_COMPILE_ERROR = re.compile(r"^([^:\n]+):(\d+):(?:\d+: (?:fatal )?error| Error): (.*)$", re.MULTILINE)
+_OUTSIDE = ("unit.c", "harness.c")
+_LINK_ERROR = re.compile(r"(undefined reference to|multiple definition of) [`'](\w+)'")
+_RUNTIME_ERROR = re.compile(r"^([^:\n]+):(\d+):\d+: runtime error: (.*)$", re.MULTILINE)
+_ADDRESS_ERROR = re.compile(r"ERROR: AddressSanitizer: (\S+)(?: on (?:unknown )?address (0x[0-9a-f]+))?")
+_ACCESS = re.compile(r"^(READ|WRITE) of size|caused by a (READ|WRITE) memory access", re.MULTILINE)
+_FRAME = re.compile(r"#\d+ 0x[0-9a-f]+ in \S+ (?!\.\./)(?:/box/)?([^:\n]+):(\d+)")
+_PLACE = re.compile(r"^(\d{1,6}) ([0-9a-f]{1,16}) ([0-9a-f]{1,16})$", re.MULTILINE | re.ASCII)
+_REASON_CHARACTERS = 300
+
+
+def compile_rejection(messages: str, top: str) -> str | None:
+    """Why gcc refused the program, or None when the fault is not the program's."""
+    error = _COMPILE_ERROR.search(messages)
+    if error:
+        return f"C must compile with gcc -std=c11, got {_cut(error[3])} ({_place(error[1], error[2])})"
+    error = _LINK_ERROR.search(messages)
+    if error and error[2] == TOP_SYMBOL:
+        return f"C does not define the top function {top} (kernel.c)"
+    if error:
+        return f"C must be complete in one file, got {error[1]} {error[2]} (kernel.c)"
+    return None
+
+
+def undefined_behaviour(messages: str, places: str, interface: Interface) -> str | None:
+    """What a sanitizer found, with its line; None when it found nothing.
+
+    Args:
+        messages: standard error of the checked program.
+        places: content of arrays.txt: where each array and its guards lie.
+        interface: names the arrays.
+    """
+    error = _RUNTIME_ERROR.search(messages)
+    if error:
+        return f"{_cut(error[3])} ({_place(error[1], error[2])})"
+    error = _ADDRESS_ERROR.search(messages)
+    if not error:
+        return None
+    frame = _FRAME.search(messages)
+    if not frame or frame[1] in _OUTSIDE:
+        return None  # not in the program: a fault of the harness or of the sanitizer itself
+    address = int(error[2], 16) if error[2] else None
+    array = _array_at(address, places, interface)
+    return f"{_address_fault(error[1], array, messages)} ({_place(frame[1], frame[2])})"
+
+
+def _place(file: str, line: str) -> str:
+    """Where a program is at fault; no line of it when another text shows it: the call, or assembly."""
+    return "kernel.c" if file in _OUTSIDE or file.endswith(".s") else f"{file}:{line}"
+
+
+def _cut(message: str) -> str:
+    """A message of a tool, which may quote a program at any length."""
+    return message.strip()[:_REASON_CHARACTERS]
+
+
+def _address_fault(fault: str, array: str | None, messages: str) -> str:
+    if fault == "stack-overflow":
+        return "local arrays that do not fit the stack"
+    access_line = _ACCESS.search(messages)
+    access = {"READ": "reading", "WRITE": "writing"}.get(
+        (access_line[1] or access_line[2]) if access_line else ""
+    )
+    verb = access or "accessing"
+    return f"index out of bounds {verb} {array}" if array else f"{fault} {verb} memory"
+
+
+def _array_at(address: int | None, places: str, interface: Interface) -> str | None:
+    """The array around an address; the program may have written other places, which name none."""
+    if address is None:
+        return None
+    for index, first, last in _PLACE.findall(places):
+        if int(first, 16) <= address <= int(last, 16) and int(index) < len(interface.arguments):
+            return interface.arguments[int(index)].name
+    return None
+
 
 COMPILE_TIMEOUT_S = 60.0
 COMPILE_LIMITS = Limits(
@@ -136,7 +213,7 @@ def run_native(
     except SandboxError as error:
         return NativeRun(status=TOOL_ERROR, reason=str(error), wall_s=session.wall_s, tool_version=version)
     except OSError as error:
-        reason = f"{folder} must be writable and gcc executable, got {error}"
+        reason = f"cannot run gcc in {folder}: {error}"
         return NativeRun(status=TOOL_ERROR, reason=reason, wall_s=session.wall_s, tool_version=version)
     return NativeRun(
         status=OK,
@@ -220,14 +297,14 @@ class _Session:
         argv = (_gcc(), *_COMMON, *arguments)
         run = self._confined(argv, self._build(name), readable=readable, files=files, limits=COMPILE_LIMITS)
         if run.timed_out:
-            raise _Ended(TIMEOUT, f"gcc must end within {COMPILE_TIMEOUT_S:g} s, got no end")
+            raise _Ended(TIMEOUT, f"gcc ran past its limit of {COMPILE_TIMEOUT_S:g} s")
         if run.stopped_by is not None:
-            raise _Ended(REJECTED, f"C must compile within the limits of gcc, got too much {run.stopped_by}")
+            raise _Ended(REJECTED, f"compilation exceeds the limits of gcc: too much {run.stopped_by}")
         if run.returncode != 0:
             rejection = compile_rejection(run.stderr, self.interface.top)
             if rejection and name != "harness":
                 raise _Ended(REJECTED, rejection)
-            raise _Ended(TOOL_ERROR, f"gcc must succeed, got {run.last_words()}")
+            raise _Ended(TOOL_ERROR, f"gcc failed: {run.last_words()}")
 
     def _run(self, name: str, inputs: bytes, *, address_bytes: int | None) -> ConfinedRun:
         file_bytes = max(len(inputs), output_bytes(self.interface)) + _FILE_SLACK_BYTES
@@ -248,11 +325,11 @@ class _Session:
             limits=limits,
         )
         if run.timed_out:
-            raise _Ended(TIMEOUT, f"native C must end within {self.timeout_s:g} s, got no end")
+            raise _Ended(TIMEOUT, f"native C ran past its limit of {self.timeout_s:g} s")
         if run.stopped_by == MEMORY:
-            raise _Ended(REJECTED, f"native C must use at most {MEMORY_BYTES >> 30} GiB of memory, got more")
+            raise _Ended(REJECTED, f"native C uses more than {MEMORY_BYTES >> 30} GiB of memory")
         if run.stopped_by is not None:
-            raise _Ended(REJECTED, f"native C must only compute, got too much {run.stopped_by} (kernel.c)")
+            raise _Ended(REJECTED, f"native C exceeds its limits: too much {run.stopped_by} (kernel.c)")
         return run
 
     def _run_checked(self, inputs: bytes) -> None:
@@ -262,7 +339,7 @@ class _Session:
         reason = undefined_behaviour(run.stderr, self._places(), self.interface)
         if reason:
             raise _Ended(REJECTED, f"C must have defined behaviour, got {reason}")
-        raise _Ended(TOOL_ERROR, f"the checked program must succeed, got {_ending(run)}")
+        raise _Ended(TOOL_ERROR, f"the checked program failed: {_ending(run)}")
 
     def _places(self) -> str:
         """Where the arrays lie; empty when the program left nothing of the kind."""
@@ -278,16 +355,16 @@ class _Session:
             reason = f"got {_signal_name(run.returncode)} when they start as zero (kernel.c)"
             raise _Ended(REJECTED, f"result must not depend on uninitialised variables, {reason}")
         if run.returncode != 0:
-            raise _Ended(TOOL_ERROR, f"the plain program must succeed, got {_ending(run)}")
+            raise _Ended(TOOL_ERROR, f"the plain program failed: {_ending(run)}")
 
     def _outputs(self, name: str) -> bytes:
-        wanted = output_bytes(self.interface)
+        size = output_bytes(self.interface)
         try:
-            content = read_output(self._run_folder(name) / "outputs.bin", most_bytes=wanted)
+            content = read_output(self._run_folder(name) / "outputs.bin", most_bytes=size)
         except SandboxError as error:
             raise _Ended(REJECTED, f"C must return from its top function, {error}") from error
-        if len(content) != wanted:
-            raise _Ended(TOOL_ERROR, f"outputs must be {wanted} bytes, got {len(content)}")
+        if len(content) != size:
+            raise _Ended(TOOL_ERROR, f"outputs must be {size} bytes, got {len(content)}")
         return content
 
     def _require_agreement(self, checked: bytes, plain: bytes) -> None:

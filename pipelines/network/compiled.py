@@ -1,4 +1,4 @@
-"""Compiling numeric functions, seen by the type checker as what they were; many flows in several threads."""
+"""Numeric functions compiled to machine code, and work on many flows in several threads."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 Result = TypeVar("Result")
 
 PART = 1 << 18
-"""Flows of one part. Parts do not depend on the machine, so that sums over them do not either."""
+"""Flows per part. It is a constant, so that sums over parts are equal on all machines."""
 
 
 def compiled(function: Function) -> Function:
     """The function as machine code, compiled at its first call and kept on disk for later processes.
 
-    It runs beside other threads of the process.
+    It releases the interpreter lock while it runs.
     """
     compiler: Any = numba.njit(cache=True, nogil=True)  # pyright: ignore[reportUnknownMemberType]
     return cast("Function", compiler(function))
 
 
 def in_parts(count: int, work: Callable[[slice], Result]) -> list[Result]:
-    """Work on parts of so many flows, as many at a time as there are processors.
+    """Run a function on parts of the flows, one thread per processor.
 
     Args:    work: a compiled function on the flows of a slice.
     Returns: results in the order of the parts; one part for no flows.

@@ -8,9 +8,16 @@ Outside this package only the names below are used.
 
 from pipelines.power.encoding import EncodedNetlist, encode_netlist
 from pipelines.power.energy import PowerParts, power_parts
-from pipelines.power.engine import ENGINE, build_engine, engine_version, run_engine
-from pipelines.power.errors import PowerError
-from pipelines.power.estimate import PowerResult, estimate_power, tool_version
+from pipelines.power.estimate import (
+    ENGINE,
+    PowerResult,
+    build_engine,
+    engine_version,
+    estimate_power,
+    run_engine,
+    tool_version,
+)
+from pipelines.power.functions import PowerError
 from pipelines.power.opensta import (
     OPENSTA,
     OpenStaComparison,

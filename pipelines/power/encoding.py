@@ -1,7 +1,7 @@
-"""A mapped netlist as the simulator reads it: truth tables, levels, flip-flops and delays.
+"""Input of the simulator: truth tables, levels, flip-flops and delays of a mapped netlist.
 
-Nets keep their numbers; virtual nets behind them carry what is inside a cell, such as the state of a
-flip-flop of which only the inverted output is connected, or the inverse of a reset pin.
+Nets keep their numbers; additional virtual nets are inside cells, such as the state of a flip-flop of which
+only the inverted output is connected, or the inverse of a reset pin.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.power.errors import PowerError
-from pipelines.power.functions import MAX_VARIABLES, Expression, parse_function, truth_table
+from pipelines.power.functions import MAX_VARIABLES, Expression, PowerError, parse_function, truth_table
 from pipelines.synthesis import (
     FALL,
     RISE,
@@ -44,7 +43,7 @@ class EncodedNetlist:
     """A netlist for the simulator.
 
     Attributes:
-        netlist: what was encoded.
+        netlist: the encoded netlist.
         net_count: nets, virtual ones included.
         clock: the net that clocks all flip-flops; None without flip-flops.
         gate_count, flip_flop_count: simulated elements; a cell with two outputs is two gates.
@@ -87,7 +86,7 @@ class _Gates:
 
 @dataclass(slots=True)
 class _Builder:
-    """Collects the gates and flip-flops of a netlist, a cell type at a time."""
+    """Collects the gates and flip-flops of a netlist, one cell type at a time."""
 
     netlist: Netlist
     timing: Timing | None
@@ -103,10 +102,10 @@ class _Builder:
         return np.arange(first, first + count, dtype=np.int32)
 
     def delays(self, arcs: Sequence[TimingArc], sources: Numbers, targets: Numbers) -> Numbers:
-        """Ticks of arcs from pin to pin, rising and falling, (cells, 2); of several arcs the mean."""
-        found = np.zeros((targets.size, 2), np.float64)
+        """Ticks of arcs from pin to pin, rising and falling, (cells, 2); the mean of several arcs."""
+        delays_ns = np.zeros((targets.size, 2), np.float64)
         if self.timing is None or not arcs:
-            return _ticks(found)
+            return _ticks(delays_ns)
         real = targets < self.netlist.net_count  # a virtual net has neither load nor transition
         known = np.where(real, targets, 0)
         for direction in (RISE, FALL):
@@ -116,8 +115,8 @@ class _Builder:
                 if (arc.delay_rise if direction == RISE else arc.delay_fall) is not None
             ]
             if values:
-                found[:, direction] = np.where(real, np.mean(values, axis=0), 0.0)
-        return _ticks(found)
+                delays_ns[:, direction] = np.where(real, np.mean(values, axis=0), 0.0)
+        return _ticks(delays_ns)
 
     def add_gates(self, pin: Pin | None, expression: Expression, nets: Mapping[str, Numbers]) -> Numbers:
         """Gates that compute an expression of pins; their delays are those of the pin's arcs.
@@ -196,14 +195,14 @@ class _Builder:
         for pin in cell.pins.values():
             if pin.direction == "output" and pin.name in nets:
                 if pin.function is None:
-                    raise PowerError(f"an output must have a function, got none at {cell.name}.{pin.name}")
+                    raise PowerError(f"output without a function: {cell.name}.{pin.name}")
                 self.add_gates(pin, _parsed(pin.function), nets)
 
 
 def _arc_delay(
     timing: Timing, arc: TimingArc, sources: Numbers, targets: Numbers, direction: int
 ) -> NDArray[np.float64]:
-    """Delay of one arc to a direction of its output, (cells,); of both input directions the mean."""
+    """Delay of one arc to a direction of its output, (cells,); the mean of both input directions."""
     table = arc.delay_rise if direction == RISE else arc.delay_fall
     if table is None:
         return np.zeros(targets.size)
@@ -256,9 +255,7 @@ def _levels(output: Numbers, inputs: Numbers, net_count: int) -> Numbers:
         waiting[reached] -= times
         frontier, depth = reached[waiting[reached] == 0], depth + 1
     if done < output.size:
-        raise PowerError(
-            f"a netlist must have no combinational loop, got one before {output.size - done} gates"
-        )
+        raise PowerError(f"netlist has a combinational loop before {output.size - done} gates")
     return level
 
 
@@ -281,7 +278,7 @@ def _check_drivers(netlist: Netlist, outputs: Numbers) -> None:
     inputs = [np.asarray(n, np.int32) for n in netlist.inputs.values()]
     drivers = np.concatenate([outputs, *inputs]) if inputs else outputs
     if np.unique(drivers).size != drivers.size or (outputs < _CONSTANT_NETS).any():
-        raise PowerError("a net must have one driver, got one with several")
+        raise PowerError("a net has several drivers")
 
 
 def encode_netlist(netlist: Netlist, liberty: Liberty, timing: Timing | None = None) -> EncodedNetlist:
@@ -294,7 +291,7 @@ def encode_netlist(netlist: Netlist, liberty: Liberty, timing: Timing | None = N
     """
     alien = [t for t in netlist.groups if t not in liberty.cells]
     if alien:
-        raise PowerError(f"every cell must be in library {liberty.name}, got {', '.join(alien)}")
+        raise PowerError(f"cells not in library {liberty.name}: {', '.join(alien)}")
     builder = _Builder(netlist=netlist, timing=timing, net_count=netlist.net_count)
     for type_name, group in netlist.groups.items():
         builder.add_type(liberty.cells[type_name], group)

@@ -1,4 +1,4 @@
-"""Power of a netlist from its activity: what liberty's tables and capacitances say each transition costs.
+"""Power of a netlist from its activity and the energies of transitions in liberty's tables.
 
 Switching: a transition of a net costs half of C V^2, C being the mean of its rising and falling load.
 Internal: `rise_power` of a pin is the energy of one rising transition of it, `fall_power` that of one falling
@@ -20,8 +20,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.power.errors import PowerError
 from pipelines.power.functions import (
+    PowerError,
     parse_function,
     sensitivity_table,
     table_probability,
@@ -55,9 +55,9 @@ class PowerParts:
     Attributes:
         internal_mw: inside cells, at transitions of their pins; None when a cell has no tables of it.
         switching_mw: charging the nets that cells drive.
-        leakage_mw: of all cells; None when the library does not say it of a cell.
-        input_net_mw: charging the nets that input ports drive, the clock's above all. What drives them lies
-            outside the design, so it belongs to no part and not to the sum.
+        leakage_mw: of all cells; None when the library lacks it for a cell.
+        input_net_mw: charging the nets that input ports drive, mainly the clock. Their drivers are outside
+            the design, so it belongs to no part and not to the sum.
     """
 
     internal_mw: float | None
@@ -88,7 +88,7 @@ def _table_of(text: str) -> tuple[int, tuple[str, ...]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CellActivity:
-    """One type's cells and what their pins do.
+    """Cells of one type and the activity of their pins.
 
     Attributes:
         toggles: changes of each net in the time counted, (nets,).
@@ -103,9 +103,9 @@ class CellActivity:
 
     def nets(self, pin: str) -> Indices:
         """Net of the pin of each cell, (cells,); net 0, which never changes, where it is not connected."""
-        found = self.group.pins.get(pin)
+        connected = self.group.pins.get(pin)
         count = len(self.group.names)
-        return np.zeros(count, np.intp) if found is None else np.where(found < 0, 0, found)
+        return np.zeros(count, np.intp) if connected is None else np.where(connected < 0, 0, connected)
 
     def changes(self, pin: str) -> Floats:
         """Changes of a pin, (cells,)."""
@@ -169,14 +169,14 @@ def _related_slew(cells: CellActivity, related: str, pin: Pin) -> Floats:
 
 
 def _state_shares(cells: CellActivity, conditions: Sequence[str | None]) -> list[Floats]:
-    """Share of each condition; what has none gets the time that the conditions leave."""
+    """Share of each condition; entries without a condition get the remaining time."""
     shares = [cells.probability(c) for c in conditions]
     if all(c is None for c in conditions):
         return shares
-    given = np.zeros(len(cells.group.names))
+    covered = np.zeros(len(cells.group.names))
     for c, share in zip(conditions, shares, strict=True):
-        given = given + share * (c is not None)
-    rest = np.clip(1.0 - given, 0.0, 1.0)
+        covered = covered + share * (c is not None)
+    rest = np.clip(1.0 - covered, 0.0, 1.0)
     return [rest if c is None else s for c, s in zip(conditions, shares, strict=True)]
 
 
@@ -221,21 +221,21 @@ def _leakage_mw(cells: CellActivity) -> float:
 
 
 def missing_power_data(netlist: Netlist, liberty: Liberty) -> str | None:
-    """What a library does not say of the cells of a netlist, None when power can be had in full."""
+    """Data of the cells of a netlist that a library lacks, None when power is complete."""
     used = [liberty.cells[name] for name in sorted(netlist.groups)]
     if liberty.nominal_voltage_v <= 0:
-        return f"library {liberty.name} must have nom_voltage above 0, got {liberty.nominal_voltage_v:g}"
+        return f"nom_voltage of library {liberty.name} is {liberty.nominal_voltage_v:g}; accepted: above 0"
     for what, lacking in (
         ("internal_power", [c.name for c in used if _lacks_internal_power(c)]),
         ("cell_leakage_power or leakage_power", [c.name for c in used if c.leakage_mw is None]),
     ):
         if lacking:
-            return f"library {liberty.name} must have {what} of every cell, got none of {', '.join(lacking)}"
+            return f"library {liberty.name} has no {what} for cells {', '.join(lacking)}"
     return None
 
 
 def _lacks_internal_power(cell: Cell) -> bool:
-    """Whether a cell that something can change in has no energy of it."""
+    """Whether a cell with transitions has no energy for them."""
     has_inputs = any(p.direction == "input" for p in cell.pins.values())
     return has_inputs and not any(p.internal_power for p in cell.pins.values())
 
@@ -265,7 +265,7 @@ def driven_nets(netlist: Netlist, liberty: Liberty) -> NDArray[np.bool_]:
     return driven
 
 
-@np.errstate(over="ignore", invalid="ignore")  # what overflows is refused in `PowerParts`
+@np.errstate(over="ignore", invalid="ignore")  # overflows are refused in `PowerParts`
 def power_parts(
     netlist: Netlist,
     liberty: Liberty,
@@ -277,8 +277,8 @@ def power_parts(
     """Mean power of a netlist over the cycles of an activity.
 
     Args:    timing: of this netlist, for loads and transitions.
-    Returns: mW; see the module for what each transition costs.
-    Raises:  PowerError: it is beyond what a double holds.
+    Returns: mW; see the module for the energy of each transition.
+    Raises:  PowerError: it exceeds the range of a double.
     """
     time_ns = activity.cycles * clock_period_ns  # pJ / ns = mW
     net_pj = 0.5 * timing.load_pf.mean(axis=1) * liberty.nominal_voltage_v**2 * activity.toggles

@@ -1,8 +1,12 @@
-"""From a mapped netlist and a data set to power and energy."""
+"""From a mapped netlist and a data set to power and energy, by a simulator that is built once."""
 
 from __future__ import annotations
 
+import hashlib
+import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -10,19 +14,116 @@ from numpy.typing import NDArray
 
 from pipelines.identity import content_hash
 from pipelines.interface import DataSet
-from pipelines.power.encoding import encode_netlist
+from pipelines.power.encoding import EncodedNetlist, encode_netlist
 from pipelines.power.energy import PowerParts, missing_power_data, power_parts
-from pipelines.power.engine import ENGINE, engine_version, run_engine
-from pipelines.power.errors import PowerError
+from pipelines.power.functions import PowerError
 from pipelines.power.stimulus import Activity, DesignRun, DesignStimulus
+from pipelines.sealing import build_once
 from pipelines.synthesis import Liberty, Netlist, analyse_timing
-from pipelines.tools import stopwatch
+from pipelines.tools import ToolRun, find_tool, run_tool, stopwatch
+
+ENGINE = "netlist-simulator"
+_VERSION = "3ef02e9b7812"
+"""Raise it when the simulator gives other outputs, cycles or toggles for the same netlist and data."""
+_SOURCE = Path(__file__).with_name("simulator.c")
+_HEADER = Path(__file__).with_name("simulation.h")
+_FLAGS = ("-std=c11", "-O2", "-fno-strict-aliasing")
+_NETLIST, _STIMULUS, _RESULT = "netlist.bin", "stimulus.bin", "activity.bin"
+_CYCLE_LIMIT = 4
+
+
+def engine_version() -> str:
+    """Version of the simulator, a part of every result's key."""
+    return _VERSION
+
+
+@cache
+def _build_id() -> str:
+    """Hash of what the program is compiled from."""
+    content = _SOURCE.read_bytes() + _HEADER.read_bytes() + " ".join(_FLAGS).encode()
+    return hashlib.sha256(content).hexdigest()[:12]
+
+
+def build_engine(engine_folder: Path) -> Path:
+    """The simulator's program, compiled with gcc when it is not in the folder yet.
+
+    Args:   engine_folder: folder of compiled programs, one per version.
+    Raises: ToolMissing: gcc is not installed. PowerError: it does not compile the program.
+    """
+    return build_once(engine_folder.absolute(), f"{ENGINE}-{_build_id()}", _build)
+
+
+def _build(folder: Path) -> Path:
+    argv = [find_tool("gcc", "gcc"), *_FLAGS, str(_SOURCE), "-o", "program"]
+    run = run_tool(argv, folder=folder, timeout_s=120)
+    if run.returncode != 0:
+        raise PowerError(f"gcc failed to compile the netlist simulator: {run.last_words()}")
+    return folder / "program"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineRun:
+    """One run of the simulator.
+
+    Attributes:
+        status: ok, timeout (cycle or time limit) or tool_error.
+        reason: why the status is not ok.
+        content: bytes of the result file; empty unless ok.
+        is_endless: whether the cycle limit ended it.
+        wall_s: time of the program.
+    """
+
+    status: str
+    reason: str | None
+    content: bytes
+    wall_s: float
+    is_endless: bool = False
+
+
+def run_engine(
+    encoded: EncodedNetlist,
+    stimulus: Callable[[], bytes],
+    *,
+    folder: Path,
+    engine_folder: Path,
+    timeout_s: float,
+) -> EngineRun:
+    """Simulate a netlist.
+
+    Args:    stimulus: gives the bytes of the stimulus file; folder: for this run alone, made if absent;
+             engine_folder: see `build_engine`.
+    Raises:  ToolMissing, PowerError: the simulator cannot be built, or the stimulus does not fit.
+    """
+    program = build_engine(engine_folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / _NETLIST).write_bytes(encoded.content)
+    (folder / _STIMULUS).write_bytes(stimulus())
+    argv = [os.fspath(program), _NETLIST, _STIMULUS, _RESULT]
+    run = run_tool(argv, folder=folder, timeout_s=timeout_s, of_processor=True)
+    content = (folder / _RESULT).read_bytes() if run.returncode == 0 else b""
+    for name in (_NETLIST, _STIMULUS, _RESULT):
+        (folder / name).unlink(missing_ok=True)
+    if run.returncode == 0:
+        return EngineRun(status="ok", reason=None, content=content, wall_s=run.wall_s)
+    return _failed(run)
+
+
+def _failed(run: ToolRun) -> EngineRun:
+    if run.machine_fault is None and (run.timed_out or run.returncode == _CYCLE_LIMIT):
+        limit = "time" if run.timed_out else "cycle"
+        reason = f"the netlist simulation ran past its {limit} limit"
+        return EngineRun(
+            status="timeout", reason=reason, content=b"", wall_s=run.wall_s, is_endless=not run.timed_out
+        )
+    reason = " ".join(f"the netlist simulation: {run.last_words()}".split())
+    return EngineRun(status="tool_error", reason=reason, content=b"", wall_s=run.wall_s)
+
 
 POWER_MODEL = "nldm-1"  # raise when a module of this package gives other numbers for the same run
 
 
 def tool_version() -> str:
-    """Version of the simulator and of the power model: a change of either changes every result's key."""
+    """Version of the simulator and of the power model: raising either changes every result's key."""
     return content_hash(engine_version(), POWER_MODEL)[:12]
 
 
@@ -33,7 +134,7 @@ class PowerResult:
     Attributes:
         status: ok, timeout (cycle or time limit), tool_error, or infeasible: the netlist ran, but the library
             lacks a part of the power. Then power_mw and energy_nj are None, and so is that part.
-        reason: why it is not ok.
+        reason: why the status is not ok.
         power_mw: internal, switching and leakage power, mean over the run.
         energy_nj: power times cycles times period.
         parts: the parts of the power.
@@ -42,7 +143,7 @@ class PowerResult:
         toggles: changes of all nets in the run; activity: of each net; clock: net that clocks all flip-flops.
         is_endless: whether the cycle limit ended the run.
         tool, tool_version: the simulator, and the hash of it and of the power model.
-        wall_s: time of everything; simulate_wall_s: of the simulator.
+        wall_s: total time; simulate_wall_s: time of the simulator.
     """
 
     status: str
@@ -76,7 +177,7 @@ def estimate_power(
     glitches: bool = True,
     timeout_s: float = 120.0,
 ) -> PowerResult:
-    """Simulate a netlist on a data set and find its mean power and its energy.
+    """Simulate a netlist on a data set and estimate its mean power and its energy.
 
     Args:
         netlist: of one design, as `parse_netlist` reads it; every cell in the library.
@@ -85,8 +186,8 @@ def estimate_power(
         run: the data, and the memories' delays and banks.
         folder: of the simulator's files, for this call alone; made if absent.
         engine_folder: where the simulator's program is kept between calls.
-        glitches: whether gates have delays, so that glitches count; else each net changes at most once a
-            clock edge.
+        glitches: whether gates have delays, so that glitches count; else each net changes at most once
+            per clock edge.
         timeout_s: limit of the simulation in seconds of processor time.
     Returns: power over the cycles from start to done, and what the netlist computed; or the status and reason
              for which there is none.
@@ -119,24 +220,24 @@ def estimate_power(
             wall_s=stopwatch() - start,
             simulate_wall_s=simulation.wall_s,
         )
-    found = stimulus.result(simulation.content)
-    parts = power_parts(netlist, liberty, timing, found.activity, clock_period_ns=clock_period_ns)
+    observed = stimulus.result(simulation.content)
+    parts = power_parts(netlist, liberty, timing, observed.activity, clock_period_ns=clock_period_ns)
     lacking = missing_power_data(netlist, liberty)
     power_mw = None if lacking is not None else parts.total_mw
-    time_us = found.latency_cycles * clock_period_ns * 1e-3
+    time_us = observed.latency_cycles * clock_period_ns * 1e-3
     return PowerResult(
         status="ok" if lacking is None else "infeasible",
         reason=lacking,
         power_mw=power_mw,
         energy_nj=None if power_mw is None else power_mw * time_us,
         parts=parts if liberty.nominal_voltage_v > 0 else None,
-        latency_cycles=found.latency_cycles,
-        returned=found.returned,
-        outputs=found.outputs,
-        loads=found.loads,
-        stores=found.stores,
-        toggles=int(found.activity.toggles.sum()),
-        activity=found.activity,
+        latency_cycles=observed.latency_cycles,
+        returned=observed.returned,
+        outputs=observed.outputs,
+        loads=observed.loads,
+        stores=observed.stores,
+        toggles=int(observed.activity.toggles.sum()),
+        activity=observed.activity,
         clock=encoded.clock,
         wall_s=stopwatch() - start,
         simulate_wall_s=simulation.wall_s,

@@ -12,7 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.power.errors import PowerError
+
+class PowerError(RuntimeError):
+    """Misuse of the engine, or a netlist that it cannot simulate; the message has the rule and the value."""
+
 
 MAX_VARIABLES = 6  # a truth table fits in 64 bits
 
@@ -50,10 +53,10 @@ class _Parser:
         self.place = 0
 
     def fail(self) -> PowerError:
-        return PowerError(f"a liberty function must be a Boolean expression of pins, got {self.text!r}")
+        return PowerError(f"not a Boolean expression of pins in a liberty function: {self.text!r}")
 
     def _tokens(self) -> list[tuple[str, str]]:
-        found: list[tuple[str, str]] = []
+        tokens: list[tuple[str, str]] = []
         place, text = 0, self.text.rstrip()
         while place < len(text):
             match = _TOKEN.match(text, place)
@@ -61,9 +64,9 @@ class _Parser:
                 raise self.fail()
             name, constant, symbol = match.groups()
             kind = "name" if name else "constant" if constant else symbol
-            found.append((kind, name or constant or symbol))
+            tokens.append((kind, name or constant or symbol))
             place = match.end()
-        return [*found, ("end", "")]
+        return [*tokens, ("end", "")]
 
     def next_kind(self) -> str:
         return self.tokens[self.place][0]
@@ -96,25 +99,25 @@ class _Parser:
     def operand(self) -> Expression:
         kind, text = self.take()
         if kind == "!":
-            found = Expression(operator="not", operands=(self.operand(),))
+            expression = Expression(operator="not", operands=(self.operand(),))
         elif kind == "(":
-            found = self.disjunction()
+            expression = self.disjunction()
             if self.take()[0] != ")":
                 raise self.fail()
         elif kind in ("name", "constant"):
-            found = Expression(operator="pin" if kind == "name" else "constant", name=text)
+            expression = Expression(operator="pin" if kind == "name" else "constant", name=text)
         else:
             raise self.fail()
         while self.next_kind() == "'":
             self.take()
-            found = Expression(operator="not", operands=(found,))
-        return found
+            expression = Expression(operator="not", operands=(expression,))
+        return expression
 
     def whole(self) -> Expression:
-        found = self.disjunction()
+        expression = self.disjunction()
         if self.next_kind() != "end":
             raise self.fail()
-        return found
+        return expression
 
 
 def parse_function(text: str) -> Expression:
@@ -151,7 +154,7 @@ def truth_table(expression: Expression, variables: Sequence[str]) -> int:
         )
     alien = [p for p in expression.pins if p not in variables]
     if alien:
-        raise PowerError(f"a function must be of the pins {', '.join(variables)}, got {', '.join(alien)}")
+        raise PowerError(f"unknown pins in a function: {', '.join(alien)}; accepted: {', '.join(variables)}")
     table = 0
     for row in range(1 << len(variables)):
         values = {name: bool(row >> k & 1) for k, name in enumerate(variables)}
@@ -161,10 +164,10 @@ def truth_table(expression: Expression, variables: Sequence[str]) -> int:
 
 def sensitivity_table(table: int, variable: int, count: int) -> int:
     """Where a function of `count` variables changes with one of them: its Boolean difference."""
-    found = 0
+    sensitive = 0
     for row in range(1 << count):
-        found |= ((table >> row ^ table >> (row ^ 1 << variable)) & 1) << row
-    return found
+        sensitive |= ((table >> row ^ table >> (row ^ 1 << variable)) & 1) << row
+    return sensitive
 
 
 def table_probability(table: int, ones: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:

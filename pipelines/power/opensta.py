@@ -1,12 +1,12 @@
 """OpenSTA as a second opinion: the same netlist, the same activity of every pin, its delay and power.
 
-Two habits of that build decide how it can be compared. Both are in its `search/Power.cc`.
+Two properties of that build determine the comparison. Both are in its `search/Power.cc`.
 
 * It spreads activity from input ports through combinational cells and overwrites what was set for their pins;
   it does not go through flip-flops. So the power is compared on a netlist whose inputs come from flip-flops
-  (`registered_inputs`): there every pin keeps the activity it is given.
+  (`registered_inputs`): there every pin keeps its activity.
 * Internal power: energies of both directions are added where one transition has one of them, and tables of
-  several related inputs are weighted in a way of its own (`tool_internal_mw`). Later versions take the mean
+  several related inputs are weighted differently (`tool_internal_mw`). Later versions take the mean
   of the two directions and shares that add up to 1, as `energy.py` does.
 """
 
@@ -28,8 +28,7 @@ from pipelines.power.energy import (
     energy_entries,
     power_parts,
 )
-from pipelines.power.errors import PowerError
-from pipelines.power.functions import Expression, parse_function, table_probability, truth_table
+from pipelines.power.functions import Expression, PowerError, parse_function, table_probability, truth_table
 from pipelines.power.stimulus import Activity
 from pipelines.synthesis import (
     FALL,
@@ -69,7 +68,7 @@ def opensta_version() -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolPower:
-    """What the tool says of a netlist's power, in mW."""
+    """The tool's power of a netlist, in mW."""
 
     internal_mw: float
     switching_mw: float
@@ -83,7 +82,7 @@ class OpenStaComparison:
     Attributes:
         delay_ns, tool_delay_ns: longest path.
         parts: our power, of the netlist with registered inputs.
-        tool: what the tool says of the same.
+        tool: the tool's power of the same netlist.
         expected_internal_mw: our tables under the tool's rule for internal power.
     """
 
@@ -94,7 +93,7 @@ class OpenStaComparison:
     expected_internal_mw: float
 
 
-# ---- the netlist it reads ----
+# ---- netlist ----
 
 
 def _plain_flip_flop(liberty: Liberty) -> tuple[Cell, str, str, str]:
@@ -107,7 +106,7 @@ def _plain_flip_flop(liberty: Liberty) -> tuple[Cell, str, str, str]:
         outputs = [p.name for p in cell.pins.values() if p.function == ff.state]
         if outputs and ff.clocked_on in cell.pins and ff.next_state in cell.pins:
             return cell, ff.clocked_on, ff.next_state, outputs[0]
-    raise PowerError("the library must have a flip-flop without set and clear, got none")
+    raise PowerError("the library has no flip-flop without set and clear")
 
 
 def registered_inputs(
@@ -157,7 +156,7 @@ def verilog_of(netlist: Netlist) -> str:
     return "\n".join([*lines, "endmodule", ""])
 
 
-# ---- what it is told ----
+# ---- activity and reports ----
 
 
 def _read_commands(clock: int | None, period_ns: float) -> list[str]:
@@ -174,7 +173,7 @@ def _read_commands(clock: int | None, period_ns: float) -> list[str]:
 
 
 def _activity_commands(netlist: Netlist, activity: Activity, clock: int | None) -> list[str]:
-    """Activity (changes a cycle) and share of time at 1 of every pin but those of the clock."""
+    """Activity (changes per cycle) and share of time at 1 of every pin but those of the clock."""
     lines: list[str] = []
     density, ones = activity.toggles / activity.cycles, activity.ones / activity.cycles
     for type_name, group in netlist.groups.items():
@@ -199,14 +198,14 @@ def _run(commands: list[str], verilog: str, liberty: Path, folder: Path, timeout
     errors = [line.strip() for line in text.splitlines() if "rror" in line]
     if run.returncode != 0 or errors:
         named = errors[0] if errors and run.limit is None else run.last_words()
-        raise PowerError(f"sta must end without errors, got: {named}")
+        raise PowerError(f"sta ended with errors: {named}")
     return text
 
 
 def _finite(text: str) -> float:
     """A number of a report.
 
-    Raises: PowerError: it is none, or NaN or infinite.
+    Raises: PowerError: not a number, NaN or infinite.
     """
     try:
         number = float(text)
@@ -231,11 +230,11 @@ def _delay_ns(text: str) -> float:
     return longest
 
 
-# ---- what it makes of liberty's energies ----
+# ---- internal power by its rule ----
 
 
 def _inferred_condition(function: Expression, pin: str) -> Expression | None:
-    """When the tool takes an output to follow an input: the other operand of the operator that has the input.
+    """Condition under which the tool lets an output follow an input: the operator's other operand.
 
     Only an operator directly below (negations of) the output counts; of an `or` and an `xor` the operand is
     negated.
@@ -254,7 +253,7 @@ def _inferred_condition(function: Expression, pin: str) -> Expression | None:
 
 
 def _tool_weight(cells: CellActivity, pin: Pin, entry: InternalPower) -> Floats:
-    """What the tool multiplies the energies of both directions with: changes times its `duty`, (cells,)."""
+    """The tool's factor of the energies of both directions: changes times its `duty`, (cells,)."""
     changes = cells.changes(pin.name)
     related = entry.related_pin
     if related is not None and entry.when is None and pin.function:
@@ -294,7 +293,7 @@ def tool_internal_mw(
     return total / (activity.cycles * clock_period_ns)
 
 
-# ---- the comparison ----
+# ---- comparison ----
 
 
 def tool_power(
@@ -310,7 +309,7 @@ def tool_power(
     """Power of a netlist by OpenSTA after every pin of its cells was given its activity.
 
     Args:    as of `compare_with_opensta`.
-    Returns: its figures; cells behind input ports do not keep what they were given, see the module.
+    Returns: its figures; cells behind input ports do not keep their activity, see the module.
     Raises:  ToolMissing, PowerError: as of `compare_with_opensta`.
     """
     commands = [
@@ -319,10 +318,10 @@ def tool_power(
         "report_power -digits 9",
     ]
     text = _run(commands, verilog_of(netlist), liberty_path, folder, timeout_s)
-    found = _TOTAL.search(text)
-    if found is None:
-        raise PowerError(f"sta must report power, got: {text.strip()[-300:]}")
-    internal, switching, leakage = (_finite(found.group(i)) * 1e3 for i in (1, 2, 3))
+    total = _TOTAL.search(text)
+    if total is None:
+        raise PowerError(f"sta reported no power: {text.strip()[-300:]}")
+    internal, switching, leakage = (_finite(total.group(i)) * 1e3 for i in (1, 2, 3))
     return ToolPower(internal_mw=internal, switching_mw=switching, leakage_mw=leakage)
 
 
@@ -337,7 +336,7 @@ def compare_with_opensta(
     folder: Path,
     timeout_s: float = 300.0,
 ) -> OpenStaComparison:
-    """Delay and power of a netlist by us and by OpenSTA, every pin with the same activity.
+    """Delay and power of a netlist by this project and by OpenSTA, every pin with the same activity.
 
     Args:    activity: of the netlist's nets; clock: net of the clock, None without one;
              liberty, liberty_path: the library, read and as a file; folder: of the tool's files.

@@ -1,7 +1,7 @@
-"""What the simulator is driven with: a trace of port values, or a design's memories and arguments.
+"""Stimuli of the simulator: a trace of port values, or a design's memories and arguments.
 
-A design is driven as by the test bench of `pipelines.rtlsim` (`harness.py` says when data stands and when a
-write is seen), so the netlist meets the port trace of the cycle-exact run, and computes the outputs as well.
+A design is driven as by the test bench of `pipelines.rtlsim` (`harness.py` defines when data is valid and a
+write visible), so the netlist sees the port trace of the cycle-exact run, and computes the outputs.
 Between reads the data ports keep the last word, as memories do; `noise` puts the test bench's garbage there.
 """
 
@@ -17,11 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.interface import Argument, Bank, DataSet, Interface, ScalarType
+from pipelines.interface import Argument, Bank, DataSet, Interface, ScalarType, canonical_values
 from pipelines.power.encoding import EncodedNetlist
-from pipelines.power.errors import PowerError
+from pipelines.power.functions import PowerError
 from pipelines.rtlsim import MemoryTiming, banks_of, value_of_bits
-from pipelines.values import canonical_values
 
 _TRACE, _DESIGN = 0, 1
 _CONTROL_PORTS = ("clk", "rst", "start", "done")
@@ -36,7 +35,7 @@ class DesignRun:
         data: a value for every argument.
         timing: delays of the external memories.
         banks: of the partitioned array arguments; the others have one bank each.
-        cycle_limit: the run ends there as a time-out.
+        cycle_limit: cycles after which the run ends as a time-out.
         noise: whether data ports carry garbage between reads, as in RTL simulation, or the last word.
     """
 
@@ -50,7 +49,7 @@ class DesignRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Activity:
-    """What the nets of a netlist did.
+    """Activity of the nets of a netlist.
 
     Attributes:
         cycles: clock cycles counted.
@@ -88,8 +87,8 @@ def _numbers(values: Sequence[int] | NDArray[Any]) -> bytes:
 
 
 def _bus(nets: NDArray[np.intp] | None) -> bytes:
-    found: NDArray[np.intp] = np.zeros(0, np.intp) if nets is None else nets
-    return _numbers([found.size]) + _numbers(found)
+    bits: NDArray[np.intp] = np.zeros(0, np.intp) if nets is None else nets
+    return _numbers([bits.size]) + _numbers(bits)
 
 
 def _bits(value: NDArray[Any], kind: ScalarType) -> NDArray[np.uint64]:
@@ -117,7 +116,7 @@ def _places(bank: Bank) -> NDArray[np.int32]:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class DesignStimulus:
-    """The stimulus file of a run, and what its result means."""
+    """The stimulus file of a run, and decoding of its result."""
 
     encoded: EncodedNetlist
     run: DesignRun
@@ -130,14 +129,12 @@ class DesignStimulus:
     def content(self, *, delays: bool) -> bytes:
         """Bytes of the stimulus file.
 
-        Raises: PowerError: the netlist has not the ports of a design.
+        Raises: PowerError: the netlist lacks ports of a design.
         """
         netlist, run = self.encoded.netlist, self.run
         missing = [p for p in _CONTROL_PORTS if p not in (netlist.inputs.keys() | netlist.outputs.keys())]
         if missing:
-            raise PowerError(
-                f"a design must have the ports {', '.join(_CONTROL_PORTS)}, got none of {', '.join(missing)}"
-            )
+            raise PowerError(f"design lacks ports {', '.join(missing)}; needed: {', '.join(_CONTROL_PORTS)}")
         head = (_DESIGN, int(delays), run.cycle_limit)
         times = (run.timing.read_delay_cycles, run.timing.write_delay_cycles, int(run.noise))
         ports = (netlist.inputs["rst"], netlist.inputs["start"], netlist.outputs["done"])
@@ -179,7 +176,7 @@ class DesignStimulus:
         return b"".join(parts)
 
     def result(self, content: bytes) -> DesignActivity:
-        """What the result file says."""
+        """Contents of the result file."""
         interface, banks = self.run.interface, self.banks
         cycles, returned = struct.unpack_from("<qQ", content)
         counts = struct.unpack_from(f"<{2 * len(banks)}q", content, 16)
@@ -247,16 +244,16 @@ class TraceStimulus:
         Raises: PowerError: a port is missing or unknown, or there are fewer than two cycles.
         """
         inputs = self.encoded.netlist.inputs
-        wanted = [n for n, bits in inputs.items() if self.encoded.clock not in bits]
-        if sorted(wanted) != sorted(self.ports) or self.cycles < 2:
+        ports = [n for n, bits in inputs.items() if self.encoded.clock not in bits]
+        if sorted(ports) != sorted(self.ports) or self.cycles < 2:
             raise PowerError(
-                f"a trace must have at least 2 cycles of the ports {', '.join(wanted)}, "
+                f"a trace must have at least 2 cycles of the ports {', '.join(ports)}, "
                 f"got {self.cycles} of {', '.join(self.ports)}"
             )
-        nets = [inputs[n] for n in wanted]
+        nets = [inputs[n] for n in ports]
         bits = [
             (self.ports[n][: self.cycles, None] >> np.arange(b.size, dtype=np.uint64) & np.uint64(1))
-            for n, b in zip(wanted, nets, strict=True)
+            for n, b in zip(ports, nets, strict=True)
         ]
         watched = [self.encoded.netlist.outputs[n] for n in self.watched]
         net_count, watch_count = sum(n.size for n in nets), sum(n.size for n in watched)
@@ -271,10 +268,10 @@ class TraceStimulus:
         watched = [self.encoded.netlist.outputs[n] for n in self.watched]
         width = sum(n.size for n in watched)
         bits = np.frombuffer(content, np.uint8, self.cycles * width).reshape(self.cycles, width)
-        found: dict[str, NDArray[np.uint64]] = {}
+        outputs: dict[str, NDArray[np.uint64]] = {}
         first = 0
         for name, nets in zip(self.watched, watched, strict=True):
             words = bits[:, first : first + nets.size].astype(np.uint64)
-            found[name] = (words << np.arange(nets.size, dtype=np.uint64)).sum(axis=1, dtype=np.uint64)
+            outputs[name] = (words << np.arange(nets.size, dtype=np.uint64)).sum(axis=1, dtype=np.uint64)
             first += nets.size
-        return _activity(self.encoded, content, bits.size, self.cycles - 1), found
+        return _activity(self.encoded, content, bits.size, self.cycles - 1), outputs

@@ -5,11 +5,15 @@ Source: NLP-DSE section 4.1 (property vectors) and equations 1 to 4.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
+
+from pipelines.identity import canonical_json
 
 OFF, COARSE, FINE = "off", "coarse", "fine"
-"""A loop's pipeline: none asked for; Merlin's `ACCEL pipeline`, whose stages are what the body holds; and
+"""A loop's pipeline: none requested; Merlin's `ACCEL pipeline`, whose stages are the parts of the body; and
 `ACCEL pipeline flatten` or `HLS pipeline`, under which all loops are unrolled."""
 
 
@@ -32,7 +36,7 @@ class LoopChoice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Configuration:
-    """Choices of all loops; a loop that is not named has none.
+    """Choices of all loops; other loops have none.
 
     Attributes:
         caches: (loop, array): the array is brought on chip in each iteration of that loop, above what is
@@ -45,3 +49,28 @@ class Configuration:
     def of(self, loop: str) -> LoopChoice:
         """A loop's choice."""
         return self.loops.get(loop, LoopChoice())
+
+
+def configuration_key(configuration: Configuration) -> str:
+    """Canonical JSON of a configuration: equal ones have equal texts; loops without a choice are left out.
+
+    Returns: `{"caches": null or [[loop, array], ...], "loops": {name: [pipeline, interval, unroll, tile]}}`
+    """
+    loops = {
+        name: [choice.pipeline, choice.interval, choice.unroll, choice.tile]
+        for name, choice in configuration.loops.items()
+        if choice != LoopChoice()
+    }
+    caches = None if configuration.caches is None else sorted(map(list, configuration.caches))
+    return canonical_json({"loops": loops, "caches": caches})
+
+
+def configuration_of_key(text: str) -> Configuration:
+    """The configuration of a canonical text that `configuration_key` wrote."""
+    read: dict[str, Any] = json.loads(text)
+    loops = {
+        name: LoopChoice(pipeline=pipeline, interval=interval, unroll=unroll, tile=tile)
+        for name, (pipeline, interval, unroll, tile) in read["loops"].items()
+    }
+    caches = None if read["caches"] is None else tuple((loop, array) for loop, array in read["caches"])
+    return Configuration(loops=loops, caches=caches)

@@ -1,4 +1,4 @@
-"""What analysis knows of a program, and all that a bound may ask: loops, statements, dependences, arrays.
+"""The summary of a program for bounds and searches: loops, statements, dependences, arrays.
 
 Source: Pouget, Pouchet and Cong 2025, "Automatic Hardware Pragma Insertion in High-Level Synthesis: A
 Non-Linear Programming Approach" (NLP-DSE), section 4.1 (summary AST) and Table 5 (sets and constants).
@@ -14,10 +14,10 @@ READ, WRITE = "read", "write"
 RAW, WAR, WAW = "raw", "war", "waw"
 
 GROUPED = (2, 4, 8, 16)
-"""Factors for which whole groups of iterations are counted in loops of no constant trip count."""
+"""Factors for which whole groups of iterations are counted in loops without a constant trip count."""
 
 ROOT = ""
-"""The place outside of all loops, where a loop's name is asked for."""
+"""The place outside all loops, in place of a loop's name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +31,7 @@ class Affine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
-    """A statement's access to an array element, one subscript a dimension (none for a scalar)."""
+    """A statement's access to an array element, one subscript per dimension (none for a scalar)."""
 
     array: str
     kind: str
@@ -85,14 +85,14 @@ class Loop:
     """A counted loop.
 
     Attributes:
-        name: as directives call it (`L0`, ... in source order, or its C label); iterator: C variable.
+        name: its name in directives (`L0`, ... in source order, or its C label); iterator: C variable.
         children: loops and statements of its body in source order (`Loop.name` or `Statement.index`).
         trip_count_min, trip_count_max: over all its executions; trip_count_average: iterations in all
             executions over executions, exact.
         executions: how often it is entered in one call of the program.
         parallel: it carries no dependence but those of privatisable scalars and local arrays.
-        reduction: it carries dependences of reductions alone, and no other statement uses what they
-            accumulate while it runs.
+        reduction: it carries dependences of reductions alone, and no other statement uses their values while
+            it runs.
         distance: fewest iterations after which a value comes back to the statement it came from, other than
             in a reduction; None when none does. A loop that is neither parallel nor a reduction and has None
             carries dependences that order its iterations but form no cycle (WAR and WAW among them).
@@ -168,7 +168,7 @@ class ArrayFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """A program as bounds see it.
+    """A program for bounds and searches.
 
     Attributes:
         top: function; source_lines: of the text, for messages.
@@ -176,7 +176,7 @@ class Summary:
         body: loops and statements outside of all loops.
         footprints: elements of an array touched in one iteration of a loop (`ROOT`: in the program), the
             most over iterations.
-        relaxed: facts outside of the affine class were replaced by the most optimistic ones.
+        relaxed: facts outside the affine class were replaced by the most optimistic ones.
     """
 
     top: str
@@ -192,14 +192,18 @@ class Summary:
         """Loops and statements of a loop's body, or of the program for `ROOT`."""
         return self.loops[place].children if place else self.body
 
+    def child_loops(self, place: str) -> tuple[str, ...]:
+        """Loops directly in a loop's body, or in the program for `ROOT`."""
+        return tuple(child for child in self.children(place) if isinstance(child, str))
+
     def loops_around(self, name: str) -> tuple[str, ...]:
         """Loops around a loop, outermost first, itself not included."""
-        found: list[str] = []
+        around: list[str] = []
         parent = self.loops[name].parent
         while parent is not None:
-            found.append(parent)
+            around.append(parent)
             parent = self.loops[parent].parent
-        return tuple(reversed(found))
+        return tuple(reversed(around))
 
     def loops_inside(self, name: str) -> tuple[str, ...]:
         """All loops of a loop's body, outer before inner."""

@@ -19,7 +19,6 @@ from pipelines.programs.polybench_catalogue import (
     polybench_program,
     polybench_programs,
 )
-from pipelines.programs.remembered import code_version, remembered_hash, remembered_programs
 from pipelines.programs.rows import kernel_programs, program_from_file
 from pipelines.programs.statistics import stage_reports
 from pipelines.programs.suites import (
@@ -30,6 +29,9 @@ from pipelines.programs.suites import (
     LLM,
     Generation,
     SuiteOptions,
+    cached_ast_hash,
+    cached_programs,
+    code_version,
     suite_programs,
 )
 
@@ -50,6 +52,8 @@ __all__ = [
     "ProgramError",
     "SuiteOptions",
     "ast_hash_or_none",
+    "cached_ast_hash",
+    "cached_programs",
     "code_version",
     "data_id",
     "draw_data",
@@ -61,8 +65,6 @@ __all__ = [
     "polybench_programs",
     "program_facts",
     "program_from_file",
-    "remembered_hash",
-    "remembered_programs",
     "stage_reports",
     "suite_programs",
     "swept_inputs",

@@ -11,16 +11,38 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pipelines.files import read_bounded
 from pipelines.identity import content_hash
 from pipelines.interface import Argument, DataSet, Interface
 from pipelines.programs.errors import ProgramError
-from pipelines.programs.files import read_text
-from pipelines.programs.specification import (
-    default_kind,
-    read_json_object,
-    read_specification,
-    values_of,
-)
+from pipelines.programs.specification import default_kind, read_json_object, read_specification, values_of
+
+
+def read_text(path: Path, *, what: str, limit_bytes: int) -> str:
+    """Text of a regular file in UTF-8, not empty and not larger than a limit.
+
+    Args:    what: what the file is, for messages.
+    Raises:  ProgramError: the file is missing, unreadable, empty, too large, or not text.
+    """
+    content = read_bounded(path, what=what, most_bytes=limit_bytes, error=ProgramError)
+    if not content.strip():
+        raise ProgramError(f"empty {what}: {path}")
+    return _decode(content, path, what)
+
+
+def _decode(content: bytes, path: Path, what: str) -> str:
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ProgramError(
+            f"{what} is not UTF-8: byte 0x{content[error.start]:02x} ({path}:{line})"
+        ) from error
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise ProgramError(f"{what} is not text: zero byte ({path}:{line})")
+    return text
+
 
 DATA_LIMIT_BYTES = 48 << 20
 LIST_LIMIT = 1 << 22
@@ -105,9 +127,7 @@ def _value_of(argument: Argument, values: dict[str, object]) -> NDArray[Any]:
         return values_of(argument, values[argument.name])
     if argument.is_array and not argument.read:
         return np.zeros(argument.shape, dtype=argument.type.dtype)
-    raise ProgramError(
-        f"data must have a value for every argument that is read, got none for {argument.name}"
-    )
+    raise ProgramError(f"data has no value for argument {argument.name}, which is read")
 
 
 def _require_known(interface: Interface, names: Iterable[str]) -> None:
@@ -115,6 +135,6 @@ def _require_known(interface: Interface, names: Iterable[str]) -> None:
     for name in names:
         if name not in known:
             raise ProgramError(
-                f"data must be for an argument of {interface.top}, got {name}; "
-                f"valid: {', '.join(known) or 'none, it has no arguments'}"
+                f"unknown argument of {interface.top}: {name}; accepted: "
+                f"{', '.join(known) or 'none, it has no arguments'}"
             )

@@ -90,19 +90,19 @@ def _kinds(statement: ir.Statement) -> Iterator[str]:
 
 def _scalars(program: ProgramRow) -> dict[str, float]:
     """Values of the scalar arguments, in the middle of what they are drawn from."""
-    found: dict[str, float] = {}
+    values: dict[str, float] = {}
     inputs: dict[str, dict[str, Any]] = json.loads(program.inputs)
     for name, drawn in inputs.items():
         match drawn:
             case {"kind": "constant", "value": int() | float() as value}:
-                found[name] = value
+                values[name] = value
             case {"kind": "values", "values": int() | float() as value}:
-                found[name] = value
+                values[name] = value
             case {"kind": "uniform", "low": int() | float() as low, "high": int() | float() as high}:
-                found[name] = (low + high) / 2
+                values[name] = (low + high) / 2
             case _:
                 pass
-    return found
+    return values
 
 
 def _executed(

@@ -52,10 +52,7 @@ def machsuite_programs(*, sizes: Sequence[str]) -> list[ProgramRow]:
     """
     for size in sizes:
         if size not in MACHSUITE_SIZES:
-            raise ProgramError(
-                f"a size must be one of the MachSuite programs, got {size}; "
-                f"valid: {', '.join(MACHSUITE_SIZES)}"
-            )
+            raise ProgramError(f"unknown size: {size}; accepted: {', '.join(MACHSUITE_SIZES)}")
     return [_row(kernel, size) for kernel in MACHSUITE_KERNELS for size in sizes]
 
 

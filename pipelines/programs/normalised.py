@@ -295,8 +295,8 @@ class _Writer:
         self._scopes.pop()
 
 
-def _nodes(given: list[c_ast.Node] | None) -> list[c_ast.Node]:
-    return given or []
+def _nodes(nodes: list[c_ast.Node] | None) -> list[c_ast.Node]:
+    return nodes or []
 
 
 def _roles(children: Sequence[tuple[str, c_ast.Node]]) -> str:
@@ -314,9 +314,9 @@ def _constant(node: c_ast.Constant) -> str:
         except OverflowError:  # of hexadecimal text; decimal text is infinite then
             value = math.inf
         return f"{node.type} {value.hex()}"
-    found = _INTEGER.fullmatch(text)
-    if found is None:
+    integer = _INTEGER.fullmatch(text)
+    if integer is None:
         return f"{node.type} {text}"
-    suffix = "".join(sorted(found[2].lower()))
-    octal = len(found[1]) > 1 and found[1].isdigit() and found[1].startswith("0")
-    return f"integer {int(found[1], 8 if octal else 0)}{suffix}"
+    suffix = "".join(sorted(integer[2].lower()))
+    octal = len(integer[1]) > 1 and integer[1].isdigit() and integer[1].startswith("0")
+    return f"integer {int(integer[1], 8 if octal else 0)}{suffix}"

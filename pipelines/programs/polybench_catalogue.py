@@ -110,14 +110,12 @@ def _source(name: str, *, size: str, data_type: str) -> str:
 @cache
 def _inlined(file: str) -> str:
     text = (_FOLDER / file).read_text(encoding="utf-8")
-    return _LOCAL_INCLUDE.sub(lambda found: _inlined(found[1]), text)
+    return _LOCAL_INCLUDE.sub(lambda include: _inlined(include[1]), text)
 
 
 def _require_known(what: str, value: str, known: tuple[str, ...]) -> None:
     if value not in known:
-        raise ProgramError(
-            f"a {what} must be one of the PolyBench programs, got {value}; valid: {', '.join(known)}"
-        )
+        raise ProgramError(f"unknown {what}: {value}; accepted: {', '.join(known)}")
 
 
 # ---- input data ------------------------------------------------------------------------------------

@@ -10,8 +10,8 @@ from typing import Any
 
 from pipelines.identity import canonical_json, content_hash
 from pipelines.programs.catalogue import KERNELS, SIZES, SUITES, Kernel
+from pipelines.programs.data import read_text
 from pipelines.programs.errors import ProgramError
-from pipelines.programs.files import read_text
 from pipelines.programs.normalised import ast_hash_or_none
 from pipelines.programs.specification import read_json_object, read_specification
 from pipelines.schemas import OK, ProgramRow
@@ -59,7 +59,7 @@ def program_from_file(
     Raises: ProgramError: the file, the name or the specification is not acceptable.
     """
     if not _C_NAME.fullmatch(top):
-        raise ProgramError(f"a top function must be a C name, got {top!r}")
+        raise ProgramError(f"top function is not a C name: {top!r}")
     text = read_text(path, what="C source", limit_bytes=SOURCE_LIMIT_BYTES) if source is None else source
     specification = "{}" if inputs is None else inputs
     read_specification(specification)
@@ -160,6 +160,4 @@ def _kernel_text(name: str) -> str:
 def _require_known(what: str, names: Sequence[str], known: Sequence[str]) -> None:
     for name in names:
         if name not in known:
-            raise ProgramError(
-                f"a {what} must be one of the catalogue, got {name}; valid: {', '.join(known)}"
-            )
+            raise ProgramError(f"unknown {what}: {name}; accepted: {', '.join(known)}")

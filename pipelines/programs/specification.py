@@ -223,8 +223,7 @@ def read_specification(inputs: str) -> dict[str, ArgumentKind]:
         return _SPECIFICATION.validate_python(read_json_object(inputs))
     except ValidationError as error:
         raise ProgramError(
-            f"an input specification must give each argument an accepted kind, "
-            f"got {_first_problem(error)}; accepted: {ACCEPTED}"
+            f"invalid input specification: {_first_problem(error)}; accepted: {ACCEPTED}"
         ) from error
 
 
@@ -236,9 +235,9 @@ def read_json_object(text: str) -> dict[str, Any]:
     try:
         value = json.loads(text, object_pairs_hook=_distinct, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
-        raise ProgramError(f"input data must be a JSON object, got {error}") from error
+        raise ProgramError(f"input data is not JSON: {error}") from error
     if not isinstance(value, dict):
-        raise ProgramError(f"input data must be a JSON object, got {_short(value)}")
+        raise ProgramError(f"input data is not a JSON object: {_short(value)}")
     return value  # pyright: ignore[reportUnknownVariableType]
 
 
@@ -352,8 +351,8 @@ def _order(argument: Argument, kind: str) -> int:
 # ---- messages --------------------------------------------------------------------------------------
 
 
-def _wrong_shape(argument: Argument, kind: str, wanted: str) -> ProgramError:
-    return ProgramError(f"{kind} needs {wanted}, got {argument.name} of shape {_shape_text(argument)}")
+def _wrong_shape(argument: Argument, kind: str, accepted: str) -> ProgramError:
+    return ProgramError(f"{kind} needs {accepted}, got {argument.name} of shape {_shape_text(argument)}")
 
 
 def _shape_text(argument: Argument) -> str:

@@ -1,19 +1,34 @@
-"""Every suite of programs by its name: those of the catalogue, and those that are generated."""
+"""Every suite of programs by its name: those of the catalogue, and those that are generated.
+
+Programs come from the cache when the same code wrote them from the same options before: a program takes 50 ms
+to write and to hash its syntax tree, and a run needs all of them.
+"""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
+from functools import cache as once
 
+import numpy as np
+
+from pipelines.cache import ContentCache
+from pipelines.hls import tool_version
+from pipelines.identity import content_hash
 from pipelines.programs.ast import AstOptions, ast_programs
 from pipelines.programs.catalogue import SUITES
 from pipelines.programs.dataflow import DataflowOptions, dataflow_programs
 from pipelines.programs.errors import ProgramError
-from pipelines.programs.evaluation import EVALUATION_SUITES, evaluation_programs, refuse_twins
+from pipelines.programs.evaluation import EVALUATION_SUITES, evaluation_programs, reject_duplicates
+from pipelines.programs.normalised import ast_hash_or_none
 from pipelines.programs.rows import kernel_programs
-from pipelines.schemas import ProgramRow
+from pipelines.schemas import ProgramRow, table_spec
 
 AST, DATAFLOW, LLM = "ast", "dataflow", "llm"
 GENERATED_SUITES = (AST, DATAFLOW, LLM)
+KIND = "programs"
+_VERSION = "c79dd65f5f10e8a9845857c6d3b084dd71d0735c6f3e086f82505ce4e637a1ae"
+"""Raise it when a suite gives other programs, or a program another hash of its syntax tree."""
+
 ALL_SUITES = (*SUITES, *GENERATED_SUITES, *EVALUATION_SUITES)
 
 
@@ -59,14 +74,40 @@ def suite_programs(suite: str, options: SuiteOptions) -> list[ProgramRow]:
     """
     if suite == AST:
         rows = ast_programs(**asdict(options.ast), options=options.ast_options)
-        return refuse_twins(rows)
+        return reject_duplicates(rows)
     if suite == DATAFLOW:
         rows = dataflow_programs(**asdict(options.dataflow), options=options.dataflow_options)
-        return refuse_twins(rows)
+        return reject_duplicates(rows)
     if suite == LLM:
         raise ProgramError("programs of suite llm need a language model, got options without one")
     if suite in EVALUATION_SUITES:
         return evaluation_programs(suite, sizes=options.polybench_sizes, data_types=options.polybench_types)
     if suite not in SUITES:
-        raise ProgramError(f"a suite must be one of {', '.join(ALL_SUITES)}, got {suite}")
+        raise ProgramError(f"unknown suite: {suite}; accepted: {', '.join(ALL_SUITES)}")
     return kernel_programs(suites=(suite,), sizes=options.sizes)
+
+
+def cached_programs(suite: str, options: SuiteOptions, cache: ContentCache) -> list[ProgramRow]:
+    """The programs of a suite, as `suite_programs` gives them, in order of their id.
+
+    Raises: ProgramError: there is no such suite, or no such size. OSError: the disk is full.
+    """
+    spec = table_spec("programs")
+    key = content_hash(suite, asdict(options), code_version())
+    rows = cache.cached_table(KIND, key, spec.schema(), lambda: spec.to_arrow(suite_programs(suite, options)))
+    return spec.from_arrow(rows)
+
+
+def cached_ast_hash(program: ProgramRow, cache: ContentCache) -> str | None:
+    """The hash of the syntax tree of a program's source, which takes 15 ms; None when it is no program."""
+    key = content_hash(program.source, program.top, code_version())
+    entry: dict[str, str | None] = cache.cached(
+        "ast_hash", key, lambda: {"ast_hash": ast_hash_or_none(program.source, program.top)}, dict
+    )
+    return entry["ast_hash"]
+
+
+@once
+def code_version() -> str:
+    """Version of this package, of the engine that reads programs, and of the generator of random numbers."""
+    return content_hash(_VERSION, tool_version(), np.__version__)

@@ -4,21 +4,28 @@ Belongs here: the layout of prompts and completions (LLMulator section 6.2), and
 and back. Does not: labels, splits, tokenisers, or models. Outside this package only the names below are used.
 """
 
-from pipelines.records.errors import RecordError
-from pipelines.records.files import read_records, require_suffix, write_records
 from pipelines.records.layout import (
+    QUANTITIES,
     Completion,
     OperatorText,
     Prompt,
+    Quantity,
+    RecordError,
     read_completion,
     read_prompt,
     write_completion,
     write_prompt,
 )
-from pipelines.records.making import EVALUATION, LabelledRows, make_records
-from pipelines.records.numbers import QUANTITIES, Quantity
-from pipelines.records.remembered import remembered_records
-from pipelines.records.runtime import runtime_data
+from pipelines.records.prompts import runtime_data
+from pipelines.records.records import (
+    EVALUATION,
+    LabelledRows,
+    cached_records,
+    make_records,
+    read_records,
+    require_suffix,
+    write_records,
+)
 
 __all__ = [
     "EVALUATION",
@@ -29,11 +36,11 @@ __all__ = [
     "Prompt",
     "Quantity",
     "RecordError",
+    "cached_records",
     "make_records",
     "read_completion",
     "read_prompt",
     "read_records",
-    "remembered_records",
     "require_suffix",
     "runtime_data",
     "write_completion",

@@ -15,18 +15,92 @@ A prompt is the quadruple {G, Op, Params, data} (LLMulator sections 3 and 6.2):
     n=12
     </Data>
 
-A completion has one label a line, `<Area unit="um2">00012345.6</Area>`; that of a reasoning record begins
-with `<think>`, the features of the RTL in words (Figure 8), one a line, and `</think>`.
+A completion has one label per line, `<Area unit="um2">00012345.6</Area>`; that of a reasoning record begins
+with `<think>`, the features of the RTL in words (Figure 8), one per line, and `</think>`.
+
+A label is written in decimal, in fixed form: leading zeros, a fixed number of digits before and after the
+point; no sign, no exponent, no separators. The digit at one place then always means the same power of ten,
+which a model needs that predicts digits from the highest to the lowest (LLMulator section 4.2). Section 4.1,
+how digits become tokens, is left to the tokeniser. Numbers of the reasoning fragment are plain decimals.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_HALF_EVEN, Decimal
 
-from pipelines.records.errors import RecordError
-from pipelines.records.numbers import QUANTITIES, plain_number
+
+class RecordError(ValueError):
+    """A text is no record, a number does not fit its format, or tables do not belong together."""
+
+
+# ---- numbers ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quantity:
+    """A label.
+
+    Attributes:
+        tag: around its value.
+        column: where it stands, in `labels` or `runs`.
+        unit: of the value; empty for counts.
+        digits, decimals: before and after the point.
+        dynamic: it depends on the input data (LLMulator section 5.2).
+    """
+
+    tag: str
+    column: str
+    unit: str
+    digits: int
+    decimals: int
+    dynamic: bool
+
+    def text(self, value: float) -> str:
+        """A value as text, rounded half to even.
+
+        Raises: RecordError: negative, not finite, or too large for the digits.
+        """
+        if math.isfinite(value) and value >= 0:
+            step = Decimal(1).scaleb(-self.decimals)
+            rounded = Decimal(repr(value)).quantize(step, rounding=ROUND_HALF_EVEN)
+            if rounded < Decimal(10) ** self.digits:
+                return f"{rounded:0{self.digits + self.decimals + bool(self.decimals)}f}"
+        raise RecordError(f"{self.column} must be 0 to below 1e{self.digits}, got {value}")
+
+    def value(self, text: str) -> float:
+        """The value of a text.
+
+        Raises: RecordError: another form.
+        """
+        form = rf"\d{{{self.digits}}}" + (rf"\.\d{{{self.decimals}}}" if self.decimals else "")
+        if re.fullmatch(form, text) is None:
+            raise RecordError(f"{self.tag} must have {self.digits}.{self.decimals} digits, got {text!r}")
+        return float(text)
+
+
+QUANTITIES = (
+    Quantity(tag="Power", column="power_mw", unit="mW", digits=5, decimals=4, dynamic=True),
+    Quantity(tag="Area", column="area_um2", unit="um2", digits=8, decimals=1, dynamic=False),
+    Quantity(tag="FlipFlops", column="flip_flop_count", unit="", digits=7, decimals=0, dynamic=False),
+    Quantity(tag="Delay", column="delay_ns", unit="ns", digits=4, decimals=3, dynamic=False),
+    Quantity(tag="Cycles", column="latency_cycles", unit="cycles", digits=9, decimals=0, dynamic=True),
+    Quantity(tag="Energy", column="energy_nj", unit="nJ", digits=8, decimals=3, dynamic=True),
+)
+"""What a completion says, in its order; LLMulator predicts power, area, flip-flops and cycles."""
+
+
+def plain_number(value: float) -> str:
+    """A number of the reasoning fragment: decimal, without exponent or needless zeros."""
+    text = f"{Decimal(repr(value)):f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+# ---- layout ----------------------------------------------------------------------------------------
+
 
 FEATURES = (
     ("Number of modules instantiated", "module_count", ""),
@@ -137,21 +211,21 @@ def read_prompt(text: str) -> Prompt:
 
 def _blocks(text: str) -> list[tuple[str, list[str]]]:
     """Opening tags and the lines of their blocks."""
-    found: list[tuple[str, list[str]]] = []
+    blocks: list[tuple[str, list[str]]] = []
     closing = ""
     for line in text.split("\n"):
         if closing and line == closing:
             closing = ""
         elif closing:
-            found[-1][1].append(line)
+            blocks[-1][1].append(line)
         elif _TAG_LINE.fullmatch(line) and not line.startswith("</"):
-            found.append((line, []))
+            blocks.append((line, []))
             closing = f"</{re.split('[ >]', line[1:])[0]}>"
         else:
             raise RecordError(f"a prompt must be a sequence of tagged blocks, got {line[:60]!r} between them")
     if closing:
         raise RecordError(f"a prompt's block must end with {closing}, got the end of the text")
-    return found
+    return blocks
 
 
 def _pair(line: str) -> tuple[str, str]:
@@ -200,11 +274,11 @@ def read_completion(text: str) -> Completion:
 
 
 def _label(line: str) -> tuple[str, float]:
-    found = _LABEL.fullmatch(line)
-    quantity = None if found is None else next((q for q in QUANTITIES if q.tag == found[1]), None)
-    if found is None or quantity is None or (found[2] or "") != quantity.unit or found[4] != quantity.tag:
+    match = _LABEL.fullmatch(line)
+    quantity = None if match is None else next((q for q in QUANTITIES if q.tag == match[1]), None)
+    if match is None or quantity is None or (match[2] or "") != quantity.unit or match[4] != quantity.tag:
         raise RecordError(f"a label must be a known tag with its unit around a number, got {line[:80]!r}")
-    return quantity.column, quantity.value(found[3])
+    return quantity.column, quantity.value(match[3])
 
 
 def _features(lines: Sequence[str]) -> tuple[dict[str, float], dict[str, int]]:

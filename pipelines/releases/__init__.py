@@ -6,8 +6,7 @@ this package only the names below are used.
 """
 
 from pipelines.releases.card import Reproduction
-from pipelines.releases.errors import ReleaseError
-from pipelines.releases.manifest import MANIFEST_FILE, Manifest, Toolset
+from pipelines.releases.manifest import MANIFEST_FILE, Manifest, ReleaseError, Toolset
 from pipelines.releases.reading import PARAMETERS_FILE, Release, open_release
 from pipelines.releases.writing import (
     OPTIONAL_TABLES,

@@ -1,17 +1,16 @@
-"""The card of a release: what is in it, how it was made, how to use it, what it does not say."""
+"""The card of a release: contents, use, reproduction, limits."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+import polars as pl
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from pipelines.releases.manifest import Manifest
-from pipelines.schemas import OK, table_spec
+from pipelines.schemas import OK, table_spec, to_frame
 from pipelines.schemas.documentation import markdown_table, table_section
 
 Tables = Mapping[str, pa.Table]
@@ -108,47 +107,39 @@ the SHA-256, rows and bytes of each file.
 
 
 def _counts(tables: Tables) -> str:
-    """Rows by stage of the program, suite and status, of every table that has a status."""
-    stage_of = _lookup(tables.get("programs"), "program_id", ("stage", "suite"))
-    program_of = _lookup(tables.get("designs"), "design_id", ("program_id",))
-    statuses: dict[tuple[str, str], Counter[tuple[str, str]]] = {}
-    for table, content in tables.items():
+    """Rows by stage and suite of the program, table and status, of every table of attempts at programs."""
+    programs = _scan(tables, "programs", "program_id", "stage", "suite")
+    designs = _scan(tables, "designs", "design_id", "program_id")
+    attempts: list[pl.LazyFrame] = []
+    for place, (table, content) in enumerate(tables.items()):
         if "status" not in content.column_names or table in ("cross_checks", NETWORKS):
             continue
-        for place, status in zip(
-            _places(content, stage_of, program_of), _column(content, "status"), strict=True
-        ):
-            statuses.setdefault(place, Counter())[(table, status)] += 1
-    rows = [
-        (
-            stage,
-            suite,
-            table,
-            str(sum(n for (t, _), n in counts.items() if t == table)),
-            _shares(counts, table),
-        )
-        for (stage, suite), counts in sorted(statuses.items())
-        for table in tables
-        if any(t == table for t, _ in counts)
-    ]
-    return "## Rows by stage and status\n\n" + markdown_table(
-        ("stage", "suite", "table", "rows", "status"), rows
-    )
+        key = "program_id" if "program_id" in content.column_names else "design_id"
+        rows = _scan(tables, table, key, "status")
+        rows = rows if key == "program_id" else rows.join(designs, on=key, how="left")
+        rows = rows.join(programs, on="program_id", how="left")
+        stage_and_suite = pl.col("stage", "suite").fill_null("")
+        attempts.append(rows.select(stage_and_suite, "status", table=pl.lit(table), place=pl.lit(place)))
+    statuses = _statuses(pl.concat(attempts), ("stage", "suite", "place", "table")) if attempts else ()
+    head = ("stage", "suite", "table", "rows", "status")
+    rows = [(stage, suite, *others) for stage, suite, _, *others in statuses]
+    return "## Rows by stage and status\n\n" + markdown_table(head, rows)
 
 
-def _networks(tables: Tables) -> str:
-    """Runs by group, network and status; nothing when there are none."""
-    if NETWORKS not in tables:
-        return ""
-    columns = [_column(tables[NETWORKS], name) for name in ("group", "network", "protocol", "status")]
-    statuses: dict[tuple[str, ...], Counter[tuple[str, str]]] = {}
-    for *place, status in zip(*columns, strict=True):
-        statuses.setdefault(tuple(place), Counter())[(NETWORKS, status)] += 1
-    rows = [
-        (*place, str(counts.total()), _shares(counts, NETWORKS)) for place, counts in sorted(statuses.items())
-    ]
-    head = ("group", "network", "protocol", "runs", "status")
-    return "## Simulated networks\n\n" + _NETWORKS + "\n" + markdown_table(head, rows)
+def _scan(tables: Tables, table: str, *names: str) -> pl.LazyFrame:
+    """Columns of a table; text columns without rows when it is not released."""
+    if table not in tables:
+        return pl.LazyFrame(schema=dict.fromkeys(names, pl.String))
+    return to_frame(tables[table].select(names)).lazy()
+
+
+def _statuses(rows: pl.LazyFrame, places: Sequence[str]) -> list[tuple[str, ...]]:
+    """Places in order, each with the number of its rows and with its statuses, the commonest first."""
+    counts = rows.group_by(*places, "status").agg(rows=pl.len())
+    counts = counts.sort("rows", "status", descending=[True, False])
+    shown = pl.format("{} {}", "rows", "status").str.join(", ").alias("statuses")
+    by_place = counts.group_by(places, maintain_order=True).agg(pl.col("rows").sum(), shown)
+    return [tuple(map(str, row)) for row in by_place.sort(places).collect().iter_rows()]
 
 
 NETWORKS = "network_runs"
@@ -158,68 +149,49 @@ queueing theory says of them. `configuration` of a run is all that it can be mad
 """
 
 
-def _shares(counts: Mapping[tuple[str, str], int], table: str) -> str:
-    own = {status: n for (t, status), n in counts.items() if t == table}
-    return ", ".join(f"{n} {status}" for status, n in sorted(own.items(), key=lambda s: (-s[1], s[0])))
-
-
-def _places(
-    content: pa.Table,
-    stage_of: Mapping[str, tuple[str, ...]],
-    program_of: Mapping[str, tuple[str, ...]],
-) -> Iterable[tuple[str, str]]:
-    """Stage and suite of each row's program."""
-    if "program_id" in content.column_names:
-        programs = _column(content, "program_id")
-    else:
-        programs = [program_of.get(d, ("",))[0] for d in _column(content, "design_id")]
-    return [(found[0], found[1]) for found in (stage_of.get(p, ("", "")) for p in programs)]
-
-
-def _lookup(content: pa.Table | None, key: str, values: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    if content is None:
-        return {}
-    return dict(
-        zip(_column(content, key), zip(*(_column(content, v) for v in values), strict=True), strict=True)
-    )
-
-
-def _column(content: pa.Table, name: str) -> list[Any]:
-    return content.column(name).to_pylist()
+def _networks(tables: Tables) -> str:
+    """Runs by group, network and status; nothing when there are none."""
+    if NETWORKS not in tables:
+        return ""
+    head = ("group", "network", "protocol", "runs", "status")
+    rows = _statuses(_scan(tables, NETWORKS, *head[:3], "status"), head[:3])
+    return "## Simulated networks\n\n" + _NETWORKS + "\n" + markdown_table(head, rows)
 
 
 def _distributions(tables: Tables) -> str:
     rows: list[tuple[str, ...]] = []
     for table, columns in LABELS.items():
-        content = tables.get(table)
-        for name in columns:
-            if content is None or name not in content.column_names:
-                continue
-            values = content.column(name).drop_null()
-            if len(values):
-                unit = next(c.unit for c in table_spec(table).columns if c.name == name) or ""
-                found = pc.quantile(values, q=list(QUANTILES)).to_pylist()
-                rows.append((f"{table}.{name}", unit, str(len(values)), *(f"{float(v):.4g}" for v in found)))
+        declared = tables[table].column_names if table in tables else ()
+        values = _scan(tables, table, *(name for name in columns if name in declared)).collect()
+        for column in (column for column in values if column.count()):
+            unit = next(c.unit for c in table_spec(table).columns if c.name == column.name) or ""
+            levels = [f"{column.quantile(q, 'linear'):.4g}" for q in QUANTILES]
+            rows.append((f"{table}.{column.name}", unit, str(column.count()), *levels))
     head = ("column", "unit", "values", *(f"{q:.0%}" for q in QUANTILES))
     return "## Quantiles of the labels\n\n" + markdown_table(head, rows) if rows else ""
 
 
 def _failures(tables: Tables) -> str:
-    counts: Counter[tuple[str, str, str]] = Counter()
-    for table, content in tables.items():
-        if not {"status", "reason"} <= set(content.column_names):
-            continue
-        for status, reason in zip(_column(content, "status"), _column(content, "reason"), strict=True):
-            if status != OK:
-                counts[(table, status, " ".join((reason or "no reason").split())[:REASON_LENGTH])] += 1
-    if not counts:
+    failed = [
+        _scan(tables, table, "status", "reason")
+        .filter(pl.col("status") != OK)
+        .with_columns(table=pl.lit(table))
+        for table, content in tables.items()
+        if {"status", "reason"} <= set(content.column_names)
+    ]
+    reason = pl.col("reason").fill_null("").replace("", "no reason")
+    shown = reason.str.replace_all(r"\s+", " ").str.strip_chars().str.slice(0, REASON_LENGTH)
+    key = ("table", "status", "reason")
+    rows = pl.concat(failed) if failed else pl.LazyFrame(schema=dict.fromkeys(key, pl.String))
+    counts = rows.with_columns(reason=shown).group_by(key).agg(rows=pl.len())
+    ordered = counts.sort("rows", *key, descending=[True, False, False, False]).collect()
+    if ordered.is_empty():
         return "## Failures\n\nNo row failed.\n"
-    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    rows = [(table, status, str(n), reason) for (table, status, reason), n in ordered[:REASONS_SHOWN]]
-    more = len(ordered) - len(rows)
+    columns = ordered.head(REASONS_SHOWN).select("table", "status", pl.col("rows").cast(pl.String), "reason")
+    more = ordered.height - columns.height
     hidden = f"\nand {more} more reasons, see the column `reason`.\n" if more else ""
     head = ("table", "status", "rows", "reason")
-    return "## Failures\n\nA failed attempt is a row.\n\n" + markdown_table(head, rows) + hidden
+    return "## Failures\n\nA failed attempt is a row.\n\n" + markdown_table(head, columns.rows()) + hidden
 
 
 # ---- making ----------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
-"""The manifest: what files a release has, and what made their content.
+"""The manifest: the files of a release, and the tools that their content depends on.
 
-Two manifests lie in a release. `manifest.json` has every file that follows from the inputs, so it is the same
-in two releases of the same programs, configuration and tools. `measured.json` has the wall-clock columns.
+A release has two manifests. `manifest.json` lists every file that follows from the inputs, so it is the same
+in two releases of the same programs, configuration and tools. `measured.json` lists the wall-clock columns.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pipelines.files import read_bounded
-from pipelines.releases.errors import ReleaseError
 
 FORMAT = 1
 MANIFEST_FILE = "manifest.json"
@@ -27,6 +26,10 @@ Count = Annotated[int, Field(ge=0)]
 _PLAIN = r"[A-Za-z0-9][A-Za-z0-9_.-]*"
 PlainName = Annotated[str, Field(pattern=rf"^{_PLAIN}$", max_length=100)]
 _FILE_NAME = rf"^(?:{_PLAIN}/){{0,3}}{_PLAIN}$"
+
+
+class ReleaseError(ValueError):
+    """A release cannot be written, or is not what its manifest says; the message says what and where."""
 
 
 class _Form(BaseModel):

@@ -9,24 +9,26 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from pipelines.files import open_regular
-from pipelines.releases.errors import ReleaseError
 from pipelines.releases.manifest import (
     MANIFEST_FILE,
     MEASURED_FILE,
     FileEntry,
     Manifest,
     MeasuredManifest,
+    ReleaseError,
     read_manifest,
     read_measured_manifest,
 )
-from pipelines.releases.shards import read_shards
-from pipelines.schemas import SchemaError, TableSpec, table_spec
+from pipelines.schemas import SchemaError, TableSpec, conform, read_arrow, table_spec
 
 PARAMETERS_FILE = "params.yaml"
 CARD_FILE = "README.md"
 FILE_LIMIT_BYTES = 1 << 30
+ROW_LIMIT = 1_000_000
+DECODED_LIMIT_BYTES = 1 << 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,8 +49,7 @@ class Release:
 
     def partitions(self, table: str) -> tuple[str, ...]:
         """Partitions of a table, in order of name."""
-        found = {f.partition for f in self.manifest.files if f.table == table and f.partition is not None}
-        return tuple(sorted(found))
+        return tuple(sorted({f.partition for f in self.manifest.files if f.table == table and f.partition}))
 
     def empty(self, table: str) -> pa.Table:
         """A table's columns without rows."""
@@ -138,14 +139,14 @@ def _check(folder: Path, entry: FileEntry) -> None:
         with open_regular(
             path, what="file of a release", most_bytes=FILE_LIMIT_BYTES, error=ReleaseError
         ) as stream:
-            found = hashlib.file_digest(stream, "sha256").hexdigest()
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
         raise ReleaseError(
             f"a release must have the file {entry.path}, got {error.strerror} ({path})"
         ) from error
-    if found != entry.sha256:
+    if digest != entry.sha256:
         raise ReleaseError(
-            f"a file must have SHA-256 {entry.sha256} as the manifest says, got {found} ({path})"
+            f"a file must have SHA-256 {entry.sha256} as the manifest says, got {digest} ({path})"
         )
 
 
@@ -157,3 +158,56 @@ def _joined(content: pa.Table, beside: pa.Table, spec: TableSpec) -> pa.Table:
     for name in names:
         content = content.append_column(name, beside.column(name))
     return content
+
+
+# ---- shards ----------------------------------------------------------------------------------------
+
+
+def read_shards(
+    files: Sequence[tuple[Path, int | None]], spec: TableSpec, *, measured: bool = False
+) -> pa.Table:
+    """The rows of a partition's shards, in order.
+
+    Columns of an older release come under their present names; see `schemas.conform`.
+
+    Args:   files: each shard with its number of rows in the manifest.
+    Raises: ReleaseError: a shard is damaged, or has columns that the table does not know.
+    """
+    expected = spec.schema(measured=measured)
+    pieces: list[pa.Table] = []
+    for path, rows in files:
+        _check_size(path, rows)
+        try:
+            piece = read_arrow(path)
+        except SchemaError as error:
+            raise ReleaseError(f"a shard must be a Parquet file, got a damaged one ({path})") from error
+        try:
+            pieces.append(conform(piece, expected, spec))
+        except SchemaError as error:
+            raise ReleaseError(f"{error} ({path}); import it with the version that wrote it") from error
+    table = pa.concat_tables(pieces) if pieces else expected.empty_table()
+    problems = [] if measured else spec.violations(table)
+    if problems:
+        raise ReleaseError(
+            f"table {spec.name} must fit its schema: {'; '.join(problems)} ({files[0][0].parent})"
+        )
+    return table
+
+
+def _check_size(path: Path, rows: int | None) -> None:
+    """Check the size before anything is decoded: a small file may declare terabytes."""
+    try:
+        metadata = pq.read_metadata(path)
+    except (pa.ArrowException, OSError) as error:
+        raise ReleaseError(f"a shard must be a Parquet file, got a damaged one ({path})") from error
+    if metadata.num_rows != rows:
+        raise ReleaseError(
+            f"a shard must have {rows} rows as the manifest says, got {metadata.num_rows} ({path})"
+        )
+    if metadata.num_rows > ROW_LIMIT:
+        raise ReleaseError(f"a shard must have at most {ROW_LIMIT} rows, got {metadata.num_rows} ({path})")
+    size = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
+    if size > DECODED_LIMIT_BYTES:
+        raise ReleaseError(
+            f"a shard must have at most {DECODED_LIMIT_BYTES} bytes decoded, got {size} ({path})"
+        )

@@ -1,18 +1,22 @@
-"""Writing a release from the tables of a project."""
+"""Writing a release from the tables of a project.
+
+The same rows give the same bytes. Bytes depend on the version of pyarrow, which is pinned, and on nothing
+else of the machine.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from pipelines.releases.card import Reproduction, card_text
-from pipelines.releases.errors import ReleaseError
 from pipelines.releases.manifest import (
     FORMAT,
     MANIFEST_FILE,
@@ -20,15 +24,16 @@ from pipelines.releases.manifest import (
     FileEntry,
     Manifest,
     MeasuredManifest,
+    ReleaseError,
     Toolset,
     manifest_bytes,
 )
 from pipelines.releases.reading import CARD_FILE, PARAMETERS_FILE
-from pipelines.releases.shards import shard_bytes, shards
 from pipelines.schemas import TableSpec, read_arrow, table_path, table_spec
 
 SIZE_LIMIT_BYTES = 30 << 20
 ROWS_A_SHARD = 25_000
+COMPRESSION_LEVEL = 19
 EXCLUDED_STAGES = ("models", "pragmas", "records", "vendor")
 OPTIONAL_TABLES = ("cdfg_edges", "cdfg_nodes")
 """Tables left out, in this order, when a release is too large; programs give them again in minutes."""
@@ -105,19 +110,19 @@ def write_release(data_dir: Path, releases: Path, options: ReleaseOptions) -> Wr
     measured = _measured_files(data_dir, tables, options.rows_a_shard)
     files = _table_files(tables, options.rows_a_shard)
     left_out: dict[str, str] = {}
-    made: list[_File] = []
+    written: list[_File] = []
     for table in ("", *OPTIONAL_TABLES):
         if table in tables:
             files = [f for f in files if f.entry.table != table]
             del tables[table]
             limit = options.size_limit_bytes / (1 << 20)
             left_out[table] = f"with it the release is larger than {limit:g} MiB"
-        manifest, made = _complete(tables, files, measured, left_out, options)
-        size = sum(len(f.content) for f in made)
+        manifest, written = _complete(tables, files, measured, left_out, options)
+        size = sum(len(f.content) for f in written)
         if size <= options.size_limit_bytes:
-            _replace(folder, made)
+            _replace(folder, written)
             return WrittenRelease(folder=folder, manifest=manifest, bytes=size)
-    raise ReleaseError(_too_large(made, options.size_limit_bytes))
+    raise ReleaseError(_too_large(written, options.size_limit_bytes))
 
 
 # ---- files -----------------------------------------------------------------------------------------
@@ -184,7 +189,7 @@ def _manifest(
         format=FORMAT,
         name=options.name,
         toolset=options.toolset,
-        rows={t: sum(content.num_rows for content in found.values()) for t, found in tables.items()},
+        rows={t: sum(piece.num_rows for piece in content.values()) for t, content in tables.items()},
         left_out=left_out,
         files=tuple(f.entry for f in files),
     )
@@ -199,7 +204,7 @@ def _complete(
 ) -> tuple[Manifest, list[_File]]:
     """The manifest and every file: shards, configuration, card, and the manifests, which name all others."""
     own = [*files, _text_file(PARAMETERS_FILE, options.parameters)]
-    whole = {t: pa.concat_tables(list(found.values())) for t, found in tables.items()}
+    whole = {t: pa.concat_tables(list(content.values())) for t, content in tables.items()}
     card = card_text(_manifest(tables, own, left_out, options), whole, options.reproduction)
     own.append(_text_file(CARD_FILE, card.encode()))
     manifest = _manifest(tables, own, left_out, options)
@@ -235,3 +240,29 @@ def _replace(folder: Path, files: Sequence[_File]) -> None:
         folder.rename(old)
     new.rename(folder)
     shutil.rmtree(old, ignore_errors=True)
+
+
+# ---- shards ----------------------------------------------------------------------------------------
+
+
+def shard_bytes(table: pa.Table) -> bytes:
+    """One shard: one row group, zstd, dictionaries wherever values repeat."""
+    sink = pa.BufferOutputStream()
+    pq.write_table(
+        table,
+        sink,
+        compression="zstd",
+        compression_level=COMPRESSION_LEVEL,
+        use_dictionary=True,
+        write_statistics=True,
+        row_group_size=max(1, table.num_rows),
+        data_page_size=8 << 20,
+        dictionary_pagesize_limit=16 << 20,
+    )
+    return sink.getvalue().to_pybytes()
+
+
+def shards(table: pa.Table, rows: int) -> Iterator[pa.Table]:
+    """Pieces of at most `rows` rows in order; an empty table gives one empty piece."""
+    for start in range(0, max(1, table.num_rows), rows):
+        yield table.slice(start, rows)

@@ -7,32 +7,32 @@ value counts as the median. Nothing here is random.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import polars as pl
 
-from pipelines.reports.distributions import Distribution, distribution
-from pipelines.reports.measures import Quantiles, median_of, present, quantiles_of
 from pipelines.reports.samples import (
     DESIGN_FEATURES,
     EVALUATION,
     LABELS,
     PROGRAM_FEATURES,
     Quantity,
-    Samples,
     in_stage_order,
 )
+from pipelines.reports.statistics import Distribution, Quantiles, distribution, quantiles_of
 from pipelines.reports.tables import FloatArray
 
 NEIGHBOUR_LIMIT = 2000
-"""Training programs whose own nearest neighbour is looked for: evenly spaced by id when there are more."""
+"""Training programs whose own nearest neighbour is computed: evenly spaced by id when there are more."""
 
 TRAINING = "training"
 
 BLOCK = 256
-"""Programs whose distances are held in memory at a time."""
+"""Programs whose distances are in memory at a time."""
+
+ROUNDING = 1e-12
+"""Squared distances below this share of the points' own squares are rounding, and the points the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,38 +86,33 @@ class Coverage:
     projection: Projection | None
 
 
-def measure_coverage(programs: Samples, designs: Samples, program_of: dict[str, str]) -> Coverage | None:
+def measure_coverage(programs: pl.DataFrame, designs: pl.DataFrame) -> Coverage | None:
     """Compare evaluation with training programs; None without three of the one and one of the other.
 
-    Args: program_of: program by design. Features of a program's designs are medians over them; labels over
-          those that are ok.
+    Args: programs, designs: as `sample_programs` and `sample_designs` return them. Features of a program's
+          designs are medians over them; labels over those that are ok.
     """
-    columns = _program_columns(programs, designs, program_of)
-    ok = np.array(programs.is_ok, dtype=np.bool_)
-    reserved = np.array([stage == EVALUATION for stage in programs.stages], dtype=np.bool_)
-    training, evaluation = ok & ~reserved, ok & reserved
-    if int(training.sum()) < 3 or not bool(evaluation.any()):
+    points = _program_points(programs, designs).filter("is_ok")
+    is_training = pl.col("stage") != EVALUATION
+    training, evaluation = points.filter(is_training), points.filter(~is_training)
+    if training.height < 3 or evaluation.is_empty():
         return None
-    features = [
-        found
-        for group, quantity in _quantities()
-        for found in [_feature(group, quantity, columns[quantity.column], training, evaluation)]
-        if found is not None
-    ]
-    space, names = _space(columns, training)
+    features = [_feature(group, q, training, evaluation) for group, q in _quantities() if q.is_in(points)]
+    space, names = _space(points, training)
     if not names:
         return None
-    own = _nearest(_thinned(space[training]), space[training], another=True)
-    others = _nearest(space[evaluation], space[training], another=False)
+    sides = points.select(is_training).to_series().to_numpy()
+    own = pl.Series(_nearest(_thinned(space[sides]), space[sides], another=True))
+    others = pl.Series(_nearest(space[~sides], space[sides], another=False))
     samples = {TRAINING: own, EVALUATION: others}
     return Coverage(
-        training_count=int(training.sum()),
-        evaluation_count=int(evaluation.sum()),
-        features=tuple(features),
+        training_count=training.height,
+        evaluation_count=evaluation.height,
+        features=tuple(feature for feature in features if feature is not None),
         distances=distribution(Quantity(column="distance", title="Distance to the nearest"), samples),
-        beyond=float((others > quantiles_of(own).p95).mean()),
+        beyond=float((others > quantiles_of(own).p95).sum() / others.len()),
         feature_names=tuple(names),
-        projection=_project(space, training, ok, programs.stages, names),
+        projection=project(space, points["stage"], names),
     )
 
 
@@ -128,71 +123,53 @@ def _quantities() -> list[tuple[str, Quantity]]:
     return [(group, quantity) for group, quantities in groups for quantity in quantities]
 
 
-def _program_columns(
-    programs: Samples, designs: Samples, program_of: dict[str, str]
-) -> dict[str, FloatArray]:
-    rows: dict[str, list[int]] = defaultdict(list)
-    for index, design in enumerate(designs.ids):
-        rows[program_of.get(design, "")].append(index)
-    nothing = np.full(len(programs.ids), np.nan)
-    ok = np.array(designs.is_ok, dtype=np.bool_)
-    columns: dict[str, FloatArray] = {}
-    for group, quantity in _quantities():
-        if group == "program":
-            columns[quantity.column] = programs.columns.get(quantity.column, nothing)
-            continue
-        if quantity.column not in designs.columns:
-            columns[quantity.column] = nothing
-            continue
-        values = designs.of(quantity)
-        values = np.where(ok, values, np.nan) if group == "labels" else values
-        listed = values.tolist()
-        medians = [median_of([listed[i] for i in rows.get(key, [])]) for key in programs.ids]
-        columns[quantity.column] = np.array(medians, dtype=np.float64)
-    return columns
+def _program_points(programs: pl.DataFrame, designs: pl.DataFrame) -> pl.DataFrame:
+    """Every program with the quantities of its row and the medians of those of its designs, in page units."""
+    own = [q for group, q in _quantities() if group == "program" and q.column in programs.columns]
+    medians = [
+        (q.values().filter("is_ok") if group == "labels" else q.values()).median().alias(q.column)
+        for group, q in _quantities()
+        if group != "program" and q.column in designs.columns
+    ]
+    of_designs = designs.lazy().group_by("program_id").agg(medians)
+    kept = programs.lazy().select("program_id", "stage", "is_ok", *(q.column for q in own))
+    # In order of the program, for the projection and the thinning depend on it.
+    return kept.join(of_designs, on="program_id", how="left", maintain_order="left").collect()
 
 
 def _feature(
-    group: str,
-    quantity: Quantity,
-    values: FloatArray,
-    training: np.ndarray[tuple[int], np.dtype[np.bool_]],
-    evaluation: np.ndarray[tuple[int], np.dtype[np.bool_]],
+    group: str, quantity: Quantity, training: pl.DataFrame, evaluation: pl.DataFrame
 ) -> FeatureCoverage | None:
-    of_training, of_evaluation = present(values[training]), present(values[evaluation])
-    if not of_training.size or not of_evaluation.size:
+    of_training, of_evaluation = (side[quantity.column].drop_nulls() for side in (training, evaluation))
+    if of_training.is_empty() or of_evaluation.is_empty():
         return None
-    training_quantiles = quantiles_of(of_training)
-    inside = (of_evaluation >= training_quantiles.p5) & (of_evaluation <= training_quantiles.p95)
+    at = quantiles_of(of_training)
     return FeatureCoverage(
         group=group,
         quantity=quantity,
-        inside=float(inside.mean()),
-        training=training_quantiles,
+        inside=float(of_evaluation.is_between(at.p5, at.p95).sum() / of_evaluation.len()),
+        training=at,
         evaluation=quantiles_of(of_evaluation),
     )
 
 
-def _space(
-    columns: dict[str, FloatArray], training: np.ndarray[tuple[int], np.dtype[np.bool_]]
-) -> tuple[FloatArray, list[str]]:
+def _space(points: pl.DataFrame, training: pl.DataFrame) -> tuple[FloatArray, list[str]]:
     """Coordinates of every program, shape (programs, features), by program and design features."""
-    axes: list[FloatArray] = []
+    axes: list[pl.Expr] = []
     names: list[str] = []
     for group, quantity in _quantities():
-        values = np.log1p(np.maximum(columns[quantity.column], 0.0))
-        known = present(values[training])
-        if group == "labels" or not known.size:
+        if group == "labels" or not quantity.is_in(training):
             continue
-        low, middle, high = (float(q) for q in np.percentile(known, [5, 50, 95]))
-        if high > low:
-            axes.append(np.nan_to_num((values - middle) / (high - low), nan=0.0))
+        at = quantiles_of(training.select(_logarithm(quantity)).to_series())
+        if at.p95 > at.p5:
+            axes.append(((_logarithm(quantity) - at.median) / (at.p95 - at.p5)).fill_null(0.0))
             names.append(quantity.title)
-    return (np.stack(axes, axis=1) if axes else np.zeros((training.size, 0))), names
+    shape = (points.height, 0)
+    return (points.select(axes).to_numpy(order="c") if axes else np.zeros(shape)), names
 
 
-ROUNDING = 1e-12
-"""Squared distances below this share of the points' own squares are rounding, and the points the same."""
+def _logarithm(quantity: Quantity) -> pl.Expr:
+    return pl.col(quantity.column).clip(lower_bound=0.0).log1p()
 
 
 def _thinned(points: FloatArray) -> FloatArray:
@@ -204,33 +181,29 @@ def _thinned(points: FloatArray) -> FloatArray:
 def _nearest(points: FloatArray, training: FloatArray, *, another: bool) -> FloatArray:
     """Distance of each point to its nearest training point; the second nearest for one of them."""
     squares = (training**2).sum(axis=1)
-    found: list[FloatArray] = []
+    nearest: list[FloatArray] = []
     for start in range(0, len(points), BLOCK):
         block = points[start : start + BLOCK]
         sums = (block**2).sum(axis=1)[:, None] + squares[None, :]
         distances = sums - 2.0 * block @ training.T
         distances[distances < ROUNDING * sums] = 0.0
         place = 1 if another else 0
-        found.append(np.partition(distances, place, axis=1)[:, place])
-    return np.sqrt(np.maximum(np.concatenate(found), 0.0) / points.shape[1])
+        nearest.append(np.partition(distances, place, axis=1)[:, place])
+    return np.sqrt(np.maximum(np.concatenate(nearest), 0.0) / points.shape[1])
 
 
-def _project(
-    space: FloatArray,
-    training: np.ndarray[tuple[int], np.dtype[np.bool_]],
-    ok: np.ndarray[tuple[int], np.dtype[np.bool_]],
-    stages: Sequence[str],
-    names: Sequence[str],
-) -> Projection | None:
+def project(space: FloatArray, stages: pl.Series, names: list[str]) -> Projection | None:
     """Principal components of the training programs; each axis points where its largest weight is positive.
 
-    Source: Pearson 1901; computed as the eigenvectors of the covariance.
+    Args:    space: coordinates, shape (programs, features); stages: of the programs.
+    Returns: None with fewer than two features or without variance.
+    Source:  Pearson 1901; computed as the eigenvectors of the covariance.
     """
     if len(names) < 2:
         return None
-    centre = space[training].mean(axis=0)
-    covariance = np.cov((space[training] - centre).T)
-    values, vectors = np.linalg.eigh(covariance)
+    training = space[(stages != EVALUATION).to_numpy()]
+    centre = training.mean(axis=0)
+    values, vectors = np.linalg.eigh(np.cov((training - centre).T))
     axes = vectors[:, ::-1][:, :2]
     largest = np.abs(axes).argmax(axis=0)
     axes = axes * np.sign(axes[largest, [0, 1]])
@@ -239,16 +212,15 @@ def _project(
         return None
     plane = (space - centre) @ axes
     order = sorted(in_stage_order(stages), key=lambda stage: stage == EVALUATION)
-    points = [(s, plane[ok & np.array([stage == s for stage in stages])]) for s in order]
-    leading = [
+    first, second = (
         tuple(
             f"{'+' if axes[i, k] > 0 else '−'} {names[i]}"
             for i in np.argsort(-np.abs(axes[:, k]))[:3].tolist()
         )
         for k in (0, 1)
-    ]
+    )
     return Projection(
-        points=tuple((stage, found) for stage, found in points if len(found)),
+        points=tuple((stage, plane[(stages == stage).to_numpy()]) for stage in order),
         explained=(float(values[-1]) / total, float(values[-2]) / total),
-        leading=(leading[0], leading[1]),
+        leading=(first, second),
     )

@@ -1,4 +1,4 @@
-"""What each stage of generation gave, and how its programs compare with the evaluation programs."""
+"""Programs by stage of generation, and their distributions against the evaluation programs."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pipelines.reports.measures import Quantiles
 from pipelines.reports.samples import Quantity, in_stage_order
+from pipelines.reports.statistics import Quantiles
 from pipelines.reports.tables import TableSet
 
 MEASURES = (
@@ -33,7 +33,7 @@ class Outcome:
     """Programs of a stage.
 
     Attributes:
-        asked: rows, whatever became of them. ok: of them, programs that can be used.
+        asked: rows of any status. ok: programs that can be used.
         duplicates: ok programs whose normalised syntax tree another one has.
         failed: by status.
     """
@@ -99,7 +99,7 @@ def read_generation(tables: TableSet) -> Generation | None:
     return Generation(
         stages=tuple(stages),
         outcomes=tuple(_outcome(stage, by_stage[stage]) for stage in stages),
-        spreads=tuple((quantity, found) for quantity, found in spreads if found),
+        spreads=tuple((quantity, own) for quantity, own in spreads if own),
         depths={stage: depths for stage in stages for depths in [_depths(by_stage[stage])] if depths},
         kinds=tuple(kinds[:KINDS_SHOWN]),
         operators=tuple(shown),
@@ -115,12 +115,11 @@ def read_generation(tables: TableSet) -> Generation | None:
 
 
 def _by_stage(tables: TableSet) -> dict[str, dict[tuple[str, str, str], float]]:
-    columns = [tables.texts("stage_reports", name) for name in ("stage", "measure", "statistic", "bin")]
-    values = tables.numbers("stage_reports", "value").tolist()
-    found: dict[str, dict[tuple[str, str, str], float]] = {}
-    for stage, measure, statistic, label, value in zip(*columns, values, strict=True):
-        found.setdefault(stage, {})[measure, statistic, label] = float(value)
-    return found
+    rows = tables.scan("stage_reports", texts=("stage", "measure", "statistic", "bin"), numbers=("value",))
+    by_stage: dict[str, dict[tuple[str, str, str], float]] = {}
+    for stage, measure, statistic, label, value in rows.drop("row").collect().iter_rows():
+        by_stage.setdefault(stage, {})[measure, statistic, label] = math.nan if value is None else value
+    return by_stage
 
 
 def _outcome(stage: str, figures: Figures) -> Outcome:
@@ -179,12 +178,12 @@ def _commonest(
     by_stage: Mapping[str, Figures], measure: str, statistic: str
 ) -> list[tuple[str, Mapping[str, float]]]:
     """Bins with their value by stage, the greatest sum first."""
-    found: dict[str, dict[str, float]] = {}
+    bins: dict[str, dict[str, float]] = {}
     for stage, figures in by_stage.items():
         for (of, how, label), value in figures.items():
             if (of, how) == (measure, statistic):
-                found.setdefault(label, {})[stage] = value
-    return sorted(found.items(), key=lambda entry: (-sum(entry[1].values()), entry[0]))
+                bins.setdefault(label, {})[stage] = value
+    return sorted(bins.items(), key=lambda entry: (-sum(entry[1].values()), entry[0]))
 
 
 def _leads(name: str, operators: Sequence[tuple[str, Mapping[str, float]]]) -> bool:

@@ -1,30 +1,45 @@
-"""What was made: rows by table, suite, stage and status; versions; failures and their reasons."""
+"""Rows by table, suite, stage and status; versions; failures and their reasons; checks; time; leaderboard."""
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pipelines.reports.samples import (
-    STAGE_ORDER,
-    UNKNOWN_STAGE,
-    Samples,
-    design_stages,
-    program_stages,
-)
+import polars as pl
+
+from pipelines.reports.samples import EVALUATION, LABELS, STAGE_ORDER, UNKNOWN_STAGE
+from pipelines.reports.statistics import Quantiles, quantiles_of
 from pipelines.reports.tables import TableSet
 from pipelines.schemas import OK, STATUSES, TableSpec
 
 BY_DESIGN = ("labels", "runs")
 REASON_LENGTH = 160
 REASONS_SHOWN = 40
+CHECK_REASONS_SHOWN = 3
 TABLE_STAGES = ("programs", "designs", "labels", "features")
 """Order of tables by the stage that makes them; other stages follow."""
 
 ATTEMPT_TABLES = ("programs", "designs", "labels", "runs", "power")
-"""What has a status; power is a second attempt in each row of runs."""
+"""Rows with a status; power is a second attempt in each row of runs."""
+
+VERSION_COLUMNS = {
+    "designs": (("tool", "tool_version"),),
+    "labels": (("tool", "tool_version"),),
+    "runs": (
+        ("engine", "engine_version"),
+        ("audit_engine", "audit_engine_version"),
+        ("power_engine", "power_engine_version"),
+    ),
+    "network_runs": (("tool", "tool_version"),),
+}
+"""Columns that name a tool and its version, by table."""
+
+PARTS = ("test", "validation", "train")
+SECONDS_PER_HOUR = 3600.0
+WALL_SUFFIX = "_wall_s"
+
+
+# ---- rows ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +62,7 @@ class SuiteCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VersionCount:
-    """Rows that one version of a tool made."""
+    """Rows of one version of a tool."""
 
     table: str
     tool: str
@@ -86,7 +101,7 @@ class FailureReason:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inventory:
-    """What was made, and what failed."""
+    """Rows of all tables, and failures."""
 
     tables: tuple[TableCount, ...]
     suites: tuple[SuiteCount, ...]
@@ -99,19 +114,19 @@ class Inventory:
     evaluation_program_count: int
 
 
-def take_inventory(tables: TableSet, programs: Samples, designs: Samples) -> Inventory:
+def take_inventory(tables: TableSet, programs: pl.DataFrame, designs: pl.DataFrame) -> Inventory:
     """Count the rows of all tables."""
-    attempts = _Attempts(tables)
+    attempts = _attempts(tables, programs, designs)
     return Inventory(
         tables=tuple(_table_counts(tables)),
-        suites=tuple(attempts.suites()),
+        suites=tuple(_suites(attempts)),
         versions=tuple(_versions(tables)),
-        statuses=tuple(attempts.statuses()),
-        reasons=tuple(attempts.reasons()),
-        program_count=len(programs.ids),
-        design_count=len(designs.ids),
-        labelled_count=sum(designs.is_ok),
-        evaluation_program_count=programs.stages.count("evaluation"),
+        statuses=tuple(_statuses(attempts)),
+        reasons=tuple(_reasons(attempts)),
+        program_count=programs.height,
+        design_count=designs.height,
+        labelled_count=int(designs["is_ok"].sum()),
+        evaluation_program_count=int((programs["stage"] == EVALUATION).sum()),
     )
 
 
@@ -127,86 +142,304 @@ def _table_counts(tables: TableSet) -> list[TableCount]:
 
 
 def _versions(tables: TableSet) -> list[VersionCount]:
-    columns = {
-        "designs": (("tool", "tool_version"),),
-        "labels": (("tool", "tool_version"),),
-        "runs": (
-            ("engine", "engine_version"),
-            ("audit_engine", "audit_engine_version"),
-            ("power_engine", "power_engine_version"),
-        ),
-        "network_runs": (("tool", "tool_version"),),
-    }
-    found: Counter[tuple[str, str, str]] = Counter()
-    for table, pairs in columns.items():
-        for tool, version in pairs:
-            found.update(
-                (table, name, number)
-                for name, number in zip(tables.texts(table, tool), tables.texts(table, version), strict=True)
-                if name
+    rows = pl.concat(
+        tables.scan(table, texts=(tool, version)).select(
+            table=pl.lit(table), tool=pl.col(tool), version=pl.col(version)
+        )
+        for table, pairs in VERSION_COLUMNS.items()
+        for tool, version in pairs
+    )
+    key = ("table", "tool", "version")
+    counts = rows.filter(pl.col("tool") != "").group_by(key).agg(rows=pl.len()).sort(key)
+    return [VersionCount(**row) for row in counts.collect().to_dicts()]
+
+
+def _attempts(tables: TableSet, programs: pl.DataFrame, designs: pl.DataFrame) -> pl.DataFrame:
+    """Number of attempts by table, suite, stage, status and reason, in this order."""
+    pieces: list[pl.LazyFrame] = []
+    for name in ATTEMPT_TABLES:
+        table, prefix = ("runs", "power_") if name == "power" else (name, "")
+        key, known = ("design_id", designs) if table in BY_DESIGN else ("program_id", programs)
+        rows = tables.scan(table, texts=(key, "suite", f"{prefix}status", f"{prefix}reason"))
+        rows = rows.join(known.lazy().select(key, "stage"), on=key, how="left")
+        pieces.append(
+            rows.select(
+                "suite",
+                pl.col("stage").fill_null(UNKNOWN_STAGE),
+                table=pl.lit(name),
+                status=pl.col(f"{prefix}status"),
+                reason=pl.col(f"{prefix}reason"),
             )
-    return [VersionCount(table=t, tool=n, version=v, rows=rows) for (t, n, v), rows in sorted(found.items())]
+        )
+    key = ("table", "suite", "stage", "status", "reason")
+    rows = pl.concat(pieces).filter(pl.col("status") != "")
+    return rows.group_by(key).agg(rows=pl.len()).sort(key).collect()
 
 
-class _Attempts:
-    """Table, suite, stage, status and reason of every row that is an attempt."""
-
-    def __init__(self, tables: TableSet) -> None:
-        by_program, by_design = program_stages(tables), design_stages(tables)
-        self.rows: Counter[tuple[str, str, str, str, str]] = Counter()
-        for name in ATTEMPT_TABLES:
-            table = "runs" if name == "power" else name
-            prefix = "power_" if name == "power" else ""
-            keyed, stage_of = ("design_id", by_design) if table in BY_DESIGN else ("program_id", by_program)
-            columns = [tables.texts(table, c) for c in (keyed, "suite", f"{prefix}status", f"{prefix}reason")]
-            for identity, suite, status, reason in zip(*columns, strict=True):
-                if status:
-                    self.rows[name, suite, stage_of.get(identity, UNKNOWN_STAGE), status, reason] += 1
-
-    def suites(self) -> list[SuiteCount]:
-        counts: dict[tuple[str, str], dict[str, tuple[int, int]]] = {}
-        for (table, suite, stage, status, _), rows in self.rows.items():
-            entry = counts.setdefault((suite, stage), {})
-            ok, total = entry.get(table, (0, 0))
-            entry[table] = (ok + rows * (status == OK), total + rows)
-        places = sorted(counts, key=lambda place: (_stage_place(place[1]), place[0]))
-        return [SuiteCount(suite=suite, stage=stage, counts=counts[suite, stage]) for suite, stage in places]
-
-    def statuses(self) -> list[StatusCount]:
-        counts: dict[tuple[str, str], Counter[str]] = {}
-        for (table, _, stage, status, _), rows in self.rows.items():
-            counts.setdefault((table, stage), Counter())[status] += rows
-        places = sorted(counts, key=lambda p: (ATTEMPT_TABLES.index(p[0]), _stage_place(p[1])))
-        return [
-            StatusCount(table=table, stage=stage, counts=_in_order_of_statuses(counts[table, stage]))
-            for table, stage in places
-        ]
-
-    def reasons(self) -> list[FailureReason]:
-        counts: Counter[tuple[str, str, str, str]] = Counter()
-        said: dict[tuple[str, str, str, str], str] = {}
-        for (table, _, stage, status, reason), rows in sorted(self.rows.items()):
-            if status != OK:
-                same, text = tell_reason(reason)
-                counts[table, stage, status, same] += rows
-                said.setdefault((table, stage, status, same), text)
-        order = sorted(counts, key=lambda k: (-counts[k], k))
-        return [
-            FailureReason(table=k[0], stage=k[1], status=k[2], reason=said[k], rows=counts[k]) for k in order
-        ]
+def _suites(attempts: pl.DataFrame) -> list[SuiteCount]:
+    ok = pl.col("rows").filter(pl.col("status") == OK).sum()
+    counts = attempts.group_by("suite", "stage", "table").agg(ok=ok, total=pl.col("rows").sum())
+    by_place: dict[tuple[str, str], dict[str, tuple[int, int]]] = {}
+    for suite, stage, table, passed, total in counts.iter_rows():
+        by_place.setdefault((suite, stage), {})[table] = (passed, total)
+    places = sorted(by_place, key=lambda place: (_stage_place(place[1]), place[0]))
+    return [SuiteCount(suite=suite, stage=stage, counts=by_place[suite, stage]) for suite, stage in places]
 
 
-def tell_reason(reason: str) -> tuple[str, str]:
-    """What a reason has in common with those that differ in numbers only, and how the page shows it."""
-    text = " ".join(reason.split()) or "no reason was given"
-    shown = text if len(text) <= REASON_LENGTH else text[: REASON_LENGTH - 1] + "…"
-    return re.sub(r"\d+(\.\d+)?", "#", text), shown
-
-
-def _in_order_of_statuses(counts: Counter[str]) -> dict[str, int]:
+def _statuses(attempts: pl.DataFrame) -> list[StatusCount]:
     """Counts of every status, those of another version last."""
-    return {status: counts[status] for status in (*STATUSES, *sorted(set(counts) - set(STATUSES)))}
+    counts = attempts.group_by("table", "stage", "status").agg(pl.col("rows").sum()).sort("status")
+    by_place: dict[tuple[str, str], dict[str, int]] = {}
+    for table, stage, status, rows in counts.iter_rows():
+        by_place.setdefault((table, stage), dict.fromkeys(STATUSES, 0))[status] = rows
+    places = sorted(by_place, key=lambda p: (ATTEMPT_TABLES.index(p[0]), _stage_place(p[1])))
+    return [StatusCount(table=table, stage=stage, counts=by_place[table, stage]) for table, stage in places]
+
+
+def _reasons(attempts: pl.DataFrame) -> list[FailureReason]:
+    reasons = count_reasons(attempts.filter(pl.col("status") != OK), ("table", "stage", "status"))
+    return [FailureReason(**row) for row in reasons.to_dicts()]
+
+
+def count_reasons(rows: pl.DataFrame, places: Sequence[str]) -> pl.DataFrame:
+    """Sum the column `rows` of failures by place and reason, the commonest first.
+
+    Reasons that differ in numbers only count as one. The page shows the first of them in the order of the
+    frame, cut at REASON_LENGTH characters.
+
+    Returns: the places, `reason` and `rows`.
+    """
+    text = pl.col("reason").str.replace_all(r"\s+", " ").str.strip_chars().replace("", "no reason was given")
+    cut = pl.concat_str(text.str.slice(0, REASON_LENGTH - 1), pl.lit("…"))
+    shown = pl.when(text.str.len_chars() <= REASON_LENGTH).then(text).otherwise(cut)
+    key = (*places, "same")
+    return (
+        rows.lazy()
+        .with_columns(reason=shown, same=text.str.replace_all(r"\d+(\.\d+)?", "#"))
+        .group_by(key, maintain_order=True)
+        .agg(pl.col("reason").first(), pl.col("rows").sum())
+        .sort("rows", *key, descending=[True, *[False] * len(key)])
+        .drop("same")
+        .collect()
+    )
 
 
 def _stage_place(stage: str) -> tuple[int, str]:
     return (STAGE_ORDER.index(stage) if stage in STAGE_ORDER else len(STAGE_ORDER), stage)
+
+
+# ---- checks ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One figure against one tool.
+
+    Attributes:
+        compared: rows whose comparison was made; passed: those within what is allowed.
+        unmade: rows whose comparison could not be made.
+        allowed: largest deviation of either sign that passes, the widest of the rows.
+        deviations: value over reference less one, of the rows that were compared; None without any.
+        worst: the greatest of them, either sign.
+        reasons: the commonest reasons of rows that were not made or did not pass, with their number.
+    """
+
+    check: str
+    tools: tuple[str, ...]
+    compared: int
+    passed: int
+    unmade: int
+    allowed: float
+    deviations: Quantiles | None
+    worst: float | None
+    reasons: tuple[tuple[str, int], ...]
+
+
+def read_checks(tables: TableSet) -> list[Check]:
+    """Every check of the table by name."""
+    texts = ("check", "status", "reason", "tool", "tool_version")
+    rows = tables.scan("cross_checks", texts=texts, numbers=("deviation", "allowed"), flags=("passed",))
+    by_check = rows.sort("check").collect().partition_by("check", maintain_order=True)
+    return [_check(own) for own in by_check]
+
+
+def _check(rows: pl.DataFrame) -> Check:
+    rows = rows.with_columns(
+        is_made=pl.col("status") == OK,
+        passed=pl.col("passed").fill_null(False),
+        reason=pl.col("reason").str.replace_all(r"\s+", " ").str.strip_chars(),
+        tool=pl.concat_str("tool", "tool_version", separator=" ").str.strip_chars(),
+    )
+    made = rows.filter("is_made")
+    deviations = made["deviation"].drop_nulls()
+    faults = rows.filter(~pl.col("passed")).group_by("reason").agg(rows=pl.len())
+    faults = faults.sort("rows", "reason", descending=[True, False]).head(CHECK_REASONS_SHOWN)
+    return Check(
+        check=rows["check"][0],
+        tools=tuple(rows["tool"].unique().sort()),
+        compared=made.height,
+        passed=int(made["passed"].sum()),
+        unmade=rows.height - made.height,
+        allowed=float(rows["allowed"].cast(pl.Float64).max() or 0.0),  # pyright: ignore[reportArgumentType]
+        deviations=quantiles_of(deviations) if deviations.len() else None,
+        worst=max(deviations, key=abs, default=None),
+        reasons=tuple(faults.iter_rows()),
+    )
+
+
+# ---- time ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepTime:
+    """One wall-clock column.
+
+    Attributes:
+        step: name of the column without its ending, or of the table when nothing is left.
+        meaning: description of the column.
+        seconds: of each run of the step.
+        share: of the time of all columns.
+    """
+
+    table: str
+    step: str
+    meaning: str
+    seconds: Quantiles
+    total_s: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timing:
+    """All steps, longest first.
+
+    Attributes:
+        labelled_count: designs that are ok with all labels.
+        designs_per_core_hour: of these; a step's time is of one core, beside other work on the machine.
+    """
+
+    steps: tuple[StepTime, ...]
+    total_s: float
+    labelled_count: int
+    designs_per_core_hour: float
+
+
+def measure_time(tables: TableSet, designs: pl.DataFrame) -> Timing | None:
+    """Sum the wall-clock columns of all tables; None when there is none.
+
+    Rows that share one run of a tool (designs of one Verilog text, data sets of one program) have the same
+    time, bit by bit, and it counts once.
+    """
+    columns = [
+        (table, name, seconds, float(seconds.sum()))
+        for table in sorted(tables.contents)
+        for name in tables.number_columns(table)
+        if f"_{name}".endswith(WALL_SUFFIX)
+        for seconds in [tables.scan(table, numbers=(name,)).collect()[name].drop_nulls().unique().sort()]
+    ]
+    columns = [column for column in columns if column[3] > 0]
+    total = sum(seconds for *_, seconds in columns)
+    if not columns:
+        return None
+    steps = [
+        StepTime(
+            table=table,
+            step=name.removesuffix(WALL_SUFFIX) if name.endswith(WALL_SUFFIX) else table,
+            meaning=_meaning(table, name),
+            seconds=quantiles_of(seconds),
+            total_s=own,
+            share=own / total,
+        )
+        for table, name, seconds, own in columns
+    ]
+    labelled = int(designs["is_ok"].sum())
+    return Timing(
+        steps=tuple(sorted(steps, key=lambda s: (-s.total_s, s.table, s.step))),
+        total_s=total,
+        labelled_count=labelled,
+        designs_per_core_hour=labelled / total * SECONDS_PER_HOUR,
+    )
+
+
+def _meaning(table: str, name: str) -> str:
+    spec = TableSpec.registry.get(table)
+    columns = spec.columns if spec is not None else ()
+    return next((c.description for c in columns if c.name == name), "")
+
+
+# ---- leaderboard -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """A metric with its 95 % interval, and the number of rows that it was computed over."""
+
+    value: float
+    low: float
+    high: float
+    row_count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A predictor on a target and split.
+
+    Attributes:
+        version: digits of the hash of its training inputs.
+        scores: by (part, metric).
+    """
+
+    predictor: str
+    version: str
+    target: str
+    split: str
+    scores: dict[tuple[str, str], Score]
+
+    @property
+    def test_error(self) -> float:
+        """MAPE on the test side as a fraction; infinite when there is none."""
+        score = self.scores.get(("test", "mape"))
+        return float("inf") if score is None else score.value
+
+
+def read_leaderboard(tables: TableSet) -> list[Entry]:
+    """Entries by split and target in the order of the page, the smallest test error first."""
+    keys = ("predictor", "version", "target", "split")
+    numbers = ("value", "interval_low", "interval_high", "row_count")
+    rows = tables.scan("leaderboard", texts=(*keys, "part", "metric"), numbers=numbers)
+    rows = rows.filter(pl.col("value").is_not_null()).select(
+        *keys,
+        "part",
+        "metric",
+        "value",
+        pl.coalesce("interval_low", "value").alias("low"),
+        pl.coalesce("interval_high", "value").alias("high"),
+        pl.col("row_count").fill_null(0.0).cast(pl.Int64),
+    )
+    entries: dict[tuple[str, ...], dict[tuple[str, str], Score]] = {}
+    for (
+        predictor,
+        version,
+        target,
+        split,
+        part,
+        metric,
+        value,
+        low,
+        high,
+        count,
+    ) in rows.collect().iter_rows():
+        scores = entries.setdefault((predictor, version, target, split), {})
+        scores[part, metric] = Score(value=value, low=low, high=high, row_count=count)
+    order = {q.column: index for index, q in enumerate(LABELS)}
+    return sorted(
+        (Entry(**dict(zip(keys, key, strict=True)), scores=scores) for key, scores in entries.items()),
+        key=lambda e: (
+            e.split,
+            order.get(e.target, len(order)),
+            e.target,
+            e.test_error,
+            e.predictor,
+            e.version,
+        ),
+    )

@@ -1,23 +1,18 @@
-"""Simulated networks: runs by status, utilisation of links, distributions of the flows' times.
-
-Hops are millions, so they are grouped by Arrow and never looked at row by row.
-"""
+"""Simulated networks: runs by status, utilisation of links, distributions of the flows' times."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
+import polars as pl
 
-from pipelines.reports.inventory import tell_reason
-from pipelines.reports.measures import Quantiles, quantiles_of
-from pipelines.reports.tables import FloatArray, TableSet
+from pipelines.reports.inventory import count_reasons
+from pipelines.reports.statistics import Quantiles, quantiles_of
+from pipelines.reports.tables import TableSet
 from pipelines.schemas import OK, STATUSES
 
 QUEUE_TYPES = ("host_up", "edge_up", "aggregation_up", "core_down", "aggregation_down", "edge_down")
@@ -134,7 +129,7 @@ class Networks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Run:
-    """What a row of `network_runs` says here."""
+    """A row of `network_runs` that is ok."""
 
     run_id: str
     network: str
@@ -144,77 +139,63 @@ class _Run:
     load: float | None
     offered: float
     is_acknowledged: bool
-    status: str
-    reason: str
     flows: int
-    packets: int
-    drops: int
 
 
 _TEXTS = ("run_id", "network", "pattern", "arrivals", "status", "reason")
-_NUMBERS = ("hosts", "load", "offered_utilisation", "flow_count", "packet_count", "drop_count")
+_COUNTS = {"hosts": "hosts", "flows": "flow_count", "packets": "packet_count", "drops": "drop_count"}
 
 
 def read_networks(tables: TableSet) -> Networks | None:
     """Compute the figures of simulated networks; None when there is no run."""
     runs = _read_runs(tables)
-    if not runs:
+    if runs.is_empty():
         return None
-    good = [run for run in runs if run.status == OK]
+    columns = (
+        "run_id",
+        "network",
+        "hosts",
+        "pattern",
+        "arrivals",
+        "load",
+        "offered",
+        "is_acknowledged",
+        "flows",
+    )
+    good = [_Run(**row) for row in runs.filter(pl.col("status") == OK).select(columns).to_dicts()]
+    failed = runs.filter(pl.col("status") != OK).with_columns(rows=pl.lit(1))
+    reasons = count_reasons(failed, ("network", "status")).rename({"rows": "runs"})
     return Networks(
         runs=tuple(_count_runs(runs)),
-        failures=tuple(_count_failures(runs)),
+        failures=tuple(NetworkFailure(**row) for row in reasons.to_dicts()),
         utilisations=tuple(_measure_utilisation(tables, good)),
         times=tuple(_read_times(tables, _pick_runs(good))),
     )
 
 
-def _read_runs(tables: TableSet) -> list[_Run]:
-    """Runs by hosts, network and id."""
-
-    texts = {c: tables.texts("network_runs", c) for c in _TEXTS}
-    numbers = {c: tables.numbers("network_runs", c).tolist() for c in _NUMBERS}
-    acknowledged = tables.values("network_runs", "is_acknowledged")
-    runs = [
-        _Run(
-            **{name: column[index] for name, column in texts.items()},
-            hosts=_whole(numbers["hosts"][index]),
-            load=numbers["load"][index] if math.isfinite(numbers["load"][index]) else None,
-            offered=numbers["offered_utilisation"][index],
-            is_acknowledged=acknowledged[index] is not False,
-            flows=_whole(numbers["flow_count"][index]),
-            packets=_whole(numbers["packet_count"][index]),
-            drops=_whole(numbers["drop_count"][index]),
+def _read_runs(tables: TableSet) -> pl.DataFrame:
+    """Runs by hosts, network and id; counts that a row lacks are 0."""
+    numbers = (*_COUNTS.values(), "load", "offered_utilisation")
+    rows = tables.scan("network_runs", texts=_TEXTS, numbers=numbers, flags=("is_acknowledged",))
+    counts = {name: pl.col(column).fill_null(0.0).cast(pl.Int64) for name, column in _COUNTS.items()}
+    return (
+        rows.with_columns(
+            pl.col("is_acknowledged").fill_null(True),
+            offered=pl.col("offered_utilisation").fill_null(math.nan),
+            **counts,
         )
-        for index in range(tables.row_count("network_runs"))
-    ]
-    return sorted(runs, key=lambda r: (r.hosts, r.network, r.run_id))
+        .sort("hosts", "network", "run_id")
+        .collect()
+    )
 
 
-def _whole(value: float) -> int:
-    return int(value) if math.isfinite(value) else 0
-
-
-def _count_runs(runs: Sequence[_Run]) -> list[NetworkRuns]:
-    counts: dict[tuple[str, str], Counter[str]] = {}
-    for run in runs:
-        found = counts.setdefault((run.network, run.status), Counter())
-        found.update(runs=1, flows=run.flows, packets=run.packets, drops=run.drops)
-    networks = list(dict.fromkeys(run.network for run in runs))
-    order = sorted(counts, key=lambda key: (networks.index(key[0]), _place(STATUSES, key[1])))
-    return [NetworkRuns(network=n, status=s, **counts[n, s]) for n, s in order]
-
-
-def _count_failures(runs: Sequence[_Run]) -> list[NetworkFailure]:
-    counts: Counter[tuple[str, str, str]] = Counter()
-    said: dict[tuple[str, str, str], str] = {}
-    for run in runs:
-        if run.status != OK:
-            same, shown = tell_reason(run.reason)
-            counts[run.network, run.status, same] += 1
-            said.setdefault((run.network, run.status, same), shown)
-    order = sorted(counts, key=lambda key: (-counts[key], key))
-    return [NetworkFailure(network=k[0], status=k[1], reason=said[k], runs=counts[k]) for k in order]
+def _count_runs(runs: pl.DataFrame) -> list[NetworkRuns]:
+    counts = runs.group_by("network", "status", maintain_order=True).agg(
+        pl.len().alias("runs"), pl.col("flows", "packets", "drops").sum()
+    )
+    networks = runs["network"].unique(maintain_order=True).to_list()
+    rows = [NetworkRuns(**row) for row in counts.to_dicts()]
+    return sorted(rows, key=lambda row: (networks.index(row.network), _place(STATUSES, row.status)))
 
 
 def _place(known: Sequence[str], name: str) -> tuple[int, str]:
@@ -223,44 +204,33 @@ def _place(known: Sequence[str], name: str) -> tuple[int, str]:
 
 def _measure_utilisation(tables: TableSet, runs: Sequence[_Run]) -> list[Utilisation]:
     sums = _queue_sums(tables)
-    found: list[Utilisation] = []
+    utilisations: list[Utilisation] = []
     for network in dict.fromkeys(run.network for run in runs):
         own = [run for run in runs if run.network == network and run.run_id in sums]
-        rows = [row for pattern in _patterns(own) for row in _utilisation_rows(pattern, own, sums)]
-        types = sorted({t for row in rows for t in row.values}, key=lambda t: _place(QUEUE_TYPES, t))
+        rows = tuple(row for pattern in _patterns(own) for row in _utilisation_rows(pattern, own, sums))
+        types = tuple(sorted({t for row in rows for t in row.values}, key=lambda t: _place(QUEUE_TYPES, t)))
         if rows:
             hosts = own[0].hosts
-            found.append(
-                Utilisation(network=network, hosts=hosts, queue_types=tuple(types), rows=tuple(rows))
-            )
-    return found
+            utilisations.append(Utilisation(network=network, hosts=hosts, queue_types=types, rows=rows))
+    return utilisations
 
 
 def _queue_sums(tables: TableSet) -> dict[str, dict[str, tuple[float, int]]]:
     """Sum of utilisations and number of queues by run and queue type; a queue of many flows counts once."""
-    names = ["run_id", "queue", "queue_type", "utilisation"]
-    if not all(tables.has_column("network_hops", name) for name in names):
+    key = ("run_id", "queue", "queue_type")
+    if not all(tables.has_column("network_hops", name) for name in key):
         return {}
     if "utilisation" not in tables.number_columns("network_hops"):
         return {}
-    hops = tables.contents["network_hops"].select(names).unify_dictionaries()
-    # One thread: sums of floats depend on their order, and a page on the sums.
-    queues = _grouped(hops, names[:3], [("utilisation", "max")])
-    queues = queues.filter(pc.is_finite(queues["utilisation_max"]))
-    sums = _grouped(
-        queues, ["run_id", "queue_type"], [("utilisation_max", "sum"), ("utilisation_max", "count")]
-    )
-    found: dict[str, dict[str, tuple[float, int]]] = defaultdict(dict)
-    for row in sums.to_pylist():
-        found[row["run_id"]][str(row["queue_type"])] = (
-            row["utilisation_max_sum"],
-            row["utilisation_max_count"],
-        )
-    return found
-
-
-def _grouped(content: pa.Table, keys: list[str], aggregations: list[tuple[str, str]]) -> pa.Table:
-    return pa.TableGroupBy(content, keys, use_threads=False).aggregate(aggregations)
+    hops = tables.contents["network_hops"].lazy()
+    queues = hops.group_by(key).agg(pl.col("utilisation").max()).filter(pl.col("utilisation").is_finite())
+    # Sums of floats depend on their order, and the page depends on the sums: hence the sort.
+    value = pl.col("utilisation").sort()
+    sums = queues.group_by("run_id", "queue_type").agg(total=value.sum(), queues=value.len())
+    by_run: dict[str, dict[str, tuple[float, int]]] = defaultdict(dict)
+    for run_id, queue_type, total, count in sums.collect().iter_rows():
+        by_run[str(run_id)][str(queue_type)] = (total, count)
+    return by_run
 
 
 def _patterns(runs: Iterable[_Run]) -> list[str]:
@@ -282,7 +252,7 @@ def _utilisation_rows(
             runs=len(groups[loads]),
             values=_means([sums[run.run_id] for run in groups[loads]]),
         )
-        for loads in sorted(groups, key=lambda found: found or (math.inf, math.inf))
+        for loads in sorted(groups, key=lambda loads: loads or (math.inf, math.inf))
     ]
 
 
@@ -334,56 +304,49 @@ def _preference(run: _Run) -> tuple[tuple[int, str], float, float, str]:
 
 
 def _read_times(tables: TableSet, runs: Sequence[_Run]) -> list[FlowTimes]:
+    """Distributions over the flows of each run that have a packet; runs without one are left out."""
+    measures = ("rtt_mean_ns", "delay_mean_ns", *(column for column, _ in ESTIMATES))
+    flows = tables.scan("network_flows", texts=("run_id",), numbers=measures)
     if not tables.has_column("network_flows", "run_id"):
         return []
-    flows = tables.contents["network_flows"]
-    kind = flows["run_id"].type
-    # Texts are read as numbers of texts; what is none cannot name a run.
-    if not pa.types.is_dictionary(kind):
-        return []
-    found: list[FlowTimes] = []
+    flows = flows.filter(pl.col("run_id").is_in([run.run_id for run in runs])).collect()
+    times: list[FlowTimes] = []
     for run in runs:
-        own = flows.filter(pc.is_in(flows["run_id"], value_set=pa.array([run.run_id], type=kind.value_type)))
-        times = _times_of(run, TableSet(name="", contents={"flows": own}, fingerprint="", problems=()))
-        if times is not None:
-            found.append(times)
-    return found
+        measured = "rtt_mean_ns" if run.is_acknowledged else "delay_mean_ns"
+        names = {measured: SIMULATED, **dict(ESTIMATES)}
+        own = flows.filter(pl.col("run_id") == run.run_id).select(*names).drop_nulls()
+        if own.is_empty():
+            continue
+        times.append(
+            FlowTimes(
+                run_id=run.run_id,
+                network=run.network,
+                pattern=run.pattern,
+                arrivals=run.arrivals,
+                load=run.load,
+                offered_utilisation=run.offered,
+                is_round_trip=run.is_acknowledged,
+                flows=own.height,
+                curves=tuple(curve_of(name, own[column] / 1000) for column, name in names.items()),
+            )
+        )
+    return times
 
 
-def _times_of(run: _Run, tables: TableSet) -> FlowTimes | None:
-    """Distributions over the flows of a run of which a packet came; None when there is none."""
-    measured = tables.numbers("flows", "rtt_mean_ns" if run.is_acknowledged else "delay_mean_ns")
-    columns = [(SIMULATED, measured), *((t, tables.numbers("flows", c)) for c, t in ESTIMATES)]
-    known = np.all([np.isfinite(values) for _, values in columns], axis=0)
-    if not known.any():
-        return None
-    return FlowTimes(
-        run_id=run.run_id,
-        network=run.network,
-        pattern=run.pattern,
-        arrivals=run.arrivals,
-        load=run.load,
-        offered_utilisation=run.offered,
-        is_round_trip=run.is_acknowledged,
-        flows=int(known.sum()),
-        curves=tuple(curve_of(name, values[known] / 1000) for name, values in columns),
-    )
-
-
-def curve_of(name: str, values: FloatArray) -> Curve:
+def curve_of(name: str, values: pl.Series) -> Curve:
     """The cumulative distribution of finite values, of many at CURVE_POINTS equal steps of the share.
 
     Raises: ReportError: no value.
     """
     quantiles = quantiles_of(values)
-    ordered = np.sort(values)
-    steps = min(ordered.size, CURVE_POINTS)
+    ordered = values.sort()
+    size = ordered.len()
+    steps = min(size, CURVE_POINTS)
     # A share of k / n of the values is at most the k-th of them.
-    places = np.ceil(np.arange(1, steps + 1) * ordered.size / steps).astype(np.int64)
-    places = np.unique(np.concatenate([[1], places]))
+    places = sorted({1, *(math.ceil(k * size / steps) for k in range(1, steps + 1))})
     return Curve(
         name=name,
-        values=tuple(ordered[places - 1].tolist()),
-        shares=tuple((places / ordered.size).tolist()),
+        values=tuple(ordered.gather([place - 1 for place in places])),
+        shares=tuple(place / size for place in places),
         quantiles=quantiles,
     )

@@ -1,16 +1,13 @@
-"""Designs and programs as columns: what several tables say about one thing, side by side."""
+"""Programs and designs as frames: what several tables say of one thing, side by side."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
+import polars as pl
 
-from pipelines.reports.measures import median_of
-from pipelines.reports.tables import FloatArray, TableSet
+from pipelines.reports.tables import TableSet, finite
 from pipelines.schemas import OK
 
 STAGE_ORDER = ("kernel", "ast", "dataflow", "llm", "evaluation")
@@ -20,7 +17,7 @@ EVALUATION = "evaluation"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quantity:
-    """A column of the page: its name in the tables, and how the page calls it.
+    """A column of the page: its name in the tables, and its name on the page.
 
     Attributes:
         unit: on the page. factor: from the unit of the table to that of the page.
@@ -30,6 +27,14 @@ class Quantity:
     title: str
     unit: str = ""
     factor: float = 1.0
+
+    def values(self) -> pl.Expr:
+        """The column in the unit of the page."""
+        return pl.col(self.column) * self.factor
+
+    def is_in(self, frame: pl.DataFrame) -> bool:
+        """Whether some row has a value."""
+        return self.column in frame.columns and frame[self.column].count() > 0
 
 
 LABELS = (
@@ -42,7 +47,7 @@ LABELS = (
     Quantity(column="power_mw", title="Power", unit="mW"),
     Quantity(column="energy_nj", title="Energy", unit="nJ"),
 )
-"""What a design is labelled with, in the order of the page."""
+"""Labels of a design in the order of the page."""
 
 DESIGN_FEATURES = (
     Quantity(column="estimated_area_um2", title="Estimated area", unit="µm²"),
@@ -69,170 +74,113 @@ PROGRAM_FEATURES = (
     Quantity(column="array_count", title="Arrays in a nest"),
 )
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Samples:
-    """Things of one kind in order of their id.
-
-    Attributes:
-        ids: one a thing; `stages` and `is_ok` likewise.
-        columns: values by column name, shape (things,), NaN where there is none.
-    """
-
-    ids: tuple[str, ...]
-    stages: tuple[str, ...]
-    is_ok: tuple[bool, ...]
-    columns: Mapping[str, FloatArray]
-
-    def has(self, quantity: Quantity) -> bool:
-        """Whether some thing has a value."""
-        values = self.columns.get(quantity.column)
-        return values is not None and bool(np.isfinite(values).any())
-
-    def of(self, quantity: Quantity, keep: Sequence[bool] | None = None) -> FloatArray:
-        """Values of a quantity in its unit of the page, of all or of those to keep."""
-        values = self.columns[quantity.column] * quantity.factor
-        return values if keep is None else values[np.array(keep, dtype=np.bool_)]
-
-    def stage_names(self) -> list[str]:
-        """The stages that occur, in the order of the page."""
-        return in_stage_order(set(self.stages))
+_OUTERMOST_COUNTS = ("load_count", "store_count", "arithmetic_count", "branch_count")
 
 
 def in_stage_order(stages: Iterable[str]) -> list[str]:
-    """Stages as the page lists them: as programs come to be, then others by name."""
-    found = sorted(set(stages))
-    return [s for s in STAGE_ORDER if s in found] + [s for s in found if s not in STAGE_ORDER]
+    """Stages in the order of generation, unknown ones last by name."""
+    present = sorted(set(stages))
+    return [s for s in STAGE_ORDER if s in present] + [s for s in present if s not in STAGE_ORDER]
 
 
-def program_stages(tables: TableSet) -> dict[str, str]:
-    """Stage by program."""
-    found = tables.text_by("programs", "program_id", "stage")
-    return {key: stage or UNKNOWN_STAGE for key, stage in found.items()}
+def sample_programs(tables: TableSet) -> pl.DataFrame:
+    """Every program in order of its id.
 
-
-def design_stages(tables: TableSet) -> dict[str, str]:
-    """Stage by design."""
-    stage_of = program_stages(tables)
-    found = tables.text_by("designs", "design_id", "program_id")
-    return {key: stage_of.get(program, UNKNOWN_STAGE) for key, program in found.items()}
-
-
-def sample_programs(tables: TableSet) -> Samples:
-    """Every program, with what its text and its loops say."""
-    ids, order = _keys(tables, "programs", "program_id")
-    stage_of = program_stages(tables)
-    columns = {name: tables.numbers("programs", name)[order] for name in tables.number_columns("programs")}
-    operators = tables.values("programs", "operators")
-    columns["operator_count"] = np.array([_length(operators[i]) for i in order], dtype=np.float64)
-    statuses = tables.text_by("programs", "program_id", "status")
-    made = np.array([statuses[key] == OK for key in ids], dtype=np.bool_)
-    for name, values in _loop_columns(tables, ids).items():
-        without_loops = np.isnan(values) & made & bool(tables.row_count("loops"))
-        columns[name] = np.where(without_loops, 0.0, values)
-    return Samples(
-        ids=tuple(ids),
-        stages=tuple(stage_of[key] for key in ids),
-        is_ok=tuple(statuses[key] == OK for key in ids),
-        columns=columns,
-    )
-
-
-def sample_designs(tables: TableSet, programs: Samples) -> Samples:
-    """Every design: what high-level synthesis says, its labels, its runs, and its program's columns.
-
-    A design is ok when it, its labels and all of its runs are and it has some of both. Numbers of runs are
-    medians over the data sets that are ok; of several synthesis tools the first by name counts.
+    Returns: `program_id`, `stage`, `is_ok`, and one column of floats per number that the program's row and
+             its loops have.
     """
-    ids, order = _keys(tables, "designs", "design_id")
-    stage_of = design_stages(tables)
-    columns = {name: tables.numbers("designs", name)[order] for name in tables.number_columns("designs")}
-    labels_ok = _group_status(tables, "labels")
-    runs_ok = _group_status(tables, "runs")
-    designs_ok = _group_status(tables, "designs")
+    programs = _distinct(tables, "programs", "program_id", texts=("stage", "status"))
+    if isinstance(tables.contents.get("programs", pl.DataFrame()).schema.get("operators"), pl.List):
+        operators = tables.contents["programs"].lazy().with_row_index("row")
+        counts = operators.select("row", operator_count=pl.col("operators").list.len().cast(pl.Float64))
+        programs = programs.drop("operator_count", strict=False).join(counts, on="row", how="left")
+    programs = programs.with_columns(
+        stage=pl.col("stage").replace("", UNKNOWN_STAGE), is_ok=pl.col("status") == OK
+    )
+    if tables.row_count("loops"):
+        loops = _loop_columns(tables)
+        columns = [name for name in loops.collect_schema().names() if name != "program_id"]
+        programs = programs.drop(columns, strict=False).join(loops, on="program_id", how="left")
+        # A program that is ok and has no row of a loop has no loop.
+        programs = programs.with_columns(
+            pl.when("is_ok").then(pl.col(columns).fill_null(0.0)).otherwise(pl.col(columns))
+        )
+    return programs.drop("row", "status").sort("program_id").collect()
+
+
+def sample_designs(tables: TableSet, programs: pl.DataFrame) -> pl.DataFrame:
+    """Every design in order of its id: its own numbers, its labels, its runs, and its program's columns.
+
+    A design is ok when it, its labels and all of its runs are and it has at least one of both. Numbers of
+    runs are medians over the data sets that are ok. Where several synthesis tools labelled a design, the
+    first by name counts.
+
+    Returns: `design_id`, `program_id`, `stage`, `is_ok`, and columns of floats.
+    """
+    designs = _distinct(tables, "designs", "design_id", texts=("program_id",)).drop("row")
+    taken = {*designs.collect_schema().names(), "seed"}
     for table in ("labels", "runs"):
-        columns |= _grouped(tables, table, ids, taken={*columns, "seed"})
-    program_of = tables.text_by("designs", "design_id", "program_id")
-    place = {key: index for index, key in enumerate(programs.ids)}
-    for name, values in programs.columns.items():
-        padded = np.append(values, np.nan)
-        columns[name] = padded[[place.get(program_of[key], -1) for key in ids]] if ids else np.zeros(0)
-    columns["operation_count"] = _operation_counts(tables, ids)
-    return Samples(
-        ids=tuple(ids),
-        stages=tuple(stage_of[key] for key in ids),
-        is_ok=tuple(all(ok.get(key, False) for ok in (designs_ok, labels_ok, runs_ok)) for key in ids),
-        columns=columns,
+        numbers = [n for n in tables.number_columns(table) if n not in taken and not n.endswith("wall_s")]
+        designs = designs.join(_label_columns(tables, table, numbers), on="design_id", how="left")
+        taken |= set(numbers)
+    known = programs.lazy().drop("is_ok")
+    shared = [n for n in known.collect_schema().names() if n != "program_id"]
+    designs = designs.drop(shared, strict=False).join(known, on="program_id", how="left")
+    if tables.has_column("cdfg_nodes", "design_id"):
+        nodes = tables.scan("cdfg_nodes", texts=("design_id",)).group_by("design_id")
+        counts = nodes.agg(operation_count=pl.len().cast(pl.Float64))
+        designs = designs.drop("operation_count", strict=False).join(counts, on="design_id", how="left")
+    statuses = [_statuses(tables, table) for table in ("designs", "labels", "runs")]
+    ok = (
+        pl.concat(statuses)
+        .group_by("design_id")
+        .agg(is_ok=pl.col("is_ok").all() & (pl.len() == len(statuses)))
+    )
+    return (
+        designs.join(ok, on="design_id", how="left")
+        .with_columns(pl.col("stage").fill_null(UNKNOWN_STAGE), pl.col("is_ok").fill_null(False))
+        .sort("design_id")
+        .collect()
     )
 
 
-def _keys(tables: TableSet, table: str, key: str) -> tuple[list[str], list[int]]:
-    """Distinct keys in order, and the row of each; of several the last."""
-    found = {value: index for index, value in enumerate(tables.texts(table, key))}
-    ids = sorted(found)
-    return ids, [found[i] for i in ids]
+def _distinct(tables: TableSet, table: str, key: str, *, texts: Sequence[str]) -> pl.LazyFrame:
+    """Texts and all numbers of the last row of each key."""
+    numbers = [name for name in tables.number_columns(table) if name not in (key, *texts)]
+    frame = tables.scan(table, texts=(key, *texts), numbers=numbers)
+    return frame.unique(key, keep="last", maintain_order=True)
 
 
-def _length(value: Any) -> float:
-    return float(len(value)) if value is not None else float("nan")
+def _loop_columns(tables: TableSet) -> pl.LazyFrame:
+    """Loops by program: number, greatest depth, and counts of outermost loops, which include inner ones."""
+    known = tables.number_columns("loops")
+    counts = [name for name in _OUTERMOST_COUNTS if name in known]
+    greatest = {"loop_depth": "depth", "array_count": "array_count"}
+    loops = tables.scan("loops", texts=("program_id",), numbers=("depth", "array_count", *counts))
+    return loops.group_by("program_id").agg(
+        pl.len().cast(pl.Float64).alias("loop_count"),
+        *(pl.col(column).max().alias(name) for name, column in greatest.items() if column in known),
+        *(pl.col(name).filter(pl.col("depth") == 1).sum() for name in counts),
+    )
 
 
-def _loop_columns(tables: TableSet, ids: Sequence[str]) -> dict[str, FloatArray]:
-    """Loops by program: number, greatest depth, and what outermost loops count, inner ones included."""
-    names = ("loop_count", "loop_depth", "load_count", "store_count", "arithmetic_count", "branch_count")
-    found: dict[str, dict[str, float]] = {name: defaultdict(float) for name in (*names, "array_count")}
-    numbers = {n: tables.numbers("loops", n) for n in ("depth", *names[2:], "array_count")}
-    for index, program in enumerate(tables.texts("loops", "program_id")):
-        depth = float(numbers["depth"][index])
-        found["loop_count"][program] += 1
-        found["loop_depth"][program] = max(found["loop_depth"][program], depth)
-        arrays = found["array_count"]
-        arrays[program] = max(arrays[program], float(numbers["array_count"][index]))
-        for name in names[2:]:
-            found[name][program] += float(numbers[name][index]) if depth == 1 else 0.0
-    return {name: _in_order(values, ids) for name, values in found.items()}
+def _statuses(tables: TableSet, table: str) -> pl.LazyFrame:
+    """Whether every row of a design is ok, and the power of its runs where it was asked for."""
+    rows = tables.scan(table, texts=("design_id", "status", "power_status"))
+    is_ok = (pl.col("status") == OK) & pl.col("power_status").is_in(["", OK])
+    return rows.group_by("design_id").agg(is_ok=is_ok.all())
 
 
-def _in_order(values: Mapping[str, float], ids: Sequence[str]) -> FloatArray:
-    return np.array([values.get(key, float("nan")) for key in ids], dtype=np.float64)
+def _label_columns(tables: TableSet, table: str, numbers: Sequence[str]) -> pl.LazyFrame:
+    """Numbers of the ok rows of each design: the first tool's labels, the median over the runs' data sets."""
+    rows = tables.scan(table, texts=("design_id", "status", "tool"), numbers=numbers)
+    grouped = (
+        rows.filter(pl.col("status") == OK).sort("tool", "row").group_by("design_id", maintain_order=True)
+    )
+    values = [pl.col(name) for name in numbers]
+    return grouped.agg(v.first() if table == "labels" else v.median() for v in values)
 
 
-def _group_status(tables: TableSet, table: str) -> dict[str, bool]:
-    """Whether every row of a design is ok, by design; of runs their power, too, where it was asked for."""
-    found: dict[str, bool] = {}
-    statuses = tables.texts(table, "status")
-    for key, status in zip(tables.texts(table, "design_id"), statuses, strict=True):
-        found[key] = found.get(key, True) and status == OK
-    if tables.has_column(table, "power_status"):
-        powers = tables.texts(table, "power_status")
-        for key, power in zip(tables.texts(table, "design_id"), powers, strict=True):
-            found[key] = found[key] and power in ("", OK)
-    return found
-
-
-def _grouped(tables: TableSet, table: str, ids: Sequence[str], *, taken: set[str]) -> dict[str, FloatArray]:
-    """Number columns of labels or runs by design: the first tool's, or the median over data sets."""
-    keys, statuses = tables.texts(table, "design_id"), tables.texts(table, "status")
-    tools = tables.texts(table, "tool")
-    rows: dict[str, list[int]] = defaultdict(list)
-    for index in sorted(range(len(keys)), key=lambda i: (keys[i], tools[i], i)):
-        if statuses[index] == OK:
-            rows[keys[index]].append(index)
-    columns: dict[str, FloatArray] = {}
-    names = [n for n in tables.number_columns(table) if n not in taken and not n.endswith("wall_s")]
-    for name in names:
-        values = tables.numbers(table, name).tolist()
-        chosen = {
-            key: values[found[0]] if table == "labels" else median_of([values[i] for i in found])
-            for key, found in rows.items()
-        }
-        columns[name] = _in_order(chosen, ids)
-    return columns
-
-
-def _operation_counts(tables: TableSet, ids: Sequence[str]) -> FloatArray:
-    counts: dict[str, float] = defaultdict(float)
-    if tables.has_column("cdfg_nodes", "design_id"):
-        for entry in tables.contents["cdfg_nodes"].column("design_id").value_counts().to_pylist():
-            counts[entry["values"]] += entry["counts"]
-    return _in_order(counts, ids)
+def finite_values(frame: pl.DataFrame, quantity: Quantity) -> pl.Series:
+    """Values of a quantity in the unit of the page, without holes."""
+    return frame.select(finite(quantity.values()).drop_nulls()).to_series()

@@ -1,20 +1,19 @@
-"""Tables of any folder `<table>/*.parquet`: the project's own, or a release."""
+"""Tables of any folder `<table>/*.parquet` as Polars frames: the project's own, or a release."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipelines.reports.errors import ReportError
-from pipelines.schemas import TableSpec
+from pipelines.schemas import SchemaError, TableSpec, read_arrow, to_frame
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -30,20 +29,23 @@ LONG_COLUMNS = (
 """Long texts that no figure needs."""
 
 COUNTED_TABLES: Mapping[str, tuple[str, ...]] = {
-    "cdfg_nodes": ("suite", "design_id"),
-    "cdfg_edges": ("suite", "design_id"),
+    "cdfg_nodes": ("design_id",),
+    "cdfg_edges": ("design_id",),
     "network_flows": ("run_id", "delay_mean_ns", "rtt_mean_ns", "entropy_ns", "tree_ns"),
     "network_hops": ("run_id", "queue", "queue_type", "utilisation"),
 }
 """Tables of many rows of which only these columns are read."""
 
-REPEATED_TEXTS: Mapping[str, tuple[str, ...]] = {
-    "network_flows": ("run_id",),
-    "network_hops": ("run_id", "queue_type"),
-}
-"""Columns of few texts in many rows, held as numbers of these texts."""
+REPEATED_TEXTS = ("design_id", "run_id", "queue_type")
+"""Texts of these tables that are read as dictionaries, for each stands in many rows."""
 
 FINGERPRINT_DIGITS = 16
+
+_UNREADABLE = (SchemaError, pa.ArrowException, pl.exceptions.PolarsError, OSError, UnicodeDecodeError)
+
+
+class ReportError(ValueError):
+    """There is nothing to report on; the message says what was looked for, and where."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,51 +53,66 @@ class TableSet:
     """The tables of one folder.
 
     Attributes:
-        name: what the page calls them.
-        contents: table by name; wall-clock columns joined to the rows they belong to.
-        fingerprint: digits of the hash of all table files, wall-clock times left out.
-        problems: a line for each file that cannot be read; it is left out.
+        name: title of the page.
+        contents: frame by table; wall-clock columns are joined to the rows they belong to.
+        fingerprint: first digits of the hash of all table files without wall-clock columns.
+        problems: one line per file that cannot be read; its rows are left out.
     """
 
     name: str
-    contents: Mapping[str, pa.Table]
+    contents: Mapping[str, pl.DataFrame]
     fingerprint: str
     problems: tuple[str, ...]
 
     def row_count(self, table: str) -> int:
-        """Rows of a table; 0 when it is not there."""
-        return int(self.contents[table].num_rows) if table in self.contents else 0
+        """Rows of a table; 0 when the folder does not have it."""
+        return self.contents[table].height if table in self.contents else 0
 
     def has_column(self, table: str, column: str) -> bool:
-        """Whether some row of the table can have a value in the column."""
-        return table in self.contents and column in self.contents[table].column_names
-
-    def values(self, table: str, column: str) -> list[Any]:
-        """Values of a column as Python objects; None in each row when there is no such column."""
-        if self.has_column(table, column):
-            return list(self.contents[table].column(column).to_pylist())
-        return [None] * self.row_count(table)
-
-    def texts(self, table: str, column: str) -> list[str]:
-        """Values of a column as text, null as the empty one."""
-        return ["" if value is None else str(value) for value in self.values(table, column)]
-
-    def numbers(self, table: str, column: str) -> FloatArray:
-        """Values of a column as floats, shape (rows,); NaN where there is none or it is no number."""
-        if column not in self.number_columns(table):
-            return np.full(self.row_count(table), np.nan)
-        values = self.contents[table].column(column).cast(pa.float64(), safe=False)
-        return np.array(values.to_numpy(), dtype=np.float64)
-
-    def text_by(self, table: str, key: str, column: str) -> dict[str, str]:
-        """Texts of a column by the text of a key column."""
-        return dict(zip(self.texts(table, key), self.texts(table, column), strict=True))
+        """Whether the table has the column."""
+        return table in self.contents and column in self.contents[table].columns
 
     def number_columns(self, table: str) -> list[str]:
         """Names of the columns of integers and floats."""
         if table not in self.contents:
             return []
-        return [f.name for f in self.contents[table].schema if _is_number(f.type)]
+        return [name for name, kind in self.contents[table].schema.items() if kind.is_numeric()]
+
+    def scan(
+        self, table: str, *, texts: Sequence[str] = (), numbers: Sequence[str] = (), flags: Sequence[str] = ()
+    ) -> pl.LazyFrame:
+        """Columns of a table for expressions; a column that the table lacks has no value in any row.
+
+        Args:
+            texts: columns as text, null as the empty text.
+            numbers: columns as finite floats or null; a column of another type is null.
+            flags: columns of truth values, or null.
+        """
+        frame = self.contents.get(table, pl.DataFrame())
+        known = set(self.number_columns(table))
+        columns = [
+            pl.col(name).cast(pl.String).fill_null("") if name in frame.columns else pl.lit("").alias(name)
+            for name in texts
+        ]
+        columns += [
+            finite(pl.col(name).cast(pl.Float64)) if name in known else _nothing(name, pl.Float64)
+            for name in numbers
+        ]
+        columns += [
+            pl.col(name) if frame.schema.get(name) == pl.Boolean else _nothing(name, pl.Boolean)
+            for name in flags
+        ]
+        # The row number keeps the height of a table that has none of the columns.
+        return frame.lazy().with_row_index("row").select("row", *columns)
+
+
+def finite(values: pl.Expr) -> pl.Expr:
+    """Values of a column; null in place of NaN and infinities."""
+    return pl.when(values.is_finite()).then(values)
+
+
+def _nothing(name: str, kind: type[pl.DataType]) -> pl.Expr:
+    return pl.lit(None, dtype=kind).alias(name)
 
 
 def read_tables(folder: Path, *, name: str) -> TableSet:
@@ -104,8 +121,8 @@ def read_tables(folder: Path, *, name: str) -> TableSet:
     Args:
         folder: has `tables/<table>/*.parquet` or `<table>/*.parquet`; wall-clock columns lie in the same
             files or in `measured/<table>/*.parquet` beside them.
-        name: what the page calls it.
-    Raises: ReportError: no folder, or no Parquet file where one is looked for.
+        name: title of the page.
+    Raises: ReportError: no such folder, or no Parquet file in it.
     """
     root = folder / "tables" if (folder / "tables").is_dir() else folder
     beside = root.parent if root.name == "tables" else root
@@ -129,52 +146,46 @@ def _folders(root: Path) -> list[Path]:
     return sorted(place for place in root.iterdir() if place.is_dir()) if root.is_dir() else []
 
 
-def _read_shards(table: str, paths: Sequence[Path], problems: list[str]) -> pa.Table:
-    """All readable files of a table as one; a column that some of them lack is null there."""
-    parts: list[Any] = []
-    schema = pa.schema([])
+def _read_shards(table: str, paths: Sequence[Path], problems: list[str]) -> pl.DataFrame:
+    """All readable files of a table as one frame; a column that some of them lack is null there."""
+    parts: list[pl.DataFrame] = []
+    types: dict[str, pl.DataType] = {}
     for path in paths:
         try:
-            wanted, repeated = _wanted(table, path), list(REPEATED_TEXTS.get(table, ()))
-            part = pq.read_table(
-                path,
-                columns=wanted,
-                read_dictionary=repeated,
-                partitioning=None,
-                page_checksum_verification=True,
-            )
-            schema = pa.unify_schemas([schema, part.schema.remove_metadata()])
+            part = _read_shard(table, path)
+            for column, kind in part.schema.items():
+                known = types.get(column, kind)
+                if pl.Null not in (known, kind) and known != kind:
+                    raise SchemaError(f"column {column} of type {kind}; accepted: {known}")
+            types |= {column: kind for column, kind in part.schema.items() if kind != pl.Null}
             parts.append(part)
-        except (pa.ArrowException, OSError) as error:
-            said = " ".join(str(error).split())[:200]
+        except _UNREADABLE as error:
+            said = " ".join(str(error.__cause__ or error).split())[:200]
             problems.append(f"a shard must be Parquet that fits the others, got {said} ({table}/{path.name})")
-    return pa.concat_tables(parts, promote_options="default") if parts else pa.table({})
+    return pl.concat(parts, how="diagonal_relaxed") if parts else pl.DataFrame()
 
 
-def _wanted(table: str, path: Path) -> list[str]:
+def _read_shard(table: str, path: Path) -> pl.DataFrame:
     names: list[str] = pq.read_schema(path).names
-    if table in COUNTED_TABLES:
-        return [name for name in COUNTED_TABLES[table] if name in names]
-    return [name for name in names if name not in LONG_COLUMNS]
+    if table not in COUNTED_TABLES:
+        return to_frame(read_arrow(path, columns=[name for name in names if name not in LONG_COLUMNS]))
+    chosen = [name for name in COUNTED_TABLES[table] if name in names]
+    return to_frame(read_arrow(path, columns=chosen, encoded=REPEATED_TEXTS))
 
 
-def _joined(table: str, content: pa.Table, measured: pa.Table) -> pa.Table:
+def _joined(table: str, content: pl.DataFrame, measured: pl.DataFrame) -> pl.DataFrame:
     """The table with the wall-clock columns of the rows that have the same key."""
     spec = TableSpec.registry.get(table)
-    known = () if spec is None else spec.key
-    keys = [k for k in known if k in content.column_names and k in measured.column_names]
-    added = [name for name in measured.column_names if name not in content.column_names]
-    if not keys or not added:
+    keys = [
+        key
+        for key in (() if spec is None else spec.key)
+        if key in content.columns and content.schema[key] == measured.schema.get(key)
+    ]
+    if not keys or not set(measured.columns) - set(content.columns):
         return content
-    places = {key: index for index, key in enumerate(_rows(measured, keys))}
-    order = pa.array([places.get(key) for key in _rows(content, keys)], type=pa.int64())
-    for name in added:
-        content = content.append_column(name, measured.column(name).take(order))
-    return content
-
-
-def _rows(content: pa.Table, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-    return zip(*(content.column(name).to_pylist() for name in names), strict=True)
+    added = measured.select(*keys, *(name for name in measured.columns if name not in content.columns))
+    added = added.unique(keys, keep="last")
+    return content.join(added, on=keys, how="left", nulls_equal=True, maintain_order="left")
 
 
 def _fingerprint(shards: Mapping[str, Sequence[Path]]) -> str:
@@ -185,7 +196,3 @@ def _fingerprint(shards: Mapping[str, Sequence[Path]]) -> str:
             digest.update(f"{table}/{path.name} {len(content)}\n".encode())
             digest.update(content)
     return digest.hexdigest()[:FINGERPRINT_DIGITS]
-
-
-def _is_number(kind: Any) -> bool:
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))

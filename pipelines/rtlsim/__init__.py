@@ -4,16 +4,16 @@ Outside this package only the names below are used.
 """
 
 from pipelines.rtlsim.exchange import (
+    SimulationResult,
     banks_of,
     decode_arrays,
     encode_input,
+    failed_run,
     value_of_bits,
     written_arrays,
 )
-from pipelines.rtlsim.harness import MemoryTiming, element_lines
+from pipelines.rtlsim.harness import MemoryTiming, Port, element_lines, module_ports
 from pipelines.rtlsim.icarus import icarus_version, simulate_with_icarus
-from pipelines.rtlsim.ports import Port, module_ports
-from pipelines.rtlsim.result import SimulationResult, failed_run
 from pipelines.rtlsim.verilator import (
     ENGINE,
     SimulatorError,

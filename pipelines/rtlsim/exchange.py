@@ -1,4 +1,4 @@
-"""What passes between Python and a test bench: the bytes of its input and output file.
+"""Data exchange between Python and a test bench, and the result of a simulation.
 
 Files are little-endian: for each array in order its elements, for each scalar one element (input); the
 latency as uint64, the bits of the result as uint64, for each bank its reads and its writes as int64, then
@@ -10,17 +10,17 @@ from __future__ import annotations
 import struct
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from pipelines.interface import Argument, Bank, DataSet, Interface, ScalarType, whole_bank
-from pipelines.values import canonical_values
+from pipelines.interface import Argument, Bank, DataSet, Interface, ScalarType, canonical_values, whole_bank
+from pipelines.tools import PROCESSOR, ToolRun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observed:
-    """What a test bench saw.
+    """Observations of a test bench.
 
     Attributes:
         latency_cycles: from the cycle of start to the cycle of done.
@@ -37,7 +37,7 @@ class Observed:
 
 
 def written_arrays(interface: Interface) -> list[Argument]:
-    """The arrays that come back."""
+    """The written arrays, which the output file contains."""
     return [a for a in interface.arrays if a.written]
 
 
@@ -50,7 +50,7 @@ def banks_of(interface: Interface, banks: Sequence[Bank]) -> tuple[Bank, ...]:
 def value_of_bits(bits: int, kind: ScalarType) -> int:
     """The number of an integer type that has these low bits; of a floating type the bits themselves.
 
-    What is not a number is the canonical one.
+    NaN is canonical.
     """
     width = kind.width_bits
     bits &= (1 << width) - 1
@@ -72,7 +72,7 @@ def encode_input(interface: Interface, data: DataSet) -> bytes:
 
 
 def decode_arrays(interface: Interface, content: bytes, offset: int) -> DataSet:
-    """The written arrays, one after the other from an offset; what is not a number is the canonical one."""
+    """The written arrays, one after the other from an offset; NaN is canonical."""
     outputs: DataSet = {}
     for argument in written_arrays(interface):
         dtype = argument.type.dtype.newbyteorder("<")
@@ -84,7 +84,7 @@ def decode_arrays(interface: Interface, content: bytes, offset: int) -> DataSet:
 
 
 def decode_output(interface: Interface, banks: Sequence[Bank], content: bytes) -> Observed:
-    """What the output file says."""
+    """Contents of the output file."""
     cycles, result = struct.unpack_from("<QQ", content)
     counts = struct.unpack_from(f"<{2 * len(banks)}q", content, 16)
     loads: Counter[str] = Counter()
@@ -96,4 +96,67 @@ def decode_output(interface: Interface, banks: Sequence[Bank], content: bytes) -
     returned = None if interface.returns is None else value_of_bits(int(result), interface.returns)
     return Observed(
         latency_cycles=int(cycles), returned=returned, outputs=outputs, loads=dict(loads), stores=dict(stores)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulationResult:
+    """Result of a simulation.
+
+    Attributes:
+        status: ok, timeout (limit of cycles or of processor time) or tool_error.
+        latency_cycles: from the cycle of start to the cycle of done.
+        returned: value of the function: a number, or the bits of a floating one as an unsigned number.
+        outputs: every written array, in its own type.
+        loads, stores: accesses to each array argument, by name.
+        build_wall_s, simulate_wall_s: elapsed times in seconds.
+    """
+
+    status: str
+    reason: str | None
+    latency_cycles: int | None
+    returned: int | None
+    outputs: DataSet
+    build_wall_s: float
+    simulate_wall_s: float
+    loads: dict[str, int] = field(default_factory=dict[str, int])
+    stores: dict[str, int] = field(default_factory=dict[str, int])
+
+
+def failed_run(what: str, run: ToolRun) -> tuple[str, str]:
+    """Status and reason of a tool that failed or ran past its limit of processor time or of cycles."""
+    if run.timed_out and run.machine_fault is None:
+        limit = "limit of processor time" if run.limit == PROCESSOR else "time limit"
+        return "timeout", f"{what} ran past its {limit}"
+    return "tool_error", " ".join(f"{what}: {run.last_words()}".split())
+
+
+def failed_simulation(
+    what: str, run: ToolRun, build_wall_s: float, simulate_wall_s: float = 0.0
+) -> SimulationResult:
+    """The result of a simulation in which a tool failed or ran past its limit."""
+    status, reason = failed_run(what, run)
+    return SimulationResult(
+        status=status,
+        reason=reason,
+        latency_cycles=None,
+        returned=None,
+        outputs={},
+        build_wall_s=build_wall_s,
+        simulate_wall_s=simulate_wall_s,
+    )
+
+
+def observed_simulation(observed: Observed, build_wall_s: float, simulate_wall_s: float) -> SimulationResult:
+    """The result of a completed simulation."""
+    return SimulationResult(
+        status="ok",
+        reason=None,
+        latency_cycles=observed.latency_cycles,
+        returned=observed.returned,
+        outputs=observed.outputs,
+        build_wall_s=build_wall_s,
+        simulate_wall_s=simulate_wall_s,
+        loads=observed.loads,
+        stores=observed.stores,
     )

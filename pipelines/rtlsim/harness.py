@@ -12,12 +12,56 @@ write port of its own into the storage of its array.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pipelines.interface import Bank, Interface
 from pipelines.rtlsim.exchange import written_arrays
-from pipelines.rtlsim.ports import Port
+
+CONTROL_PORTS = ("clk", "rst", "start", "done")
+
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_PORT = re.compile(
+    r"^(?:(input|output)\s+)?(?:(?:wire|reg|logic)\s+)?(?:signed\s+)?(?:\[\s*(\d+)\s*:\s*0\s*\]\s*)?(\w+)$"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Port:
+    """One port: `output` is seen from the module."""
+
+    name: str
+    output: bool
+    width_bits: int
+
+
+def module_ports(verilog: str, module: str) -> dict[str, Port]:
+    """Ports of a module by name, in order.
+
+    Args:    verilog: text; module: one of its modules, with an ANSI header whose ranges are `[n:0]`.
+    Returns: empty for a module that is missing or has another kind of header.
+    """
+    text = _COMMENT.sub(" ", verilog)
+    header = re.search(rf"\bmodule\s+{re.escape(module)}\s*\(([^()]*)\)\s*;", text)
+    ports: dict[str, Port] = {}
+    direction, width = "input", "0"
+    for item in header.group(1).split(",") if header else ():
+        matched = _PORT.match(" ".join(item.split()))
+        if matched is None:
+            return {}
+        if matched.group(1) is not None:  # a bare name has the direction and the width of the one before
+            direction, width = matched.group(1), matched.group(2) or "0"
+        name = matched.group(3)
+        ports[name] = Port(name=name, output=direction == "output", width_bits=int(width) + 1)
+    return ports
+
+
+def missing_control(ports: dict[str, Port]) -> str | None:
+    """Why a module cannot be driven, None when it can."""
+    missing = [name for name in CONTROL_PORTS if name not in ports]
+    return f"design lacks ports {', '.join(missing)}; needed: {', '.join(CONTROL_PORTS)}" if missing else None
+
 
 EXIT_OUT_OF_BOUNDS = 3
 EXIT_CYCLE_LIMIT = 4
@@ -115,7 +159,7 @@ template <typename T> static void put(FILE* f, const T* from, size_t count) {
 
 
 def member(port: str) -> str:
-    """Name of a port in the class Verilator makes, which writes two underscores in another way."""
+    """Name of a port in Verilator's class, which encodes two underscores."""
     return port.replace("__", "___05F")
 
 
@@ -237,7 +281,7 @@ def harness_text(
 ) -> str:
     """C++ of the test bench.
 
-    Args:    model_class: class Verilator made; its header and sources are included by name.
+    Args:    model_class: Verilator's class; its header and sources are included by name.
              banks: of every array argument; ports: those the design has.
     """
     return _Bench(interface=interface, banks=banks, ports=ports, timing=timing).text(model_class)

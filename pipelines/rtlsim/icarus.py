@@ -1,7 +1,7 @@
 """Icarus Verilog: the same protocol as the Verilator test bench, as a check of one simulator by another.
 
-Icarus knows undefined bits, so an output that depends on a register nobody set is seen. It interprets: use
-Verilator where time matters.
+Icarus models undefined bits, so it detects outputs that depend on registers without a value. It is an
+interpreter: use Verilator where time matters.
 """
 
 from __future__ import annotations
@@ -9,22 +9,202 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 
-from pipelines.interface import Bank, DataSet, Interface
-from pipelines.rtlsim.exchange import Observed, banks_of, decode_output, written_arrays
-from pipelines.rtlsim.harness import MemoryTiming
-from pipelines.rtlsim.icarus_bench import LIMIT_MESSAGE, bench_text
-from pipelines.rtlsim.ports import missing_control, module_ports
-from pipelines.rtlsim.result import SimulationResult, failed_simulation, observed_simulation
+from pipelines.interface import Argument, Bank, DataSet, Interface
+from pipelines.rtlsim.exchange import (
+    Observed,
+    SimulationResult,
+    banks_of,
+    decode_output,
+    failed_simulation,
+    observed_simulation,
+    written_arrays,
+)
+from pipelines.rtlsim.harness import MemoryTiming, Port, missing_control, module_ports
 from pipelines.tools import ToolRun, find_tool, run_tool
+
+LIMIT_MESSAGE = "the cycle limit is reached"
+GARBAGE = "64'hA5A5A5A5A5A5A5A5"
+
+
+@dataclass(slots=True)
+class _Bench:
+    """The text of one test bench; only ports that the design has are driven."""
+
+    interface: Interface
+    module: str
+    banks: Sequence[Bank]
+    ports: dict[str, Port]
+    timing: MemoryTiming
+
+    def argument_of(self, bank: Bank) -> Argument:
+        return next(a for a in self.interface.arrays if a.name == bank.argument)
+
+    def has(self, bank: Bank, last: str) -> bool:
+        return f"m_{bank.port}_{last}" in self.ports
+
+    def signals(self) -> list[str]:
+        lines = [
+            f"  {'wire' if p.output else 'reg'} [{p.width_bits - 1}:0] {p.name};" for p in self.ports.values()
+        ]
+        connections = ", ".join(f".{name}({name})" for name in self.ports)
+        return [*lines, f"  {self.module} dut ({connections});"]
+
+    def storage(self) -> list[str]:
+        lines = ["  integer cycle, limit, slot, place, file, k;", "  reg running;"]
+        for a in self.interface.arguments:
+            lines.append(f"  reg [{a.type.width_bits - 1}:0] a_{a.name} [0:{a.element_count - 1}];")
+        for b in self.banks:
+            width = self.argument_of(b).type.width_bits
+            for side, delay in (("r", self.timing.read_delay_cycles), ("w", self.timing.write_delay_cycles)):
+                lines.append(f"  reg [{width - 1}:0] {side}value_{b.port} [0:{delay}];")
+                lines.append(f"  reg [{delay}:0] {side}due_{b.port};")
+                lines.append(f"  integer {side}count_{b.port};")
+            lines.append(f"  integer wplace_{b.port} [0:{self.timing.write_delay_cycles}];")
+        return lines
+
+    def element_function(self, bank: Bank) -> list[str]:
+        """A function from an address in a bank to the element; -1 past the array's end."""
+        lines = [
+            f"  function integer element_{bank.port}(input integer address);",
+            "    integer rest, index;",
+        ]
+        lines += ["    begin", f"      element_{bank.port} = 0; rest = address;"]
+        stride = 1
+        for size, dimension in reversed(list(zip(bank.shape, bank.dimensions, strict=True))):
+            first, step = dimension.element(0), dimension.element(1) - dimension.element(0)
+            lines.append(f"      index = {first} + {step} * (rest % {dimension.size});")
+            lines.append(f"      rest = rest / {dimension.size};")
+            lines.append(f"      if (index >= {size}) element_{bank.port} = -1;")
+            lines.append(f"      else if (element_{bank.port} >= 0)")
+            lines.append(f"        element_{bank.port} = element_{bank.port} + index * {stride};")
+            stride *= size
+        lines.append(f"      if (address >= {bank.element_count}) element_{bank.port} = -1;")
+        return [*lines, "    end", "  endfunction"]
+
+    def start_lines(self) -> list[str]:
+        lines = ['    if (!$value$plusargs("limit=%d", limit)) limit = 1000000;']
+        lines += [f'    $readmemh("in_{a.name}.hex", a_{a.name});' for a in self.interface.arguments]
+        for a in self.interface.scalars:
+            if f"s_{a.name}" in self.ports:
+                lines.append(f"    s_{a.name} = a_{a.name}[0];")
+        for b in self.banks:
+            lines.append(
+                f"    rdue_{b.port} = 0; wdue_{b.port} = 0; rcount_{b.port} = 0; wcount_{b.port} = 0;"
+            )
+        lines.append("    clk = 0; rst = 1; start = 0; #1;")
+        lines.append("    for (k = 0; k < 2; k = k + 1) begin clk = 1; #1; clk = 0; #1; end")
+        return [*lines, "    rst = 0; running = 1; cycle = 0;"]
+
+    def settle_lines(self, bank: Bank) -> list[str]:
+        """Events of a cycle: a write becomes visible, data of a read arrive."""
+        lines: list[str] = []
+        name, width = bank.port, self.argument_of(bank).type.width_bits
+        if self.has(bank, "we"):
+            lines += [
+                f"      slot = cycle % {self.timing.write_delay_cycles + 1};",
+                f"      if (wdue_{name}[slot]) a_{bank.argument}[wplace_{name}[slot]] = wvalue_{name}[slot];",
+                f"      wdue_{name}[slot] = 0;",
+            ]
+        if self.has(bank, "rdata"):
+            lines += [
+                f"      slot = cycle % {self.timing.read_delay_cycles + 1};",
+                f"      m_{name}_rdata = rdue_{name}[slot] ? rvalue_{name}[slot]",
+                f"        : {width}'d0 | ({GARBAGE} ^ cycle);",
+                f"      rdue_{name}[slot] = 0;",
+            ]
+        return lines
+
+    def access_lines(self, bank: Bank, side: str) -> list[str]:
+        """Requests of a design at one port in a cycle."""
+        name = bank.port
+        enable, address = f"m_{name}_{side}e", f"m_{name}_{side}addr"
+        delay = self.timing.read_delay_cycles if side == "r" else self.timing.write_delay_cycles
+        moved = (
+            [f"rvalue_{name}[slot] = a_{bank.argument}[place];"]
+            if side == "r"
+            else [f"wvalue_{name}[slot] = m_{name}_wdata;", f"wplace_{name}[slot] = place;"]
+        )
+        return [
+            f'        if (^{enable} === 1\'bx) stop("undefined {enable}");',
+            f"        if ({enable} === 1'b1) begin",
+            f'          if (^{address} === 1\'bx) stop("undefined {address}");',
+            f"          place = element_{name}({address});",
+            f'          if (place < 0) stop("the design touches an element outside array {name}");',
+            f"          slot = (cycle + {delay}) % {delay + 1};",
+            *(f"          {line}" for line in moved),
+            f"          {side}due_{name}[slot] = 1;",
+            f"          {side}count_{name} = {side}count_{name} + 1;",
+            "        end",
+        ]
+
+    def cycle_lines(self) -> list[str]:
+        lines = ["    while (running) begin", "      start = cycle == 0;"]
+        for b in self.banks:
+            lines += self.settle_lines(b)
+        lines += ["      #1;", "      if (done === 1'b1) running = 0;"]
+        lines.append(f'      else if (cycle >= limit) stop("{LIMIT_MESSAGE}");')
+        lines.append("      else begin")
+        for b in self.banks:
+            for side in ("r", "w"):
+                if self.has(b, f"{side}e"):
+                    lines += self.access_lines(b, side)
+        return [
+            *lines,
+            "        clk = 1; #1; clk = 0; #1;",
+            "        cycle = cycle + 1;",
+            "      end",
+            "    end",
+        ]
+
+    def output_lines(self) -> list[str]:
+        result = "result" if "result" in self.ports else "1'b0"
+        lines = ['    file = $fopen("output.txt", "w");', f'    $fdisplay(file, "%0d %h", cycle, {result});']
+        lines += [f'    $fdisplay(file, "%0d %0d", rcount_{b.port}, wcount_{b.port});' for b in self.banks]
+        for a in written_arrays(self.interface):
+            lines.append(f"    for (k = 0; k < {a.element_count}; k = k + 1)")
+            lines.append(f'      $fdisplay(file, "%h", a_{a.name}[k]);')
+        return [*lines, "    $fclose(file);", "    $finish;"]
+
+    def text(self) -> str:
+        lines = ["`timescale 1ns / 1ns", "module bench;", *self.signals(), *self.storage()]
+        for b in self.banks:
+            lines += self.element_function(b)
+        lines += [
+            "  task stop(input [8*80-1:0] reason);",
+            "    begin",
+            '      $display("%0s at cycle %0d", reason, cycle);',
+            "      $finish;",
+            "      #1;",
+            "    end",
+            "  endtask",
+        ]
+        lines += ["  initial begin", *self.start_lines(), *self.cycle_lines(), *self.output_lines(), "  end"]
+        return "\n".join([*lines, "endmodule", ""])
+
+
+def bench_text(
+    interface: Interface,
+    module: str,
+    timing: MemoryTiming,
+    *,
+    banks: Sequence[Bank],
+    ports: dict[str, Port],
+) -> str:
+    """Verilog of the test bench, a module `bench`.
+
+    Args: module: top of the design; banks: of every array argument; ports: those the design has.
+    """
+    return _Bench(interface=interface, module=module, banks=banks, ports=ports, timing=timing).text()
 
 
 class _Undefined(ValueError):
-    """An output has bits that nobody set."""
+    """An output has undefined bits."""
 
 
 @cache
@@ -36,8 +216,8 @@ def icarus_version() -> str:
     run = run_tool(
         [find_tool("iverilog", "iverilog"), "-V"], folder=Path("/"), timeout_s=20, of_processor=True
     )
-    found = re.search(r"version (\S+)", run.stdout)
-    return found.group(1) if found else "unknown"
+    version = re.search(r"version (\S+)", run.stdout)
+    return version.group(1) if version else "unknown"
 
 
 def _write_inputs(interface: Interface, data: DataSet, folder: Path) -> None:
@@ -61,7 +241,7 @@ def _word(text: str, place: str) -> int:
 
 
 def _read_output(interface: Interface, banks: Sequence[Bank], text: str) -> Observed:
-    """What the output file says: latency, result, the accesses of each bank, the elements of each array.
+    """Contents of the output file: latency, result, the accesses of each bank, the elements of each array.
 
     Raises: _Undefined: a bit of an output is not defined.
     """
@@ -96,7 +276,7 @@ def simulate_with_icarus(
 ) -> SimulationResult:
     """Simulate a design on one data set with Icarus Verilog; like `simulate_design`.
 
-    Returns: latency and outputs, or the status and reason of what failed; an output with undefined bits is a
+    Returns: latency and outputs, or the status and reason of the failure; an output with undefined bits is a
              tool_error.
     Raises:  ToolMissing: Icarus is not installed.
     """

@@ -1,7 +1,7 @@
 """Verilator: build a simulator of a design and run it on data.
 
-A design is one C++ translation unit against a runtime that is compiled once for each Verilator version and
-kept: most of a build's time would go into that runtime.
+A design is one C++ translation unit, linked with a runtime that is compiled once per Verilator version:
+compiling it for every design would take most of the build time.
 """
 
 from __future__ import annotations
@@ -13,10 +13,21 @@ from functools import cache
 from pathlib import Path
 
 from pipelines.interface import Bank, DataSet, Interface
-from pipelines.rtlsim.exchange import banks_of, decode_output, encode_input
-from pipelines.rtlsim.harness import EXIT_CYCLE_LIMIT, MemoryTiming, harness_text
-from pipelines.rtlsim.ports import missing_control, module_ports
-from pipelines.rtlsim.result import SimulationResult, failed_simulation, observed_simulation
+from pipelines.rtlsim.exchange import (
+    SimulationResult,
+    banks_of,
+    decode_output,
+    encode_input,
+    failed_simulation,
+    observed_simulation,
+)
+from pipelines.rtlsim.harness import (
+    EXIT_CYCLE_LIMIT,
+    MemoryTiming,
+    harness_text,
+    missing_control,
+    module_ports,
+)
 from pipelines.sealing import build_once
 from pipelines.tools import ToolRun, find_tool, run_tool
 
@@ -50,7 +61,7 @@ def _verilator_root() -> Path:
     ):
         if (root / "include" / "verilated.cpp").is_file():
             return root
-    raise SimulatorError(f"verilator's include folder must be beside {executable}, got none")
+    raise SimulatorError(f"verilator's include folder not found beside {executable}")
 
 
 @cache
@@ -98,7 +109,7 @@ def _build_runtime(folder: Path) -> Path:
 
 def _expect(run: ToolRun, what: str) -> None:
     if run.returncode != 0:
-        raise SimulatorError(f"g++ must {what}, got: {run.last_words()}")
+        raise SimulatorError(f"g++ failed to {what}: {run.last_words()}")
 
 
 def _translate(module: str, folder: Path, timeout_s: float) -> ToolRun:
@@ -115,7 +126,7 @@ def _translate(module: str, folder: Path, timeout_s: float) -> ToolRun:
 
 
 def _unit_text(folder: Path, bench: str) -> str:
-    """The one translation unit; what Verilator calls slow runs once and is not optimised."""
+    """The one translation unit; functions that Verilator marks as slow run once and are not optimised."""
     sources = sorted(p.name for p in (folder / "model").glob("*.cpp"))
     fast = [f'#include "model/{name}"' for name in sources if not name.endswith("__Slow.cpp")]
     slow = [f'#include "model/{name}"' for name in sources if name.endswith("__Slow.cpp")]

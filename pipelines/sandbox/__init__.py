@@ -1,14 +1,22 @@
-"""Running code that nobody trusts: generated, foreign or hostile, and its compiler.
+"""Confined execution of untrusted code: generated or foreign programs, and their compiler.
 
-Belongs here: confinement by bubblewrap, limits, and reading what such a program leaves. Does not: what
-is run, or what its results mean.
+Belongs here: confinement by bubblewrap, limits, and reading output files. Does not: which programs run,
+or what their results mean.
 """
 
-from pipelines.sandbox.answers import answers_in_time
-from pipelines.sandbox.errors import MachineFault, SandboxError
-from pipelines.sandbox.limits import FILES, MEMORY, OUTPUT, TIME, ConfinedRun, Limits
-from pipelines.sandbox.outputs import read_output
-from pipelines.sandbox.runner import run_confined
+from pipelines.sandbox.confinement import run_confined
+from pipelines.sandbox.limits import (
+    FILES,
+    MEMORY,
+    OUTPUT,
+    TIME,
+    ConfinedRun,
+    Limits,
+    MachineFault,
+    SandboxError,
+    read_output,
+)
+from pipelines.sandbox.supervision import processor_s
 
 __all__ = [
     "FILES",
@@ -19,7 +27,7 @@ __all__ = [
     "Limits",
     "MachineFault",
     "SandboxError",
-    "answers_in_time",
+    "processor_s",
     "read_output",
     "run_confined",
 ]

@@ -1,4 +1,4 @@
-"""The command that confines a program: namespaces, the few visible folders, the limits of a process.
+"""Confining a program: namespaces, the few visible folders, the limits of a process, and running it.
 
 Two routes lead to a process whose limit on processes binds, since the kernel exempts the real root:
 
@@ -9,21 +9,25 @@ Two routes lead to a process whose limit on processes binds, since the kernel ex
 from __future__ import annotations
 
 import os
+import subprocess
 import threading
-from collections.abc import Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import IO
 
-from pipelines.sandbox.errors import SandboxError
-from pipelines.sandbox.limits import Limits
-from pipelines.tools import find_tool
+from pipelines.sandbox.limits import ConfinedRun, Limits, SandboxError
+from pipelines.sandbox.supervision import Supervision, require_children_in_proc
+from pipelines.sandbox.system_calls import system_call_filter
+from pipelines.tools import find_tool, stopwatch
 
 BOX = Path("/box")
-"""Where the program finds its folder; its working directory."""
+"""Folder of the program, as it sees it; its working directory."""
 
 FIRST_USER = 1 << 30
-"""User ids from here on, one a thread that confines, are used under root; far above any that is assigned."""
+"""First user id under root, one id per thread that confines; far above all assigned ids."""
 
 _NOBODY = 65534
 _OPEN_FILES = 64
@@ -141,14 +145,14 @@ def _limit_arguments(limits: Limits) -> list[str]:
 
 
 def _mount_arguments(folder: Path, readable: Sequence[Path]) -> list[str]:
-    made: set[Path] = {Path("/")}
+    folders: set[Path] = {Path("/")}
     arguments: list[str] = []
     for name in _SYSTEM_FOLDERS:
-        arguments += _system_folder(Path(name), made)
+        arguments += _system_folder(Path(name), folders)
     for path in readable:
-        arguments += [*_parents(path, made), "--ro-bind", str(path), str(path)]
+        arguments += [*_parents(path, folders), "--ro-bind", str(path), str(path)]
     arguments += [
-        *_parents(Path("/dev/null"), made),
+        *_parents(Path("/dev/null"), folders),
         "--dev-bind",
         "/dev/null",
         "/dev/null",
@@ -160,18 +164,18 @@ def _mount_arguments(folder: Path, readable: Sequence[Path]) -> list[str]:
     return [*arguments, "--proc", "/proc", "--perms", "0555", "--tmpfs", "/proc/1", "--remount-ro", "/proc/1"]
 
 
-def _system_folder(path: Path, made: set[Path]) -> list[str]:
+def _system_folder(path: Path, folders: set[Path]) -> list[str]:
     if path.is_symlink():
         return ["--symlink", str(path.readlink()), str(path)]
-    return [*_parents(path, made), "--ro-bind", str(path), str(path)] if path.is_dir() else []
+    return [*_parents(path, folders), "--ro-bind", str(path), str(path)] if path.is_dir() else []
 
 
-def _parents(path: Path, made: set[Path]) -> list[str]:
-    """Folders above a path, outermost first; bubblewrap by itself makes them for their owner alone."""
+def _parents(path: Path, folders: set[Path]) -> list[str]:
+    """Folders above a path, outermost first; bubblewrap would create them readable for their owner only."""
     arguments: list[str] = []
     for parent in reversed(path.parents):
-        if parent not in made:
-            made.add(parent)
+        if parent not in folders:
+            folders.add(parent)
             arguments += ["--perms", "0755", "--dir", str(parent)]
     return arguments
 
@@ -181,11 +185,11 @@ def _checked_readable(readable: Sequence[Path]) -> list[Path]:
     paths = sorted({p.absolute() for p in readable})
     for path in paths:
         if not path.exists():
-            raise SandboxError(f"readable path must exist, got {path}")
+            raise SandboxError(f"no such readable path: {path}")
         if any(r == path or r in path.parents or path in r.parents for r in _RESERVED):
             raise SandboxError(f"readable path must lie outside {_listed(_RESERVED)}, got {path}")
         if is_real_root() and not _others_may_read(path):
-            raise SandboxError(f"readable path must be readable for every user (chmod o+r), got {path}")
+            raise SandboxError(f"readable path is not readable for every user (chmod o+r): {path}")
     return paths
 
 
@@ -197,7 +201,7 @@ def _others_may_read(path: Path) -> bool:
 def _check_program(argv: Sequence[str], shown: Sequence[Path]) -> None:
     program = Path(argv[0]) if argv else Path()
     if not program.is_absolute():
-        raise SandboxError(f"program must be an absolute path, got {str(program)!r}")
+        raise SandboxError(f"program is not an absolute path: {str(program)!r}")
     if not any(s == program or s in program.parents for s in shown) or not os.access(program, os.X_OK):
         rule = "program must be executable and inside a readable path"
         raise SandboxError(f"{rule}, got {program}; readable: {_listed(shown)}")
@@ -205,3 +209,120 @@ def _check_program(argv: Sequence[str], shown: Sequence[Path]) -> None:
 
 def _listed(paths: Sequence[Path]) -> str:
     return ", ".join(str(p) for p in paths)
+
+
+def run_confined(
+    argv: Sequence[str],
+    *,
+    folder: Path,
+    readable: Sequence[Path] = (),
+    files: Mapping[str, bytes] | None = None,
+    limits: Limits | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> ConfinedRun:
+    """Run an untrusted program, confined, to its end or to its limits.
+
+    It sees the system's programs and libraries (/usr/bin, /usr/lib, /usr/include), what is named
+    readable, under the same paths, and its folder, as /box; nothing else of the file system. It has no
+    network, sees no process but its own, has nothing on standard input, and may write only in its folder.
+    When it ends or is stopped, every process that it started is gone.
+
+    Args:
+        argv: absolute path of the program, and its arguments, as it sees them.
+        folder: empty, created if absent; its working directory. Its output there is untrusted: see
+            `read_output`.
+        readable: files and folders that it may read and execute besides.
+        files: name and content of what lies in its folder when it starts; it may replace them.
+        limits: of the run; None for the defaults.
+        environment: variables added to PATH, a C locale, and HOME and TMPDIR, which are the folder.
+
+    Returns: its exit status, output, elapsed time, and the limit that stopped it.
+    Raises:
+        SandboxError: misuse, or a machine that forbids confinement; the program did not run then.
+        ToolMissing: bubblewrap or util-linux is not installed.
+    """
+    start_s = stopwatch()
+    limits = limits or Limits()
+    folder = folder.absolute()
+    require_children_in_proc()
+    _fill(folder, files or {})
+    with ExitStack() as stack:
+        status_read, status_write = _pipe(stack)
+        start_read, start_write = _pipe(stack, endless=True)
+        filter_file = stack.enter_context(os.fdopen(os.memfd_create("filter"), "w+b"))
+        filter_file.write(system_call_filter())
+        filter_file.seek(0)
+        theirs = [f.fileno() for f in (status_write, start_read, filter_file)]
+        command = confining_command(
+            argv,
+            folder=folder,
+            readable=readable,
+            limits=limits,
+            descriptors=Descriptors(status=theirs[0], start=theirs[1], filter=theirs[2]),
+        )
+        stack.enter_context(_handed_over(folder))
+        process = stack.enter_context(_started(command, theirs, environment or {}))
+        for file in (status_write, start_read, filter_file):
+            file.close()
+        supervision = Supervision(process, status_read, start_write, folder, limits)
+        try:
+            supervision.wait()
+        finally:
+            supervision.end()
+        return supervision.result(stopwatch() - start_s)
+
+
+def _started(
+    command: Sequence[str], inherited: Sequence[int], environment: Mapping[str, str]
+) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        command,
+        cwd="/",
+        env={"PATH": "/usr/bin:/bin", "LC_ALL": "C", "HOME": str(BOX), "TMPDIR": str(BOX), **environment},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        pass_fds=inherited,
+        start_new_session=True,
+    )
+
+
+def _pipe(stack: ExitStack, *, endless: bool = False) -> tuple[IO[bytes], IO[bytes]]:
+    """Read and write end. Reading blocks even when all writers are gone.
+
+    Otherwise the end of this process would start the program, and nobody would watch it.
+    """
+    read, write = os.pipe()
+    if endless:
+        once = read
+        read = os.open(f"/proc/self/fd/{once}", os.O_RDWR | os.O_CLOEXEC)
+        os.close(once)
+    return (
+        stack.enter_context(os.fdopen(read, "r+b" if endless else "rb", buffering=0)),
+        stack.enter_context(os.fdopen(write, "wb", buffering=0)),
+    )
+
+
+def _fill(folder: Path, files: Mapping[str, bytes]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    left = sorted(p.name for p in folder.iterdir())
+    if left:
+        raise SandboxError(f"folder is not empty: {', '.join(left[:5])} ({folder})")
+    for name, content in files.items():
+        if name != Path(name).name or name in ("", ".."):
+            raise SandboxError(f"file must have a plain name, got {name!r}")
+        (folder / name).write_bytes(content)
+        (folder / name).chmod(0o644)
+
+
+@contextmanager
+def _handed_over(folder: Path) -> Generator[None]:
+    """Under root the folder belongs to the program's user for as long as it runs."""
+    if not is_real_root():
+        yield
+        return
+    os.chown(folder, box_user(), box_user(), follow_symlinks=False)
+    try:
+        yield
+    finally:
+        os.chown(folder, 0, 0, follow_symlinks=False)

@@ -1,11 +1,22 @@
-"""What a confined program may use, and what became of it."""
+"""Limits of a confined program, the result of its run, and reading its output files."""
 
 from __future__ import annotations
 
+import os
+import stat
 from dataclasses import dataclass, fields
+from pathlib import Path
 
-from pipelines.sandbox.errors import SandboxError
 from pipelines.tools import OUTPUT, ToolRun
+
+
+class SandboxError(RuntimeError):
+    """An invalid request, a machine that forbids confinement, or an output that is not a file."""
+
+
+class MachineFault(RuntimeError):
+    """The machine, not the input, ended or may have ended an attempt; the next attempt may succeed."""
+
 
 __all__ = ["FILES", "MEMORY", "OUTPUT", "TIME", "ConfinedRun", "Limits"]
 
@@ -16,7 +27,7 @@ FILES = "files"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What a confined program may use; every number is at least 1, or above zero.
+    """Limits of a confined program; every number is positive.
 
     Attributes:
         wall_s: elapsed time in seconds.
@@ -44,7 +55,7 @@ class Limits:
     processes: int = 1
 
     def __post_init__(self) -> None:
-        """Refuse limits that no program could keep."""
+        """Refuse limits that are not positive."""
         for field in fields(self):
             value = getattr(self, field.name)
             if value is not None and not value > 0:
@@ -53,15 +64,35 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfinedRun(ToolRun):
-    """What one confined run gave; a `ToolRun` whose texts are cut at the limit of output.
+    """Result of one confined run; a `ToolRun` whose texts are cut at the limit of output.
 
     A program that a signal ended and one that exits with 128 and that signal's number look the same,
     as in a shell: the return code is negative. `limit` may also be `memory` or `files`. Every run is bounded
-    in processor time, so that of its limit by the clock is a fault of the machine.
+    in processor time, so reaching the limit by the clock is a fault of the machine.
 
     Attributes:
         stopped_by: None when the program ended by itself or by a limit of its own process;
-            otherwise `time`, `memory`, `files` or `output`, and everything it had started was ended.
+            otherwise `time`, `memory`, `files` or `output`, and all its processes were ended.
     """
 
     stopped_by: str | None = None
+
+
+def read_output(path: Path, *, most_bytes: int) -> bytes:
+    """Content of a regular file directly in the folder of a confined program that has ended.
+
+    Raises: SandboxError: no file, a link, anything else than a regular file, or longer than allowed.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise SandboxError(f"output is not a regular file: {error.strerror} ({path.name})") from error
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise SandboxError(f"output is not a regular file: {stat.filemode(status.st_mode)} ({path.name})")
+        if status.st_size > most_bytes:
+            raise SandboxError(
+                f"output has {status.st_size} bytes ({path.name}); accepted: at most {most_bytes}"
+            )
+        return file.read(most_bytes)

@@ -7,12 +7,11 @@ import json
 import os
 import signal
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from pipelines.sandbox.errors import SandboxError
-from pipelines.sandbox.limits import FILES, MEMORY, OUTPUT, TIME, ConfinedRun, Limits
-from pipelines.sandbox.watch import folder_exceeds, resident_bytes
+from pipelines.sandbox.limits import FILES, MEMORY, OUTPUT, TIME, ConfinedRun, Limits, SandboxError
 from pipelines.tools import (
     CLOCK,
     PROCESSOR,
@@ -24,6 +23,100 @@ from pipelines.tools import (
     require_going_on,
     stopwatch,
 )
+
+_OWN_CHILDREN = Path("/proc/thread-self/children")
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+_BLOCK_BYTES = 512  # unit of st_blocks, whatever the file system
+
+
+def require_children_in_proc() -> None:
+    """Raise unless the kernel lists the children of a process, which watching memory needs.
+
+    Raises: SandboxError: the kernel does not list them.
+    """
+    if not _OWN_CHILDREN.exists():
+        raise SandboxError(f"kernel lacks CONFIG_PROC_CHILDREN: no {_OWN_CHILDREN}")
+
+
+def resident_bytes(process: int) -> int:
+    """Resident memory of a process and all its descendants; shared pages count once per process.
+
+    A process that ends meanwhile counts as 0.
+    """
+    return sum(map(_own_bytes, _processes(process)))
+
+
+def processor_s(process: int) -> float:
+    """Processor time of a process and of all its descendants, ended ones included, in seconds."""
+    return sum(map(_own_ticks, _processes(process))) / _TICKS_PER_S
+
+
+def _processes(process: int) -> Iterator[Path]:
+    """Folders in /proc of a process and of all its descendants."""
+    waiting = [process]
+    while waiting:
+        folder = Path("/proc") / str(waiting.pop())
+        yield folder
+        waiting += _children(folder)
+
+
+def _own_ticks(folder: Path) -> int:
+    """Processor time of a process and of the children that it waited for, user and system."""
+    try:
+        fields = (folder / "stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
+        return sum(map(int, fields[11:15]))
+    except (OSError, ValueError):
+        return 0
+
+
+def _own_bytes(folder: Path) -> int:
+    try:
+        return int((folder / "statm").read_text(encoding="ascii").split()[1]) * _PAGE_BYTES
+    except (OSError, IndexError):
+        return 0
+
+
+def _children(folder: Path) -> list[int]:
+    children: list[int] = []
+    try:
+        for task in (folder / "task").iterdir():
+            children += map(int, (task / "children").read_text(encoding="ascii").split())
+    except OSError:
+        return children
+    return children
+
+
+def folder_exceeds(folder: Path, *, most_bytes: int, most_entries: int) -> bool:
+    """Whether a folder that another process writes exceeds its limits.
+
+    A subfolder that cannot be read counts as excess. The walk ends at the first excess.
+    """
+    entries = total = 0
+    waiting = [folder]
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as listing:
+                for entry in listing:
+                    entries += 1
+                    total += _block_bytes(entry)
+                    if entries > most_entries or total > most_bytes:
+                        return True
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(Path(entry.path))
+        except FileNotFoundError:
+            continue  # removed since it was listed
+        except OSError:
+            return True
+    return False
+
+
+def _block_bytes(entry: os.DirEntry[str]) -> int:
+    try:
+        return entry.stat(follow_symlinks=False).st_blocks * _BLOCK_BYTES
+    except FileNotFoundError:
+        return 0
+
 
 WATCH_S = 0.02
 _LOOKS_PER_WALK = 10
@@ -85,7 +178,7 @@ class Supervision:
             self._stopped_by = self._excess(remaining, walk=looks % _LOOKS_PER_WALK == 0)
 
     def end(self) -> None:
-        """End every process of the program, and read what they still had said."""
+        """End every process of the program, and read their remaining output."""
         with self._handles:
             while self._first is None and not self._status.ended and not self._hold_first():
                 self._status.take()  # without it, the first process could outlive bubblewrap
@@ -98,21 +191,21 @@ class Supervision:
             self._drain()
 
     def _drain(self) -> None:
-        """To the end of every pipe: nobody is left who could write."""
+        """Read every pipe to its end: no writer is left."""
         while streams := self._open():
             for stream in streams:
                 stream.take()
 
     def result(self, wall_s: float) -> ConfinedRun:
-        """What the program gave.
+        """Result of the run.
 
-        Raises: SandboxError: bubblewrap never came to run it.
+        Raises: SandboxError: bubblewrap did not start the program.
         """
         stopped_by = self._stopped_by or self._excess_at_the_end()
         exit_code = _field(self._status.content, "exit-code")
         if stopped_by is None and exit_code is None:
             said = self._err.text().strip() or f"no word from bubblewrap ({self._process.returncode})"
-            raise SandboxError(f"confinement must be possible, got {said[-_LAST_WORDS:]}; {_NEEDS}")
+            raise SandboxError(f"cannot confine a program: {said[-_LAST_WORDS:]}; {_NEEDS}")
         returncode = _returncode(stopped_by, exit_code)
         limit = CLOCK if stopped_by == TIME else stopped_by
         if limit is None and ended_by_processor_limit(returncode, self._err.text()):
@@ -137,13 +230,13 @@ class Supervision:
     def _begin_program(self) -> None:
         """Let the program run once its first process is known."""
         if self._first is None and self._hold_first():
-            with contextlib.suppress(BrokenPipeError):  # bubblewrap failed, and says why
+            with contextlib.suppress(BrokenPipeError):  # bubblewrap failed and reports why
                 self._start.write(b"\n")
 
     def _hold_first(self) -> bool:
-        """Hold on to the process that bubblewrap has named as its first: ending it ends all.
+        """Open the process that bubblewrap reports as its first: ending it ends all.
 
-        It waits for a word of ours till then, so the number cannot mean another process yet.
+        It waits for our start signal until then, so the number cannot belong to another process.
         """
         self._first = _field(self._status.content, "child-pid")
         if self._first is None:
@@ -162,7 +255,7 @@ class Supervision:
         return FILES if walk and self._folder_exceeds() else None
 
     def _excess_at_the_end(self) -> str | None:
-        """So that what is left behind does not depend on when it was looked at."""
+        """Check the limits once more, so that the result does not depend on the time of the last check."""
         if self._out.exceeded or self._err.exceeded:
             return OUTPUT
         return FILES if self._folder_exceeds() else None
@@ -180,7 +273,7 @@ def _kill(handle: int) -> None:
 
 
 def _field(status: bytearray, name: str) -> int | None:
-    """A number in bubblewrap's report: one JSON document a line, the last perhaps not complete."""
+    """A number in bubblewrap's report: one JSON document per line, the last one perhaps incomplete."""
     for line in status.split(b"\n")[:-1]:
         document: dict[str, Any] = json.loads(line)
         if name in document:

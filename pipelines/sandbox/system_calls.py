@@ -1,8 +1,8 @@
-"""The system calls that a confined program is refused, as a seccomp filter.
+"""The system calls that are refused to a confined program, as a seccomp filter.
 
-The filter is the second wall behind namespaces and limits: it refuses what no compiler and no kernel of
-arithmetic needs (sockets, tracing, namespaces, mounts, memory that no limit counts) and so keeps the
-larger part of the kernel's attack surface away. Everything else is allowed.
+The filter adds to namespaces and limits: it refuses what compilers and arithmetic programs do not need
+(sockets, tracing, namespaces, mounts, memory outside all limits), which removes most of the kernel's attack
+surface. Everything else is allowed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import platform
 import struct
 from functools import cache
 
-from pipelines.sandbox.errors import SandboxError
+from pipelines.sandbox.limits import SandboxError
 
 # name: number on x86_64, number on aarch64 (asm/unistd_64.h, asm-generic/unistd.h)
 REFUSED: dict[str, tuple[int, int]] = {
@@ -76,7 +76,7 @@ REFUSED: dict[str, tuple[int, int]] = {
 X86_ONLY = {"ioperm": 173, "iopl": 172, "modify_ldt": 154}
 
 CLONE = (56, 220)
-CLONE3 = 435  # its flags lie in memory, where a filter cannot look; glibc then uses clone
+CLONE3 = 435  # its flags are in memory, which a filter cannot read; glibc then uses clone
 _NEW_NAMESPACES = 0x7E020000  # CLONE_NEW* of linux/sched.h that clone takes
 _ARCHITECTURES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}  # AUDIT_ARCH_* of linux/audit.h
 _X32_BIT = 0x40000000
@@ -97,9 +97,7 @@ def system_call_filter(machine: str | None = None) -> bytes:
     machine = machine or platform.machine()
     if machine not in _ARCHITECTURES:
         known = ", ".join(_ARCHITECTURES)
-        raise SandboxError(
-            f"processor must be one whose system calls are known, got {machine}; known: {known}"
-        )
+        raise SandboxError(f"system calls of this processor are not known: {machine}; accepted: {known}")
     audit, column = _ARCHITECTURES[machine]
     program = [
         _step(_LOAD, _ARCHITECTURE),

@@ -1,4 +1,4 @@
-"""Every table of the foundry, one module a stage.
+"""Every table of the foundry, one module per stage.
 
 Belongs here: row classes, their units and descriptions, and what derives from them. Does not: the
 engines that fill them.
@@ -16,9 +16,13 @@ from pipelines.schemas.records import FORMATS, RecordRow
 from pipelines.schemas.reports import ProgramFactsRow, StageReportRow
 from pipelines.schemas.status import INFEASIBLE, OK, REJECTED, STATUSES, TIMEOUT, TOOL_ERROR, is_lasting
 from pipelines.schemas.storage import (
+    conform,
+    from_frame,
     read_arrow,
     read_table,
+    scan_table,
     table_path,
+    to_frame,
     write_arrow,
     write_bytes_atomically,
     write_table,
@@ -58,11 +62,15 @@ __all__ = [
     "TableSpec",
     "VendorDesignRow",
     "VendorLoopRow",
+    "conform",
+    "from_frame",
     "is_lasting",
     "read_arrow",
     "read_table",
+    "scan_table",
     "table_path",
     "table_spec",
+    "to_frame",
     "write_arrow",
     "write_bytes_atomically",
     "write_table",

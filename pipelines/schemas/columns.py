@@ -1,4 +1,4 @@
-"""How a table is declared: one frozen dataclass a table, one `column` a field."""
+"""How a table is declared: one frozen dataclass per table, one `column` per field."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _arrow_type(annotation: Any) -> tuple[pa.DataType, bool]:
 
 def infinities(table: pa.Table) -> list[str]:
     """Columns of an Arrow table with NaN or infinities, in lists too; null is neither."""
-    found: list[str] = []
+    problems: list[str] = []
     for name in table.column_names:
         values = table.column(name)
         if pa.types.is_list(values.type):
@@ -104,8 +104,8 @@ def infinities(table: pa.Table) -> list[str]:
             continue
         count = pc.sum(pc.invert(pc.is_finite(values))).as_py() or 0
         if count:
-            found.append(f"column {name} has {count} values that are NaN or infinite; accepted: {_FINITE}")
-    return found
+            problems.append(f"column {name} has {count} values that are NaN or infinite; accepted: {_FINITE}")
+    return problems
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,7 +183,7 @@ class TableSpec:
         for one, next_one in itertools.pairwise(records):
             if self.key and all(one[k] == next_one[k] for k in self.key):
                 named = ", ".join(f"{k}={one[k]!r}" for k in self.key)
-                raise SchemaError(f"{self.name} must have one row a key, got two of {named}")
+                raise SchemaError(f"{self.name} has two rows with the key {named}")
 
     def _check_record(self, record: Mapping[str, Any]) -> None:
         for spec in self.columns:
@@ -191,10 +191,10 @@ class TableSpec:
                 continue
             value = record[spec.name]
             if value is None and not spec.nullable:
-                raise SchemaError(f"{self.name}.{spec.name} must have a value, got None")
+                raise SchemaError(f"{self.name}.{spec.name} has no value")
             if spec.choices and value is not None and value not in spec.choices:
                 raise SchemaError(
-                    f"{self.name}.{spec.name} must be one of {', '.join(spec.choices)}, got {value!r}"
+                    f"unknown {self.name}.{spec.name}: {value!r}; accepted: {', '.join(spec.choices)}"
                 )
             if isinstance(value, float) and not math.isfinite(value):
                 named = ", ".join(f"{k}={record[k]!r}" for k in self.key)
@@ -203,29 +203,32 @@ class TableSpec:
     def violations(self, table: pa.Table) -> list[str]:
         """Every way in which an Arrow table breaks this schema; empty when it fits."""
         expected = self.schema()
-        found = [
-            f"column {f.name} must be {f.type}, got "
-            + (str(table.schema.field(f.name).type) if f.name in table.column_names else "nothing")
+        problems = [f"column {f.name} is missing" for f in expected if f.name not in table.column_names]
+        problems += [
+            f"column {f.name} is {table.schema.field(f.name).type}; accepted: {f.type}"
             for f in expected
-            if f.name not in table.column_names or table.schema.field(f.name).type != f.type
+            if f.name in table.column_names and table.schema.field(f.name).type != f.type
         ]
         extra = [n for n in table.column_names if n not in expected.names]
-        found += [f"column {n} is not declared" for n in extra]
-        if found:
-            return found
+        problems += [f"column {n} is not declared" for n in extra]
+        if problems:
+            return problems
         for spec in (c for c in self.columns if not c.measured):
             values = table.column(spec.name)
             if not spec.nullable and values.null_count:
-                found.append(f"column {spec.name} must have a value, got {values.null_count} nulls")
+                problems.append(f"column {spec.name} has {values.null_count} nulls; accepted: none")
             if spec.choices:
                 alien = sorted(set(values.drop_null().unique().to_pylist()) - set(spec.choices))
                 if alien:
-                    found.append(f"column {spec.name} must be one of {spec.choices}, got {alien}")
-        found += infinities(table)
+                    problems.append(
+                        f"unknown values in column {spec.name}: {', '.join(map(str, alien))}; "
+                        f"accepted: {', '.join(spec.choices)}"
+                    )
+        problems += infinities(table)
         repeats = self.repeat_count(table)
         if repeats:
-            found.append(f"key {self.key} must be unique, got {repeats} repeats")
-        return found
+            problems.append(f"key {self.key} is repeated {repeats} times")
+        return problems
 
     def repeat_count(self, table: pa.Table) -> int:
         """Rows of a table whose key stands in an earlier row."""
@@ -282,5 +285,5 @@ def table_spec(name: str) -> TableSpec:
     """
     if name not in TableSpec.registry:
         known = ", ".join(sorted(TableSpec.registry))
-        raise SchemaError(f"table must be one of {known}, got {name!r}")
+        raise SchemaError(f"unknown table: {name}; accepted: {known}")
     return TableSpec.registry[name]

@@ -1,4 +1,4 @@
-"""Tables of designs: a program under one configuration, and what became of each directive."""
+"""Tables of designs: a program under one configuration, and the outcome of each directive."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ class DesignRow:
     directives: str = column("JSON list of directives, canonical order.")
     memory_read_delay_cycles: int = column("Cycles from address to data.", unit="cycles")
     memory_write_delay_cycles: int = column("Cycles from a write until a read sees it.", unit="cycles")
-    clock_period_ns: float = column("Clock period the schedule was made for.", unit="ns")
+    clock_period_ns: float = column("Clock period of the schedule.", unit="ns")
     liberty: str = column("Name of the standard-cell library the design is for.")
-    delay_library: str = column("Library whose measured operator delays made the schedule.")
+    delay_library: str = column("Library of the operator delays that the schedule uses.")
     engine_options: str = column(
-        "JSON object: what the engine may do (reassociate floats, arrays as registers, unit limits)."
+        "JSON object: options of the engine (reassociate floats, arrays as registers, unit limits)."
     )
     tool: str = column("High-level synthesis tool.")
     tool_version: str = column("Version of the tool.")
     status: str = column("Outcome of high-level synthesis.", choices=STATUSES)
-    reason: str | None = column("Why the design is not ok: rule, value, file and line.")
+    reason: str | None = column("Why the status is not ok: rule, value, file and line.")
     rtl_sha256: str | None = column("Hash of the Verilog text.")
     rtl_bytes: int | None = column("Length of the Verilog text.", unit="bytes")
     state_count: int | None = column("States of the controller.")
@@ -47,7 +47,7 @@ class DesignRow:
     functional_unit_count: int | None = column("Functional units after sharing.")
     register_bits: int | None = column("Bits of datapath and controller registers.", unit="bits")
     memory_port_conflict_count: int | None = column(
-        "Cycles by which a memory access had to wait for its port, summed over accesses."
+        "Cycles that memory accesses wait for their port, summed over accesses."
     )
     initiation_intervals: str | None = column(
         "JSON object: initiation interval in cycles of each pipelined loop."
@@ -63,4 +63,4 @@ class DirectiveOutcomeRow:
     design_id: str = column("Design the directive belongs to.", key=True, references="designs")
     directive: str = column("The directive as canonical JSON.", key=True)
     applied: bool = column("Whether the directive shaped the design.")
-    reason: str = column("What was done, or why it could not be.")
+    reason: str = column("Effect of the directive, or why it was not applied.")

@@ -4,55 +4,54 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pyarrow as pa
 
-from pipelines.schemas import ColumnSpec, TableSpec
-
-STAGE_ORDER = (
-    "programs",
-    "designs",
-    "labels",
-    "features",
-    "records",
-    "network",
-    "fabric",
-    "accelerators",
-    "pragmas",
-    "models",
-    "vendor",
-)
+from pipelines.schemas import ColumnSpec, TableSpec, table_spec
 
 _INTRODUCTION = """\
 # Tables
 
 Derived from `pipelines/schemas/` by `make docs`; edit the declarations, not this page.
 
-A table lies in `data/tables/<table>/`, one Parquet file a partition. Its wall-clock columns, marked
+A table lies in `data/tables/<table>/`, one Parquet file per partition. Its wall-clock columns, marked
 *measured*, lie in `data/measured/<table>/` with the same key: they differ between two runs of the
 same inputs, all other columns do not. A column has a value in every row unless it says *or null*.
 """
 
 
 def tables_page(tables: Iterable[TableSpec] | None = None) -> str:
-    """The Markdown page of the tables, in the order of the stages that make them.
+    """The Markdown page of the tables, by stage.
 
-    Args:   tables: what to describe; every declared table when None.
-    Raises: ValueError: a table's stage has no place in the order.
+    Args:   tables: the tables to describe; every declared table when None.
     """
-    known = TableSpec.registry.values() if tables is None else tables
-    ordered = sorted(known, key=lambda table: (_stage_index(table), table.name))
+    known = list(TableSpec.registry.values() if tables is None else tables)
+    stages = stage_order(known)
+    ordered = sorted(known, key=lambda table: (stages.index(table.stage), table.name))
     parts = [_INTRODUCTION, _summary(ordered), *(table_section(table) for table in ordered)]
     return "\n".join(parts)
 
 
-def _stage_index(table: TableSpec) -> int:
-    if table.stage not in STAGE_ORDER:
-        raise ValueError(
-            f"stage of table {table.name} must be one of {', '.join(STAGE_ORDER)}, got {table.stage!r}"
-        )
-    return STAGE_ORDER.index(table.stage)
+def stage_order(tables: Iterable[TableSpec]) -> list[str]:
+    """Stages of some tables: each after the stages that its tables refer to, then by name.
+
+    Stages without references to or from another stage come last.
+    """
+    before: dict[str, set[str]] = {}
+    for table in tables:
+        targets = {table_spec(reference.table).stage for reference in table.references}
+        before.setdefault(table.stage, set()).update(targets - {table.stage})
+    linked = {stage for stage, targets in before.items() if targets}.union(*before.values())
+    sorter = TopologicalSorter(before)
+    sorter.prepare()
+    order: list[str] = []
+    while sorter.is_active():
+        ready = sorted(sorter.get_ready())
+        order += ready
+        sorter.done(*ready)
+    return sorted(order, key=lambda stage: stage not in linked)
 
 
 def _summary(tables: Sequence[TableSpec]) -> str:
@@ -96,7 +95,7 @@ def main(arguments: Sequence[str]) -> None:
     Raises: SystemExit: not exactly one argument.
     """
     if len(arguments) != 1:
-        raise SystemExit(f"the page's file must be the only argument, got {list(arguments)}")
+        raise SystemExit(f"expected one argument, the file of the page; got {list(arguments)}")
     Path(arguments[0]).write_text(tables_page(), encoding="utf-8")
 
 

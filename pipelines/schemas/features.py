@@ -23,7 +23,7 @@ class LoopRow:
     trip_count: int | None = column("Iterations when known before running.")
     step: int | None = column("Increment of the loop variable.")
     line: int = column("Line of the loop in the source.")
-    is_innermost: bool = column("Whether no loop is inside.")
+    is_innermost: bool = column("Whether the loop contains no other loop.")
     load_count: int = column("Array loads written in the loop body, nested loops included.")
     store_count: int = column("Array stores written in the loop body, nested loops included.")
     arithmetic_count: int = column("Arithmetic operations written in the body, nested included.")
@@ -45,7 +45,7 @@ class CdfgNodeRow:
     array: str | None = column("Array of a memory access.")
     line: int | None = column("Line in the C source.")
     start_cycle: int = column("Cycle of the block in which the operation starts.", unit="cycles")
-    latency_cycles: int = column("Cycles until the result is there, 0 when chained.", unit="cycles")
+    latency_cycles: int = column("Cycles until the result is available, 0 when chained.", unit="cycles")
     loop: str | None = column("Innermost loop the operation stands in.")
 
 

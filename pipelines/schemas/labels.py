@@ -18,8 +18,8 @@ class LabelRow:
     tool_version: str = column("Version of the tool.")
     suite: str = column("Suite of the program.")
     liberty: str = column("Name of the standard-cell library.")
-    status: str = column("Outcome of the whole attempt, truth checks included.", choices=STATUSES)
-    reason: str | None = column("Why the label is not ok.")
+    status: str = column("Outcome of the whole attempt, checks of the netlist included.", choices=STATUSES)
+    reason: str | None = column("Why the status is not ok.")
     area_um2: float | None = column("Standard-cell area.", unit="um2")
     flip_flop_count: int | None = column("Cells with an ff group in the liberty.")
     cell_count: int | None = column("Standard cells.")
@@ -46,33 +46,33 @@ class RunRow:
     engine_version: str = column("Version of that engine.")
     seed: int = column("Seed of the input data.")
     status: str = column("Outcome of the run.", choices=STATUSES)
-    reason: str | None = column("Why the run is not ok.")
+    reason: str | None = column("Why the status is not ok.")
     latency_cycles: int | None = column("Cycles from start to done.", unit="cycles")
     outputs_equal: bool | None = column(
         "Whether every output equals native C: bit by bit, or within the rounding that unsafe_math allows."
     )
     bytes_read: int | None = column("Bytes loaded from external arrays.", unit="bytes")
     bytes_written: int | None = column("Bytes stored to external arrays.", unit="bytes")
-    audited: bool = column("Whether the Verilog was simulated on the same data too, and had to agree.")
+    audited: bool = column("Whether the Verilog was also simulated on the same data and compared.")
     audit_engine: str | None = column("Simulator of the Verilog, when audited.")
     audit_engine_version: str | None = column("Version of that simulator.")
     audit_latency_cycles: int | None = column(
         "Cycles from start to done in the simulated Verilog.", unit="cycles"
     )
     power_status: str | None = column(
-        "Outcome of the power of the run, infeasible when the library lacks a part; null when not asked for.",
+        "Outcome of power estimation; infeasible when the library lacks a part; null when not requested.",
         choices=STATUSES,
     )
-    power_reason: str | None = column("Why the power is not ok.")
+    power_reason: str | None = column("Why power_status is not ok.")
     power_engine: str | None = column("Engine that simulated the netlist.")
     power_engine_version: str | None = column("Version of that engine and of the power model.")
     glitches: bool | None = column("Whether gates had delays, so that glitches count.")
     power_mw: float | None = column("Mean power of the run: internal, switching and leakage.", unit="mW")
     energy_nj: float | None = column("Power times cycles times clock period.", unit="nJ")
-    internal_power_mw: float | None = column("Part of power spent inside cells at transitions.", unit="mW")
-    switching_power_mw: float | None = column("Part of power that charges the nets of cells.", unit="mW")
+    internal_power_mw: float | None = column("Power spent inside cells at transitions.", unit="mW")
+    switching_power_mw: float | None = column("Power that charges the nets of cells.", unit="mW")
     leakage_power_mw: float | None = column(
-        "Part of power that leaks, each state of a cell as often as the run had it.", unit="mW"
+        "Leakage power, with the states of cells weighted by their share of the run.", unit="mW"
     )
     toggle_count: int | None = column("Changes of all nets of the netlist in the run.")
     build_wall_s: float | None = column("Time to build the counting engine.", unit="s", measured=True)
@@ -85,7 +85,7 @@ class RunRow:
         "Time to compile and run native C, sanitizers included.", unit="s", measured=True
     )
     power_wall_s: float | None = column(
-        "Time of the netlist's simulation and its power.", unit="s", measured=True
+        "Time to simulate the netlist and to estimate power.", unit="s", measured=True
     )
 
 
@@ -110,9 +110,9 @@ class CrossCheckRow:
     check: str = column("What is compared.", key=True, choices=CROSS_CHECKS)
     suite: str = column("Suite of the program.")
     status: str = column(
-        "Outcome of the comparison, infeasible when the library lacks what it needs.", choices=STATUSES
+        "Outcome of the comparison; infeasible when the library lacks required data.", choices=STATUSES
     )
-    reason: str | None = column("Why it could not be made, or what differs.")
+    reason: str | None = column("Why the check could not run, or which values differ.")
     value: float | None = column("The project's figure, in the unit of the check's name.")
     reference: float | None = column("The other tool's figure.")
     deviation: float | None = column("Value over reference, less 1.")
@@ -121,5 +121,5 @@ class CrossCheckRow:
     tool: str = column("The other tool.")
     tool_version: str | None = column("Version of the other tool; null when it is missing.")
     check_wall_s: float | None = column(
-        "Time of the other tool, for all checks it makes.", unit="s", measured=True
+        "Time of the other tool, for all of its checks.", unit="s", measured=True
     )

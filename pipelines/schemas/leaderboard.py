@@ -1,4 +1,4 @@
-"""The table of results: how well each predictor does on each target of each frozen split."""
+"""The table of results: accuracy of each predictor on each target of each frozen split."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class LeaderboardRow:
     version: str = column("Hash of code, data and settings the predictor was trained with.", key=True)
     target: str = column("Predicted column.", key=True)
     split: str = column("Frozen split.", key=True)
-    part: str = column("Side of the split.", key=True, choices=("train", "validation", "test", "evaluation"))
+    part: str = column("Part of the split.", key=True, choices=("train", "validation", "test", "evaluation"))
     metric: str = column("Metric.", key=True, choices=("mape", "r2", "spearman"))
     value: float | None = column("Value of the metric, MAPE as a fraction; null where it is undefined.")
     interval_low: float | None = column("Lower end of the 95 % bootstrap interval; null where undefined.")
     interval_high: float | None = column("Upper end of the 95 % bootstrap interval; null where undefined.")
-    row_count: int = column("Rows the metric was taken over.")
+    row_count: int = column("Rows that the metric is computed over.")

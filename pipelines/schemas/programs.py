@@ -1,4 +1,4 @@
-"""Tables of programs: what was generated or imported, and where each program stands in a split."""
+"""Tables of programs: generated and imported programs, and their parts of splits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class ProgramRow:
     program_id: str = column("Hash of source, top and input specification.", key=True)
     name: str = column("Kernel or generator name; programs of one name differ by size.")
     suite: str = column("Suite the program belongs to; also the Dagster partition.")
-    stage: str = column("How the program came to be.", choices=STAGES)
+    stage: str = column("Stage that generated or imported the program.", choices=STAGES)
     size: str = column("Named size of the kernel: small, medium, large, or custom.")
     parameters: str = column("JSON object of the size macros and their values.")
     source: str = column("Complete C source.")
@@ -26,12 +26,12 @@ class ProgramRow:
     top: str = column("Name of the function that becomes hardware.")
     inputs: str = column("JSON object: how the data of each argument is drawn.")
     graph: str | None = column("JSON operator graph; null for a single operator.")
-    operators: tuple[str, ...] = column("Names of the operators the program is made of.")
+    operators: tuple[str, ...] = column("Names of the program's operators.")
     parent: str | None = column("Program this one was derived from.")
-    root: str | None = column("Name of its first ancestor, with which it is on one side of every split.")
+    root: str | None = column("Name of its first ancestor; both are in the same part of every split.")
     ast_hash: str | None = column(
-        "Hash of the normalised syntax tree of what the top function reaches: equal for programs that "
-        "differ in names, layout and macros only; null for text that is no program."
+        "Hash of the normalised syntax tree of the top function and all that it calls: equal for programs "
+        "that differ in names, layout and macros only; null for text that is not a program."
     )
     prompt: str | None = column("Name of the prompt file that asked for this variant.")
     prompt_sha256: str | None = column("SHA-256 of the prompt as it was sent.")
@@ -40,16 +40,16 @@ class ProgramRow:
     prompt_tokens: int | None = column("Tokens the model read for this variant, as it counts them.")
     completion_tokens: int | None = column("Tokens the model wrote for it.")
     reply_cost: float | None = column("Cost of both, in the currency of the configured prices.")
-    status: str = column("Outcome of making the program.", choices=STATUSES)
-    reason: str | None = column("Why the program is not ok.")
+    status: str = column("Outcome of the program's generation.", choices=STATUSES)
+    reason: str | None = column("Why the status is not ok.")
 
 
 @table("splits", stage="features")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitRow:
-    """A program's place in a named, frozen split."""
+    """The part of a named, frozen split that a program is in."""
 
     split: str = column("Name of the split, for example by_kernel_v1.", key=True)
     program_id: str = column("Program.", key=True, references="programs")
-    group: str = column("What is kept together: all programs of a group are on one side.")
-    part: str = column("Side of the split.", choices=("train", "validation", "test", "evaluation"))
+    group: str = column("Group; all programs of a group are in the same part.")
+    part: str = column("Part of the split.", choices=("train", "validation", "test", "evaluation"))

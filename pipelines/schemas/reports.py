@@ -1,4 +1,4 @@
-"""Tables about programs as sets: what each program is like, and how each stage's programs are distributed."""
+"""Tables about programs as sets: properties of each program, and distributions of each stage's programs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pipelines.schemas.columns import column, table
 @table("program_facts", stage="features")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramFactsRow:
-    """What a program is like, from its text and its structured representation, calls inlined."""
+    """Properties of a program, from its text and its structured representation, calls inlined."""
 
     program_id: str = column("Program.", key=True, references="programs")
     suite: str = column("Suite of the program.")
@@ -21,7 +21,7 @@ class ProgramFactsRow:
     operation_count: int = column("Operators and array accesses written, loop headers apart.")
     operations: str = column("JSON object: operators and array accesses written, by kind.")
     array_operation_share: float | None = column(
-        "Of the operations executed, the share in statements that access an array; null without operations."
+        "Share of executed operations in statements that access an array; null without operations."
     )
 
 
@@ -36,7 +36,7 @@ class StageReportRow:
     stage: str = column("Stage of the programs.", key=True)
     measure: str = column(
         "What is measured: `programs`, `rejected`, a column of program_facts or programs, `operations` "
-        "(operators and accesses by kind) or `operators` (what programs are made of).",
+        "(operators and accesses by kind) or `operators` (names of operators in programs).",
         key=True,
     )
     statistic: str = column(
@@ -46,7 +46,7 @@ class StageReportRow:
         choices=STATISTICS,
     )
     bin: str = column(
-        "What the figure is of: a state of programs, a reason, a value, a kind, the level of a quantile, or "
+        "Subject of the figure: a state of programs, a reason, a value, a kind, the level of a quantile, or "
         "the kind of distance.",
         key=True,
     )

@@ -10,14 +10,18 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipelines.schemas.columns import SchemaError, TableSpec, infinities
+
+FORMER_NAMES: Mapping[str, Mapping[str, str]] = {}
+"""Former column names by table: former name to present name. Releases keep the names of their time."""
 
 
 def table_path(data_dir: Path, spec: TableSpec, partition: str, *, measured: bool = False) -> Path:
@@ -72,28 +76,86 @@ def write_arrow(
     problems = infinities(content) if measured else spec.violations(content)
     if problems or not content.schema.equals(expected, check_metadata=False):
         raise SchemaError(
-            f"{spec.name} must fit its schema, got {'; '.join(problems) or content.schema.names}"
+            f"columns do not fit table {spec.name}: {'; '.join(problems) or content.schema.names}"
         )
     path = table_path(data_dir, spec, partition, measured=measured)
     write_bytes_atomically(path, _parquet_bytes(content.cast(expected).combine_chunks()))
     return path
 
 
-def read_arrow(path: Path) -> pa.Table:
-    """Read one Parquet file, its pages against their checksums where it has them.
+def read_arrow(path: Path, *, columns: Sequence[str] | None = None, encoded: Sequence[str] = ()) -> pa.Table:
+    """Read one Parquet file and verify its pages against their checksums, where it has them.
 
+    Polars does not verify checksums, so every table is read here and handed to Polars afterwards.
+
+    Args:   columns: names of the columns to read; None reads all. encoded: text columns of few distinct
+            values, read as dictionaries.
     Raises: SchemaError: the file is not readable Parquet; the message names it and the way out.
     """
     try:
-        return pq.read_table(path, partitioning=None, page_checksum_verification=True)
-    except (pa.ArrowException, OSError) as error:
+        content = pq.read_table(
+            path,
+            columns=columns,
+            read_dictionary=list(encoded),
+            partitioning=None,
+            page_checksum_verification=True,
+        )
+        _ = content.column_names  # a damaged name is no UTF-8
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         if isinstance(error, FileNotFoundError):
             raise
         first = str(error).splitlines()[0]
         raise SchemaError(
-            f"{path} must be a Parquet file, got a damaged one ({first}); "
-            "delete it and run again: it is rebuilt from the cache"
+            f"{path} is damaged ({first}); delete it and run again: it is rebuilt from the cache"
         ) from error
+    return content
+
+
+def to_frame(content: pa.Table) -> pl.DataFrame:
+    """An Arrow table as a Polars frame; numbers share their memory."""
+    # Without metadata: Polars ends with a panic where they are no UTF-8, and no checksum protects them.
+    plain = [pa.field(field.name, field.type, nullable=field.nullable) for field in content.schema]
+    return pl.DataFrame(content.cast(pa.schema(plain)))
+
+
+def from_frame(frame: pl.DataFrame, schema: pa.Schema) -> pa.Table:
+    """A Polars frame as an Arrow table of a declared schema, in one chunk."""
+    return frame.select(schema.names).to_arrow().cast(schema).combine_chunks()
+
+
+def conform(content: pa.Table, expected: pa.Schema, spec: TableSpec) -> pa.Table:
+    """Columns of an older release under their present names, in the declared order.
+
+    A nullable column that the release lacks is null in every row.
+
+    Raises: SchemaError: a column is unknown, has another type, or is absent and not nullable.
+    """
+    former = FORMER_NAMES.get(spec.name, {})
+    content = content.rename_columns([former.get(name, name) for name in content.column_names])
+    for field in expected:
+        if field.name not in content.column_names and field.nullable:
+            content = content.append_column(field, pa.nulls(content.num_rows, field.type))
+    if set(content.column_names) == set(expected.names):
+        content = content.select(expected.names)
+    if not content.schema.equals(expected, check_metadata=False):
+        raise SchemaError(
+            f"table {spec.name} must have the columns {_listed(expected)}, got {_listed(content.schema)}"
+        )
+    return content.cast(expected)
+
+
+def _listed(schema: pa.Schema) -> str:
+    return ", ".join(f"{field.name} {field.type}" for field in schema)
+
+
+def scan_table(data_dir: Path, spec: TableSpec, partitions: Iterable[str] | None = None) -> pl.LazyFrame:
+    """Rows of a table as a lazy Polars frame, all partitions in name order or only those named.
+
+    Raises: SchemaError: a file is damaged or does not fit the schema.
+    """
+    empty = spec.schema().empty_table()
+    contents = [to_frame(content) for content in (empty, *_partitions(data_dir, spec, partitions))]
+    return pl.concat(contents, rechunk=False).lazy()
 
 
 def read_table(data_dir: Path, spec: TableSpec, partitions: Iterable[str] | None = None) -> list[Any]:
@@ -101,14 +163,16 @@ def read_table(data_dir: Path, spec: TableSpec, partitions: Iterable[str] | None
 
     Raises: SchemaError: a file is damaged or does not fit the schema.
     """
+    return [row for content in _partitions(data_dir, spec, partitions) for row in spec.from_arrow(content)]
+
+
+def _partitions(data_dir: Path, spec: TableSpec, partitions: Iterable[str] | None) -> Iterator[pa.Table]:
     folder = data_dir / "tables" / spec.name
     names = sorted(p.stem for p in folder.glob("*.parquet")) if partitions is None else partitions
-    rows: list[Any] = []
     for name in names:
         path = table_path(data_dir, spec, name)
         content = read_arrow(path)
         problems = spec.violations(content)
         if problems:
-            raise SchemaError(f"{path} must fit table {spec.name}: {'; '.join(problems)}")
-        rows.extend(spec.from_arrow(content))
-    return rows
+            raise SchemaError(f"{path} does not fit table {spec.name}: {'; '.join(problems)}")
+        yield content

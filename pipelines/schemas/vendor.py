@@ -15,8 +15,8 @@ class VendorDesignRow:
 
     kernel: str = column("Kernel, or top function of the report.", key=True)
     tool: str = column(
-        "Tool that ended the attempt, with its version: vitis-2020.2, vivado-2019.1; merlin-<toolchain> when "
-        "the source transformation before HLS ended it.",
+        "Tool of the last stage, with its version: vitis-2020.2, vivado-2019.1; merlin-<toolchain> when "
+        "the source transformation before HLS failed.",
         key=True,
     )
     directives: str = column("The directives, as canonical JSON of what the source says.", key=True)
@@ -24,23 +24,23 @@ class VendorDesignRow:
     source: str = column("Format it was imported from.", choices=("merlin_vitis", "csynth"))
     toolchain: str = column("Tool as the source names it.")
     tool_version: str = column("Version of the tool.")
-    stage: str = column("Stage that ended the attempt.", choices=("transform", "hls"))
+    stage: str = column("Last stage of the attempt.", choices=("transform", "hls"))
     vendor_status: str = column("Outcome in the source's own word.")
     status: str = column("Outcome in this project's vocabulary.", choices=STATUSES)
-    reason: str | None = column("Why it is not ok, or what an ok row lacks.")
+    reason: str | None = column("Why the status is not ok, or which values an ok row lacks.")
     directives_by_loop: str | None = column(
         "JSON list of the same directives by loop index, when the positions are known."
     )
     fits: bool | None = column("Whether the resources fit the part.")
     part: str | None = column("Part the design is for.")
-    clock_period_ns: float | None = column("Clock period asked for.", unit="ns")
+    clock_period_ns: float | None = column("Requested clock period.", unit="ns")
     clock_uncertainty_ns: float | None = column("Margin the tool kept of the clock period.", unit="ns")
     estimated_clock_period_ns: float | None = column("Clock period the tool estimates.", unit="ns")
-    latency_cycles: int | None = column("Cycles of one call; of a report the worst case.", unit="cycles")
+    latency_cycles: int | None = column("Cycles of one call; the worst case for a report.", unit="cycles")
     latency_best_cycles: int | None = column("Cycles in the best case.", unit="cycles")
     latency_average_cycles: int | None = column("Cycles in the average case.", unit="cycles")
-    interval_min_cycles: int | None = column("Least cycles between two starts.", unit="cycles")
-    interval_max_cycles: int | None = column("Most cycles between two starts.", unit="cycles")
+    interval_min_cycles: int | None = column("Minimum cycles between two starts.", unit="cycles")
+    interval_max_cycles: int | None = column("Maximum cycles between two starts.", unit="cycles")
     dsp_count: int | None = column("DSP blocks.")
     bram_count: int | None = column("Block RAMs of 18 Kbit.")
     lut_count: int | None = column("Look-up tables.")
@@ -70,11 +70,11 @@ class VendorLoopRow:
     loop: str = column("Name of the loop, or its iterator.")
     parent_index: int | None = column("Index of the enclosing loop.")
     depth: int = column("Nesting depth inside the module, 1 for an outermost loop.")
-    trip_count_min: int | None = column("Least iterations, when known.")
-    trip_count_max: int | None = column("Most iterations, when known.")
-    latency_min_cycles: int | None = column("Least cycles of the whole loop.", unit="cycles")
-    latency_max_cycles: int | None = column("Most cycles of the whole loop.", unit="cycles")
-    iteration_latency_cycles: int | None = column("Most cycles of one iteration.", unit="cycles")
+    trip_count_min: int | None = column("Minimum iterations, when known.")
+    trip_count_max: int | None = column("Maximum iterations, when known.")
+    latency_min_cycles: int | None = column("Minimum cycles of the whole loop.", unit="cycles")
+    latency_max_cycles: int | None = column("Maximum cycles of the whole loop.", unit="cycles")
+    iteration_latency_cycles: int | None = column("Maximum cycles of one iteration.", unit="cycles")
     interval_cycles: int | None = column("Initiation interval of a pipelined loop.", unit="cycles")
     pipeline_depth_cycles: int | None = column("Cycles from the first to the last stage.", unit="cycles")
     pipelined: bool | None = column("Whether the tool pipelined the loop.")

@@ -6,9 +6,16 @@ Belongs here: the flow, running it, and its manifest as figures. Does not: the p
 Outside this package only the names below are used.
 """
 
-from pipelines.siliconcompiler.errors import SiliconCompilerError
-from pipelines.siliconcompiler.manifest import FlowMetrics, parse_manifest
-from pipelines.siliconcompiler.runner import LIBRARY, TOOL, require_flow, run_flow, tool_version
+from pipelines.siliconcompiler.runner import (
+    LIBRARY,
+    TOOL,
+    FlowMetrics,
+    SiliconCompilerError,
+    parse_manifest,
+    require_flow,
+    run_flow,
+    tool_version,
+)
 
 __all__ = [
     "LIBRARY",

@@ -1,4 +1,4 @@
-"""Logic synthesis: Verilog to standard cells with yosys and abc, and what the result measures.
+"""Logic synthesis: Verilog to standard cells with yosys and abc, and measures of the result.
 
 Belongs here: area, flip-flops, cells by type and longest path of a design in a liberty library.
 Does not: where the Verilog comes from (`pipelines.hls`), what it computes (`pipelines.rtlsim`),
@@ -6,15 +6,28 @@ power.
 """
 
 from pipelines.synthesis.design import TOOL, SynthesisResult, Target, synthesize_design
-from pipelines.synthesis.errors import SynthesisError
-from pipelines.synthesis.liberty import Cell, FlipFlop, InternalPower, Liberty, Pin, Table, TimingArc
+from pipelines.synthesis.liberty import (
+    Cell,
+    FlipFlop,
+    InternalPower,
+    Liberty,
+    Pin,
+    SynthesisError,
+    Table,
+    TableStack,
+    TimingArc,
+)
 from pipelines.synthesis.liberty_reader import find_liberty, liberty_hash, load_liberty
-from pipelines.synthesis.lookup import TableStack
-from pipelines.synthesis.netlist import CellGroup, Netlist
-from pipelines.synthesis.recipe import OUTPUT_LOAD_PF, tool_version
-from pipelines.synthesis.records import netlist_record, read_netlist_record
-from pipelines.synthesis.recount import Recount, recount_cells
+from pipelines.synthesis.netlist import (
+    CellGroup,
+    Netlist,
+    Recount,
+    netlist_record,
+    read_netlist_record,
+    recount_cells,
+)
 from pipelines.synthesis.timing import FALL, RISE, Timing, analyse_timing
+from pipelines.synthesis.yosys import OUTPUT_LOAD_PF, tool_version
 
 __all__ = [
     "FALL",

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pipelines.schemas.status import OK, TOOL_ERROR
-from pipelines.synthesis import recipe
-from pipelines.synthesis.errors import SynthesisError
-from pipelines.synthesis.liberty import Liberty
+from pipelines.synthesis import yosys
+from pipelines.synthesis.liberty import Liberty, SynthesisError
 from pipelines.synthesis.liberty_reader import load_liberty
 from pipelines.synthesis.netlist import (
     Netlist,
@@ -27,7 +26,7 @@ TOOL = "pyosys"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """What a design is synthesised for.
+    """Target of synthesis.
 
     Attributes:
         liberty: standard-cell library; see `find_liberty`.
@@ -42,16 +41,16 @@ class Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SynthesisResult:
-    """What logic synthesis made of a design; the figures are None unless status is ok.
+    """Result of logic synthesis; the figures are None unless status is ok.
 
     Attributes:
         status: ok, timeout or tool_error.
-        reason: why it is not ok.
+        reason: why the status is not ok.
         area_um2: sum of cell areas.
         flip_flop_count: `ff` groups of all cells.
         cell_count, cells_by_type: standard cells.
         delay_ns: longest path; see `analyse_timing`.
-        leakage_mw: sum of the cells' leakage; None when the library does not say it of a cell.
+        leakage_mw: sum of the cells' leakage; None when the library lacks it for a cell.
         netlist: the mapped netlist.
         tool, tool_version: pyosys, its version and the hash of the recipe.
         wall_s: time of the tool and of timing analysis.
@@ -67,22 +66,22 @@ class SynthesisResult:
     leakage_mw: float | None = None
     netlist: Netlist | None = field(default=None, repr=False, compare=False)
     tool: str = TOOL
-    tool_version: str = field(default_factory=recipe.tool_version)
+    tool_version: str = field(default_factory=yosys.tool_version)
     wall_s: float = 0.0
 
 
 def _files(verilog: str, target: Target) -> dict[str, bytes]:
     """Everything that yosys reads, under fixed names."""
     return {
-        recipe.LIBERTY_FILE: target.liberty.read_bytes(),
-        recipe.VERILOG_FILE: verilog.encode(),
-        recipe.CONSTRAINT_FILE: recipe.constraints(load_liberty(target.liberty).smallest_buffer).encode(),
-        recipe.CONSTANT_MULTIPLY_FILE: recipe.constant_multiply_map().encode(),
+        yosys.LIBERTY_FILE: target.liberty.read_bytes(),
+        yosys.VERILOG_FILE: verilog.encode(),
+        yosys.CONSTRAINT_FILE: yosys.constraints(load_liberty(target.liberty).smallest_buffer).encode(),
+        yosys.CONSTANT_MULTIPLY_FILE: yosys.constant_multiply_map().encode(),
     }
 
 
 def _check_mapped(netlist: Netlist, liberty: Liberty) -> None:
-    """Reject what would be a wrong label: unknown cells, and latches (osu018's has area 0)."""
+    """Reject netlists with wrong labels: unknown cells, and latches (osu018's latch has area 0)."""
     alien = unmapped_cells(netlist, liberty)
     latches = {
         t: n
@@ -91,12 +90,10 @@ def _check_mapped(netlist: Netlist, liberty: Liberty) -> None:
     }
     if latches:
         got = ", ".join(f"{n} x {t}" for t, n in latches.items())
-        raise SynthesisError(
-            f"a design must have no latches, got {got}; give every signal a value on every path"
-        )
+        raise SynthesisError(f"design has latches: {got}; give every signal a value on every path")
     if alien:
         got = ", ".join(f"{n} x {t}" for t, n in alien.items())
-        raise SynthesisError(f"every cell must be in library {liberty.name}, got {got}")
+        raise SynthesisError(f"cells not in library {liberty.name}: {got}")
 
 
 def _measure(content: bytes, top: str, liberty: Liberty, start: float) -> SynthesisResult:
@@ -132,13 +129,13 @@ def synthesize_design(
     Raises:  SynthesisError: the top is not an identifier, or the library cannot be read.
     """
     start = stopwatch()
-    commands = recipe.commands(top)
+    commands = yosys.commands(top)
     liberty = load_liberty(target.liberty)
     try:
         (content,) = run_yosys(
             commands,
             files=_files(verilog, target),
-            outputs=[recipe.NETLIST_FILE],
+            outputs=[yosys.NETLIST_FILE],
             folder=folder,
             timeout_s=timeout_s,
         )

@@ -1,17 +1,21 @@
-"""A standard-cell library: what liberty says of each cell, in ns, pF, V, mW and pJ."""
+"""A standard-cell library: data of each cell from liberty, in ns, pF, V, mW and pJ."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 
+class SynthesisError(RuntimeError):
+    """Misuse of the engine, or a file that breaks a rule; the message names file, line and rule."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Units:
-    """What one unit of the file is worth in the units used here."""
+    """Factors from units of the file to the units used here."""
 
     time_ns: float
     capacitance_pf: float
@@ -120,7 +124,7 @@ class Cell:
         flip_flops: its `ff` groups; empty for anything that is not a flip-flop.
         is_latch: it has a `latch` group.
         leakage_mw: the value for the cell as a whole, or the mean over states when there is none; None when
-            the library says neither.
+            the library has neither.
     """
 
     name: str
@@ -159,3 +163,48 @@ def _is_buffer(cell: Cell) -> bool:
     if cell.is_sequential or len(inputs) != 1 or len(outputs) != 1 or outputs[0].three_state:
         return False
     return (outputs[0].function or "").strip("() ") == inputs[0]
+
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+class TableStack:
+    """Tables padded to one size. Outside its index a table continues with the slope of its edge."""
+
+    def __init__(self, tables: Sequence[Table]) -> None:
+        rows = max((t.first.size for t in tables), default=1) + 1
+        columns = max((t.second.size for t in tables), default=1) + 1
+        self.rows = np.array([t.first.size for t in tables], np.intp)
+        self.columns = np.array([t.second.size for t in tables], np.intp)
+        self.first = np.full((len(tables), rows), np.inf)  # (tables, rows)
+        self.second = np.full((len(tables), columns), np.inf)  # (tables, columns)
+        self.values = np.zeros((len(tables), rows, columns))  # (tables, rows, columns)
+        for i, t in enumerate(tables):
+            self.first[i, : t.first.size] = t.first
+            self.second[i, : t.second.size] = t.second
+            # one more row and column, so that a single point has a neighbour
+            self.values[i] = np.pad(
+                t.values, ((0, rows - t.first.size), (0, columns - t.second.size)), mode="edge"
+            )
+
+    def at(self, table: Indices, x: Floats, y: Floats) -> Floats:
+        """Values of tables at points, each argument and the result (points,).
+
+        Source: OpenSTA `TableModel.cc`, `Table2::findValue`: bilinear, linear beyond the edges.
+        """
+        i, a = _position(self.first[table], self.rows[table], x)
+        j, b = _position(self.second[table], self.columns[table], y)
+        v = self.values
+        low = v[table, i, j] * (1 - a) + v[table, i + 1, j] * a
+        high = v[table, i, j + 1] * (1 - a) + v[table, i + 1, j + 1] * a
+        return low * (1 - b) + high * b
+
+
+def _position(axes: Floats, sizes: Indices, x: Floats) -> tuple[Indices, Floats]:
+    """Segment of each point on its axis (points, size), and how far along it, both (points,)."""
+    segment = np.clip((axes <= x[:, None]).sum(axis=1) - 1, 0, np.maximum(sizes - 2, 0))
+    rows = np.arange(x.size)
+    start = axes[rows, segment]
+    end = np.where(sizes > 1, axes[rows, np.minimum(segment + 1, axes.shape[1] - 1)], start + 1.0)
+    return segment, np.where(sizes > 1, (x - start) / (end - start), 0.0)

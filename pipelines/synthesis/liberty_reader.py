@@ -1,4 +1,4 @@
-"""From liberty files to `Liberty`: finding the file, and what each group and unit means."""
+"""From liberty files to `Liberty`: finding the file, and the meaning of groups and units."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.files import read_bounded
-from pipelines.synthesis.errors import SynthesisError
 from pipelines.synthesis.liberty import (
     Cell,
     Constraint,
@@ -21,6 +20,7 @@ from pipelines.synthesis.liberty import (
     Liberty,
     Pin,
     StateLeakage,
+    SynthesisError,
     Table,
     TimingArc,
     Units,
@@ -102,7 +102,7 @@ class _Reader:
         return np.array([self.number(w, group, name, least) for w in words])
 
     def table(self, group: Group | None, scale: float, least: float = -NUMBER_LIMIT) -> Table | None:
-        """A table with its axes in the order of `Table`, whichever order the template has."""
+        """A table with its axes in the order of `Table`, independent of the template's order."""
         if group is None:
             return None
         lines = group.lists.get("values", ())
@@ -244,7 +244,7 @@ class _Reader:
         )
 
     def check_finite(self, group: Group) -> None:
-        """Refuse what is infinite or not a number in attributes that only the tools read."""
+        """Refuse infinite values and NaN in attributes that only the tools read."""
         for name, text in group.attributes.items():
             if name not in _TEXTS and _is_infinite(text):
                 self.number(text, group, name)
@@ -277,12 +277,12 @@ def _installed() -> dict[str, Path]:
 
     The two differ for osu050, whose file is osu05_stdcells.lib.
     """
-    found: dict[str, Path] = {}
+    paths: dict[str, Path] = {}
     for root in SEARCH_ROOTS:
         for path in sorted(root.glob(f"**/*{_SUFFIX}")):
-            found.setdefault(path.name.removesuffix(_SUFFIX), path)
-            found.setdefault(path.parent.name, path)
-    return found
+            paths.setdefault(path.name.removesuffix(_SUFFIX), path)
+            paths.setdefault(path.parent.name, path)
+    return paths
 
 
 def find_liberty(name_or_path: str | None) -> Path:
@@ -293,21 +293,20 @@ def find_liberty(name_or_path: str | None) -> Path:
     Returns: absolute path of a file that was read and is liberty with cells in it.
     Raises:  SynthesisError: no such library or file, or the file is not liberty.
     """
-    wanted = name_or_path or DEFAULT_LIBRARY
+    name = name_or_path or DEFAULT_LIBRARY
     installed = _installed()
-    path = installed.get(wanted, Path(wanted))
+    path = installed.get(name, Path(name))
     if not path.exists() or path.is_dir():
         names = ", ".join(sorted(installed)) or "none installed; install qflow-tech-osu018"
         raise SynthesisError(
-            f"liberty must be the path of a liberty file or the name of an installed library, "
-            f"got {wanted!r}; names below {SEARCH_ROOTS[0]}: {names}"
+            f"no such liberty file or installed library: {name!r}; names below {SEARCH_ROOTS[0]}: {names}"
         )
     load_liberty(path)
     return path.absolute()
 
 
 def load_liberty(path: Path) -> Liberty:
-    """Read a standard-cell library; a file read before and not changed since is not read again.
+    """Read a standard-cell library; an unchanged file is read once.
 
     Returns: every cell with area, pins, functions, `ff` groups, timing, constraints and power
              tables.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pipelines.synthesis.errors import SynthesisError
+from pipelines.synthesis.liberty import SynthesisError
 
 MAX_DEPTH = 32  # liberty nests six deep (library, cell, bundle, pin, timing, table)
 TOKEN_LIMIT = 4_000_000  # sky130's library of 428 cells, 12.8 MB, has 562,387
@@ -93,10 +93,10 @@ class _Parser:
         token = self.tokens[self.at]
         return token.is_mark and token.text == mark
 
-    def take(self, wanted: str) -> Token:
+    def take(self, expected: str) -> Token:
         if self.at >= len(self.tokens):
             line = self.tokens[-1].line if self.tokens else 1
-            raise self.fail(f"liberty must have {wanted} here, got the end of the file", line)
+            raise self.fail(f"liberty must have {expected} here, got the end of the file", line)
         self.at += 1
         return self.tokens[self.at - 1]
 

@@ -1,4 +1,4 @@
-"""Static timing of a mapped netlist: how long signals take from register or port to the next.
+"""Static timing of a mapped netlist: delays from register or port to the next register or port.
 
 The model is the one of OpenSTA for a netlist without wires: loads are pin capacitances, every
 output port carries 0.02 pF, inputs switch at time 0 with zero transition, the clock reaches every
@@ -14,11 +14,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipelines.synthesis.errors import SynthesisError
-from pipelines.synthesis.liberty import Cell, Liberty, Table, TimingArc
-from pipelines.synthesis.lookup import Floats, Indices, TableStack
+from pipelines.synthesis.liberty import (
+    Cell,
+    Floats,
+    Indices,
+    Liberty,
+    SynthesisError,
+    Table,
+    TableStack,
+    TimingArc,
+)
 from pipelines.synthesis.netlist import CellGroup, Netlist
-from pipelines.synthesis.recipe import OUTPUT_LOAD_PF
+from pipelines.synthesis.yosys import OUTPUT_LOAD_PF
 
 RISE, FALL = 0, 1
 
@@ -133,16 +140,16 @@ def _arcs(cell: Cell, group: CellGroup) -> Iterator[tuple[Indices, Indices, Timi
 def _arc_blocks(source: Indices, target: Indices, arc: TimingArc, tables: _Tables) -> Iterator[_Block]:
     live = (source >= _FIRST_NET) & (target >= _FIRST_NET)
     if arc.kind in _CLOCKED:  # the active edge starts both directions of the output
-        source, pairs, wanted = (
+        source, pairs, transitions = (
             np.zeros_like(source),
             ((_CLOCK, RISE), (_CLOCK, FALL)),
             (RISE, FALL),
         )
     else:
-        pairs, wanted = _UNATE.get(arc.sense, _NON_UNATE), _COMBINATIONAL.get(arc.kind, ())
+        pairs, transitions = _UNATE.get(arc.sense, _NON_UNATE), _COMBINATIONAL.get(arc.kind, ())
     for before, after in pairs:
         delay, transition = _tables_of(arc, after)
-        if after in wanted and delay is not None and transition is not None:
+        if after in transitions and delay is not None and transition is not None:
             yield _Block(
                 source=_nodes(source[live], before),
                 target=_nodes(target[live], after),
@@ -185,8 +192,7 @@ def _levels(edges: _Edges, node_count: int) -> Indices:
         depth += 1
     if (waiting > 0).any():
         raise SynthesisError(
-            "a netlist must have no combinational loop, got one that "
-            f"{int((waiting > 0).sum()) // 2} nets are in or behind"
+            f"netlist has a combinational loop, {int((waiting > 0).sum()) // 2} nets are in it or behind it"
         )
     return level
 
@@ -252,7 +258,7 @@ def _port_ends(wave: _Wave, netlist: Netlist) -> Iterator[Floats]:
 
 
 def _check_finite(wave: _Wave, ends: list[Floats]) -> None:
-    """Refuse times that overflowed; an arrival of -inf says that nothing arrives."""
+    """Refuse times that overflowed; an arrival of -inf means that no signal arrives."""
     times = [wave.arrival, np.abs(wave.transition), *ends]
     if not all((t < np.inf).all() for t in times):
         raise SynthesisError(

@@ -1,6 +1,6 @@
 """The process that runs pyosys on one design: run by path, with the commands in a file.
 
-An error in a command ends the process, which is why it is a process of its own.
+It is a separate process because an error in a command ends it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pyosys import libyosys as yosys
 
 
 def run_commands(commands: list[str], log: str) -> None:
-    """Run yosys commands in order on a new design; what they say goes to the log file."""
+    """Run yosys commands in order on a new design; their output goes to the log file."""
     library: Any = yosys
     design = library.Design()
     for command in commands:

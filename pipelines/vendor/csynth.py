@@ -79,20 +79,20 @@ def report_rows(
 
 
 def _required(root: Element, where: str, *path: str) -> str:
-    found = root.text_at(*path)
-    if found is None:
+    text = root.text_at(*path)
+    if text is None:
         raise VendorError(f"a synthesis report must have {'/'.join(path)}, got nothing ({where}:{root.line})")
-    return found
+    return text
 
 
 def _tool(root: Element, version: str, where: str) -> str:
     """Name of the tool: Vitis HLS began with 2020.1, when Vivado HLS ended."""
-    found = _VERSION.fullmatch(version)
-    if found is None:
+    match = _VERSION.fullmatch(version)
+    if match is None:
         line = (root.child("ReportVersion", "Version") or root).line
         raise VendorError(f"Version must be a version as 2020.2, got {version[:40]!r} ({where}:{line})")
     area = root.child("AreaEstimates", "Resources")
-    is_vivado = (int(found[1]), int(found[2])) < FIRST_VITIS_VERSION or (
+    is_vivado = (int(match[1]), int(match[2])) < FIRST_VITIS_VERSION or (
         area is not None and area.child("DSP48E") is not None
     )
     return f"{'vivado' if is_vivado else 'vitis'}-{version}"
@@ -112,7 +112,7 @@ def _design(
     worst = _cycles(overall.child("Worst-caseLatency"), where)
     used = _resources(root.child("AreaEstimates", "Resources"), where)
     available = _resources(root.child("AreaEstimates", "AvailableResources"), where)
-    given = root.child("UserAssignments") or root
+    settings = root.child("UserAssignments") or root
     return VendorDesignRow(
         kernel=kernel,
         tool=tool,
@@ -127,9 +127,9 @@ def _design(
         reason="the report has no worst-case latency, it depends on data" if worst is None else None,
         directives_by_loop=None,
         fits=_fits(used, available),
-        part=given.text_at("Part"),
-        clock_period_ns=decimal_number(given.child("TargetClockPeriod"), where=where),
-        clock_uncertainty_ns=decimal_number(given.child("ClockUncertainty"), where=where),
+        part=settings.text_at("Part"),
+        clock_period_ns=decimal_number(settings.child("TargetClockPeriod"), where=where),
+        clock_uncertainty_ns=decimal_number(settings.child("ClockUncertainty"), where=where),
         estimated_clock_period_ns=(
             decimal_number(timing.child("EstimatedClockPeriod"), where=where) if timing else None
         ),

@@ -4,4 +4,4 @@ from __future__ import annotations
 
 
 class VendorError(ValueError):
-    """A vendor's file is not what it should be; the message says what, where, and what is right."""
+    """A vendor's file is not acceptable; the message has the problem, its place and what is accepted."""

@@ -104,19 +104,19 @@ def read_kernels(path: Path) -> Kernels:
             f"kernels must have at most {LOOP_LIMIT} JSON objects of 20 fields, got more ({path})"
         )
     try:
-        found = _KERNELS.validate_json(content)
+        kernels = _KERNELS.validate_json(content)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(p) for p in first["loc"]) or "the file"
         raise VendorError(
             f"kernels must be JSON objects with loops, got at {place}: {first['msg']} ({path})"
         ) from error
-    for name, kernel in found.items():
+    for name, kernel in kernels.items():
         for index, loop in enumerate(kernel.loops):
             if loop.parent is not None and not 0 <= loop.parent < index:
                 rule = f"the parent of loop {index} of {name} must be an earlier loop"
                 raise VendorError(f"{rule}, got {loop.parent} ({path})")
-    return found
+    return kernels
 
 
 def _records(path: Path) -> Iterator[dict[str, Any]]:
@@ -152,8 +152,8 @@ def _column_names(schema: pa.Schema, path: Path) -> list[str]:
         is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
         is_number = pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_null(kind)
         if not (is_text if name in _TEXTS else is_number):
-            wanted = "text" if name in _TEXTS else "a number"
-            raise VendorError(f"column {name} must be {wanted}, got {kind} ({path})")
+            expected = "text" if name in _TEXTS else "a number"
+            raise VendorError(f"column {name} must be {expected}, got {kind} ({path})")
     return [name for name in _COLUMNS if name in schema.names]
 
 
@@ -321,12 +321,12 @@ def _trip_count(loop: _Loop) -> int | None:
 
 
 def _step(text: str) -> int | None:
-    found = _STEP.search(text.strip())
-    if found is None:
+    match = _STEP.search(text.strip())
+    if match is None:
         return None
-    sign, amount = found[1] or found[3], found[2] or found[4]
+    sign, amount = match[1] or match[3], match[2] or match[4]
     if sign is None:
-        return 1 if "++" in found[0] else -1
+        return 1 if "++" in match[0] else -1
     return int(f"{sign}{amount}")
 
 

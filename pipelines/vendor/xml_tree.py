@@ -1,20 +1,22 @@
-"""XML from anywhere as a plain tree, without document types, entities or anything outside of the text.
+"""XML of unknown origin as a plain tree, read by defusedxml.
 
-A document type is refused as such: it is the only place where entities are declared, and no report has one.
+A document type is refused: entities are declared in it alone, and no report has one.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NoReturn
-from xml.parsers import expat
+
+from defusedxml import DefusedXmlException
+from defusedxml.ElementTree import DefusedXMLParser, ParseError
 
 from pipelines.files import read_bounded
 from pipelines.vendor.errors import VendorError
 
-SIZE_LIMIT_BYTES = 16 << 20  # attributes take 27 times their text
+SIZE_LIMIT_BYTES = 16 << 20  # attributes take 27 times the memory of their text
 DEPTH_LIMIT = 100
 ELEMENT_LIMIT = 1_000_000
 _WHOLE = re.compile(r"\d{1,18}")
@@ -26,7 +28,7 @@ class Element:
     """An element: its name, attributes, children in order, and its own text.
 
     Attributes:
-        line: where it begins, from 1; pieces: of the text, as they come.
+        line: of its start, from 1; pieces: of the text, in order.
     """
 
     tag: str
@@ -42,15 +44,15 @@ class Element:
 
     def child(self, *path: str) -> Element | None:
         """The first element down a path of names, None when a step is missing."""
-        found: Element | None = self
+        element: Element | None = self
         for tag in path:
-            found = next((c for c in found.children if c.tag == tag), None) if found else None
-        return found
+            element = next((c for c in element.children if c.tag == tag), None) if element else None
+        return element
 
     def text_at(self, *path: str) -> str | None:
-        """Text of the first element down a path; None when there is none or it is empty."""
-        found = self.child(*path)
-        return None if found is None else found.text or None
+        """Text of the first element down a path; None without one, or when it is empty."""
+        element = self.child(*path)
+        return None if element is None else element.text or None
 
 
 def read_xml(path: Path) -> Element:
@@ -70,61 +72,43 @@ def parse_xml(content: bytes, *, where: str) -> Element:
     Args: where: name of the text in messages.
     """
     builder = _Builder(where=where)
-    parser = expat.ParserCreate()
-    parser.buffer_text = True
-    parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
-    builder.attach(parser)
+    parser = DefusedXMLParser(target=builder, forbid_dtd=True)
+    builder.line = lambda: parser.parser.CurrentLineNumber
     try:
-        parser.Parse(content, True)
-    except expat.ExpatError as error:
-        problem = expat.ErrorString(error.code)
+        parser.feed(content)
+        parser.close()
+    except DefusedXmlException as error:
         raise VendorError(
-            f"a report must be well-formed XML, got {problem} ({where}:{error.lineno})"
+            f"a report must have no document type and no entities, got one ({where}:{builder.line()})"
         ) from error
+    except ParseError as error:
+        problem, line = str(error).partition(":")[0], error.position[0]
+        raise VendorError(f"a report must be well-formed XML, got {problem} ({where}:{line})") from error
     except LookupError as error:
         raise VendorError(f"a report must be well-formed XML, got {error} ({where})") from error
-    return builder.root
+    return builder.roots[0]
+
+
+def _no_line() -> int:
+    return 0
 
 
 @dataclass(slots=True, kw_only=True)
 class _Builder:
-    """Builds the tree as the parser goes."""
+    """Builds the tree as the parser reads.
+
+    Attributes:
+        line: the parser's line, from 1.
+    """
 
     where: str
+    line: Callable[[], int] = _no_line
     open_elements: list[Element] = field(default_factory=list[Element])
     roots: list[Element] = field(default_factory=list[Element])
     count: int = 0
 
-    @property
-    def root(self) -> Element:
-        return self.roots[0]
-
-    def attach(self, parser: expat.XMLParserType) -> None:
-        def start(tag: str, attributes: dict[str, str]) -> None:
-            self._start(tag, attributes, parser.CurrentLineNumber)
-
-        def end(tag: str) -> None:
-            del tag  # expat has checked that it is the open one
-            self.open_elements.pop()
-
-        def text(piece: str) -> None:
-            if self.open_elements:
-                self.open_elements[-1].pieces.append(piece)
-
-        def refuse(*_: object) -> NoReturn:
-            raise VendorError(
-                "a report must have no document type and no entities, got one "
-                f"({self.where}:{parser.CurrentLineNumber})"
-            )
-
-        parser.StartElementHandler = start
-        parser.EndElementHandler = end
-        parser.CharacterDataHandler = text
-        parser.StartDoctypeDeclHandler = refuse
-        parser.EntityDeclHandler = refuse
-        parser.ExternalEntityRefHandler = refuse
-
-    def _start(self, tag: str, attributes: dict[str, str], line: int) -> None:
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        line = self.line()
         if len(self.open_elements) >= DEPTH_LIMIT:
             raise VendorError(
                 f"a report must nest at most {DEPTH_LIMIT} deep, got more ({self.where}:{line})"
@@ -137,6 +121,13 @@ class _Builder:
         element = Element(tag=tag, attributes=attributes, line=line)
         (self.open_elements[-1].children if self.open_elements else self.roots).append(element)
         self.open_elements.append(element)
+
+    def end(self, tag: str) -> None:
+        del tag  # the parser has checked that it is the open one
+        self.open_elements.pop()
+
+    def data(self, piece: str) -> None:
+        self.open_elements[-1].pieces.append(piece)
 
 
 def whole_number(element: Element | None, *, where: str, unknown: tuple[str, ...] = ()) -> int | None:

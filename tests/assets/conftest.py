@@ -14,7 +14,7 @@ import yaml
 from foundry_fakes import FEW_OVERRIDES
 
 import pipelines.network.runs
-import pipelines.pragmas.explore
+import pipelines.pragmas.search
 from assets.configuration import compose_configuration, write_parameters
 from assets.deployments import Deployment, local_deployment
 from assets.settings import Settings
@@ -33,7 +33,7 @@ FAKES = {
     records_step: ("runtime_data",),
     predictors_step: ("train_tenset_mlp",),
     pipelines.network.runs: ("simulate_runs",),
-    pipelines.pragmas.explore: ("explore_suite",),
+    pipelines.pragmas.search: ("explore_suite",),
 }
 
 

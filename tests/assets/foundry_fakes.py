@@ -9,7 +9,7 @@ from typing import Any
 
 from pipelines.features import FeatureTables
 from pipelines.identity import content_hash
-from pipelines.labelling import DesignTables, LabelTables, Progress
+from pipelines.labelling import DesignTables, LabelTables
 from pipelines.network.runs import NetworkTables, RunGroup
 from pipelines.schemas import (
     CROSS_CHECKS,
@@ -30,6 +30,7 @@ from pipelines.schemas import (
     RunRow,
     table_spec,
 )
+from pipelines.workers import Progress
 
 FEW_OVERRIDES = ("hls.memory_delay=[2,10]", "hls.pipeline=[false]", "run.workers=1")
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from assets import cli
 from assets.signals import ENDING
-from pipelines.labelling.pool import PROCESSES_FROM, Outcome, run_all
 from pipelines.sandbox import Limits, run_confined
 from pipelines.tools import find_tool, run_tool
+from pipelines.workers import PROCESSES_FROM, Outcome, run_all
 
 COUNT = {"threads": 2, "processes": PROCESSES_FROM, "dagster": 2, "step": 2}
 """Items of each kind; two are worked on at a time."""

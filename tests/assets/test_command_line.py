@@ -23,8 +23,8 @@ from assets.progress import PlainProgress
 from assets.settings import Settings, ignore_progress
 from assets.steps import designs as designs_step
 from assets.steps import step_named
-from pipelines.labelling import Progress
 from pipelines.schemas import read_table, table_path, table_spec
+from pipelines.workers import Progress
 
 COMMANDS = [
     "run",
@@ -109,16 +109,16 @@ def test_run_says_what_failed_on_one_line(
     problems = [line for line in found.stderr.splitlines() if not any(part in line for part in progress)]
     assert problems == [
         "simfoundry: designs stencil: a design must be made, got none",
-        "simfoundry: stage_reports were not made, because features failed",
-        "simfoundry: records were not made, because designs, labels, features failed",
-        "simfoundry: models were not made, because designs, labels, features failed",
+        "simfoundry: records was not made, because designs, features, labels failed",
+        "simfoundry: stage_reports was not made, because features failed",
+        "simfoundry: tenset_mlp was not made, because designs, features, labels failed",
     ]
 
 
 def test_run_rejects_a_wrong_override(project: Path) -> None:
     found = _invoke("run", "hls.memory_dely=[2]")
     assert found.exit_code == 1
-    assert "got hls.memory_dely=[2]" in found.stderr
+    assert "not accepted: hls.memory_dely=[2]" in found.stderr
     assert "accepted keys: programs.suites" in found.stderr
     assert "Traceback" not in found.stderr
 
@@ -144,8 +144,8 @@ def test_stage_rejects_an_unknown_name(project: Path) -> None:
     found = _invoke("stage", "paint")
     assert found.exit_code == 1
     assert found.stderr == (
-        "simfoundry: a stage must be one of programs, designs, labels, features, records, network, pragmas, "
-        "models, got 'paint'\n"
+        "simfoundry: unknown stage: paint; accepted: programs, designs, features, labels, network, pragmas, "
+        "records, models, report\n"
     )
 
 
@@ -197,8 +197,8 @@ def test_label_takes_a_file_with_any_name(project: Path, source: Path, tmp_path:
     ("arguments", "message"),
     [
         (["--top", "sub"], "sub"),
-        (["--top", "a b"], "a top function must be a C name, got 'a b'"),
-        (["--top", "add", "--liberty", "/nowhere.lib"], "liberty must be the path of a liberty file"),
+        (["--top", "a b"], "top function is not a C name: 'a b'"),
+        (["--top", "add", "--liberty", "/nowhere.lib"], "no such liberty file or installed library"),
         (
             ["--top", "add", "--directives", "/nowhere.json"],
             "cannot read the directives /nowhere.json: No such",

@@ -11,8 +11,8 @@ from assets.resources import FoundryResource, ProgressResource
 from assets.settings import Settings
 from assets.steps import STEPS, makers_of, step_named
 from assets.steps.designs import label_options
-from pipelines.labelling import Progress
 from pipelines.schemas import TableSpec
+from pipelines.workers import Progress
 
 
 @pytest.fixture(scope="module")

@@ -53,7 +53,7 @@ def test_stage_names_the_damaged_registry(settings: Settings, engines: Any) -> N
     damage = _damage(settings.deployment.project / "mlflow.db", BROKEN_PAGES)
     result = _invoke("stage", "models")
     assert result.exit_code == 1
-    assert f"simfoundry: models tenset-mlp: {damage}{MODELS}" in result.stderr.splitlines()
+    assert f"simfoundry: tenset_mlp tenset-mlp: {damage}{MODELS}" in result.stderr.splitlines()
 
 
 def test_run_makes_the_tables_beside_a_damaged_registry(project: Path, engines: Any) -> None:
@@ -63,7 +63,7 @@ def test_run_makes_the_tables_beside_a_damaged_registry(project: Path, engines: 
     )
     assert result.exit_code == 1
     assert json.loads(result.stdout)["problems"] == [
-        f"{step}: {damage}{MODELS}" for step in ("queue_correction", "models")
+        f"{step}: {damage}{MODELS}" for step in ("queue_correction", "tenset_mlp")
     ]
     assert json.loads(result.stdout)["rows"]["labels"] > 0
     (project / "mlflow.db").unlink()

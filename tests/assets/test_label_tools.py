@@ -16,7 +16,7 @@ from assets.deployments import Deployment
 
 ADD = "void add(int a[4], int b[4]) {\n  for (int i = 0; i < 4; i++) a[i] = a[i] + b[i];\n}\n"
 SCALE = "void scale(float a[4]) {\n  for (int i = 0; i < 4; i++) a[i] = a[i] * 0.5f;\n}\n"
-MISSING = "simfoundry: bambu must be on the PATH, got nothing; install it from https://github.com/ferrandi/"
+MISSING = "simfoundry: bambu: not found on PATH; install it from https://github.com/ferrandi/"
 
 
 def _invoke(*arguments: str) -> Result:
@@ -87,7 +87,7 @@ def test_label_answers_a_file_with_several_tools_as_a_list(project: Path, tmp_pa
     [
         (
             ["--tool", "vitis"],
-            "simfoundry: a tool must be one of simfoundry-hls, circt-calyx, circt-handshake",
+            "simfoundry: unknown tool: vitis; accepted: simfoundry-hls, circt-calyx, circt-handshake",
         ),
         (
             ["--report", "{file}"],

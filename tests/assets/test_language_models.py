@@ -82,7 +82,7 @@ def test_prompts_of_the_configuration_are_there() -> None:
 
 @pytest.mark.parametrize("name", ["unknown", "../llm/default", ""])
 def test_prompt_rejects_what_is_no_file(name: str) -> None:
-    with pytest.raises(FoundryError, match=r"a prompt must be a file of .*valid: restructure_loops"):
+    with pytest.raises(FoundryError, match=r"unknown prompt: .*accepted: restructure_loops"):
         read_prompt(name)
 
 
@@ -102,7 +102,7 @@ def test_configuration_of_the_model_rejects(override: str, message: str) -> None
 
 
 def test_folder_provider_needs_a_path(tmp_path: Path) -> None:
-    with pytest.raises(FoundryError, match=r"llm\.folder\.path must be a folder of weights, got null"):
+    with pytest.raises(FoundryError, match=r"llm\.folder\.path is null; accepted: a folder of weights"):
         provider_of(_settings(tmp_path, "llm.provider=folder"), {}, ignore_progress)
 
 

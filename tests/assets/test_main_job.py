@@ -248,7 +248,7 @@ def test_reasons_that_blame_the_machine_are_problems(
     step_named("programs").make(settings, "stencil", ignore_progress)
     step_named("designs").make(settings, "stencil", ignore_progress)
     design = read_table(deployment.data_dir, table_spec("designs"))[0]
-    missing = "verilator must be on the PATH, got nothing"
+    missing = "verilator not found on PATH"
     label = foundry_fakes.make_label(design, status="tool_error", reason=missing)
     write_table(deployment.data_dir, table_spec("labels"), [label], "stencil")
     assert survey(deployment).environment_problems == [f"1 labels failed: {missing}"]

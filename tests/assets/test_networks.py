@@ -107,7 +107,10 @@ def test_parameters_bring_groups_back(settings: Settings) -> None:
 @pytest.mark.parametrize(
     ("override", "message"),
     [
-        ("network.groups.small-16.network=ring", r"network must be one of fat_tree, two_tier, got 'ring'"),
+        (
+            "network.groups.small-16.network=ring",
+            r"unknown network of a group: ring; accepted: fat_tree, two_tier",
+        ),
         ("network.groups.small-16.pods=3", r"got 3"),
         ("network.groups.small-16.loads=[9]", r"got 9"),
         ("network.groups.small-16.warm_up_s=2", r"warm-up must be shorter than the run, got 2 of 0\.5 s"),

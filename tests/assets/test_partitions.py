@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from assets.configuration import Configuration, compose_configuration
+from assets.configuration import compose_configuration
 from assets.definitions import build_definitions
 from assets.errors import FoundryError
+from assets.groups import Configuration
 from assets.suites import (
     options_of_shard,
     partitions,

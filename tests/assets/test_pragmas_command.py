@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from assets.cli import simfoundry
 from pipelines.cache import ContentCache
 from pipelines.hls import HlsOptions, TransformOptions, parse_directives
-from pipelines.labelling import LabelOptions, count_design
+from pipelines.labelling import LabelOptions, ToolContext, count_design
 from pipelines.programs import program_from_file
 
 LOWER = """\
@@ -117,7 +117,9 @@ def test_a_design_with_strips_is_answered_as_it_was_measured(project: Path) -> N
         transforms=TransformOptions(unsafe_math=True), directives=parse_directives(answer["directives"])
     )
     labels = LabelOptions(power=False, audit_fraction=0.0)
-    again = count_design(program, options, cache=ContentCache(folder=project / "other"), options=labels)
+    again = count_design(
+        program, options, ToolContext(cache=ContentCache(folder=project / "other"), options=labels)
+    )
     assert again.run is not None
     assert again.run.latency_cycles == best
     assert "factors are strips in the text" in _ask(file, *asked[:-1]).stdout
@@ -188,14 +190,17 @@ def test_sums_in_order_give_designs_of_programs_whose_results_are_roundings(proj
             ("--target", "/dev/zero"),
             "simfoundry: cannot read the target /dev/zero: a character device; accepted: ",
         ),
-        (("--style", "omp"), "a style must be one of merlin, vitis, got omp"),
-        (("--evaluate", "3"), "--evaluate measures target simfoundry; for u200 give --reports"),
-        (("--area", "3"), "--area is for target simfoundry, got target u200"),
+        (("--style", "omp"), "unknown style: omp; accepted: merlin, vitis"),
+        (
+            ("--evaluate", "3"),
+            "only target simfoundry can be measured; for u200 give a folder of synthesis reports",
+        ),
+        (("--area", "3"), "a limit on area is for target simfoundry, not for u200"),
         (("-D", "2N"), "a macro must be NAME or NAME=TEXT, got '2N'"),
-        (("--evaluate", "3", "--reports", "/no/where"), "reports must be in a folder, got none at /no/where"),
+        (("--evaluate", "3", "--reports", "/no/where"), "no such folder of reports: /no/where"),
         (
             ("--target", "simfoundry", "--area", "0.05"),
-            "some design must be feasible, got none, for dsps clash",
+            "no feasible design: dsps clash",
         ),
     ],
 )

@@ -72,7 +72,7 @@ def test_failure_rate_warns_and_the_truth_checks_block() -> None:
 def test_schema_rejects_other_columns(made: Settings) -> None:
     file = open_file(made, "labels", SUITE)
     lacking = replace(file, content=file.content.drop_columns(["area_um2"]))
-    assert "column area_um2 must be double, got nothing" in schema_problems(lacking)
+    assert "column area_um2 is missing" in schema_problems(lacking)
 
 
 def test_schema_rejects_measured_rows_of_other_designs(made: Settings) -> None:

@@ -4,17 +4,19 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from assets import versions
 from assets.deployments import Deployment
 from assets.errors import FoundryError
 from assets.settings import Settings, ignore_progress
 from assets.steps import STAGES, steps_of
-from assets.versions import record_stages, recorded_hashes, table_hashes
+from assets.versions import record_stages, table_hashes
 from pipelines.schemas import table_path, table_spec
 
 
@@ -22,6 +24,12 @@ def _make(settings: Settings, stage: str) -> None:
     for step in steps_of(stage):
         for partition in step.partitions(settings):
             step.make(settings, partition, ignore_progress)
+
+
+def recorded_hashes(deployment: Deployment) -> dict[str, str]:
+    """Hash by output path in dvc.lock."""
+    stages = yaml.safe_load((deployment.project / "dvc.lock").read_text())["stages"].values()
+    return {out["path"]: out["md5"] for stage in stages for out in stage["outs"]}
 
 
 def _programs(deployment: Deployment) -> Path:
@@ -62,6 +70,31 @@ def test_hashes_follow_the_content_and_only_the_content(settings: Settings, engi
     assert record_stages(deployment, ["programs"]) != first
 
 
+def test_what_is_recorded_already_needs_no_dvc(
+    settings: Settings, engines: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deployment = settings.deployment
+    _make(settings, "programs")
+    first = record_stages(deployment, ["programs"])
+    opened: list[Path] = []
+
+    def refuse(project: Path) -> Any:
+        opened.append(project)
+        raise FoundryError("DVC was opened")
+
+    monkeypatch.setattr(versions, "_repository", refuse)
+    assert record_stages(deployment, ["programs"]) == first
+    code = deployment.project / "pipelines" / "programs" / "code.py"
+    changes: list[Callable[[], object]] = [
+        lambda: code.write_text("changed"),
+        lambda: (code.write_text(""), shutil.rmtree(deployment.project / ".dvc" / "cache")),
+    ]
+    for change in changes:
+        change()
+        with pytest.raises(FoundryError, match="DVC was opened"):
+            record_stages(deployment, ["programs"])
+
+
 def test_hashes_of_tables_are_those_that_dvc_records(settings: Settings, engines: Any) -> None:
     _make(settings, "programs")
     half = settings.deployment.data_dir / "tables" / "programs" / ".stencil.parquet.abc123"
@@ -74,7 +107,6 @@ def test_tables_elsewhere_are_not_recorded(settings: Settings, tmp_path: Path) -
 
     elsewhere = dataclasses.replace(settings.deployment, data_dir=tmp_path / "elsewhere")
     assert record_stages(elsewhere, ["programs"]) == {}
-    assert recorded_hashes(elsewhere) == {}
 
 
 def test_recording_rejects_a_stage_without_tables(settings: Settings) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
@@ -109,3 +110,51 @@ def test_put_rejects_what_json_cannot_hold_and_stores_nothing(cache: ContentCach
     with pytest.raises(TypeError, match="not JSON serializable"):
         cache.put("labels", KEY, {1, 2})
     assert cache.get("labels", KEY) is None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """A value with a status."""
+
+    name: str
+    status: str = "ok"
+
+
+def part(stored: dict[str, str]) -> Part:
+    return Part(**stored)
+
+
+def refuse() -> Part:
+    raise AssertionError("made again")
+
+
+def test_a_cached_value_is_made_once(cache: ContentCache) -> None:
+    assert cache.cached("part", "ab", lambda: Part(name="a"), part) == Part(name="a")
+    assert cache.cached("part", "ab", refuse, part) == Part(name="a")
+    assert cache.get("part", "ab") == {"name": "a", "status": "ok"}
+
+
+def test_cached_parts_are_a_list(cache: ContentCache) -> None:
+    def read(stored: list[dict[str, str]]) -> list[Part]:
+        return [part(one) for one in stored]
+
+    parts = [Part(name="a"), Part(name="b")]
+    assert cache.cached("parts", "ab", lambda: parts, read) == parts
+    assert cache.cached("parts", "ab", list[Part], read) == parts
+
+
+def test_a_cached_failure_is_tried_again(cache: ContentCache) -> None:
+    failed = Part(name="a", status="tool_error")
+
+    def statuses(value: Part) -> tuple[str]:
+        return (value.status,)
+
+    assert cache.cached("part", "ab", lambda: failed, part, statuses=statuses) == failed
+    assert cache.cached("part", "ab", lambda: Part(name="a"), part, statuses=statuses).status == "ok"
+
+
+def test_a_cached_table_of_another_schema_is_made_again(cache: ContentCache) -> None:
+    old, new = pa.table({"a": [1]}), pa.table({"b": [2]})
+    cache.put_table("table", "ab", old)
+    assert cache.cached_table("table", "ab", new.schema, lambda: new) == new
+    assert cache.cached_table("table", "ab", new.schema, lambda: old) == new

@@ -215,7 +215,7 @@ def test_find_tool_rejects_a_missing_tool_and_names_its_package(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     message = (
-        r"^mytool must be on the PATH, got nothing; install the Debian package mypackage "
+        r"^mytool not found on PATH; install the Debian package mypackage "
         r"or run `make setup`$"
     )
     with pytest.raises(ToolMissing, match=message):

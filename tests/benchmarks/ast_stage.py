@@ -23,11 +23,11 @@ from typing import Any
 
 from pipelines.cyclemodel import count_cycles
 from pipelines.hls import HlsError, HlsOptions, compile_program
+from pipelines.interface import same_values
 from pipelines.native import run_native
 from pipelines.programs import draw_data
 from pipelines.programs.ast import AstOptions, GeneratedProgram, generate_program
 from pipelines.programs.ast.tree import loop_depth, operators_of
-from pipelines.values import same_values
 
 
 def spread(values: Sequence[float]) -> dict[str, float]:

@@ -28,8 +28,8 @@ from pipelines.synthesis import (
     tool_version,
 )
 from pipelines.synthesis.netlist import parse_netlist
-from pipelines.synthesis.recipe import NETLIST_FILE
 from pipelines.synthesis.timing import analyse_timing
+from pipelines.synthesis.yosys import NETLIST_FILE
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from characterise_units import characterise_units, units_table

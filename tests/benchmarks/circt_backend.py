@@ -17,12 +17,11 @@ from pathlib import Path
 from pipelines.circt import FLOWS, CirctResult, compile_with_circt, simulate_circt_design
 from pipelines.cyclemodel import count_cycles
 from pipelines.hls import HlsOptions, compile_program
-from pipelines.interface import DataSet
+from pipelines.interface import DataSet, same_values
 from pipelines.native import NativeRun, run_native
 from pipelines.programs import SIZES, SUITES, draw_data, kernel_programs
 from pipelines.rtlsim import MemoryTiming, SimulationResult
 from pipelines.schemas import ProgramRow
-from pipelines.values import same_values
 
 CYCLE_LIMIT = 5_000_000
 HEADER = (

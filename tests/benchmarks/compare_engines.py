@@ -29,11 +29,10 @@ from pipelines.hls import (
     innermost_loops,
     read_function,
 )
-from pipelines.interface import DataSet
+from pipelines.interface import DataSet, same_values
 from pipelines.native import run_native
 from pipelines.programs import draw_data
 from pipelines.rtlsim import MemoryTiming, SimulationResult, simulate_design, simulate_with_icarus
-from pipelines.values import same_values
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "hls"))
 from random_programs import random_program

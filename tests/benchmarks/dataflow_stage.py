@@ -22,15 +22,14 @@ from pathlib import Path
 
 from pipelines.cyclemodel import count_cycles
 from pipelines.hls import CompiledDesign, HlsError, HlsOptions, compile_program
+from pipelines.interface import same_values
 from pipelines.native import run_native
 from pipelines.programs import draw_data, program_facts
 from pipelines.programs.dataflow import DataflowOptions, dataflow_program, swept_inputs
-from pipelines.programs.dataflow.cost import estimated_cells
-from pipelines.programs.dataflow.graph import Graph
+from pipelines.programs.dataflow.graph import Graph, estimated_cells
 from pipelines.programs.dataflow.program import draw_graph
 from pipelines.programs.dataflow.tree import depth_of
 from pipelines.schemas import OK, ProgramRow
-from pipelines.values import same_values
 
 
 def cells_of(graph: Graph) -> float:

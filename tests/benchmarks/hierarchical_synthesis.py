@@ -16,7 +16,7 @@ from unittest.mock import patch
 
 from pipelines.hls import CompiledDesign, HlsOptions, compile_program
 from pipelines.programs.dataflow import DataflowOptions, dataflow_program
-from pipelines.synthesis import SynthesisResult, Target, find_liberty, recipe, synthesize_design
+from pipelines.synthesis import SynthesisResult, Target, find_liberty, synthesize_design, yosys
 from pipelines.tools import stopwatch
 
 FLATTEN = "flatten -noscopeinfo"
@@ -29,7 +29,7 @@ def apart(top: str) -> tuple[str, ...]:
     return (*commands[:place], FLATTEN, *commands[place:])
 
 
-FLAT = recipe.commands
+FLAT = yosys.commands
 
 
 def synthesised(compiled: CompiledDesign, target: Target) -> tuple[SynthesisResult, float]:
@@ -56,7 +56,7 @@ def main() -> None:
         if len(ratios) == chosen.count or compiled.report.module_count < 3:
             continue
         flat, flat_s = synthesised(compiled, target)
-        with patch.object(recipe, "commands", apart):
+        with patch.object(yosys, "commands", apart):
             divided, divided_s = synthesised(compiled, target)
         if flat.area_um2 is None or divided.area_um2 is None or not flat.delay_ns or not divided.delay_ns:
             print(f"| {program.name} | {flat.reason or divided.reason} |")

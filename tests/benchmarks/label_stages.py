@@ -30,12 +30,12 @@ from pipelines.cache import ContentCache
 from pipelines.hls import HlsOptions, options_of
 from pipelines.identity import content_hash
 from pipelines.labelling import (
+    LabelContext,
     LabelOptions,
-    counting,
+    flows,
     label_design,
-    netlist_power,
-    netlists,
-    own_designs,
+    runs,
+    synthesis,
 )
 from pipelines.power import build_engine
 from pipelines.programs import SUITES, Generation, SuiteOptions, kernel_programs, suite_programs
@@ -45,11 +45,11 @@ from pipelines.synthesis import Target, find_liberty, load_liberty
 from pipelines.tools import stopwatch
 
 STAGES: dict[str, tuple[Any, str, bool]] = {
-    "hls": (own_designs, "compile_program", False),
-    "native": (counting, "run_native", True),
-    "cycle_model": (counting, "count_cycles", True),
-    "synthesis": (netlists, "synthesize_design", False),
-    "power": (netlist_power, "estimate_power", False),
+    "hls": (flows, "compile_program", False),
+    "native": (runs, "run_native", True),
+    "cycle_model": (runs, "count_cycles", True),
+    "synthesis": (synthesis, "synthesize_design", False),
+    "power": (synthesis, "estimate_power", False),
 }
 """Stages: module and function that do it, and whether its tools are confined."""
 
@@ -100,7 +100,7 @@ def measure(
     """Seconds of each stage of one program, and what it is."""
     meter.reset()
     start = processor_s()
-    made = label_design(program, configuration, target=target, cache=cache, options=options)
+    made = label_design(program, configuration, LabelContext(target=target, cache=cache, options=options))
     used = processor_s() - start - meter.hidden
     unconfined = sum(meter.spent[s] for s, (_, _, confined) in STAGES.items() if not confined)
     run = made.runs[0] if made.runs else None

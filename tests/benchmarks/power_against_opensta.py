@@ -30,7 +30,7 @@ import numpy as np
 
 from pipelines.cyclemodel import count_cycles
 from pipelines.hls import CompiledDesign, HlsOptions, compile_program
-from pipelines.interface import DataSet
+from pipelines.interface import DataSet, same_values
 from pipelines.power import (
     Activity,
     DesignRun,
@@ -51,7 +51,6 @@ from pipelines.synthesis import Target, find_liberty, load_liberty, synthesize_d
 from pipelines.synthesis.liberty import Liberty
 from pipelines.synthesis.netlist import Netlist, parse_netlist
 from pipelines.synthesis.timing import analyse_timing
-from pipelines.values import same_values
 
 PERIOD_NS = 10.0
 DEFAULT_INPUT = (0.1, 0.5)  # changes a cycle and share at 1 that OpenSTA gives a port nothing was said of

@@ -36,20 +36,20 @@ from pipelines.identity import content_hash
 from pipelines.pragmas import PragmaError, Summary
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import Target, read_target
-from pipelines.pragmas.explore import (
+from pipelines.pragmas.configuration import configuration_key
+from pipelines.pragmas.search import (
     AUTODSE,
     EVALUATED,
     NLP_DSE,
     RANDOM,
+    BaselineOptions,
     Exploration,
     LadderOptions,
     OwnHls,
-    RivalOptions,
     explore,
     explore_bottlenecks,
     explore_randomly,
 )
-from pipelines.pragmas.explore.keys import configuration_key
 from pipelines.pragmas.version import pragmas_version
 from pipelines.programs import POLYBENCH_SIZES, polybench_program
 from pipelines.schemas import ProgramRow
@@ -182,7 +182,7 @@ def evaluator_of(program: ProgramRow, summary: Summary, options: argparse.Namesp
 
 def searches(options: argparse.Namespace) -> Mapping[str, Callable[[Summary, Target, OwnHls], Exploration]]:
     ladder = LadderOptions(budget_s=options.budget, proof_evaluations=1 << 30)
-    rival = RivalOptions(budget_s=options.budget)
+    rival = BaselineOptions(budget_s=options.budget)
     return {
         NLP_DSE: lambda s, t, e: explore(
             s, t, e, replace(ladder, most_copies=e.most_copies, design_s=e.timeout_s, size=e.size)

@@ -28,7 +28,7 @@ from typing import Any
 
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import Target, read_target
-from pipelines.pragmas.program import INFEASIBLE, OPTIMAL, SearchOptions, solve
+from pipelines.pragmas.nlp import INFEASIBLE, OPTIMAL, SearchOptions, solve
 from pipelines.pragmas.summary import Summary
 from pipelines.programs import polybench_program
 

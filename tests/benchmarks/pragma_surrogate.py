@@ -28,15 +28,15 @@ from models.pragma_gnn.predictor import PragmaGnnPredictor
 from pipelines.pragmas import Summary
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import Target, bound, read_target
-from pipelines.pragmas.explore import (
+from pipelines.pragmas.configuration import configuration_of_key
+from pipelines.pragmas.search import (
     NLP_DSE,
     PREDICTED,
+    BaselineOptions,
     Predictor,
-    RivalOptions,
-    configuration_of_key,
     explore_predicted,
 )
-from pipelines.pragmas.explore.sizes import FINE_COPIES
+from pipelines.pragmas.search.budgets import FINE_COPIES
 from pipelines.schemas import OK
 from tests.benchmarks.pragma_search import (
     Search,
@@ -95,7 +95,7 @@ def searched(
         size=own.size,
         seconds=options.asking,
     )
-    found = explore_predicted(summary, target, own, predictor, RivalOptions(budget_s=options.budget))
+    found = explore_predicted(summary, target, own, predictor, BaselineOptions(budget_s=options.budget))
     search = search_of(kernel, summary, found)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(asdict(search)))

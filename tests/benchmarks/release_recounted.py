@@ -21,7 +21,7 @@ from statistics import median
 
 from pipelines.cache import ContentCache
 from pipelines.hls import TOOL, options_of
-from pipelines.labelling import LabelOptions, count_design
+from pipelines.labelling import LabelOptions, ToolContext, count_design
 from pipelines.releases import Release, open_release
 from pipelines.schemas import OK, DesignRow, ProgramRow, RunRow
 
@@ -65,7 +65,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="simfoundry-") as folder:
         for one in drawn:
             cache = ContentCache(folder=Path(folder))
-            found = count_design(one.program, options_of(one.design), cache=cache, options=OPTIONS)
+            found = count_design(
+                one.program, options_of(one.design), ToolContext(cache=cache, options=OPTIONS)
+            )
             run = found.run
             if run is None or any(getattr(run, name) != getattr(one.run, name) for name in FIELDS):
                 different += 1

@@ -35,7 +35,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import cycle
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -44,21 +43,21 @@ from assets.configuration import compose_configuration, read_parameters_file, wr
 from assets.deployments import local_deployment
 from assets.settings import Settings, ignore_progress
 from assets.steps import step_named
-from assets.steps.designs import configuration_space, label_options, target_of
+from assets.steps.designs import configuration_space, label_context, label_options, target_of
 from assets.suites import suite_options
-from pipelines.features import FeatureRows, FeatureTables, Graphs, extract_features, remember_features
+from pipelines.features import FeatureRows, FeatureTables, Graphs, extract_features, import_features
 from pipelines.hls import HlsOptions, design_id, read_interface
 from pipelines.labelling import (
+    CacheImport,
     ProgramRows,
-    Remembered,
     cross_check_designs,
+    import_rows,
     label_designs,
     liberty_name,
     plan_designs,
-    remember,
 )
-from pipelines.labelling.counting import is_audited
 from pipelines.labelling.cross_checks import is_cross_checked
+from pipelines.labelling.runs import is_audited
 from pipelines.programs import Generation, data_id, draw_data, suite_programs
 from pipelines.releases import Release, open_release
 from pipelines.schemas import (
@@ -203,13 +202,13 @@ class Original:
 def originals(settings: Settings) -> tuple[list[Original], FeatureTables]:
     """A few designs of the generated suites, labelled, each audited and cross-checked."""
     every = replace(label_options(settings), audit_fraction=1.0, cross_check_fraction=1.0)
-    shared: dict[str, Any] = {"target": target_of(settings), "cache": settings.cache, "options": every}
+    context = replace(label_context(settings), options=every)
     few = Generation(count=COPIED_PROGRAMS, seed=OTHER_SEED)
     options = replace(suite_options(settings), ast=few, dataflow=few)
     programs = [p for s in SUITES for p in suite_programs(s, options)]
-    planned = plan_designs(programs, replace(configuration_space(settings), memory_delays=(2, 10)), **shared)
-    made = label_designs(programs, planned.designs, **shared)
-    checks = cross_check_designs(programs, planned.designs, made, **shared)
+    planned = plan_designs(programs, replace(configuration_space(settings), memory_delays=(2, 10)), context)
+    made = label_designs(programs, planned.designs, context)
+    checks = cross_check_designs(programs, planned.designs, made, context)
     features = extract_features(programs, planned.designs, cache=settings.cache, options=every)
     by_id = {p.program_id: p for p in programs}
     labels = {label.design_id: label for label in made.labels}
@@ -282,14 +281,14 @@ def fill(settings: Settings) -> Mapping[str, int]:
     """Fill the cache with a design for every configuration of every program; rows by table."""
     templates, features = originals(settings)
     source = cycle(templates)
-    entries, counts = Remembered(), {"programs": 0, "designs": 0, "cdfg_nodes": 0}
+    entries, counts = CacheImport(), {"programs": 0, "designs": 0, "cdfg_nodes": 0}
     for suite in SUITES:
         for program in suite_programs(suite, suite_options(settings)):
             values = draw_data(read_interface(program.source, program.top), program.inputs, seed=0)
             data = data_id(values)
             rows = [copied(program, data, c, next(source), settings) for c in configurations(settings)]
             designs = [row[0] for row in rows]
-            remember(
+            import_rows(
                 ProgramRows(
                     program=program,
                     designs=designs,
@@ -299,13 +298,11 @@ def fill(settings: Settings) -> Mapping[str, int]:
                     cross_checks=[check for row in rows for check in row[3]],
                 ),
                 configuration_space(settings),
-                target=target_of(settings),
-                cache=settings.cache,
-                options=label_options(settings),
-                into=entries,
+                label_context(settings),
+                entries,
             )
             like = templates[counts["programs"] % len(templates)].program.program_id
-            remember_features(
+            import_features(
                 _features(program, designs, [row[4] for row in rows], features, like), settings.cache
             )
             counts["programs"] += 1

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pipelines.synthesis import Target, find_liberty, load_liberty, recipe, synthesize_design
+from pipelines.synthesis import Target, find_liberty, load_liberty, synthesize_design, yosys
 from pipelines.synthesis.netlist import parse_netlist
 from pipelines.synthesis.timing import analyse_timing
 from pipelines.tools import stopwatch
@@ -49,7 +49,7 @@ def run_recipe(times: dict[str, float], top: str) -> None:
     """Run every command in the current folder, which a call of the engine has prepared."""
     yosys = timed(times, "import pyosys", import_yosys)
     design = yosys.Design()
-    for command in recipe.commands(top):
+    for command in yosys.commands(top):
         stage = STAGES.get(command.split()[0], "optimise")
         quiet = f"tee -q -o stage.log {command}"
         timed(times, stage, lambda quiet=quiet: yosys.run_pass(quiet, design))
@@ -72,7 +72,7 @@ def main() -> None:
             sys.exit(f"synthesis must succeed, got {result.status}: {result.reason}")
         os.chdir(folder)
         run_recipe(times, options.top)
-        text = Path(recipe.NETLIST_FILE).read_bytes()
+        text = Path(yosys.NETLIST_FILE).read_bytes()
         netlist = timed(times, "read netlist", lambda: parse_netlist(text, options.top))
         liberty = load_liberty(target.liberty)
         timed(times, "timing analysis", lambda: analyse_timing(netlist, liberty))

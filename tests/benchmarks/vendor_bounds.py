@@ -28,7 +28,6 @@ from scipy.stats import spearmanr
 
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import Bound, bound, complete, impossible, read_target
-from pipelines.pragmas.bound.completion import child_loops
 from pipelines.pragmas.bound.composition import staged
 from pipelines.pragmas.summary import ROOT
 from pipelines.pragmas.vendor_kernels import configuration_of_row, vendor_kernel
@@ -92,7 +91,7 @@ def points(designs: Path, kernels: Path, only: str | None = None) -> list[Point]
                 measured_cycles=row.latency_cycles,
                 fits=bool(row.fits),
                 refuted=impossible(summary, target, row.latency_cycles),
-                stages=any(staged(summary, completed, name) for name in child_loops(summary, ROOT)),
+                stages=any(staged(summary, completed, name) for name in summary.child_loops(ROOT)),
             )
         )
     return found

@@ -7,17 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.circt.errors import NotLowered
-from pipelines.circt.expressions import Values, memory_type
+from pipelines.circt.expressions import NotLowered, Values, memory_type
 from pipelines.circt.preparation import prepare
 from pipelines.circt.writer import BranchingWriter, StructuredWriter, Writer, mlir_text
 from pipelines.hls import ir
 from pipelines.hls.frontend import interface_of, read_function
 from pipelines.hls.transforms.ctext import c_text
-from pipelines.interface import INT32, UINT8
+from pipelines.interface import INT32, UINT8, same_values
 from pipelines.native import run_native
 from pipelines.programs import draw_data
-from pipelines.values import same_values
 
 SMALL = """
 #include <stdint.h>

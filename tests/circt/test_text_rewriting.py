@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pipelines.circt import calyx_text, handshake_text, verilog_text
+from pipelines.circt import calyx, handshake, verilog
 
 CALYX = """\
 module attributes {calyx.entrypoint = "f"} {
@@ -49,7 +49,7 @@ i32, i1, i1, i1, i32, i1
 
 
 def test_join_parallel_groups_waits_for_all() -> None:
-    text = calyx_text.join_parallel_groups(CALYX)
+    text = calyx.join_parallel_groups(CALYX)
     assert "calyx.par" not in text
     assert text.count("calyx.enable @init_0") == 1
     assert "@init_1" not in text
@@ -58,14 +58,14 @@ def test_join_parallel_groups_waits_for_all() -> None:
 
 
 def test_evaluate_always_moves_conditions_to_the_wires() -> None:
-    text = calyx_text.evaluate_always(CALYX)
+    text = calyx.evaluate_always(CALYX)
     assert "comb_group" not in text
     assert "calyx.while %std_neq_0.out {" in text
     assert text.index("%std_neq_0.left = %a_reg.out") < text.index("calyx.group @")
 
 
 def test_memories_outside_are_ports_where_they_are_used() -> None:
-    text = calyx_text.memories_outside(CALYX)
+    text = calyx.memories_outside(CALYX)
     assert "seq_mem" not in text
     assert "@f(%mem_0_read_data: i32, %mem_0_read_done: i1, %in0: i32" in text
     assert "-> (%mem_0_addr0: i4, %mem_0_read_en: i1, %done: i1 {done})" in text
@@ -74,7 +74,7 @@ def test_memories_outside_are_ports_where_they_are_used() -> None:
 
 
 def test_connect_clocks_reaches_every_register() -> None:
-    text = calyx_text.connect_clocks(CALYX)
+    text = calyx.connect_clocks(CALYX)
     assert "calyx.assign %a_reg.clk = %clk : i1" in text
     assert "calyx.assign %a_reg.reset = %reset : i1" in text
     assert text.count(".clk = %clk") == 1
@@ -98,7 +98,7 @@ attributes {argNames = ["in0", "in1", "in2", "in3"], resNames = ["out0", "out1"]
 
 
 def test_memory_channels_replace_memories() -> None:
-    text = handshake_text.memory_channels(HANDSHAKE)
+    text = handshake.memory_channels(HANDSHAKE)
     assert "extmemory" not in text
     assert "memref" not in text
     assert "%3 = join %2, %m0_ld0_got, %m0_st0_done, %m1_st0_done : none" in text
@@ -129,7 +129,7 @@ typedef enum bit {a, b} t;	// -:2:3
 
 
 def test_exported_verilog_is_one_file_without_latches() -> None:
-    text = verilog_text.exported_verilog(EXPORTED)
+    text = verilog.exported_verilog(EXPORTED)
     assert "include" not in text
     assert "-:" not in text
     assert text.index("typedef") < text.index("module control")

@@ -63,7 +63,7 @@ def cache_entries(folder: Path) -> list[Kind]:
 def tables(folder: Path) -> list[Kind]:
     from assets.errors import FoundryError
     from assets.queries import run_query
-    from pipelines.schemas import SchemaError, read_arrow, read_table, table_spec, write_arrow
+    from pipelines.schemas import SchemaError, read_arrow, read_table, scan_table, table_spec, write_arrow
 
     kinds: list[Kind] = []
     for name in ("programs", "labels", "runs"):
@@ -72,8 +72,10 @@ def tables(folder: Path) -> list[Kind]:
         path = write_arrow(folder, spec, content.select(spec.schema().names), "stationary")
         read = lambda spec=spec: read_table(folder, spec)  # noqa: E731
         kinds.append(Kind(name=f"table ({name})", files=[path], read=read, errors=(SchemaError,)))
+    rows = lambda: scan_table(folder, table_spec("runs")).collect().rows()  # noqa: E731
+    kinds.append(Kind(name="table as a frame", files=kinds[2].files, read=rows, errors=(SchemaError,)))
     query = "SELECT * FROM labels JOIN runs USING (design_id)"
-    files = [file for kind in kinds[1:] for file in kind.files]
+    files = [file for kind in kinds[1:3] for file in kind.files]
     kinds.append(
         Kind(name="tables by SQL", files=files, read=lambda: run_query(folder, query), errors=(FoundryError,))
     )
@@ -82,7 +84,7 @@ def tables(folder: Path) -> list[Kind]:
 
 def engines(folder: Path) -> list[Kind]:
     from pipelines.network.simulation.engine import build_simulator
-    from pipelines.power.engine import build_engine
+    from pipelines.power.estimate import build_engine
 
     builds = {"netlist": build_engine, "network": build_simulator}
     kinds: list[Kind] = []

@@ -16,10 +16,15 @@ import numpy as np
 from pipelines.hls import CompiledDesign
 from pipelines.interface import DataSet, Interface
 from pipelines.rtlsim import MemoryTiming, encode_input
-from pipelines.rtlsim.exchange import banks_of, decode_arrays, decode_output, value_of_bits, written_arrays
-from pipelines.rtlsim.harness import _PRELUDE, harness_text
-from pipelines.rtlsim.ports import module_ports
-from pipelines.rtlsim.result import Observed
+from pipelines.rtlsim.exchange import (
+    Observed,
+    banks_of,
+    decode_arrays,
+    decode_output,
+    value_of_bits,
+    written_arrays,
+)
+from pipelines.rtlsim.harness import _PRELUDE, harness_text, module_ports
 from pipelines.rtlsim.verilator import (
     COMPILER_FLAGS,
     SAFE_OPTIMISATION,

@@ -23,10 +23,10 @@ from unit_bench import (
     wrapper_text,
 )
 
-from pipelines.synthesis import Target, recipe, synthesize_design
+from pipelines.synthesis import Target, synthesize_design, yosys
 from pipelines.tools import find_tool
 
-WORKER = Path(recipe.__file__).with_name("worker.py")
+WORKER = Path(yosys.__file__).with_name("worker.py")
 OPERANDS = "ab"
 
 
@@ -107,7 +107,7 @@ def synthesise_unit(check: Check, target: Target, folder: Path) -> int:
     )
     if result.cell_count is None:
         raise RuntimeError(f"{check.name} must synthesise, got {result.status}: {result.reason}")
-    (folder / "write.txt").write_text(f"read_json {recipe.NETLIST_FILE}\nwrite_verilog -noexpr mapped.v\n")
+    (folder / "write.txt").write_text(f"read_json {yosys.NETLIST_FILE}\nwrite_verilog -noexpr mapped.v\n")
     _must([sys.executable, str(WORKER), "write.txt", "write.log"], folder, 300)
     return result.cell_count
 

@@ -13,6 +13,7 @@ from pipelines.cache import ContentCache
 from pipelines.labelling import (
     CROSS_CHECK_LIMITS,
     ConfigurationSpace,
+    LabelContext,
     LabelOptions,
     LabelTables,
     cross_check_designs,
@@ -45,26 +46,21 @@ class Labelled:
         self.target = Target(liberty=find_liberty(None), clock_period_ns=10.0)
         self.programs: Sequence[ProgramRow] = [program_from_file(path, top="scale")]
         space = ConfigurationSpace(memory_delays=(2,), pipeline=(False,))
-        chosen = {"target": self.target, "cache": self.cache, "options": OPTIONS}
-        self.designs: Sequence[DesignRow] = plan_designs(self.programs, space, **chosen).designs  # type: ignore[arg-type]
-        self.made = label_designs(self.programs, self.designs, **chosen)  # type: ignore[arg-type]
+        self.context = LabelContext(target=self.target, cache=cache, options=OPTIONS)
+        self.designs: Sequence[DesignRow] = plan_designs(self.programs, space, self.context).designs
+        self.tables = label_designs(self.programs, self.designs, self.context)
 
     def checks(
-        self, made: LabelTables | None = None, *, cache: ContentCache | None = None, fraction: float = 1.0
+        self, tables: LabelTables | None = None, *, cache: ContentCache | None = None, fraction: float = 1.0
     ) -> dict[str, CrossCheckRow]:
-        rows = cross_check_designs(
-            self.programs,
-            self.designs,
-            made or self.made,
-            target=self.target,
-            cache=cache or self.cache,
-            options=replace(OPTIONS, cross_check_fraction=fraction),
-        )
+        options = replace(OPTIONS, cross_check_fraction=fraction)
+        context = replace(self.context, cache=cache or self.cache, options=options)
+        rows = cross_check_designs(self.programs, self.designs, tables or self.tables, context)
         return {row.check: row for row in rows}
 
     def changed(self, *, label: dict[str, object], run: dict[str, object]) -> LabelTables:
-        labels: list[LabelRow] = [replace(row, **label) for row in self.made.labels]  # type: ignore[arg-type]
-        runs: list[RunRow] = [replace(row, **run) for row in self.made.runs]  # type: ignore[arg-type]
+        labels: list[LabelRow] = [replace(row, **label) for row in self.tables.labels]  # type: ignore[arg-type]
+        runs: list[RunRow] = [replace(row, **run) for row in self.tables.runs]  # type: ignore[arg-type]
         return LabelTables(labels=labels, runs=runs)
 
 
@@ -90,7 +86,7 @@ def test_every_check_passes_on_a_labelled_design(labelled: Labelled) -> None:
         assert (row.status, row.reason, row.passed) == ("ok", None, True)
         assert row.deviation is not None
         assert abs(row.deviation) <= row.allowed == CROSS_CHECK_LIMITS[row.check]
-    (label,), (run,) = labelled.made.labels, labelled.made.runs
+    (label,), (run,) = labelled.tables.labels, labelled.tables.runs
     assert found["area_um2"].value == label.area_um2
     assert found["delay_ns"].value == label.delay_ns
     assert (run.audited, found["latency_cycles"].reference) == (True, run.audit_latency_cycles)
@@ -159,7 +155,7 @@ def test_a_missing_tool_is_a_row_and_is_tried_again(
     labelled: Labelled, fresh: ContentCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def missing(*_: object, **__: object) -> None:
-        raise ToolMissing("sta must be on the PATH, got nothing")
+        raise ToolMissing("sta: not found on PATH")
 
     with monkeypatch.context() as patch:
         patch.setattr(cross_checks, "compare_with_opensta", missing)
@@ -169,7 +165,7 @@ def test_a_missing_tool_is_a_row_and_is_tried_again(
     row = found["delay_ns"]
     assert (row.status, row.reason, row.passed) == (
         "tool_error",
-        "sta must be on the PATH, got nothing",
+        "sta: not found on PATH",
         None,
     )
     assert all(row.passed for row in labelled.checks(cache=fresh).values())
@@ -196,9 +192,9 @@ def test_a_library_without_energies_makes_its_check_infeasible(labelled: Labelle
     path = tmp_path / "poor_stdcells.lib"
     path.write_text(labelled.target.liberty.read_text().replace("internal_power", "unknown_group"))
     target = replace(labelled.target, liberty=path)
-    arguments = {"target": target, "cache": labelled.cache, "options": OPTIONS}
-    made = label_designs(labelled.programs, labelled.designs, **arguments)  # type: ignore[arg-type]
-    rows = cross_check_designs(labelled.programs, labelled.designs, made, **arguments)  # type: ignore[arg-type]
+    context = replace(labelled.context, target=target)
+    tables = label_designs(labelled.programs, labelled.designs, context)
+    rows = cross_check_designs(labelled.programs, labelled.designs, tables, context)
     found = {row.check: row for row in rows}
     assert {name for name, row in found.items() if not row.passed} == {"internal_power_mw"}
     row = found["internal_power_mw"]

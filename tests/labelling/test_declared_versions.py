@@ -15,7 +15,7 @@ from pipelines.network.runs import runs_version
 from pipelines.network.simulation.engine import engine_version as network_version
 from pipelines.power import tool_version as power_version
 from pipelines.pragmas.version import pragmas_version
-from pipelines.programs.remembered import code_version
+from pipelines.programs import code_version
 
 RELEASES = Path(__file__).parents[2] / "releases"
 

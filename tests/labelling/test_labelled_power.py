@@ -12,7 +12,7 @@ import pytest
 
 from pipelines.cache import ContentCache
 from pipelines.hls import Directive, HlsOptions, TransformOptions
-from pipelines.labelling import LabelledDesign, LabelOptions, counting, label_design, netlist_power, netlists
+from pipelines.labelling import LabelContext, LabelledDesign, LabelOptions, label_design, runs, synthesis
 from pipelines.native import NativeRun
 from pipelines.programs import program_from_file
 from pipelines.schemas import ProgramRow
@@ -63,7 +63,7 @@ def label(
     row: ProgramRow, target: Target, store: ContentCache, hls: HlsOptions | None = None, **options: object
 ) -> LabelledDesign:
     settings = LabelOptions(workers=1, audit_fraction=0.0, **options)  # type: ignore[arg-type]
-    return label_design(row, hls or HlsOptions(), target=target, cache=store, options=settings)
+    return label_design(row, hls or HlsOptions(), LabelContext(target=target, cache=store, options=settings))
 
 
 def counted(monkeypatch: pytest.MonkeyPatch, module: object, name: str, **changes: object) -> list[str]:
@@ -100,8 +100,8 @@ def test_one_synthesis_serves_all_data_and_its_netlist_is_kept(
 ) -> None:
     label(row, target, store)
     cache = ContentCache(folder=tmp_path / "cache")
-    syntheses = counted(monkeypatch, netlists, "synthesize_design")
-    powers = counted(monkeypatch, netlist_power, "estimate_power")
+    syntheses = counted(monkeypatch, synthesis, "synthesize_design")
+    powers = counted(monkeypatch, synthesis, "estimate_power")
     first = label(row, target, cache, data_seeds=(0, 1))
     assert (len(syntheses), len(powers)) == (1, 2)
     assert first.runs[0].toggle_count != first.runs[1].toggle_count
@@ -144,7 +144,7 @@ def test_a_netlist_that_differs_from_the_design_is_never_ok(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     label(row, target, store)
-    calls = counted(monkeypatch, netlist_power, "estimate_power", **changes)
+    calls = counted(monkeypatch, synthesis, "estimate_power", **changes)
     for _ in range(2):
         made = label(row, target, fresh)
         (run,) = made.runs
@@ -171,7 +171,7 @@ def test_power_that_fails_leaves_the_rest_of_the_label(
         "energy_nj": None,
         "parts": None,
     }
-    calls = counted(monkeypatch, netlist_power, "estimate_power", **failed)
+    calls = counted(monkeypatch, synthesis, "estimate_power", **failed)
     for _ in range(2):
         made = label(row, target, fresh)
         (run,) = made.runs
@@ -190,10 +190,10 @@ def test_native_c_that_fails_now_is_no_verdict_on_the_netlist(
         shutil.rmtree(fresh.folder / kind, ignore_errors=True)
     with monkeypatch.context() as late:
         failed = NativeRun(status="timeout", reason="more than 20 s", wall_s=20.0, tool_version="gcc")
-        late.setattr(counting, "run_native", lambda *_, **__: failed)
+        late.setattr(runs, "run_native", lambda *_, **__: failed)
         (run,) = label(row, target, fresh).runs
     assert (run.status, run.power_status) == ("ok", "tool_error")
-    assert run.power_reason == "native C must run again as it did before, got more than 20 s"
+    assert run.power_reason == "native C is not ok as it was before: more than 20 s"
     shutil.rmtree(fresh.folder / "native")
     (again,) = label(row, target, fresh).runs
     assert (again.power_status, again.power_mw) == ("ok", first.runs[0].power_mw)
@@ -202,7 +202,7 @@ def test_native_c_that_fails_now_is_no_verdict_on_the_netlist(
 def test_power_that_is_not_asked_for_is_null(
     row: ProgramRow, target: Target, fresh: ContentCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    calls = counted(monkeypatch, netlist_power, "estimate_power")
+    calls = counted(monkeypatch, synthesis, "estimate_power")
     (run,) = label(row, target, fresh, power=False).runs
     assert (run.status, run.power_status, run.power_engine, run.power_mw) == ("ok", None, None, None)
     assert calls == []
@@ -256,7 +256,7 @@ def test_a_library_that_lacks_a_part_gives_no_sum(
 
 def test_a_netlist_record_is_the_netlist_again(row: ProgramRow, target: Target, store: ContentCache) -> None:
     made = label(row, target, store)
-    kept = store.get("netlist", netlists.netlist_key(made.design, target))
+    kept = store.get("netlist", synthesis.netlist_key(made.design, target))
     assert kept is not None
     netlist = read_netlist_record(kept)
     assert sum(netlist.cells_by_type.values()) == made.label.cell_count
@@ -265,7 +265,7 @@ def test_a_netlist_record_is_the_netlist_again(row: ProgramRow, target: Target, 
 
 @pytest.mark.parametrize("broken", [{}, {"net_count": 2, "inputs": [], "outputs": {}, "groups": {}}])
 def test_a_netlist_record_rejects_another_value(broken: dict[str, object]) -> None:
-    with pytest.raises(SynthesisError, match="a netlist must be a record of `netlist_record`, got"):
+    with pytest.raises(SynthesisError, match="not a record of `netlist_record`: "):
         read_netlist_record(broken)
 
 

@@ -14,22 +14,21 @@ from pipelines.cache import ContentCache
 from pipelines.hls import Directive, HlsOptions, TransformOptions
 from pipelines.labelling import (
     ConfigurationSpace,
+    LabelContext,
     LabelledDesign,
     LabelOptions,
-    Progress,
-    attempts,
-    counting,
+    flows,
     label_design,
     label_designs,
-    netlist_power,
-    netlists,
-    own_designs,
     plan_designs,
+    runs,
+    synthesis,
 )
-from pipelines.labelling.counting import is_audited
+from pipelines.labelling.runs import is_audited
 from pipelines.programs import program_from_file
 from pipelines.schemas import ProgramRow
 from pipelines.synthesis import Target, find_liberty
+from pipelines.workers import Progress
 
 SUM = """
 int total(int A[8])
@@ -68,7 +67,7 @@ def program(tmp_path: Path, text: str = SUM, top: str = "total") -> ProgramRow:
 
 def label(row: ProgramRow, target: Target, store: ContentCache, **options: float) -> LabelledDesign:
     settings = LabelOptions(workers=1, **options)  # type: ignore[arg-type]
-    return label_design(row, HlsOptions(), target=target, cache=store, options=settings)
+    return label_design(row, HlsOptions(), LabelContext(target=target, cache=store, options=settings))
 
 
 def test_an_ok_design_has_every_label(tmp_path: Path, target: Target, store: ContentCache) -> None:
@@ -93,9 +92,9 @@ def test_a_second_time_does_no_tool_work(
         raise AssertionError("a tool was run")
 
     for name in ("run_native", "count_cycles", "simulate_design"):
-        monkeypatch.setattr(counting, name, refuse)
-    monkeypatch.setattr(netlists, "synthesize_design", refuse)
-    monkeypatch.setattr(netlist_power, "estimate_power", refuse)
+        monkeypatch.setattr(runs, name, refuse)
+    monkeypatch.setattr(synthesis, "synthesize_design", refuse)
+    monkeypatch.setattr(synthesis, "estimate_power", refuse)
     assert label(program(tmp_path), target, store) == first
 
 
@@ -111,14 +110,14 @@ def test_undefined_behaviour_is_rejected_with_its_line(
 
 def changed_result(monkeypatch: pytest.MonkeyPatch, engine: str, **changes: object) -> list[str]:
     """Let an engine give another result; returns a list that grows with each call."""
-    real = getattr(counting, engine)
+    real = getattr(runs, engine)
     calls: list[str] = []
 
     def wrong(*given: object, **arguments: object) -> object:
         calls.append(engine)
         return replace(real(*given, **arguments), **changes)
 
-    monkeypatch.setattr(counting, engine, wrong)
+    monkeypatch.setattr(runs, engine, wrong)
     return calls
 
 
@@ -187,10 +186,10 @@ def test_changed_verilog_is_not_labelled_under_the_old_row(
     tmp_path: Path, target: Target, fresh: ContentCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     row = program(tmp_path)
-    made = attempts.attempt_hls(row, HlsOptions(), fresh)
+    made = flows.compile_natively(row, HlsOptions(), fresh)[0]
     other = replace(made.design, rtl_sha256="0" * 64)
     (found,) = label_designs(
-        [row], [other], target=target, cache=fresh, options=LabelOptions(workers=1)
+        [row], [other], LabelContext(target=target, cache=fresh, options=LabelOptions(workers=1))
     ).labels
     assert found.status == "tool_error"
     assert "must compile to the Verilog" in (found.reason or "")
@@ -205,7 +204,7 @@ def test_a_missing_tool_is_a_row_and_is_tried_again(
         raise ToolMissing("verilator_bin must be on the PATH, got nothing")
 
     with monkeypatch.context() as patch:
-        patch.setattr(counting, "simulate_design", missing)
+        patch.setattr(runs, "simulate_design", missing)
         made = label(program(tmp_path), target, fresh, audit_fraction=1.0)
     assert (made.label.status, made.label.reason) == (
         "tool_error",
@@ -237,11 +236,11 @@ def test_a_fault_of_the_engine_is_a_row_and_is_tried_again(
         raise IndexError("list index out of range")
 
     with monkeypatch.context() as patch:
-        patch.setattr(own_designs, "compile_program", broken)
+        patch.setattr(flows, "compile_program", broken)
         found = label(program(tmp_path), target, fresh)
     assert (found.design.status, found.label.status) == ("tool_error", "tool_error")
     assert found.design.reason == "the engine failed: IndexError: list index out of range"
-    assert own_designs.attempt_hls(program(tmp_path), HlsOptions(), fresh).design.status == "ok"
+    assert flows.compile_natively(program(tmp_path), HlsOptions(), fresh)[0].design.status == "ok"
 
 
 def test_a_refused_program_is_one_rejected_design(
@@ -249,11 +248,13 @@ def test_a_refused_program_is_one_rejected_design(
 ) -> None:
     row = program(tmp_path, "int total(int n) { return g(n); }")
     space = ConfigurationSpace()
-    tables = plan_designs([row], space, target=target, cache=store, options=LabelOptions())
+    tables = plan_designs([row], space, LabelContext(target=target, cache=store, options=LabelOptions()))
     (design,) = tables.designs
     assert design.status == "rejected"
     assert "(total.c:1)" in (design.reason or "")
-    labels = label_designs([row], tables.designs, target=target, cache=store, options=LabelOptions())
+    labels = label_designs(
+        [row], tables.designs, LabelContext(target=target, cache=store, options=LabelOptions())
+    )
     assert labels.labels[0].status == "rejected"
     assert labels.runs == []
 
@@ -264,9 +265,7 @@ def test_the_space_gives_each_configuration_once(tmp_path: Path, target: Target,
     tables = plan_designs(
         [program(tmp_path)],
         space,
-        target=target,
-        cache=fresh,
-        options=LabelOptions(),
+        LabelContext(target=target, cache=fresh, options=LabelOptions()),
         on_progress=steps.append,
     )
     found = {(d.memory_read_delay_cycles, d.directives) for d in tables.designs}
@@ -281,14 +280,16 @@ def test_a_program_without_loops_has_no_pipelined_twin(
 ) -> None:
     row = program(tmp_path, "int total(int n) { return n + 1; }")
     space = ConfigurationSpace(memory_delays=(2,), pipeline=(False, True))
-    tables = plan_designs([row], space, target=target, cache=store, options=LabelOptions())
+    tables = plan_designs([row], space, LabelContext(target=target, cache=store, options=LabelOptions()))
     assert len(tables.designs) == 1
 
 
 def test_given_data_are_used(tmp_path: Path, target: Target, store: ContentCache) -> None:
     row = program(tmp_path)
     data = {"A": np.arange(8, dtype=np.int32)}
-    made = label_design(row, HlsOptions(), target=target, cache=store, options=LabelOptions(), data=data)
+    made = label_design(
+        row, HlsOptions(), LabelContext(target=target, cache=store, options=LabelOptions()), data=data
+    )
     assert made.runs[0].status == "ok"
     assert made.runs[0].data_id != label(row, target, store).runs[0].data_id
 
@@ -310,7 +311,7 @@ def label_unsafe(
     row: ProgramRow, target: Target, store: ContentCache, options: HlsOptions = UNSAFE
 ) -> LabelledDesign:
     settings = LabelOptions(workers=1, audit_fraction=1.0)
-    return label_design(row, options, target=target, cache=store, options=settings)
+    return label_design(row, options, LabelContext(target=target, cache=store, options=settings))
 
 
 def test_reordered_sums_may_differ_by_rounding(tmp_path: Path, target: Target, store: ContentCache) -> None:
@@ -349,7 +350,9 @@ def test_the_space_passes_on_what_the_engine_may_do(
         unit_limits=(("fadd", 1),),
     )
     row = program(tmp_path, DOT)
-    (design,) = plan_designs([row], space, target=target, cache=store, options=LabelOptions()).designs
+    (design,) = plan_designs(
+        [row], space, LabelContext(target=target, cache=store, options=LabelOptions())
+    ).designs
     assert (design.memory_read_delay_cycles, design.memory_write_delay_cycles) == (5, 3)
     engine = json.loads(design.engine_options)
     assert (engine["unsafe_math"], engine["unit_limits"]) == (True, {"fadd": 1})

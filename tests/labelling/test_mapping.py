@@ -24,16 +24,18 @@ from pipelines.hls import (
 )
 from pipelines.labelling import (
     ConfigurationSpace,
+    LabelContext,
     LabelOptions,
     MappingSampling,
     plan_designs,
     sampled_configurations,
 )
-from pipelines.labelling.configurations import EngineFault, program_configurations
-from pipelines.labelling.mapping import (
+from pipelines.labelling.configurations import (
     PLAIN,
     Dimension,
+    EngineFault,
     latin_hypercube,
+    program_configurations,
     program_dimensions,
     sampled_mappings,
 )
@@ -235,7 +237,7 @@ def test_clock_periods_are_drawn_from_the_list() -> None:
     assert Counter(o.clock_period_ns for o in made) == {5.0: 4, 10.0: 4}
 
 
-def test_configurations_are_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_configurations_are_cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache = ContentCache(folder=tmp_path)
     program = PROGRAMS["2mm"]
     for space in (ConfigurationSpace(), ConfigurationSpace(sampling=SAMPLING)):
@@ -265,9 +267,11 @@ def test_a_fault_of_the_engine_costs_one_program_and_is_tried_again(
         (row,) = plan_designs(
             [PROGRAMS["gemm"]],
             space,
-            target=Target(liberty=find_liberty(None), clock_period_ns=10.0),
-            cache=cache,
-            options=LabelOptions(workers=1),
+            LabelContext(
+                target=Target(liberty=find_liberty(None), clock_period_ns=10.0),
+                cache=cache,
+                options=LabelOptions(workers=1),
+            ),
         ).designs
     assert refused == EngineFault(reason="the engine failed: AssertionError: read again")
     assert (row.status, row.reason) == ("tool_error", "the engine failed: AssertionError: read again")

@@ -18,6 +18,7 @@ from assets.steps.designs import target_of
 from pipelines.cache import ContentCache
 from pipelines.labelling import (
     ConfigurationSpace,
+    LabelContext,
     LabelOptions,
     LabelTables,
     cross_check_designs,
@@ -66,9 +67,10 @@ def labelled(liberty: Path, folder: Path, cache: ContentCache) -> tuple[LabelTab
     target = Target(liberty=liberty, clock_period_ns=10.0)
     options = LabelOptions(workers=1, audit_fraction=0.0, cross_check_fraction=1.0)
     space = ConfigurationSpace(memory_delays=(2,), pipeline=(False,))
-    designs = plan_designs(programs, space, target=target, cache=cache, options=options).designs
-    made = label_designs(programs, designs, target=target, cache=cache, options=options)
-    checks = cross_check_designs(programs, designs, made, target=target, cache=cache, options=options)
+    context = LabelContext(target=target, cache=cache, options=options)
+    designs = plan_designs(programs, space, context).designs
+    made = label_designs(programs, designs, context)
+    checks = cross_check_designs(programs, designs, made, context)
     return made, {row.check: row.passed for row in checks}
 
 

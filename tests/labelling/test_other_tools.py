@@ -14,16 +14,17 @@ from pipelines.hls import TOOL, HlsOptions
 from pipelines.labelling import (
     TOOLS,
     ConfigurationSpace,
+    LabelContext,
     LabelledDesign,
     LabellingError,
     LabelOptions,
-    backends,
+    external_tools,
+    flows,
     label_design,
     label_designs,
-    netlists,
-    other_designs,
     plan_designs,
     require_tools,
+    synthesis,
 )
 from pipelines.programs import program_from_file
 from pipelines.schemas import ProgramRow
@@ -70,7 +71,9 @@ def program(folder: Path, text: str = SUM) -> ProgramRow:
 
 
 def label(row: ProgramRow, target: Target, cache: ContentCache, tool: str) -> LabelledDesign:
-    return label_design(row, HlsOptions(), target=target, cache=cache, options=OPTIONS, tool=tool)
+    return label_design(
+        row, HlsOptions(), LabelContext(target=target, cache=cache, options=OPTIONS), tool=tool
+    )
 
 
 # ---- CIRCT -----------------------------------------------------------------------------------------
@@ -114,21 +117,21 @@ def test_a_second_time_runs_no_other_tool(
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("a tool was run")
 
-    monkeypatch.setattr(backends, "compile_with_circt", refuse)
-    monkeypatch.setattr(backends, "simulate_circt_design", refuse)
-    monkeypatch.setattr(netlists, "synthesize_design", refuse)
+    monkeypatch.setattr(external_tools, "compile_with_circt", refuse)
+    monkeypatch.setattr(external_tools, "simulate_circt_design", refuse)
+    monkeypatch.setattr(synthesis, "synthesize_design", refuse)
     assert label(row, target, store, "circt-calyx") == first
 
 
 def test_hardware_of_another_tool_that_differs_from_native_c_is_never_ok(
     tmp_path: Path, target: Target, fresh: ContentCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = backends.simulate_circt_design
+    real = external_tools.simulate_circt_design
 
     def wrong(*given: object, **arguments: object) -> object:
         return replace(real(*given, **arguments), returned=12345)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(backends, "simulate_circt_design", wrong)
+    monkeypatch.setattr(external_tools, "simulate_circt_design", wrong)
     made = label(program(tmp_path), target, fresh, "circt-calyx")
     (run,) = made.runs
     assert (made.label.status, run.status, run.outputs_equal) == ("tool_error", "tool_error", False)
@@ -149,12 +152,15 @@ def test_a_failing_flow_is_a_row_and_is_tried_again(
 ) -> None:
     row = program(tmp_path)
     with monkeypatch.context() as patch:
-        broken = backends.Making(status="tool_error", reason="a crash (signal 11)", rtl=None, wall_s=0.0)
-        patch.setattr(backends.CirctBackend, "make", lambda *_, **__: broken)
+        broken = external_tools.HlsResult(
+            status="tool_error", reason="a crash (signal 11)", rtl=None, wall_s=0.0
+        )
+        patch.setattr(external_tools.CirctTool, "compile", lambda *_, **__: broken)
         made = label(row, target, fresh, "circt-calyx")
         assert (made.design.status, made.design.reason) == ("tool_error", "a crash (signal 11)")
         assert made.label.reason == "high-level synthesis: a crash (signal 11)"
-    again = other_designs.attempt_other(row, "circt-calyx", HlsOptions(), cache=fresh, options=OPTIONS)
+    context = LabelContext(target=target, cache=fresh, options=OPTIONS)
+    again = flows.compile_design(row, "circt-calyx", HlsOptions(), context)
     assert (again.design.status, again.design.design_id) == ("ok", made.design.design_id)
 
 
@@ -162,9 +168,10 @@ def test_changed_verilog_of_another_tool_is_not_labelled_under_the_old_row(
     tmp_path: Path, target: Target, fresh: ContentCache
 ) -> None:
     row = program(tmp_path)
-    made = other_designs.attempt_other(row, "circt-calyx", HlsOptions(), cache=fresh, options=OPTIONS)
+    context = LabelContext(target=target, cache=fresh, options=OPTIONS)
+    made = flows.compile_design(row, "circt-calyx", HlsOptions(), context)
     old = replace(made.design, rtl_sha256="0" * 64)
-    (found,) = label_designs([row], [old], target=target, cache=fresh, options=OPTIONS).labels
+    (found,) = label_designs([row], [old], context).labels
     assert found.status == "tool_error"
     assert "circt-calyx must give the Verilog 000" in (found.reason or "")
 
@@ -178,14 +185,16 @@ def test_other_tools_have_one_design_a_delay_and_the_engine_its_own(
     plain = SUM.replace("#pragma HLS pipeline II=1", "")
     space = ConfigurationSpace(memory_delays=(2, 10), tools=(TOOL, "circt-calyx"))
     row = program(tmp_path, plain)
-    both = plan_designs([row], space, target=target, cache=store, options=OPTIONS)
+    both = plan_designs([row], space, LabelContext(target=target, cache=store, options=OPTIONS))
     found = [(d.tool, d.memory_read_delay_cycles) for d in both.designs]
     assert sorted(found) == [
         ("circt-calyx", 2),
         ("circt-calyx", 10),
         *((TOOL, delay) for delay in (2, 2, 10, 10)),
     ]
-    alone = plan_designs([row], replace(space, tools=(TOOL,)), target=target, cache=store, options=OPTIONS)
+    alone = plan_designs(
+        [row], replace(space, tools=(TOOL,)), LabelContext(target=target, cache=store, options=OPTIONS)
+    )
     assert alone.designs == [d for d in both.designs if d.tool == TOOL]
     assert alone.directive_outcomes == both.directive_outcomes
     assert space != ConfigurationSpace(memory_delays=(2, 10))
@@ -200,16 +209,16 @@ def test_a_refused_program_is_one_rejected_design_a_tool(
 ) -> None:
     row = program(tmp_path, "int total(int n) { return g(n); }")
     space = ConfigurationSpace(tools=TOOLS[:3])
-    designs = plan_designs([row], space, target=target, cache=store, options=OPTIONS).designs
+    designs = plan_designs([row], space, LabelContext(target=target, cache=store, options=OPTIONS)).designs
     assert [(d.tool, d.status) for d in designs] == [(tool, "rejected") for tool in TOOLS[:3]]
     assert len({d.design_id for d in designs}) == 3
-    labels = label_designs([row], designs, target=target, cache=store, options=OPTIONS).labels
+    labels = label_designs([row], designs, LabelContext(target=target, cache=store, options=OPTIONS)).labels
     assert {found.status for found in labels} == {"rejected"}
 
 
 def test_require_tools_rejects_an_unknown_name() -> None:
     known = "simfoundry-hls, circt-calyx, circt-handshake, bambu"
-    with pytest.raises(LabellingError, match=rf"^a tool must be one of {known}, got 'vitis'$"):
+    with pytest.raises(LabellingError, match=rf"^unknown tool: vitis; accepted: {known}$"):
         require_tools((TOOL, "vitis"))
 
 
@@ -217,15 +226,11 @@ def test_plan_designs_rejects_bambu_that_is_not_installed_before_it_begins(
     tmp_path: Path, target: Target, fresh: ContentCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(
-        ToolMissing, match=r"^bambu must be on the PATH, got nothing; install it from .*bambu\)$"
-    ):
+    with pytest.raises(ToolMissing, match=r"^bambu: not found on PATH; install it from .*bambu\)$"):
         plan_designs(
             [program(tmp_path)],
             ConfigurationSpace(tools=(TOOL, "bambu")),
-            target=target,
-            cache=fresh,
-            options=OPTIONS,
+            LabelContext(target=target, cache=fresh, options=OPTIONS),
         )
     assert sorted(path.name for path in fresh.folder.iterdir()) == ["engines", "runtime"]
 
@@ -292,4 +297,4 @@ def test_undefined_behaviour_is_rejected_before_bambu_simulates(
 
 def test_directives_are_blanked_and_lines_kept() -> None:
     source = "#pragma once\n  # pragma HLS unroll \\\n factor=4\nint x;\n#pragma omp parallel for\nint y;\n"
-    assert backends.without_directives(source) == "#pragma once\n\n\nint x;\n\nint y;\n"
+    assert external_tools.without_directives(source) == "#pragma once\n\n\nint x;\n\nint y;\n"

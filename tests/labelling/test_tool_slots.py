@@ -12,8 +12,7 @@ from time import sleep
 import pytest
 
 from pipelines.cache import ContentCache
-from pipelines.labelling.options import LabelOptions
-from pipelines.labelling.scratch import tool_folder
+from pipelines.labelling.options import LabelOptions, ToolContext
 
 RUNS = 8
 
@@ -24,7 +23,7 @@ def most_at_a_time(cache: ContentCache, options: LabelOptions) -> int:
 
     def run(_: int) -> None:
         nonlocal inside, most
-        with tool_folder(cache, "verilator", options) as folder:
+        with ToolContext(cache=cache, options=options).tool_folder("verilator") as folder:
             assert not any(folder.iterdir())
             with lock:
                 inside += 1
@@ -52,9 +51,10 @@ HOLDER = """
 import sys, time
 from pathlib import Path
 from pipelines.cache import ContentCache
-from pipelines.labelling.options import LabelOptions
-from pipelines.labelling.scratch import tool_folder
-with tool_folder(ContentCache(folder=Path(sys.argv[1])), "verilator", LabelOptions(slots={"verilator": 1})):
+from pipelines.labelling.options import LabelOptions, ToolContext
+options = LabelOptions(slots={"verilator": 1})
+context = ToolContext(cache=ContentCache(folder=Path(sys.argv[1])), options=options)
+with context.tool_folder("verilator"):
     print("held", flush=True)
     time.sleep(600)
 """

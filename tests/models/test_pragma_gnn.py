@@ -93,7 +93,7 @@ def test_features_say_what_is_asked_and_what_tools_make_of_it() -> None:
 
 
 def test_features_reject_a_loop_that_is_not_there() -> None:
-    with pytest.raises(PragmaError, match="directives must name loops of product, got L9"):
+    with pytest.raises(PragmaError, match="unknown loop: L9"):
         describe_choices(SUMMARIES["product"], [Configuration(loops={"L9": LoopChoice()})], TARGET)
 
 

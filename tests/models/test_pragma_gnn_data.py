@@ -17,8 +17,7 @@ from models.pragma_gnn import (
 )
 from models.pragma_gnn.data import programs_apart
 from pipelines.pragmas.analysis import summarise
-from pipelines.pragmas.configuration import FINE
-from pipelines.pragmas.explore import configuration_key
+from pipelines.pragmas.configuration import FINE, configuration_key
 from pipelines.pragmas.vendor_kernels import vendor_kernel
 from pipelines.schemas import OK, TIMEOUT, PragmaDesignRow, VendorDesignRow
 

@@ -21,11 +21,11 @@ from models.queue_correction import (
     shipped_correction,
     simulated_run,
 )
+from models.queue_correction.features import TAIL_FEATURES
 from models.queue_correction.fit import FitOptions, fit_correction
 from models.queue_correction.tail_fit import fit_tails, mean_of, tail_samples
 from models.queue_correction.tails import (
     KINDS,
-    TAIL_FEATURES,
     flow_law,
     law_quantile_s,
     tail_kind,

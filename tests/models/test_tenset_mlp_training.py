@@ -205,7 +205,7 @@ def test_training_rejects_a_missing_table(data_dir: Path) -> None:
 
 def test_training_rejects_a_damaged_table(data_dir: Path) -> None:
     (data_dir / "tables" / "labels" / "tests.parquet").write_bytes(b"PAR1 not")
-    with pytest.raises(SchemaError, match="must be a Parquet file, got a damaged one"):
+    with pytest.raises(SchemaError, match="is damaged"):
         train(data_dir)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from pipelines.interface import INT32, Argument, DataSet, Interface, ScalarType
 from pipelines.native import NativeRun, native_version, run_native
-from pipelines.native.verdict import undefined_behaviour
+from pipelines.native.runner import undefined_behaviour
 from pipelines.sandbox import ConfinedRun, SandboxError
 from pipelines.tools import ToolMissing
 
@@ -174,7 +174,7 @@ def test_run_native_rejects_what_is_not_c(tmp_path: Path, body: str, reason: str
 def test_run_native_rejects_a_missing_top(tmp_path: Path) -> None:
     run = run_native("int g(void) { return 1; }", AB_N, data_of(AB_N), folder=tmp_path)
     assert run.status == "rejected"
-    assert run.reason == "C must define the top function f, got none (kernel.c)"
+    assert run.reason == "C does not define the top function f (kernel.c)"
 
 
 def test_run_native_stops_an_endless_loop(tmp_path: Path) -> None:
@@ -218,19 +218,19 @@ def test_run_native_confines_a_program(tmp_path: Path, body: str, returned: int)
     [
         (
             "exit(0); return 0;",
-            r"C must return from its top function, output must be a regular file, got No such .*",
+            r"C must return from its top function, output is not a regular file: No such .*",
         ),
         (
             "char c[4096] = {1}; for (int i = 0; i < 1000; i++) { write(1, c, 4096); } return 0;",
-            r"native C must only compute, got too much output \(kernel\.c\)",
+            r"native C exceeds its limits: too much output \(kernel\.c\)",
         ),
         (
             'symlink("/etc/passwd", "outputs.bin"); return 0;',
-            r"the checked program must succeed, got exit status 3: harness: outputs\.bin can be written",
+            r"the checked program failed: exit status 3: harness: outputs\.bin can be written",
         ),
         (
             "int *p = malloc(2000000000); for (word i = 0; i < 500000000; i += 1024) p[i] = 1; return p[5];",
-            r"native C must use at most 1 GiB of memory, got more",
+            r"native C uses more than 1 GiB of memory",
         ),
     ],
 )
@@ -274,12 +274,12 @@ def test_run_native_reports_a_folder_it_cannot_use(tmp_path: Path) -> None:
     run = run_body("return 0;", blocked)
     assert run.status == "tool_error"
     assert run.reason is not None
-    assert run.reason.startswith(f"{blocked} must be writable and gcc executable, got ")
+    assert run.reason.startswith(f"cannot run gcc in {blocked}: ")
 
 
 def test_run_native_rejects_an_absent_gcc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(ToolMissing, match=r"^gcc must be on the PATH, got nothing; install "):
+    with pytest.raises(ToolMissing, match=r"^gcc not found on PATH; install "):
         run_body("return 0;", tmp_path)
 
 
@@ -310,7 +310,7 @@ def test_run_native_does_not_blame_the_program_for_the_harness(
     monkeypatch.setattr("pipelines.native.runner._HARNESS", harness)
     run = run_body("return 0;", tmp_path / "run")
     assert run.status == "tool_error"
-    assert re.match(r"gcc must succeed, got .*harness\.c:1:2: error: #error no libc", run.reason)
+    assert re.match(r"gcc failed: .*harness\.c:1:2: error: #error no libc", run.reason)
 
 
 F_OF_A = "\nint f(int a[2]) { return g(a, a[0]); }\n"

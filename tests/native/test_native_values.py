@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipelines.interface import Argument, DataSet, Interface, ScalarType
+from pipelines.interface import Argument, DataSet, Interface, ScalarType, canonical_values, same_values
 from pipelines.native import NativeRun, run_native
-from pipelines.values import canonical_values, same_values
 
 FLOAT = ScalarType(width_bits=32, floating=True)
 DOUBLE = ScalarType(width_bits=64, floating=True)

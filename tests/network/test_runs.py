@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from pipelines.cache import ContentCache
-from pipelines.labelling import Progress
 from pipelines.network.errors import NetworkError
 from pipelines.network.queueing import flow_latency, stream_waits
 from pipelines.network.runs import NetworkTables, RunGroup, model_of, run_of, runs_of, simulate_runs
@@ -19,6 +18,7 @@ from pipelines.network.simulation.engine import build_simulator
 from pipelines.network.traffic import draw_schedule
 from pipelines.schemas import table_spec
 from pipelines.tools import CLOCK, PROCESSOR, ToolRun
+from pipelines.workers import Progress
 
 SMALL = RunGroup(
     name="small",
@@ -127,7 +127,7 @@ def test_a_second_call_simulates_nothing(folder: Path, made: NetworkTables) -> N
     ("limit", "status", "reason"),
     [
         (PROCESSOR, "timeout", "a network simulation took more than 60 s of processor time"),
-        (CLOCK, "tool_error", "a network simulation must end well, got: busy"),
+        (CLOCK, "tool_error", "the network simulation failed: busy"),
     ],
 )
 def test_a_run_that_fails_is_a_row_with_its_reason(
@@ -156,9 +156,9 @@ def test_a_run_that_fails_is_a_row_with_its_reason(
     ("options", "message"),
     [
         ({"name": "a b"}, "a group's name must be letters, digits, - and _, got 'a b'"),
-        ({"network": "ring"}, "a group's network must be one of fat_tree, two_tier, got 'ring'"),
-        ({"loads": ()}, "loads of group g must not be empty"),
-        ({"arrivals": ("x",)}, "arrivals must be some of poisson, ge, on_off, got 'x'"),
+        ({"network": "ring"}, "unknown network of a group: ring; accepted: fat_tree, two_tier"),
+        ({"loads": ()}, "loads of group g is empty"),
+        ({"arrivals": ("x",)}, "unknown value in arrivals: 'x'; accepted: poisson, ge, on_off"),
         ({"samples": 0}, "samples must be 1 to 100000, got 0"),
         ({"warm_up_s": 10.0}, "a warm-up must be shorter than the run, got 10 of 10 s"),
     ],
@@ -170,5 +170,5 @@ def test_groups_reject(options: dict[str, object], message: str) -> None:
 
 
 def test_runs_reject_a_configuration_of_another_form() -> None:
-    with pytest.raises(NetworkError, match="a run's configuration must be as its row has it, got KeyError"):
+    with pytest.raises(NetworkError, match="invalid configuration of a run: KeyError"):
         run_of({"network": {"kind": "ring"}})

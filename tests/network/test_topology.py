@@ -83,7 +83,7 @@ STAR = [Link(ends=(host, 3), rate_bps=RATE) for host in range(3)]
         (
             [0, 0, 0, 1, 1],
             [*STAR[:2], Link(ends=(2, 4), rate_bps=RATE)],
-            r"^a network must be connected, got no path from host 0 to host 2; 2 of 3 hosts are reached$",
+            r"^network is not connected: no path from host 0 to host 2; 2 of 3 hosts are reached$",
         ),
         (
             [0, 0, 0, 1],

@@ -100,21 +100,21 @@ def test_a_file_may_have_other_columns_and_any_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", "a trace must be whole CSV, got: Empty CSV file"),
-        (HEADER, "a trace must have packets, got none"),
+        ("", "damaged CSV: Empty CSV file"),
+        (HEADER, "a trace has no packets"),
         (
             "time,source,destination,bytes\n1,0,1,9\n",
-            "a trace must have each of the columns time_s, source, destination, bytes once, "
-            "got time, source, destination, bytes",
+            "columns of a trace: time, source, destination, bytes; "
+            "accepted: each of time_s, source, destination, bytes once",
         ),
         (
             "time_s,source,source,destination,bytes\n1,0,0,1,9\n",
-            "a trace must have each of the columns time_s, source, destination, bytes once, "
-            "got time_s, source, source, destination, bytes",
+            "columns of a trace: time_s, source, source, destination, bytes; "
+            "accepted: each of time_s, source, destination, bytes once",
         ),
         (
             HEADER + "0,0,1,9\n1,0,1\n",
-            "a trace must be whole CSV, got: CSV parse error: Expected 4 columns, got 3: 1,0,1",
+            "damaged CSV: CSV parse error: Expected 4 columns, got 3: 1,0,1",
         ),
         (HEADER + "0,0,1,9\nsoon,0,1,9\n", "a packet's time_s must be a number, got 'soon' in row 2"),
         (HEADER + "0,0,1,9\n,0,1,9\n", "a packet's time_s must be a number, got '' in row 2"),
@@ -192,7 +192,7 @@ def test_read_trace_names_the_row_of_a_later_part(tmp_path: Path) -> None:
             {"source": [0, 1 << 40]},
             "a packet's source must be a whole number of 32 bits, got 1099511627776 in row 2",
         ),
-        ({"time_s": []}, "a trace must have packets, got none"),
+        ({"time_s": []}, "a trace has no packets"),
     ],
 )
 def test_read_trace_rejects_a_table(tmp_path: Path, columns: dict[str, list[Any]], message: str) -> None:
@@ -220,23 +220,21 @@ def test_read_trace_rejects_damaged_absent_and_other_files(tmp_path: Path) -> No
         with pytest.raises(NetworkError, match=r"^a trace has damaged content \(.+\) \(.+trace.parquet\)$"):
             read_trace(file)
     (tmp_path / "trace.csv").write_bytes(b"time_s,\xff\n1,2\n")
-    with pytest.raises(
-        NetworkError, match=r"^a trace's columns must be named in UTF-8, got invalid start byte"
-    ):
+    with pytest.raises(NetworkError, match=r"^a trace's column names are not UTF-8: invalid start byte"):
         read_trace(tmp_path / "trace.csv")
     (tmp_path / "trace.csv").write_bytes(HEADER.encode() + b"\xff,0,1,9\n")
-    with pytest.raises(NetworkError, match=r"^a trace must be whole CSV, got: .+ invalid UTF8 data \("):
+    with pytest.raises(NetworkError, match=r"^damaged CSV: .+ invalid UTF8 data \("):
         read_trace(tmp_path / "trace.csv")
     absent = tmp_path / "absent.csv"
     with pytest.raises(NetworkError, match=f"^cannot read the trace {absent}: No such file or directory$"):
         read_trace(absent)
     for name in ("trace.txt", "trace.csv.gz", "trace"):
         with pytest.raises(
-            NetworkError, match=rf"^a file of a trace must end in .csv or .parquet, got {name}$"
+            NetworkError, match=rf"^unknown file type of a trace: {name}; accepted: .csv, .parquet$"
         ):
             read_trace(tmp_path / name)
         with pytest.raises(
-            NetworkError, match=rf"^a file of a trace must end in .csv or .parquet, got {name}$"
+            NetworkError, match=rf"^unknown file type of a trace: {name}; accepted: .csv, .parquet$"
         ):
             write_trace(generate_trace(SHORT, seed=1), tmp_path / name)
 
@@ -263,7 +261,7 @@ def test_read_trace_rejects_what_is_not_a_regular_file_and_a_large_one(tmp_path:
 @pytest.mark.parametrize(
     ("ending", "message"),
     [
-        (".csv", "a trace must have at most 2 packets, got more"),
+        (".csv", "a trace has more than 2 packets"),
         (".parquet", "a trace has 3 rows; accepted: at most 2"),
     ],
 )
@@ -298,7 +296,7 @@ def test_a_page_that_decodes_to_gigabytes_is_refused_before_it_takes_memory(tmp_
 
 
 def test_write_trace_rejects_a_place(tmp_path: Path) -> None:
-    with pytest.raises(NetworkError, match=r"^a trace must be writable, got No such file or directory \("):
+    with pytest.raises(NetworkError, match=r"^cannot write the trace: No such file or directory \("):
         write_trace(_trace([0, 1], [0, 0], [1, 1]), tmp_path / "none" / "trace.csv")
 
 
@@ -330,7 +328,7 @@ def test_traffic_of_trace_rejects_hosts_of_another_network_and_a_protocol() -> N
         NetworkError, match=r"^a packet's destination must be a host from 0 to 15, got 16 in row 2$"
     ):
         traffic_of_trace(trace, TREE)
-    with pytest.raises(NetworkError, match=r"^a protocol must be one of udp, tcp, got 'sctp'$"):
+    with pytest.raises(NetworkError, match=r"^unknown protocol: sctp; accepted: udp, tcp$"):
         traffic_of_trace(_trace([0, 1], [0, 0], [1, 1]), TREE, protocol="sctp")
 
 

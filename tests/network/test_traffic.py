@@ -93,16 +93,20 @@ def test_a_seed_gives_the_same_packets_and_another_gives_others() -> None:
 @pytest.mark.parametrize(
     ("make", "arguments", "message"),
     [
-        (Pattern, {"kind": "ring"}, r"^a pattern must be one of all_to_all, incast, broadcast, got 'ring'$"),
+        (Pattern, {"kind": "ring"}, r"^unknown pattern: ring; accepted: all_to_all, incast, broadcast$"),
         (Pattern, {"load": -0.1}, r"^a load must be above 0 to 4, got -0.1$"),
         (Pattern, {"density": 0.0}, r"^a density must be above 0 to 1, got 0.0$"),
         (Pattern, {"kind": "incast", "density": 0.5}, r"^only all_to_all traffic may have a density below 1"),
-        (Arrivals, {"kind": "weibull"}, r"^arrivals must be one of poisson, ge, on_off, got 'weibull'$"),
+        (Arrivals, {"kind": "weibull"}, r"^unknown arrivals: weibull; accepted: poisson, ge, on_off$"),
         (Arrivals, {"scv": 2.0}, r"^the scv of Poisson arrivals must be 1, got 2.0$"),
         (Arrivals, {"kind": "ge", "scv": 0.5}, r"^the scv of ge arrivals must be above 1 to 1000, got 0.5$"),
         (Arrivals, {"kind": "on_off", "scv": float("nan")}, r"got nan$"),
         (Arrivals, {"on_share": 1.0}, r"^on_share must be between 0 and 1, got 1.0$"),
-        (PacketSizes, {"kind": "pareto"}, r"^packet sizes must be one of fixed, uniform, bimodal, empirical"),
+        (
+            PacketSizes,
+            {"kind": "pareto"},
+            r"^unknown packet sizes: pareto; accepted: fixed, uniform, bimodal, empirical",
+        ),
         (PacketSizes, {"mean_bytes": 0}, r"^a packet must have 1 to 65000 bytes, got 0$"),
         (
             PacketSizes,

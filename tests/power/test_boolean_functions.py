@@ -7,8 +7,13 @@ from itertools import product
 import numpy as np
 import pytest
 
-from pipelines.power.errors import PowerError
-from pipelines.power.functions import parse_function, sensitivity_table, table_probability, truth_table
+from pipelines.power.functions import (
+    PowerError,
+    parse_function,
+    sensitivity_table,
+    table_probability,
+    truth_table,
+)
 
 
 def table_of(text: str, variables: str, expected: str) -> None:
@@ -42,7 +47,7 @@ def test_operators_bind_as_in_liberty(text: str, expected: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "A +", "(A", "A)", "A @ B", "+ A"])
 def test_parse_function_rejects_what_is_no_expression(text: str) -> None:
-    with pytest.raises(PowerError, match="must be a Boolean expression of pins, got"):
+    with pytest.raises(PowerError, match="not a Boolean expression of pins in a liberty function"):
         parse_function(text)
 
 

@@ -179,7 +179,7 @@ def test_estimate_power_rejects_a_netlist_that_is_no_design(
     kernel: Kernel, osu018: Path, tmp_path: Path, engine_folder: Path
 ) -> None:
     netlist = netlist_of({"a": ("input", [2]), "y": ("output", [3])}, ("INVX1", "A=2 Y=3"))
-    with pytest.raises(PowerError, match="must have the ports clk, rst, start, done, got none of clk, rst"):
+    with pytest.raises(PowerError, match="design lacks ports clk, rst"):
         estimate_power(
             netlist,
             liberty=load_liberty(osu018),

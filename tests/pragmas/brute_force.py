@@ -9,7 +9,7 @@ from pipelines.pragmas import Configuration, LoopChoice
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import Target, bound, complete
 from pipelines.pragmas.configuration import FINE, OFF
-from pipelines.pragmas.program import SearchOptions, partitions, unrolled_size
+from pipelines.pragmas.nlp import SearchOptions, partitions, unrolled_size
 from pipelines.pragmas.summary import ROOT, Summary
 from pipelines.programs import polybench_program
 

@@ -7,8 +7,8 @@ import pytest
 from pipelines.pragmas import Configuration, LoopChoice, PragmaError
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.configuration import FINE
-from pipelines.pragmas.explore import MERLIN, VITIS, annotate
-from pipelines.pragmas.explore.places import blanked
+from pipelines.pragmas.search import MERLIN, VITIS, annotate
+from pipelines.pragmas.search.source_text import blanked
 
 PLAIN = """\
 // for (;;) in a comment is no loop
@@ -102,9 +102,9 @@ def test_blanked_text_keeps_every_line() -> None:
 def test_annotate_rejects_an_unknown_style() -> None:
     with pytest.raises(PragmaError) as raised:
         annotate(PLAIN, summarise(PLAIN, "scale"), CHOSEN, style="omp")
-    assert str(raised.value) == "a style must be one of merlin, vitis, got 'omp'"
+    assert str(raised.value) == "unknown style: omp; accepted: merlin, vitis"
 
 
 def test_annotate_rejects_a_loop_that_is_not_in_the_text() -> None:
-    with pytest.raises(PragmaError, match=r"own text, got L0 of line 4"):
+    with pytest.raises(PragmaError, match=r"no `for` of loop L0 in line 4"):
         annotate("\n\n\n\n\n", summarise(PLAIN, "scale"), CHOSEN)

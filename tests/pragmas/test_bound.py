@@ -297,17 +297,17 @@ def test_small_loops_are_unrolled_by_the_tool_when_nothing_is_asked() -> None:
 
 
 def test_complete_rejects_an_unknown_loop() -> None:
-    with pytest.raises(PragmaError, match=r"directives must name loops of scale, got L7 .*; it has L0, L1"):
+    with pytest.raises(PragmaError, match=r"unknown loop: L7 .*; loops of scale: L0, L1"):
         complete(summary_of(NEST), chosen(L7=unrolled(2)))
 
 
 def test_complete_rejects_a_factor_of_zero() -> None:
-    with pytest.raises(PragmaError, match="unroll, tile and interval of L0 must be at least 1, got 0"):
+    with pytest.raises(PragmaError, match="unroll, tile or interval 0 of L0"):
         complete(summary_of(NEST), chosen(L0=unrolled(0)))
 
 
 def test_complete_rejects_an_unknown_pipeline() -> None:
-    with pytest.raises(PragmaError, match="a pipeline must be off, coarse or fine, got 'fast'"):
+    with pytest.raises(PragmaError, match="unknown pipeline: fast"):
         complete(summary_of(NEST), chosen(L0=LoopChoice(pipeline="fast")))
 
 
@@ -426,23 +426,23 @@ def test_read_target_rejects_numbers_that_cannot_be(number: str, tmp_path: Path)
     path = tmp_path / "target.json"
     for name in ("clock_period_ns", "burst_bits", "dsp_available", "onchip_bits", "most_partitions", "ports"):
         path.write_text(f'{{"extends": "u200", "name": "mine", "{name}": {number}}}')
-        with pytest.raises(PragmaError, match=rf"^a target must be .* got at {name}: .* \({path}:1\)$"):
+        with pytest.raises(PragmaError, match=rf"^not a target, at {name}: .* \({path}\)"):
             read_target(path)
     row = f'{{"kinds": ["add"], "type": "int32", "latency_cycles": {number}, "source": "s"}}'
     path.write_text(f'{{"extends": "u200", "name": "mine", "operations": [{row}]}}')
-    with pytest.raises(PragmaError, match=r" got at operations\.0\.latency_cycles: "):
+    with pytest.raises(PragmaError, match=r" at operations\.0\.latency_cycles: "):
         read_target(path)
 
 
 def test_read_target_rejects_an_unknown_field(tmp_path: Path) -> None:
     path = tmp_path / "target.json"
     path.write_text('{"extends": "u200", "name": "mine", "speed": 3}')
-    with pytest.raises(PragmaError, match="got at speed: Extra inputs are not permitted"):
+    with pytest.raises(PragmaError, match="at speed: Extra inputs are not permitted"):
         read_target(path)
 
 
 def test_read_target_rejects_an_unknown_base(tmp_path: Path) -> None:
     path = tmp_path / "target.json"
     path.write_text('{"extends": "u300"}')
-    with pytest.raises(PragmaError, match="extends must name another target, got 'u300'"):
+    with pytest.raises(PragmaError, match="unknown target in extends: u300"):
         read_target(path)

@@ -13,11 +13,10 @@ from pipelines.hls import HlsOptions, TransformOptions, compile_program
 from pipelines.pragmas import Configuration, LoopChoice, Summary
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import bound, leaf, read_target
-from pipelines.pragmas.bound.banks import bank_interval, surely_banked
-from pipelines.pragmas.bound.leaf import update_interval
+from pipelines.pragmas.bound.leaf import bank_interval, surely_banked, update_interval
 from pipelines.pragmas.configuration import FINE
-from pipelines.pragmas.explore.directives import banked_size, hls_directives
-from pipelines.pragmas.program import SearchOptions, solve, unrolled_size
+from pipelines.pragmas.nlp import SearchOptions, solve, unrolled_size
+from pipelines.pragmas.search.directives import banked_size, hls_directives
 
 OWN = read_target("simfoundry")
 ADD, MUL = 2, 2

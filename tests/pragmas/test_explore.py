@@ -10,20 +10,19 @@ import pytest
 from pipelines.pragmas import Configuration, LoopChoice, PragmaError
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import Bound, bound, complete, read_target
-from pipelines.pragmas.configuration import FINE
-from pipelines.pragmas.explore import (
+from pipelines.pragmas.configuration import FINE, configuration_key, configuration_of_key
+from pipelines.pragmas.nlp import solve, unrolled_size
+from pipelines.pragmas.search import (
     EVALUATED,
     NO_DESIGN,
     PREDICTED,
     PRUNED,
     REPEATED,
+    BaselineOptions,
     Evaluation,
     Explored,
     LadderOptions,
     Predictor,
-    RivalOptions,
-    configuration_key,
-    configuration_of_key,
     exploration_rows,
     explore,
     explore_all,
@@ -31,11 +30,10 @@ from pipelines.pragmas.explore import (
     explore_predicted,
     explore_randomly,
 )
-from pipelines.pragmas.explore.directives import banked_size
-from pipelines.pragmas.explore.sampling import all_configurations
-from pipelines.pragmas.explore.sizes import FINE_COPIES, most_parts
-from pipelines.pragmas.explore.walking import spelled, telling_loops
-from pipelines.pragmas.program import solve, unrolled_size
+from pipelines.pragmas.search.baselines import all_configurations
+from pipelines.pragmas.search.budgets import FINE_COPIES, most_partitions
+from pipelines.pragmas.search.directives import banked_size
+from pipelines.pragmas.search.state import decisive_loops, design_key
 from pipelines.programs import kernel_programs, polybench_program
 from pipelines.schemas import OK, TIMEOUT, TOOL_ERROR
 
@@ -276,7 +274,7 @@ def test_an_exhaustive_search_measures_every_configuration() -> None:
 
 def test_a_random_search_is_the_same_for_a_seed() -> None:
     logs = [
-        explore_randomly(SUMMARY, TARGET, Known(slow), RivalOptions(most_evaluations=9, seed=s)).steps
+        explore_randomly(SUMMARY, TARGET, Known(slow), BaselineOptions(most_evaluations=9, seed=s)).steps
         for s in (3, 3, 4)
     ]
     first, second, other = [[step.configuration for step in log] for log in logs]
@@ -285,18 +283,18 @@ def test_a_random_search_is_the_same_for_a_seed() -> None:
 
 
 def test_a_random_search_rejects_no_limit() -> None:
-    with pytest.raises(PragmaError, match=r"must have a limit of evaluations or seconds, got none"):
-        explore_randomly(SUMMARY, TARGET, Known(slow), RivalOptions())
+    with pytest.raises(PragmaError, match=r"random search without a limit; set most_evaluations or budget_s"):
+        explore_randomly(SUMMARY, TARGET, Known(slow), BaselineOptions())
 
 
 def test_an_exhaustive_search_rejects_a_large_space() -> None:
     gemm = next(p for p in kernel_programs(suites=["linear_algebra"], sizes=["large"]) if p.name == "3mm")
-    with pytest.raises(PragmaError, match=r"at most 100000 configurations, got more"):
+    with pytest.raises(PragmaError, match=r"has more than 100000 configurations"):
         explore_all(summarise(gemm.source, gemm.top), TARGET, Known(slow))
 
 
 def test_bottlenecks_lead_downhill() -> None:
-    found = explore_bottlenecks(SUMMARY, TARGET, Known(slow), RivalOptions(most_evaluations=40))
+    found = explore_bottlenecks(SUMMARY, TARGET, Known(slow), BaselineOptions(most_evaluations=40))
     first, best = found.steps[0].evaluation, found.best
     assert found.steps[0].configuration == Configuration()
     assert first is not None
@@ -335,12 +333,14 @@ def test_rows_say_every_step() -> None:
 
 def test_designs_after_a_timeout_are_smaller() -> None:
     def late_when_large(configuration: Configuration) -> Evaluation:
-        if most_parts(SUMMARY, configuration) > 4:
+        if most_partitions(SUMMARY, configuration) > 4:
             return Evaluation(status=TIMEOUT, reason="ran past 1 s", wall_s=1.0)
         return slow(configuration)
 
     found = explore(SUMMARY, TARGET, Known(late_when_large), LadderOptions(together=1, most_evaluations=6))
-    sizes = [most_parts(SUMMARY, s.configuration) for s in found.steps if s.evaluation and s.configuration]
+    sizes = [
+        most_partitions(SUMMARY, s.configuration) for s in found.steps if s.evaluation and s.configuration
+    ]
     late = [s.evaluation.status == TIMEOUT for s in found.steps if s.evaluation]
     assert late[0]
     assert sizes[1] <= sizes[0] // 4
@@ -351,7 +351,7 @@ def test_a_configuration_without_useless_pipelines_is_the_same_design() -> None:
     plain = Configuration(loops={"L1": LoopChoice(unroll=6)})
     spelled_out = Configuration(loops={"L1": LoopChoice(pipeline=FINE, unroll=6)})
     other = Configuration(loops={"L1": LoopChoice(pipeline=FINE, unroll=3)})
-    assert spelled(SUMMARY, plain) == spelled(SUMMARY, spelled_out) != spelled(SUMMARY, other)
+    assert design_key(SUMMARY, plain) == design_key(SUMMARY, spelled_out) != design_key(SUMMARY, other)
 
 
 def test_loops_that_hardly_matter_do_not_tell_configurations_apart() -> None:
@@ -367,13 +367,15 @@ void two(float A[64][32], float b[2])
 """
     summary = summarise(source, "two")
     chosen = Configuration(loops={"L0": LoopChoice(unroll=2), "L2": LoopChoice(pipeline=FINE, unroll=4)})
-    assert telling_loops(summary, chosen, read_target("simfoundry")) == {"L1", "L2"}
+    assert decisive_loops(summary, chosen, read_target("simfoundry")) == {"L1", "L2"}
 
 
 def test_what_is_predicted_to_be_fastest_is_measured_first() -> None:
     known = Known(exact)
     predictor = Predictor(predict=lambda _, bounds: [b.latency_cycles for b in bounds], seconds=60.0)
-    found = explore_predicted(SUMMARY, TARGET, known, predictor, RivalOptions(most_evaluations=3, together=1))
+    found = explore_predicted(
+        SUMMARY, TARGET, known, predictor, BaselineOptions(most_evaluations=3, together=1)
+    )
     bounds = [step.bound_cycles or 0.0 for step in found.steps]
     assert bounds == sorted(bounds)
     assert [step.method for step in found.steps] == [PREDICTED] * 3
@@ -391,12 +393,12 @@ def test_a_predictor_is_asked_about_designs_that_are_likely_made() -> None:
 
     few = replace(TARGET, dsp_available=40)
     predictor = Predictor(predict=predict, most_copies=60, seconds=60.0)
-    explore_predicted(SUMMARY, few, Known(exact), predictor, RivalOptions(most_evaluations=1))
+    explore_predicted(SUMMARY, few, Known(exact), predictor, BaselineOptions(most_evaluations=1))
     assert len(asked) > 4
     assert max(unrolled_size(SUMMARY, c) for c in asked) <= 60
     assert max(bound(SUMMARY, c, few).dsp_count for c in asked) <= 40
     assert len({configuration_key(complete(SUMMARY, c, few)) for c in asked}) == len(asked)
     asked.clear()
     doubled = replace(predictor, size=lambda c: 2 * unrolled_size(SUMMARY, c))
-    explore_predicted(SUMMARY, few, Known(exact), doubled, RivalOptions(most_evaluations=1))
+    explore_predicted(SUMMARY, few, Known(exact), doubled, BaselineOptions(most_evaluations=1))
     assert max(unrolled_size(SUMMARY, c) for c in asked) <= 30

@@ -10,8 +10,8 @@ import pytest
 from pipelines.pragmas import Configuration
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import impossible, read_target
-from pipelines.pragmas.explore import RecordedReports
-from pipelines.pragmas.explore.recorded import REPORT, report_folder
+from pipelines.pragmas.search import RecordedReports
+from pipelines.pragmas.search.evaluators import REPORT, report_folder
 from pipelines.schemas import OK, REJECTED
 
 SCALE = """\

@@ -12,19 +12,22 @@ from typing import Any
 
 import pytest
 
+from pipelines import workers
 from pipelines.cache import ContentCache
 from pipelines.hls import HlsOptions, TransformOptions
-from pipelines.labelling import begin_worker, count_design, counting
+from pipelines.labelling import ToolContext, count_design
+from pipelines.labelling import runs as labelling_runs
 from pipelines.native import NativeRun, run_native
 from pipelines.pragmas import Configuration, LoopChoice
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import bound, read_target
 from pipelines.pragmas.configuration import FINE
-from pipelines.pragmas.explore import Evaluation, OwnHls, RivalOptions, explore_randomly
+from pipelines.pragmas.search import BaselineOptions, Evaluation, OwnHls, explore_randomly
 from pipelines.programs import program_from_file
-from pipelines.sandbox import MachineFault, answers
+from pipelines.sandbox import MachineFault
 from pipelines.schemas import INFEASIBLE, OK, TIMEOUT, TOOL_ERROR, ProgramRow
 from pipelines.tools import find_tool, run_tool
+from pipelines.workers import begin_worker
 
 TARGET = read_target("simfoundry")
 PROGRAMS = {
@@ -92,7 +95,7 @@ def test_no_design_is_faster_than_its_bound(name: str, ordered: bool, tmp_path: 
     if ordered:
         kept = replace(own.base, transforms=TransformOptions(unsafe_math=False))
         own, target = replace(own, base=kept), TARGET.ordered()
-    found = explore_randomly(own.summary, target, own, RivalOptions(most_evaluations=8))
+    found = explore_randomly(own.summary, target, own, BaselineOptions(most_evaluations=8))
     measured = [s for s in found.steps if s.evaluation is not None and s.evaluation.status == OK]
     assert len(measured) >= 4
     for step in measured:
@@ -123,7 +126,7 @@ def test_no_design_is_faster_than_its_bound_with_a_longer_interval(name: str, tm
 def test_a_design_that_takes_too_long_is_a_timeout_and_is_not_tried_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(answers, "PATIENCE", 1_000_000)
+    monkeypatch.setattr(workers, "PATIENCE", 1_000_000)
     own = evaluator("gemv", tmp_path, timeout_s=0.001)
     first = own.evaluate(Configuration())
     reason = "high-level synthesis took more than 0.001 s of processor time"
@@ -134,11 +137,11 @@ def test_a_design_that_takes_too_long_is_a_timeout_and_is_not_tried_again(
 def test_the_clock_decides_nothing_about_a_design(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine that has no processor time for a design is a fault of the machine, and is not remembered."""
     own = evaluator("gemv", tmp_path, timeout_s=0.001)
-    monkeypatch.setattr(answers, "processor_s", lambda _: 0.0)
+    monkeypatch.setattr(workers, "processor_s", lambda _: 0.0)
     late = own.evaluate(Configuration())
     reason = "the machine was too busy: no end within 0.01 s by the clock"
     assert (late.status, late.reason) == (TOOL_ERROR, reason)
-    monkeypatch.setattr(answers, "PATIENCE", 1_000_000)
+    monkeypatch.setattr(workers, "PATIENCE", 1_000_000)
     assert own.evaluate(Configuration()).status == OK
 
 
@@ -158,7 +161,7 @@ def test_a_fault_of_the_machine_is_not_hidden_by_strips(
     """The program by directives, or its text with strips, might have been the faster design."""
     own = evaluator("blur", tmp_path)
     asked = Configuration(loops={"L1": LoopChoice(unroll=2)})
-    assert own.written(asked) is not None
+    assert own.with_strips(asked) is not None
     measure = OwnHls._measure  # pyright: ignore[reportPrivateUsage]
 
     def fails_at_first(own: OwnHls, program: ProgramRow, options: HlsOptions) -> tuple[Evaluation, bool]:
@@ -229,16 +232,17 @@ def test_a_program_runs_natively_once_for_all_its_designs(
         runs.append(source)
         return run_native(source, *arguments, **options)
 
-    monkeypatch.setattr(counting, "run_native", run)
+    monkeypatch.setattr(labelling_runs, "run_native", run)
+    context = ToolContext(cache=own.cache, options=own.options)
     counted = [
-        count_design(own.program, own.options_for(c), cache=own.cache, options=own.options)
+        count_design(own.program, own.options_for(c), context)
         for c in (Configuration(), Configuration(loops={"L1": LoopChoice(pipeline=FINE, unroll=2)}))
     ]
     assert [made.run and made.run.status for made in counted] == [OK, OK]
     assert 1 <= len(runs) <= 2
-    monkeypatch.setattr(counting, "REORDERED_SHARES", {4: -1.0, 8: -1.0})
+    monkeypatch.setattr(labelling_runs, "REORDERED_SHARES", {4: -1.0, 8: -1.0})
     other = Configuration(loops={"L1": LoopChoice(pipeline=FINE, unroll=3)})
-    wrong = count_design(own.program, own.options_for(other), cache=own.cache, options=own.options)
+    wrong = count_design(own.program, own.options_for(other), context)
     assert wrong.run is not None
     assert wrong.run.reason == "the scheduled design differs from native C in array y"
     assert len(runs) <= 2

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import Target, bound, read_target
 from pipelines.pragmas.configuration import FINE, Configuration, LoopChoice
-from pipelines.pragmas.program import INFEASIBLE, OPTIMAL, SearchOptions, partitions, solve
-from pipelines.pragmas.program.constants import build_space
-from pipelines.pragmas.program.solving import Problem, build_program
+from pipelines.pragmas.nlp import INFEASIBLE, OPTIMAL, SearchOptions, partitions, solve
+from pipelines.pragmas.nlp.constants import build_space
+from pipelines.pragmas.nlp.solving import Problem, build_program
 from pipelines.pragmas.summary import Summary
 
 U200, OWN = read_target("u200"), read_target("simfoundry")

@@ -9,9 +9,9 @@ import pytest
 from pipelines.pragmas import Configuration, LoopChoice
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import bound, read_target
-from pipelines.pragmas.configuration import FINE
-from pipelines.pragmas.explore import EVALUATED, Evaluation, LadderOptions, configuration_key, explore
-from pipelines.pragmas.explore.sharing import MOST_INTERVAL, rarer
+from pipelines.pragmas.configuration import FINE, configuration_key
+from pipelines.pragmas.search import EVALUATED, Evaluation, LadderOptions, explore
+from pipelines.pragmas.search.state import MOST_INTERVAL, relax_ii
 from pipelines.schemas import INFEASIBLE, OK, TIMEOUT
 
 GEMV = """\
@@ -41,7 +41,7 @@ def too_large(latency_cycles: int) -> Evaluation:
 def test_the_interval_is_the_least_that_is_longer_than_the_tools_own(least: int) -> None:
     """What is asked for changes nothing where the tool's own interval is as long."""
     measured = int(cycles(replace(ROWS, loops={"L0": LoopChoice(pipeline=FINE, interval=least)})))
-    found = rarer(SUMMARY, ROWS, TARGET, too_large(measured))
+    found = relax_ii(SUMMARY, ROWS, TARGET, too_large(measured))
     assert found is not None
     interval = found.of("L0").interval
     assert interval == 1 << least.bit_length()
@@ -50,11 +50,11 @@ def test_the_interval_is_the_least_that_is_longer_than_the_tools_own(least: int)
 
 def test_what_fits_or_is_not_known_is_not_made_rarer() -> None:
     for answer in (Evaluation(status=OK, latency_cycles=40), Evaluation(status=TIMEOUT), too_large(1 << 30)):
-        assert rarer(SUMMARY, ROWS, TARGET, answer) is None
-    assert rarer(SUMMARY, Configuration(), TARGET, too_large(40)) is None
-    assert rarer(SUMMARY, Configuration(loops={"L0": LoopChoice(unroll=2)}), TARGET, too_large(40)) is None
+        assert relax_ii(SUMMARY, ROWS, TARGET, answer) is None
+    assert relax_ii(SUMMARY, Configuration(), TARGET, too_large(40)) is None
+    assert relax_ii(SUMMARY, Configuration(loops={"L0": LoopChoice(unroll=2)}), TARGET, too_large(40)) is None
     longest = Configuration(loops={"L0": LoopChoice(pipeline=FINE, interval=MOST_INTERVAL)})
-    assert rarer(SUMMARY, longest, TARGET, too_large(40)) is None
+    assert relax_ii(SUMMARY, longest, TARGET, too_large(40)) is None
 
 
 @dataclass(slots=True)

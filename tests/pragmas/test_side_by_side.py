@@ -11,10 +11,10 @@ from pipelines.pragmas import Configuration, LoopChoice
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import bound, read_target
 from pipelines.pragmas.configuration import FINE
-from pipelines.pragmas.explore import Evaluation, LadderOptions, RivalOptions, explore, explore_bottlenecks
-from pipelines.pragmas.explore.side_by_side import SideBySide
-from pipelines.pragmas.explore.sizes import is_fine
-from pipelines.pragmas.program import unrolled_size
+from pipelines.pragmas.nlp import unrolled_size
+from pipelines.pragmas.search import BaselineOptions, Evaluation, LadderOptions, explore, explore_bottlenecks
+from pipelines.pragmas.search.budgets import is_fine
+from pipelines.pragmas.search.evaluation import DesignExecutor
 from pipelines.schemas import OK
 
 MATRIX = """\
@@ -49,7 +49,7 @@ def _of(factor: int) -> Configuration:
 def test_a_design_begins_when_another_one_ends() -> None:
     with ThreadPoolExecutor(max_workers=2) as pool:
         taking = Taking({1: 5.0, 2: 1.0, 4: 1.5})
-        beside = SideBySide[int](pool=pool, evaluator=taking, together=2, in_steps=False)
+        beside = DesignExecutor[int](pool=pool, evaluator=taking, together=2, in_steps=False)
         beside.begin(1, _of(1))
         beside.begin(2, _of(2))
         assert beside.full
@@ -64,7 +64,7 @@ def test_a_design_begins_when_another_one_ends() -> None:
 def test_results_in_steps_come_in_the_order_of_their_beginning() -> None:
     with ThreadPoolExecutor(max_workers=2) as pool:
         taking = Taking({1: 5.0, 2: 1.0, 4: 1.5})
-        beside = SideBySide[int](pool=pool, evaluator=taking, together=2, in_steps=True)
+        beside = DesignExecutor[int](pool=pool, evaluator=taking, together=2, in_steps=True)
         beside.begin(1, _of(1))
         beside.begin(2, _of(2))
         assert (beside.next()[0], beside.elapsed_s) == (1, pytest.approx(5.0))
@@ -74,8 +74,8 @@ def test_results_in_steps_come_in_the_order_of_their_beginning() -> None:
 
 
 def test_the_time_of_a_search_is_that_of_two_at_a_time() -> None:
-    found = explore_bottlenecks(SUMMARY, TARGET, Taking({}), RivalOptions(together=2, most_evaluations=9))
-    alone = explore_bottlenecks(SUMMARY, TARGET, Taking({}), RivalOptions(together=1, most_evaluations=9))
+    found = explore_bottlenecks(SUMMARY, TARGET, Taking({}), BaselineOptions(together=2, most_evaluations=9))
+    alone = explore_bottlenecks(SUMMARY, TARGET, Taking({}), BaselineOptions(together=1, most_evaluations=9))
     assert alone.steps[-1].elapsed_s == pytest.approx(9.0)
     assert 4.5 <= found.steps[-1].elapsed_s < 9.0
     assert [s.elapsed_s for s in found.steps] == sorted(s.elapsed_s for s in found.steps)

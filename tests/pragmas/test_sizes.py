@@ -6,8 +6,8 @@ import math
 
 from pipelines.pragmas import Configuration
 from pipelines.pragmas.analysis import summarise
-from pipelines.pragmas.explore import Evaluation
-from pipelines.pragmas.explore.sizes import BELOW_LATE, Limit, first_sizes
+from pipelines.pragmas.search import Evaluation
+from pipelines.pragmas.search.budgets import BELOW_TIMEOUT, Limit, first_sizes
 from pipelines.schemas import OK, TIMEOUT
 
 SUMMARY = summarise("void f(float a[8]) { for (int i = 0; i < 8; i++) a[i] = a[i] * 2.0f; }", "f")
@@ -35,7 +35,7 @@ def test_it_grows_up_to_a_share_of_what_was_late() -> None:
     limit.learn(80, late=True, growth=2.0, left=0.5)
     for _ in range(3):
         limit.double()
-    assert limit.most == BELOW_LATE * 80
+    assert limit.most == BELOW_TIMEOUT * 80
     limit.learn(120, late=False, growth=2.0, left=0.5)  # as large a design was done after all
     assert limit.most == 240
 
@@ -45,7 +45,7 @@ def test_a_limit_doubles_past_what_was_late_where_that_is_asked_for() -> None:
     limit.learn(120, late=True, growth=4.0, left=0.5)
     limit.double()
     assert limit.most == 0.75 * 120
-    limit.double(past_late=True)
+    limit.double(beyond_timeout=True)
     assert limit.most == 1.5 * 120
 
 
@@ -58,32 +58,32 @@ def test_an_unknown_limit_is_set_by_what_is_late_alone() -> None:
 
 
 def test_limits_are_taken_back() -> None:
-    sizes = first_sizes(SUMMARY, sure=10, design_s=6.0, made_of=None)
-    before = sizes.kept()
+    sizes = first_sizes(SUMMARY, sure=10, design_s=6.0, size_of=None)
+    before = sizes.snapshot()
     assert sizes.widen()
-    assert sizes.kept() != before
+    assert sizes.snapshot() != before
     sizes.restore(before)
-    assert sizes.kept() == before
+    assert sizes.snapshot() == before
 
 
 def test_a_quick_design_widens_more_than_a_slow_one() -> None:
     most: list[float] = []
     for wall_s in (0.1, 5.0):
-        sizes = first_sizes(SUMMARY, sure=1, design_s=6.0, made_of=lambda _: 100)
+        sizes = first_sizes(SUMMARY, sure=1, design_s=6.0, size_of=lambda _: 100)
         answer = Evaluation(status=OK, latency_cycles=9, wall_s=wall_s)
         sizes.learn(Configuration(), answer, fine_only=True)
-        most.append(sizes.made.most)
+        most.append(sizes.size.most)
     assert most == [400, 200]
 
 
 def test_the_share_of_a_design_is_that_of_what_is_made_of_it() -> None:
-    sizes = first_sizes(SUMMARY, sure=50, design_s=6.0, made_of=lambda _: 100)
-    assert sizes.made_share(Configuration()) == 0.5
+    sizes = first_sizes(SUMMARY, sure=50, design_s=6.0, size_of=lambda _: 100)
+    assert sizes.size_margin(Configuration()) == 0.5
 
 
 def test_what_a_tool_makes_is_unknown_without_a_measure_of_it() -> None:
-    sizes = first_sizes(SUMMARY, sure=1, design_s=6.0, made_of=None)
+    sizes = first_sizes(SUMMARY, sure=1, design_s=6.0, size_of=None)
     late = Evaluation(status=TIMEOUT, reason="late", wall_s=6.0)
     sizes.learn(Configuration(), late, fine_only=True)
-    assert math.isinf(sizes.made_share(Configuration()))
-    assert math.isinf(sizes.made.most)
+    assert math.isinf(sizes.size_margin(Configuration()))
+    assert math.isinf(sizes.size.most)

@@ -14,9 +14,9 @@ from pipelines.cache import ContentCache
 from pipelines.identity import content_hash
 from pipelines.pragmas import Configuration, Summary
 from pipelines.pragmas.bound import Target, bound, read_target
-from pipelines.pragmas.explore import METHODS, NLP_DSE, Evaluation, SuiteExploration, guesses, suite
-from pipelines.pragmas.explore.keys import configuration_key
-from pipelines.pragmas.program import SearchOptions, Solution, solve, unrolled_size
+from pipelines.pragmas.configuration import configuration_key
+from pipelines.pragmas.nlp import SearchOptions, Solution, solve, unrolled_size
+from pipelines.pragmas.search import METHODS, NLP_DSE, Evaluation, SuiteExploration, subproblems, suite
 from pipelines.programs import polybench_program
 from pipelines.schemas import INFEASIBLE, OK, PragmaDesignRow
 
@@ -84,7 +84,7 @@ def test_the_solver_is_bounded_in_nodes_alone(tmp_path: Path, monkeypatch: pytes
         return solve(summary, target, options)
 
     monkeypatch.setattr(suite, "OwnHls", machine(reverse=False))
-    monkeypatch.setattr(guesses, "solve", recorded)
+    monkeypatch.setattr(subproblems, "solve", recorded)
     program = polybench_program("atax", size="mini", data_type="float")
     options = SuiteExploration(most_evaluations=2, solver_nodes=1000)
     suite.explore_program(program, NLP_DSE, options, cache=ContentCache(folder=tmp_path))

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from pipelines.cache import ContentCache
 from pipelines.hls import HlsOptions, TransformOptions
-from pipelines.labelling import LabelOptions, count_design
+from pipelines.labelling import LabelOptions, ToolContext, count_design
 from pipelines.pragmas import Configuration, LoopChoice
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import bound, read_target
 from pipelines.pragmas.configuration import FINE
-from pipelines.pragmas.explore import OwnHls, own_hls
-from pipelines.pragmas.explore.own_hls import same_results
-from pipelines.pragmas.explore.strips import Strips, strip_loops
+from pipelines.pragmas.search import OwnHls, evaluators
+from pipelines.pragmas.search.evaluators import same_results
+from pipelines.pragmas.search.source_text import Strips, strip_loops
 from pipelines.programs import program_from_file
 from pipelines.schemas import OK, TOOL_ERROR, ProgramRow
 
@@ -168,14 +168,16 @@ def test_a_pipeline_that_waits_for_its_array_is_made_again_in_strips(tmp_path: P
 )
 def test_what_a_pipeline_waits_for_is_read_from_its_outcome(reason: str, *, waits: bool) -> None:
     """These are the engine's own words; the test below makes it say them."""
-    assert own_hls.waits_for_array(reason) is waits
+    assert evaluators.waits_for_array(reason) is waits
 
 
 def test_the_engine_says_that_a_pipeline_waits_for_its_array(tmp_path: Path) -> None:
     own = evaluator(SCALED, "scaled", tmp_path)
     asked = Configuration(loops={"L1": LoopChoice(pipeline=FINE, unroll=2)})
-    made = count_design(own.program, own.options_for(asked), cache=own.cache, options=own.options)
-    assert any(own_hls.waits_for_array(outcome.reason) for outcome in made.outcomes)
+    made = count_design(
+        own.program, own.options_for(asked), ToolContext(cache=own.cache, options=own.options)
+    )
+    assert any(evaluators.waits_for_array(outcome.reason) for outcome in made.outcomes)
 
 
 def test_strips_that_give_something_else_do_not_count(
@@ -183,13 +185,13 @@ def test_strips_that_give_something_else_do_not_count(
 ) -> None:
     own = evaluator(SCALED, "scaled", tmp_path)
     asked = Configuration(loops={"L1": LoopChoice(pipeline=FINE, unroll=2)})
-    written = own.written(asked)
+    written = own.with_strips(asked)
     assert written is not None
     wrong = (own.program.source.replace("*= beta", "*= 2.0f * beta"), written[1].directives)
-    monkeypatch.setattr(own_hls, "strips_design", lambda *_: wrong)
+    monkeypatch.setattr(evaluators, "strips_design", lambda *_: wrong)
     found = own.evaluate(asked)
     assert (found.status, found.strips) == (OK, False)
-    program, options = own.written(asked) or written
+    program, options = own.with_strips(asked) or written
     refused = own._measure(program, options)[0]  # pyright: ignore[reportPrivateUsage]
     assert refused.status == TOOL_ERROR
     assert (

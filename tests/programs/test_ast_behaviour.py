@@ -11,10 +11,10 @@ from ast_support import Instrumented, interface_of, silent_sites
 
 from pipelines.cyclemodel import count_cycles_of
 from pipelines.hls import HlsOptions, compile_program
+from pipelines.interface import same_values
 from pipelines.native import run_native
 from pipelines.programs import draw_data
 from pipelines.programs.ast import AstOptions, GeneratedProgram, generate_program
-from pipelines.values import same_values
 
 SMALL = AstOptions(statements=(2, 6))
 DATA_SEEDS = (1, 2, 3, 4)

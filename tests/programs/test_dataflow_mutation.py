@@ -9,12 +9,13 @@ from random import Random
 import pytest
 
 from pipelines.programs.dataflow.mutation import Mutations, cyclic, mutate, permuted, shifted, tiled
-from pipelines.programs.dataflow.text import Style, body_text
 from pipelines.programs.dataflow.tree import (
     Extent,
     Loop,
     Node,
     Statement,
+    Style,
+    body_text,
     depth_of,
     loop,
     nest,

@@ -13,7 +13,7 @@ from dataflow_reference import OPERATIONS, evaluate
 
 from pipelines.cyclemodel import count_cycles
 from pipelines.hls import HlsOptions, compile_program, read_interface
-from pipelines.interface import DataSet
+from pipelines.interface import DataSet, same_values
 from pipelines.native import run_native
 from pipelines.programs import draw_data
 from pipelines.programs.dataflow import (
@@ -27,7 +27,6 @@ from pipelines.programs.dataflow.graph import graph_of
 from pipelines.programs.dataflow.operators import BY_NAME
 from pipelines.programs.dataflow.program import row_of
 from pipelines.schemas import OK, ProgramRow
-from pipelines.values import same_values
 
 # Three programs hold all operators; every result of theirs is an argument, so that each is compared.
 THIRDS = tuple(tuple(o.name for o in OPERATORS[start::3]) for start in range(3))

@@ -22,7 +22,7 @@ from pipelines.programs.dataflow import (
     operators_program,
     swept_inputs,
 )
-from pipelines.programs.dataflow.cost import estimated_cells
+from pipelines.programs.dataflow.graph import estimated_cells
 from pipelines.programs.dataflow.program import draw_graph
 from pipelines.programs.dataflow.tree import Statement, depth_of, walk
 from pipelines.schemas import OK, REJECTED, ProgramRow, table_spec
@@ -230,7 +230,7 @@ def test_dataflow_programs_rejects_a_negative_count() -> None:
 
 
 def test_operators_program_rejects_an_unknown_operator() -> None:
-    message = "^an operator must be one of the stage, got fft; valid: matmul, matvec, .*$"
+    message = "^unknown operator: fft; accepted: matmul, matvec, .*$"
     with pytest.raises(ProgramError, match=message):
         operators_program(["fft"], seed=0, options=OPTIONS)
 
@@ -241,5 +241,5 @@ def test_swept_inputs_rejects_a_fraction_out_of_range() -> None:
 
 
 def test_swept_inputs_rejects_a_program_without_a_graph() -> None:
-    with pytest.raises(ProgramError, match=r"^a sweep needs a program with a graph, got dataflow-0-0$"):
+    with pytest.raises(ProgramError, match=r"^only a program with a graph can be swept, got dataflow-0-0$"):
         swept_inputs(replace(ROWS[0], graph=None))

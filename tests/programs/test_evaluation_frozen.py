@@ -20,11 +20,11 @@ from pipelines.programs import (
 from pipelines.programs.evaluation import (
     evaluation_programs,
     every_evaluation_program,
+    find_duplicate,
     frozen_hashes,
-    refuse_twins,
-    twin_of,
+    reject_duplicates,
 )
-from pipelines.programs.evaluation.frozen import FROZEN_FILE, frozen_record
+from pipelines.programs.evaluation.programs import FROZEN_FILE, frozen_record
 from pipelines.programs.rows import program_row
 from pipelines.schemas import OK, REJECTED, ProgramRow
 
@@ -63,11 +63,13 @@ def test_an_evaluation_suite_has_its_programs(suite: str, count: int) -> None:
     assert {(row.suite, row.stage, row.status) for row in rows} == {(suite, "evaluation", OK)}
     assert suite in EVALUATION_SUITES
     assert suite in ALL_SUITES
-    assert all(twin_of(row) for row in rows)
+    assert all(find_duplicate(row) for row in rows)
 
 
 def test_evaluation_programs_rejects_an_unknown_suite() -> None:
-    with pytest.raises(ProgramError, match=r"must be one of modern, stationary, polybench, got ancient"):
+    with pytest.raises(
+        ProgramError, match=r"unknown evaluation suite: ancient; accepted: modern, stationary, polybench"
+    ):
         evaluation_programs("ancient")
 
 
@@ -77,7 +79,7 @@ def test_a_twin_of_an_evaluation_program_is_a_rejected_row(stage: str) -> None:
     planted = disguised(original, stage)
     other = disguised(original, stage)
     other = replace(other, ast_hash="0" * 32)
-    kept, refused = refuse_twins([other, planted])
+    kept, refused = reject_duplicates([other, planted])
     assert kept is other
     assert planted.status == OK
     assert refused.status == REJECTED
@@ -89,7 +91,7 @@ def test_a_twin_of_an_evaluation_program_is_a_rejected_row(stage: str) -> None:
 
 def test_a_row_that_is_refused_already_keeps_its_reason() -> None:
     row = replace(disguised(suite_programs("stationary", OPTIONS)[0]), status=REJECTED, reason="another")
-    assert refuse_twins([row]) == [row]
+    assert reject_duplicates([row]) == [row]
 
 
 @pytest.mark.parametrize("suite", ["ast", "dataflow"])
@@ -104,9 +106,9 @@ def test_a_generated_suite_refuses_a_planted_twin(suite: str, monkeypatch: pytes
 def test_no_program_of_the_generated_suites_is_a_twin() -> None:
     rows = [row for suite in ("ast", "dataflow") for row in suite_programs(suite, OPTIONS)]
     assert rows
-    assert not [row.name for row in rows if twin_of(row)]
+    assert not [row.name for row in rows if find_duplicate(row)]
 
 
 def test_polybench_is_frozen_at_every_size_and_type() -> None:
     row = polybench_program("gemm", size="small", data_type="double")
-    assert twin_of(replace(row, stage="ast")) == "polybench/gemm-double/small"
+    assert find_duplicate(replace(row, stage="ast")) == "polybench/gemm-double/small"

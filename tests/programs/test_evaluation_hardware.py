@@ -9,12 +9,12 @@ import pytest
 
 from pipelines.cyclemodel import count_cycles
 from pipelines.hls import HlsOptions, compile_program
+from pipelines.interface import same_values
 from pipelines.native import run_native
 from pipelines.programs import draw_data
 from pipelines.programs.dataflow import swept_inputs
 from pipelines.programs.evaluation import evaluation_programs
 from pipelines.schemas import OK, ProgramRow
-from pipelines.values import same_values
 
 CYCLE_BOUND = 50_000
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from llm_support import GOOD, PARENT, PROMPT, SOURCE, Says, fenced, variants
 
+from pipelines import workers
 from pipelines.identity import text_sha256
 from pipelines.programs import ProgramError
 from pipelines.programs.llm import CheckLimits, ParentPool, Prices, ProviderError, checking, reason_kind
 from pipelines.programs.llm.bounded import BoundedReader
-from pipelines.sandbox import answers
 
 
 def test_good_variant_is_a_row_that_says_where_it_comes_from(tmp_path: Path) -> None:
@@ -166,7 +166,7 @@ def test_odd_expressions_cost_one_variant(expression: str, tmp_path: Path) -> No
 @pytest.fixture
 def hurried(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Variants are read without end."""
-    monkeypatch.setattr(answers, "PATIENCE", 1_000_000)
+    monkeypatch.setattr(workers, "PATIENCE", 1_000_000)
     reader = BoundedReader(_never_ends, processor_s=0.001)
     monkeypatch.setattr(checking, "_READER", reader)
     yield
@@ -212,7 +212,7 @@ def _ends_its_process(source: str, top: str) -> None:
 def test_a_reading_ends_whatever_it_does(
     read: Callable[[str, str], None], excess: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(answers, "PATIENCE", 1_000_000)
+    monkeypatch.setattr(workers, "PATIENCE", 1_000_000)
     reader = BoundedReader(read, processor_s=0.2 if read is _never_ends else 60.0)
     try:
         assert [reader.excess("", ""), reader.excess("", "")] == [excess, excess]
@@ -223,7 +223,7 @@ def test_a_reading_ends_whatever_it_does(
 @pytest.mark.parametrize(
     ("read", "fault"),
     [
-        (_ends_its_process, "the process that read a program was ended from outside"),
+        (_ends_its_process, "the process ended without an answer"),
         (_waits, "the machine was too busy: no end within 0.2 s by the clock"),
     ],
 )

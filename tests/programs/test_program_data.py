@@ -170,7 +170,7 @@ def test_draw_data_rejects_a_kind_that_does_not_fit(one: Argument, kind: object,
 
 def test_draw_data_rejects_an_unknown_argument() -> None:
     inputs = '{"B": {"kind": "permutation"}}'
-    message = "data must be for an argument of f, got B; valid: n, A"
+    message = "unknown argument of f: B; accepted: n, A"
     with pytest.raises(ProgramError, match=f"^{re.escape(message)}$"):
         draw_data(interface(argument("n"), argument("A", 3)), inputs, seed=1)
 
@@ -178,7 +178,7 @@ def test_draw_data_rejects_an_unknown_argument() -> None:
 @pytest.mark.parametrize(
     ("inputs", "message"),
     [
-        ("", "must be a JSON object, got Expecting value"),
+        ("", "input data is not JSON: Expecting value"),
         ("[]", r"must be a JSON object, got \[\]"),
         ("[" * 100_000, "must be a JSON object, got maximum recursion"),
         ('{"a": 1, "a": 2}', "must be a JSON object, got the name 'a' twice in one object"),
@@ -210,17 +210,17 @@ def test_load_data_fills_an_array_that_is_only_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("{}", r"for every argument that is read, got none for a \(.*d\.json\)"),
-        ('{"a": [1, 2], "b": 1}', r"an argument of f, got b; valid: a \(.*d\.json\)"),
+        ("{}", r"data has no value for argument a, which is read \(.*d\.json\)"),
+        ('{"a": [1, 2], "b": 1}', r"unknown argument of f: b; accepted: a \(.*d\.json\)"),
         ('{"a": [1]}', r"must have the shape \[2\], got a list of 1 .* \(.*d\.json\)"),
         ('{"a": 1}', r"must have the shape \[2\], got 1 where 2 elements belong \(.*d\.json\)"),
         ('{"a": [1, 1.5]}', r"must be integers in the shape \[2\], got 1\.5 \(.*d\.json\)"),
-        ('{"a": [1, NaN]}', r"must be a JSON object, got NaN, which is no number of JSON \(.*d\.json\)"),
+        ('{"a": [1, NaN]}', r"input data is not JSON: NaN, which is no number of JSON \(.*d\.json\)"),
         ('{"a": [1, true]}', r"must be integers in the shape \[2\], got True \(.*d\.json\)"),
         ('{"a": [1, [2]]}', r"must be integers in the shape \[2\], got \[2\] \(.*d\.json\)"),
         ('{"a": [1, 2147483648]}', r"must fit int32_t, .* got 2147483648 \(.*d\.json\)"),
-        ("not json", r"must be a JSON object, got Expecting value.* \(.*d\.json\)"),
-        ("", r"a data file must have text in it, got an empty file \(.*d\.json\)"),
+        ("not json", r"input data is not JSON: Expecting value.* \(.*d\.json\)"),
+        ("", r"empty data file: .*d\.json"),
     ],
 )
 def test_load_data_rejects(tmp_path: Path, content: str, message: str) -> None:

@@ -98,6 +98,6 @@ def test_polybench_program_rejects_what_is_not_there(arguments: dict[str, str], 
 
 
 def test_machsuite_programs_rejects_an_unknown_size() -> None:
-    message = "a size must be one of the MachSuite programs, got huge; valid: mini, small"
+    message = "unknown size: huge; accepted: mini, small"
     with pytest.raises(ProgramError, match=f"^{message}$"):
         machsuite_programs(sizes=["huge"])

@@ -40,7 +40,7 @@ from pipelines.records import (
     write_prompt,
     write_records,
 )
-from pipelines.records.sources import annotated, split_source
+from pipelines.records.prompts import annotated, split_source
 from pipelines.schemas import (
     DesignRow,
     LabelRow,

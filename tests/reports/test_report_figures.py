@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from report_examples import HOSTILE, example_rows
 
@@ -126,14 +127,14 @@ def test_evaluation_programs_that_equal_training_programs_are_near(tmp_path: Pat
 def test_the_plane_is_that_of_the_principal_components(report: Report) -> None:
     from sklearn.decomposition import PCA
 
-    from pipelines.reports.coverage import _project
+    from pipelines.reports.coverage import project
 
     generator = np.random.default_rng(0)
     space = generator.normal(size=(60, 5)) * np.array([5.0, 3.0, 1.0, 0.5, 0.1])
-    training = np.arange(60) < 40
-    found = _project(space, training, np.full(60, True), ["ast"] * 40 + ["evaluation"] * 20, list("abcde"))
+    stages = pl.Series(["ast"] * 40 + ["evaluation"] * 20)
+    found = project(space, stages, list("abcde"))
     assert found is not None
-    reference = PCA(n_components=2, svd_solver="full").fit(space[training])
+    reference = PCA(n_components=2, svd_solver="full").fit(space[:40])
     assert found.explained == pytest.approx(reference.explained_variance_ratio_.tolist())
     expected = np.abs(reference.transform(space))
     assert np.abs(np.concatenate([points for _, points in found.points])) == pytest.approx(expected)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from report_examples import example_rows
 from test_report_browser import _measured
@@ -147,7 +148,7 @@ def test_without_acknowledgements_times_are_delays(networks_of: Read) -> None:
 @pytest.mark.parametrize("flows", [1, 2, 99, 100, 101, 250, 1000])
 def test_a_distribution_rises_to_one_and_equals_the_empirical_one(flows: int) -> None:
     values = np.random.default_rng(flows).integers(1, 60, flows).astype(np.float64)
-    curve = curve_of("x", values)
+    curve = curve_of("x", pl.Series(values))
     assert len(curve.values) <= 101
     assert np.all(np.diff(curve.values) >= 0)
     assert np.all(np.diff(curve.shares) > 0)

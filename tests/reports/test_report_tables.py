@@ -4,7 +4,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from pipelines.reports import ReportError, read_tables
@@ -30,8 +29,9 @@ def test_shards_of_different_columns_are_one_table(tmp_path: Path, write_rows: W
     (tmp_path / "old/labels/all.parquet").rename(folder / "0.parquet")
     (tmp_path / "new/labels/all.parquet").rename(folder / "1.parquet")
     tables = read_tables(tmp_path / "both", name="x")
-    assert tables.numbers("labels", "area_um2").tolist() == [2.0, 3.0]
-    assert np.isnan(tables.numbers("labels", "leakage_mw")).tolist() == [True, False]
+    rows = tables.scan("labels", numbers=("area_um2", "leakage_mw")).collect()
+    assert rows["area_um2"].to_list() == [2.0, 3.0]
+    assert rows["leakage_mw"].to_list() == [None, 0.5]
     assert tables.problems == ()
 
 
@@ -41,7 +41,7 @@ def test_wall_clock_columns_are_joined_by_key(tmp_path: Path, write_rows: Write)
         tmp_path / "measured", {"designs": [{"design_id": d, "hls_wall_s": ord(d) * 1.0} for d in "ca"]}
     )
     tables = read_tables(tmp_path, name="x")
-    assert tables.values("designs", "hls_wall_s") == [97.0, None, 99.0]
+    assert tables.contents["designs"]["hls_wall_s"].to_list() == [97.0, None, 99.0]
 
 
 def test_wall_clock_times_do_not_change_the_fingerprint(tmp_path: Path, write_rows: Write) -> None:
@@ -74,9 +74,9 @@ def test_a_shard_of_another_type_is_named_and_left_out(tmp_path: Path, write_row
 
 def test_columns_that_are_not_there_are_empty(tmp_path: Path, write_rows: Write) -> None:
     tables = read_tables(write_rows(tmp_path, {"programs": [{"program_id": "a"}]}), name="x")
-    assert tables.texts("programs", "stage") == [""]
-    assert np.isnan(tables.numbers("programs", "source_bytes")).all()
-    assert tables.texts("labels", "status") == []
+    rows = tables.scan("programs", texts=("stage",), numbers=("source_bytes",), flags=("x",)).collect()
+    assert rows.rows() == [(0, "", None, None)]
+    assert tables.scan("labels", texts=("status",)).collect().is_empty()
 
 
 @pytest.mark.parametrize("make", [False, True])

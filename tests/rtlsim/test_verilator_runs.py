@@ -155,5 +155,5 @@ def test_simulation_rejects_a_machine_without_verilator(
     verilator._verilator_root.cache_clear()
     verilator.engine_version.cache_clear()
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(ToolMissing, match=r"^verilator_bin must be on the PATH, got nothing; install"):
+    with pytest.raises(ToolMissing, match=r"^verilator_bin not found on PATH; install"):
         simulate(tmp_path, runtime_folder)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from pipelines.cache import ContentCache
 from pipelines.labelling import (
     ConfigurationSpace,
+    LabelContext,
     LabelOptions,
     label_designs,
     place_designs,
@@ -84,15 +86,15 @@ def test_a_metric_that_a_step_lacks_is_none() -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("not json", "a manifest must be SiliconCompiler's JSON, got Invalid JSON"),
+        ("not json", "not SiliconCompiler's manifest: Invalid JSON"),
         ('{"design": "top"}', r"got Field required at \('metric',\)"),
         (
             manifest(cellarea=metric(1.0, "mm^2")),
-            r"metric cellarea must be in um\^2, got mm\^2",
+            r"unit of metric cellarea is mm\^2; accepted: um\^2",
         ),
         (
             json.dumps({"metric": {"cells": {"node": {"synthesis": {"0": {"value": 1}}}}}}),
-            r"a manifest must have metrics of step place.detailed, got steps \['synthesis'\]",
+            r"manifest has no metrics of step place.detailed; steps: \['synthesis'\]",
         ),
     ],
 )
@@ -164,7 +166,7 @@ def test_a_run_gives_area_delay_and_leakage(smake: Path, tmp_path: Path) -> None
     [
         ("echo broken >&2; exit 1", "tool_error", "SiliconCompiler: broken"),
         ("exit 0", "tool_error", "SiliconCompiler: no output"),
-        ("echo '{}' > manifest.json", "tool_error", "a manifest must be SiliconCompiler's JSON"),
+        ("echo '{}' > manifest.json", "tool_error", "not SiliconCompiler's manifest"),
         ("while :; do :; done", "timeout", "SiliconCompiler took more than 0.5 s of processor time"),
     ],
 )
@@ -182,18 +184,18 @@ def test_a_flow_with_errors_or_without_area_is_no_label(smake: Path, tmp_path: P
         (smake / "build.sh").write_text(f"cat > manifest.json <<'END'\n{text}\nEND\n")
         found = flow(tmp_path)
         assert (found.status, found.area_um2) == ("tool_error", None)
-        assert "the flow must end with area and slack and no errors" in (found.reason or "")
+        assert "the flow ended with errors, or without area or slack" in (found.reason or "")
 
 
 def test_run_rejects_a_top_that_is_no_identifier(smake: Path, tmp_path: Path) -> None:
-    with pytest.raises(SiliconCompilerError, match=r"top must be a Verilog identifier .*, got 'a b'"):
+    with pytest.raises(SiliconCompilerError, match=r"top is not a Verilog identifier .*: 'a b'"):
         flow(tmp_path, top="a b")
 
 
 def test_missing_tools_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     tool_version.cache_clear()
-    with pytest.raises(ToolMissing, match="must be on the PATH, got no smake, yosys, openroad"):
+    with pytest.raises(ToolMissing, match="smake, yosys, openroad not found on PATH"):
         require_flow()
 
 
@@ -209,16 +211,15 @@ def test_designs_get_a_second_label_of_another_library(smake: Path, tmp_path: Pa
     programs = [program_from_file(path, top="add")]
     target = Target(liberty=find_liberty(None), clock_period_ns=10.0)
     cache = ContentCache(folder=tmp_path / "cache")
-    plain = LabelOptions(workers=1, audit_fraction=0.0, power=False)
-    asked = LabelOptions(
-        workers=1, audit_fraction=0.0, power=False, synthesis_tools=("pyosys", "siliconcompiler")
-    )
+    options = LabelOptions(workers=1, audit_fraction=0.0, power=False)
+    plain = LabelContext(target=target, cache=cache, options=options)
+    placing = replace(plain, options=replace(options, synthesis_tools=("pyosys", "siliconcompiler")))
     space = ConfigurationSpace(memory_delays=(2,), pipeline=(False,))
-    designs = plan_designs(programs, space, target=target, cache=cache, options=plain).designs
-    labels = label_designs(programs, designs, target=target, cache=cache, options=plain).labels
-    assert place_designs(programs, designs, labels, options=plain, cache=cache) == []
-    (row,) = place_designs(programs, designs, labels, options=asked, cache=cache)
+    designs = plan_designs(programs, space, plain).designs
+    labels = label_designs(programs, designs, plain).labels
+    assert place_designs(programs, designs, labels, plain) == []
+    (row,) = place_designs(programs, designs, labels, placing)
     assert (row.design_id, row.tool, row.liberty) == (labels[0].design_id, "siliconcompiler", "sky130hd")
     assert (row.status, row.area_um2, row.delay_ns, row.cells_by_type) == ("ok", 1234.5, 2.75, None)
     (smake / "build.sh").write_text("exit 1\n")
-    assert place_designs(programs, designs, labels, options=asked, cache=cache) == [row]
+    assert place_designs(programs, designs, labels, placing) == [row]

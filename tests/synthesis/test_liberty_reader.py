@@ -85,7 +85,7 @@ def test_library_is_found_by_name_and_by_path(osu018: Target, small_liberty: Pat
 
 @pytest.mark.parametrize("name", ["osu999", "/nowhere/x.lib", "../*", "a b;'\"", "/"])
 def test_find_liberty_rejects_what_is_not_there(name: str) -> None:
-    message = "liberty must be the path of a liberty file or the name of an installed library, got "
+    message = "no such liberty file or installed library: "
     with pytest.raises(SynthesisError, match=re.escape(message + repr(name))):
         find_liberty(name)
 

@@ -97,4 +97,4 @@ sys.exit(repr(outcomes))"""
 def test_an_output_that_is_a_link_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     outcome = run_worker("import os; os.symlink('/etc/passwd', 'out')", tmp_path, monkeypatch)
     assert outcome[0] == TOOL_ERROR
-    assert outcome[1].startswith("output must be a regular file, got ")
+    assert outcome[1].startswith("output is not a regular file: ")

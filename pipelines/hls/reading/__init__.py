@@ -3,9 +3,9 @@
 | module | holds |
 | --- | --- |
 | `ctypes` | types of C: promotions, conversions, sizes; constants |
-| `session` | names, scopes, emitted statements, refusals: what is known while a program is read |
+| `session` | names and their storage, scopes, emitted statements, refusals |
 | `declarators` | declared types; the names of a file |
-| `places` | where values are: variables, array elements, members, and pointers to them |
+| `places` | steps between variables, array elements, members, and pointers to them |
 | `values` | what expressions give; pointer arithmetic |
 | `expressions` | values of expressions |
 | `effects` | assignments inside and outside expressions; `&&`, `||`, `?:` |

@@ -16,8 +16,8 @@ from pipelines.hls.reading.effects import MAXIMUM_COPIED_STATEMENTS, Effects
 from pipelines.hls.reading.expressions import Expressions
 from pipelines.hls.reading.initialisers import Filler
 from pipelines.hls.reading.objects import Objects
-from pipelines.hls.reading.places import Address, Cell, Place, PointerSlot, as_index
-from pipelines.hls.reading.session import Frame, Session, Value
+from pipelines.hls.reading.places import as_index
+from pipelines.hls.reading.session import Address, Cell, Frame, Place, PointerSlot, Session, Value
 from pipelines.hls.reading.values import Result
 from pipelines.interface import DOUBLE, FLOAT, INT32, UINT32, UINT64, ScalarType
 

@@ -35,8 +35,8 @@ from pipelines.hls.reading.ctypes import (
     spelled,
 )
 from pipelines.hls.reading.declarators import Declarators
-from pipelines.hls.reading.places import Address, Place, Places, PointerSlot
-from pipelines.hls.reading.session import Session, TypeName, Value, affected
+from pipelines.hls.reading.places import Places
+from pipelines.hls.reading.session import Address, Place, PointerSlot, Session, TypeName, Value, affected
 from pipelines.hls.reading.values import BINARY, UPDATES, Hooks, Pointers, Result, convert
 
 MAXIMUM_REPEATED = 1024

@@ -13,8 +13,7 @@ from pipelines.hls import ir
 from pipelines.hls.reading.ctypes import ArrayOf, CType, Scalar, Struct, read_string, spelled
 from pipelines.hls.reading.effects import MAXIMUM_COPIED_STATEMENTS, Effects, counting_loop
 from pipelines.hls.reading.expressions import Expressions
-from pipelines.hls.reading.places import Memory, Place
-from pipelines.hls.reading.session import Session
+from pipelines.hls.reading.session import Memory, Place, Session
 from pipelines.hls.reading.values import convert
 
 Step = int | str

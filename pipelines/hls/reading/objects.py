@@ -36,8 +36,18 @@ from pipelines.hls.reading.initialisers import (
     Template,
     by_template,
 )
-from pipelines.hls.reading.places import Address, Cell, Memory, Place, PointerSlot, Record, Storage
-from pipelines.hls.reading.session import Session, TypeName, Value
+from pipelines.hls.reading.session import (
+    Address,
+    Cell,
+    Memory,
+    Place,
+    PointerSlot,
+    Record,
+    Session,
+    Storage,
+    TypeName,
+    Value,
+)
 from pipelines.hls.reading.values import convert
 
 MAXIMUM_DIMENSIONS = 5

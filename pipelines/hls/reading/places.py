@@ -1,9 +1,4 @@
-"""Places of values: variables, arrays, structures split into members, and pointers that resolve to them.
-
-A structure has no storage of its own: each member is a variable, or an array over the dimensions around the
-structure. An external array of structures whose members all have one type stays one array in memory order;
-its last dimension runs over the scalars of a structure.
-"""
+"""Steps between places: members, elements, pointers, loads and stores."""
 
 from __future__ import annotations
 
@@ -14,92 +9,8 @@ from pycparser import c_ast
 from pipelines.hls import ir
 from pipelines.hls.arithmetic import make_binary, make_bit_cast, make_cast
 from pipelines.hls.reading.ctypes import ArrayOf, CType, Scalar, Struct, spelled
-from pipelines.hls.reading.session import Session
+from pipelines.hls.reading.session import Address, Cell, Memory, Place, Record, Session
 from pipelines.interface import INT32, ScalarType
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Cell:
-    """A scalar."""
-
-    variable: ir.Variable
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Memory:
-    """An array, or a member of the structures of an external one.
-
-    Attributes:
-        packed: (dimensions before the last, first index in the last dimension, and for each array around
-            the member inside the structure, scalars from one element to the next) of a member of packed
-            structures; None for an array of its own.
-        single: a pointer argument without a size; only its first element may be used.
-    """
-
-    array: ir.Array
-    packed: tuple[int, int, tuple[int, ...]] | None = None
-    single: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Record:
-    """A structure, or an array of them: storage of each member."""
-
-    members: dict[str, Storage]
-
-
-@dataclass(slots=True, kw_only=True, eq=False)
-class PointerSlot:
-    """A pointer variable; its first value determines the one object that it points into.
-
-    Attributes:
-        name: for messages and for the variables that hold its indices.
-        base: the object with its number of indices; None until a value is assigned.
-        indices: the pointer's present indices: variables of its own, or constants that never change.
-        fixed: the pointer keeps its first value.
-    """
-
-    name: str
-    base: Address | None = None
-    indices: tuple[ir.Expression, ...] = ()
-    fixed: bool = False
-
-
-Storage = Cell | Memory | Record | PointerSlot
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Place:
-    """An object or a part of one; `indices` has one index per dimension passed.
-
-    Attributes:
-        element: the last step was an index, so a pointer to it can move.
-        flat: a cast changed the array's shape: the last index counts numbers over all remaining dimensions.
-    """
-
-    kind: CType
-    storage: Storage
-    indices: tuple[ir.Expression, ...] = ()
-    element: bool = False
-    flat: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Address:
-    """The value of a pointer: the place that it points to.
-
-    Attributes:
-        kind: type of what it points to.
-        storage: None for a null pointer.
-        moving: the last index may move: the pointer is into an array.
-        flat: as for a place.
-    """
-
-    kind: CType
-    storage: Storage | None
-    indices: tuple[ir.Expression, ...] = ()
-    moving: bool = False
-    flat: bool = False
 
 
 def as_index(value: ir.Expression) -> ir.Expression:

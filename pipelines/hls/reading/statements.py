@@ -15,8 +15,7 @@ from pipelines.hls.reading.ctypes import promoted
 from pipelines.hls.reading.effects import Effects
 from pipelines.hls.reading.expressions import Expressions
 from pipelines.hls.reading.objects import Objects
-from pipelines.hls.reading.places import Address, Memory, Place, Record, Storage
-from pipelines.hls.reading.session import Session
+from pipelines.hls.reading.session import Address, Memory, Place, Record, Session, Storage
 
 
 @dataclass(slots=True, kw_only=True)

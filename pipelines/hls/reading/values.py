@@ -10,8 +10,8 @@ from pycparser import c_ast
 from pipelines.hls import ir
 from pipelines.hls.arithmetic import make_binary, make_cast, truth_value
 from pipelines.hls.reading.ctypes import ArrayOf, CType, Pointer, Scalar, Void, spelled
-from pipelines.hls.reading.places import Address, Place, Places, number_count, same_object
-from pipelines.hls.reading.session import Session, Value
+from pipelines.hls.reading.places import Places, number_count, same_object
+from pipelines.hls.reading.session import Address, Place, Session, Value
 from pipelines.interface import INT64, ScalarType
 
 Result = ir.Expression | Address | Place | None

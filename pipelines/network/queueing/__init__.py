@@ -1,6 +1,6 @@
 """Queueing theory: maximum entropy, decomposition, latency of every flow.
 
-Belongs here: what follows from rates, variations and routes alone. Does not: what is learned from
+Belongs here: estimates from rates, variations and routes alone. Does not: corrections learned from
 simulations (`models/queue_correction`).
 """
 

@@ -1,4 +1,4 @@
-"""Latency of every flow: waits and service at all queues of its way, there and back.
+"""Latency of every flow: waits and service at all queues of its round trip.
 
 Source: chapter 5.3.4, algorithm 1 (lines 11 to 14): queueing and link delays are added along the path; the
 round-trip time is the latency of a packet and that of its acknowledgement.
@@ -23,8 +23,8 @@ MAXIMUM_ENTROPY, TREE = "maximum_entropy", "tree"
 ESTIMATES = (MAXIMUM_ENTROPY, TREE)
 QUANTILES = (0.5, 0.99)
 WAIT_CORRELATION = 0.05
-"""Of the waits of a packet at any two queues of its round trip: of 0 to 0.3 the value that gave drawn runs of
-16 and 32 hosts the least error of 99th percentiles."""
+"""Correlation of a packet's waits at two queues of its round trip: the value from 0 to 0.3 with the smallest
+error of 99th percentiles on drawn runs of 16 and 32 hosts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -32,9 +32,9 @@ class FlowLatency:
     """Latency of flows in seconds. Each (flows,)
 
     Attributes:
-        delay_s: mean, from sending to arrival. rtt_s: mean, until the acknowledgement is back.
+        delay_s: mean, from sending to arrival. rtt_s: mean, until the acknowledgement arrives.
         wait_s, ack_wait_s: mean, in queues.
-        variance_s2: of the waits of a round trip.
+        variance_s2: variance of the waits of a round trip.
         base_s: round trip without waits.
         queue_wait_s: mean over all packets of every queue; 0 without any. (queues,)
     """
@@ -53,9 +53,9 @@ class NetworkModel:
     """A modelled network.
 
     Attributes:
-        queues: what the model says of every queue.
-        data, acks: flows as the model sees them.
-        capacity: packets that a queue holds beside the one that is sent; None for no end.
+        queues: estimates for every queue.
+        data, acks: flows of the model.
+        capacity: queue capacity, excluding the packet in transmission; None = unbounded.
     """
 
     topology: Topology
@@ -77,9 +77,9 @@ def model_network(
 ) -> NetworkModel:
     """Waits at all queues of a network under some traffic.
 
-    Args:   capacity: packets that a queue holds beside the one that is sent; None for queues without end.
+    Args:   capacity: queue capacity, excluding the packet in transmission; None = unbounded.
             ack_bytes: payload of acknowledgements.
-    Raises: NetworkError: queues without end are offered more than they can send.
+    Raises: NetworkError: an unbounded queue is offered more than it can send.
     """
     routing = routing or Routing()
     moments = traffic.flow_moments()
@@ -90,8 +90,8 @@ def model_network(
         back = route_flows(topology, traffic.destinations, traffic.sources, routing)
         size = np.full(len(back), float(traffic.header_bytes + ack_bytes))
         acks = _streams(traffic, back, replace(moments, mean_bytes=size, second_bytes2=size**2))
-    given = [data] if acks is None else [data, acks]
-    queues = model_queues(topology, *given, capacity=capacity)
+    streams = [data] if acks is None else [data, acks]
+    queues = model_queues(topology, *streams, capacity=capacity)
     return NetworkModel(
         topology=topology, traffic=traffic, queues=queues, data=data, acks=acks, capacity=capacity
     )
@@ -109,7 +109,7 @@ def _streams(traffic: Traffic, routes: NDArray[np.int32], moments: FlowMoments) 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Learned:
-    """What was learned of waits: theory's wait times a factor, plus a shift. Each (streams,)
+    """Learned correction of waits: factor times the estimate, plus a shift. Each (streams,)
 
     Attributes:
         shift_s: in seconds.
@@ -123,14 +123,14 @@ class Learned:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class StreamWaits:
-    """Mean waits of packets by stream: shared + own x service + behind x what is left of a larger packet.
+    """Mean wait per stream: shared + own x service time + behind x remaining time of a larger packet.
 
     Attributes:
-        shared_s: what all packets of a stream wait.
-        own: seconds a second of a packet's own service, for its own burst (first term of equation 5.1).
-        behind: utilisation of the queue before by the stream, with which a packet follows one of its own.
-        larger_s: service of that one. idle: probability that the queue before was empty.
-        data, acks: what was learned of the waits of either.
+        shared_s: wait of every packet of a stream.
+        own: wait per second of a packet's service, caused by its own burst (first term of equation 5.1).
+        behind: utilisation of the previous queue by the stream: probability of following an own packet.
+        larger_s: service time of that packet. idle: probability that the previous queue was empty.
+        data, acks: learned corrections of the waits of each.
         All (streams,)
     """
 
@@ -146,12 +146,13 @@ class StreamWaits:
 def stream_waits(model: NetworkModel, estimate: str = MAXIMUM_ENTROPY) -> StreamWaits:
     """Waits at all queues by one of `ESTIMATES`.
 
-    Their variance is that of a wait which is 0 with probability 1 - rho and else exponential, as in M/M/1.
+    Their variance is that of a wait that is 0 with probability 1 - rho, else exponential, as in M/M/1.
 
-    In the estimate of trees packets of one stream and one size do not meet again, but a small one that
-    follows a large one of its stream does: it is passed on while the large one is still being sent. When it
-    had to wait before, with the probability that the queue was busy, it is right behind, and waits for the
-    difference of their times of sending; else half of a large one is left in the mean.
+    In the estimate of trees, packets of one stream and one size do not wait for each other again. But a small
+    packet that follows a large one of its stream does: it arrives while the large one is still in
+    transmission. If it waited at the previous queue (with the probability that the queue was busy), it
+    directly follows the large one and waits for the difference of the two transmission times; otherwise it
+    waits for half of a large packet on average.
     """
     queues = model.queues
     of, source = queues.pairs.queue, queues.pairs.before
@@ -187,7 +188,7 @@ def flow_latency(model: NetworkModel, waits: StreamWaits) -> FlowLatency:
     """Latency of every flow from the waits of streams."""
     data = _along(model, model.data, waits)
     acks = data if model.acks is None else _along(model, model.acks, waits)
-    there = 0.0 if model.acks is None else 1.0  # whether the way back counts
+    there = 0.0 if model.acks is None else 1.0  # whether acknowledgements count
     waiting = data.waiting + there * acks.waiting
     variance = data.variance_s2 + there * acks.variance_s2
     deviation = data.deviation_s + there * acks.deviation_s
@@ -204,7 +205,7 @@ def flow_latency(model: NetworkModel, waits: StreamWaits) -> FlowLatency:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Way:
-    """Sums along one way of flows (flows,), of waits' variances and deviations too; packets waiting."""
+    """Sums along one direction of flows (flows,), of variances and deviations too; packets waiting."""
 
     wait_s: NDArray[np.float64]
     base_s: NDArray[np.float64]
@@ -264,7 +265,7 @@ def _sums(
 
     Waits are given by stream when all packets have one size, else by flow and hop.
     """
-    found = np.zeros((4, routes.shape[0]))
+    sums = np.zeros((4, routes.shape[0]))
     waiting = np.zeros(len(byte_s))
     for flow in range(routes.shape[0]):
         before, wait, base, variance, deviation = -1, 0.0, 0.0, 0.0, 0.0
@@ -280,8 +281,8 @@ def _sums(
             deviation += here * math.sqrt(spread[stream])
             waiting[queue] += rates[flow] * here
             before = queue
-        found[0, flow], found[1, flow], found[2, flow], found[3, flow] = wait, base, variance, deviation
-    return found, waiting
+        sums[0, flow], sums[1, flow], sums[2, flow], sums[3, flow] = wait, base, variance, deviation
+    return sums, waiting
 
 
 def wait_by_stream_s(
@@ -289,7 +290,7 @@ def wait_by_stream_s(
 ) -> NDArray[np.float64]:
     """Mean wait of packets of one size in every stream. (streams,)
 
-    Args: streams: whose packets they are, data's or acknowledgements'.
+    Args: streams: flows of data or of acknowledgements.
     """
     service = packet_bytes * (8.0 / model.topology.rates_bps)[model.queues.pairs.queue]
     left = waits.idle * np.maximum(0.0, waits.larger_s / 2.0 - service)
@@ -304,7 +305,7 @@ def _learned(model: NetworkModel, waits: StreamWaits, streams: Streams) -> Learn
 
 
 def hop_waits_s(model: NetworkModel, streams: Streams, waits: StreamWaits) -> NDArray[np.float64]:
-    """Mean wait of every flow at every queue of its way, 0 after the last. (flows, longest path)"""
+    """Mean wait of every flow at every queue of its route, 0 after the last. (flows, longest path)"""
     pairs, learned = model.queues.pairs, _learned(model, waits, streams)
     return _hop_waits(
         streams.routes,
@@ -339,7 +340,7 @@ def _hop_waits(
     position: NDArray[np.int64],
     entry: int,
 ) -> NDArray[np.float64]:
-    found = np.zeros(routes.shape)
+    waits = np.zeros(routes.shape)
     for flow in range(routes.shape[0]):
         before = -1
         for hop in range(routes.shape[1]):
@@ -352,9 +353,9 @@ def _hop_waits(
             if larger_s[stream] > service:
                 left = idle[stream] * max(0.0, larger_s[stream] / 2.0 - service)
                 wait += behind[stream] * (larger_s[stream] - service + left)
-            found[flow, hop] = max(0.0, max(0.0, wait) * factor[stream] + shift_s[stream])
+            waits[flow, hop] = max(0.0, max(0.0, wait) * factor[stream] + shift_s[stream])
             before = queue
-    return found
+    return waits
 
 
 def rtt_quantile_s(latency: FlowLatency, probability: float) -> NDArray[np.float64]:

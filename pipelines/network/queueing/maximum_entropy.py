@@ -22,7 +22,7 @@ class Flow:
 
     Attributes:
         rate_per_s: packets.
-        service_s: mean time of sending one.
+        service_s: mean transmission time of a packet.
         arrival_scv, service_scv: squared coefficients of variation of times between arrivals, and of service.
     """
 
@@ -38,14 +38,14 @@ class Flow:
 
 
 def mean_lengths(flows: Sequence[Flow]) -> list[float]:
-    """Packets of every flow in a queue without end, that in service included.
+    """Mean packets of every flow in an unbounded queue, the one in service included.
 
     Raises: NetworkError: the queue is not stable.
     Source: equation 5.1, corrected as this module says.
     """
     busy = sum(flow.utilisation for flow in flows)
     if busy >= 1.0:
-        raise NetworkError(f"a queue without end must have a utilisation below 1, got {busy:.6g}")
+        raise NetworkError(f"utilisation of an unbounded queue is {busy:.6g}; accepted: below 1")
     work = sum(f.rate_per_s * f.service_s**2 * (f.arrival_scv + f.service_scv) for f in flows)
     common_s = work / (2.0 * (1.0 - busy))
     return [f.utilisation / 2.0 * (f.arrival_scv + 1.0) + f.rate_per_s * common_s for f in flows]
@@ -62,11 +62,11 @@ def waits_s(flows: Sequence[Flow]) -> list[float]:
 
 
 def finite_length(length: float, utilisation: float, capacity: int) -> float:
-    """Packets in a queue of limited size from those in one without end.
+    """Mean packets in a queue of limited capacity, from those in an unbounded queue.
 
-    Args:   length: of the queue without end, that in service included; negative above utilisation 1, where
+    Args:   length: of the unbounded queue, with the packet in service; negative above utilisation 1, where
             the coefficient continues analytically.
-            capacity: packets that the queue holds, that in service included.
+            capacity: packets that the queue holds, the one in service included.
     Source: equations 5.3 and 5.4 (Kouvatsos 1986); exact for M/M/1/N at any utilisation.
     """
     if abs(1.0 - utilisation) < NEAR_ONE:
@@ -75,7 +75,7 @@ def finite_length(length: float, utilisation: float, capacity: int) -> float:
         return float(capacity)  # beyond the continuation's last pole the queue is full
     x = (length - utilisation) / length
     power = x ** (capacity - 1) if x < 1.0 else 1.0
-    one = 1.0 if x < 1.0 else x ** (1 - capacity)  # above 1 all is divided by the power, which overflows
+    one = 1.0 if x < 1.0 else x ** (1 - capacity)  # above 1 all is divided by the power, else it overflows
     whole = (one - power * x) / (1.0 - x) - capacity * utilisation * power
     return utilisation / (one - utilisation**2 * power) * whole
 
@@ -90,13 +90,13 @@ def merged_scv(rates_per_s: Sequence[float], scvs: Sequence[float]) -> float:
 
 
 def departure_scv(utilisation: float, arrival_scv: float, service_scv: float) -> float:
-    """That of departures (phase 2 of figure 5.3; Pujolle and Ai 1986, one server)."""
+    """Squared variation of departures (phase 2 of figure 5.3; Pujolle and Ai 1986, one server)."""
     return utilisation**2 * service_scv + (1.0 - utilisation**2) * arrival_scv
 
 
 def split_scv(share: float, scv: float) -> float:
-    """That of a part of a flow, drawn packet by packet (phase 3 of figure 5.3).
+    """Squared coefficient of variation of a random part of a flow (phase 3 of figure 5.3).
 
-    Args: share: of the flow's packets that are of the part.
+    Args: share: share of the flow's packets in the part.
     """
     return 1.0 + share * (scv - 1.0)

@@ -1,13 +1,13 @@
 """A network of queues in one topological pass: decomposition, waits of every flow at every queue.
 
-Flows that go from one queue to the same next one are one stream there: a million flows are some hundred
+Flows that go from one queue to the same next queue form one stream: a million flows form some hundred
 thousand streams, and the pass takes milliseconds.
 
-Two estimates stand side by side. `common_s` and `stream_scv` are the paper's: each stream arrives with the
-variation that decomposition gives it. `tree_wait_s` uses that packets of one stream were already sent one
-after the other by the queue before, over a link of the same rate, so that they do not wait for each other
-again: the wait of a stream is that of a queue which all its flows enter straight from their hosts, less that
-of the stream alone in such a queue. Where queues form a tree and all packets have one size this follows from
+There are two estimates. `common_s` and `stream_scv` are the paper's: each stream arrives with the variation
+that decomposition gives it. `tree_wait_s` uses that packets of one stream were already serialised by the
+previous queue, over a link of the same rate, so that they do not wait for each other again: the wait of a
+stream is the wait in a queue that all its flows enter directly from their hosts, less the wait of the stream
+alone in such a queue. Where queues form a tree and all packets have one size this follows from
 packet to packet: the last queue of the tree sends each when a single queue with all arrivals would. Where
 streams part and sizes mix it is an approximation.
 
@@ -28,15 +28,15 @@ from pipelines.network.queueing.maximum_entropy import NEAR_ONE
 from pipelines.network.topology import Topology
 
 NEARLY_FULL = 0.999
-"""Utilisation above which a queue without end is taken as this full."""
+"""Upper limit of the utilisation that unbounded queues are computed with."""
 PASS_LIMIT = 200
-"""Passes over queues that wait for each other in a circle, which fat-trees have none of."""
+"""Maximum passes over queues that depend on each other in a cycle; fat-trees have no cycle."""
 _TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Streams:
-    """Flows as the model sees them. Each (flows,), routes (flows, longest path)
+    """Flows of the model. Each (flows,), routes (flows, longest path)
 
     Attributes:
         routes: queues, -1 after the last.
@@ -102,7 +102,7 @@ def pairs_of(topology: Topology) -> Pairs:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class StreamLoad:
-    """What every stream brings to its queue. Each (streams,)
+    """Load of every stream on its queue. Each (streams,)
 
     Attributes:
         rate_per_s: packets.
@@ -137,16 +137,16 @@ def _together(loads: Sequence[StreamLoad]) -> StreamLoad:
     return StreamLoad(**{name: np.sum([getattr(load, name) for load in loads], axis=0) for name in names})
 
 
-def _part_sums(pairs: Pairs, given: Streams, byte_s: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+def _part_sums(pairs: Pairs, streams: Streams, byte_s: NDArray[np.float64]) -> list[NDArray[np.float64]]:
     """Sums by stream of parts of flows. Each (streams, 5)"""
 
     def part_sums(part: slice) -> NDArray[np.float64]:
         return _sums(
-            given.routes[part],
-            given.rates_per_s[part],
-            given.mean_bytes[part],
-            given.second_bytes2[part],
-            given.scvs[part],
+            streams.routes[part],
+            streams.rates_per_s[part],
+            streams.mean_bytes[part],
+            streams.second_bytes2[part],
+            streams.scvs[part],
             byte_s,
             pairs.first,
             pairs.position,
@@ -154,7 +154,7 @@ def _part_sums(pairs: Pairs, given: Streams, byte_s: NDArray[np.float64]) -> lis
             pairs.count,
         )
 
-    return in_parts(len(given.routes), part_sums)
+    return in_parts(len(streams.routes), part_sums)
 
 
 @compiled
@@ -191,16 +191,16 @@ def _sums(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class QueueModel:
-    """What the model says of every queue (queues,) and stream (streams,).
+    """Estimates for every queue (queues,) and stream (streams,).
 
     Attributes:
         rate_per_s, utilisation: offered to a queue. (queues,)
         arrival_scv, service_scv, departure_scv: of a queue. (queues,)
         common_s: wait that all packets of a queue share. (queues,)
-        finite: factor on waits for the limited size, 1 for a queue without end. (queues,)
+        finite: factor on waits for the limited capacity, 1 for an unbounded queue. (queues,)
         stream_scv: of a stream as it arrives. (streams,)
-        tree_wait_s: wait of a stream's packets, itself in order before. (streams,)
-        load: of streams. loads: of each of the flows given, in their order.
+        tree_wait_s: wait of a stream's packets, which the previous queue has serialised. (streams,)
+        load: load of streams. loads: load of each argument `streams`, in order.
         pairs: numbers of streams.
     """
 
@@ -221,26 +221,26 @@ class QueueModel:
 def model_queues(topology: Topology, *streams: Streams, capacity: int | None) -> QueueModel:
     """Waits in all queues.
 
-    Args:   capacity: packets that a queue holds beside the one that is sent; None for no end.
-    Raises: NetworkError: a queue without end is offered more than it can send.
+    Args:   capacity: queue capacity, excluding the packet in transmission; None = unbounded.
+    Raises: NetworkError: an unbounded queue is offered more than it can send.
     """
     pairs = pairs_of(topology)
-    loads = tuple(stream_load(topology, pairs, given) for given in streams)
+    loads = tuple(stream_load(topology, pairs, flows) for flows in streams)
     load = _together(loads)
     offered = np.bincount(pairs.queue, load.utilisation, topology.queue_count)
     if capacity is None and len(offered) and offered.max() >= 1.0:
         worst = int(offered.argmax())
         raise NetworkError(
-            f"queues without end must have utilisations below 1, got {offered[worst]:.4g} of queue {worst} "
-            f"from node {topology.sources[worst]} to {topology.targets[worst]}; lower the load or give "
-            "queues a size"
+            f"utilisation of unbounded queue {worst} is {offered[worst]:.4g} (node "
+            f"{topology.sources[worst]} to {topology.targets[worst]}); accepted: below 1; "
+            "lower the load or set a queue capacity"
         )
     used = np.flatnonzero(load.rate_per_s > 0)
     by_queue = used[np.argsort(pairs.queue[used], kind="stable")]
     begins = np.searchsorted(pairs.queue[by_queue], np.arange(topology.queue_count + 1))
     order, circular = _order(pairs.before, pairs.queue, by_queue, topology.queue_count)
-    found = np.zeros((7, topology.queue_count))
-    found[0] = np.bincount(pairs.queue, load.rate_per_s, topology.queue_count)
+    figures = np.zeros((7, topology.queue_count))
+    figures[0] = np.bincount(pairs.queue, load.rate_per_s, topology.queue_count)
     scvs, tree = np.ones(pairs.count), np.zeros(pairs.count)
     # Flows of one stream enter the network with these; at later queues decomposition gives others.
     entries = used[pairs.before[used] < 0]
@@ -257,20 +257,20 @@ def model_queues(topology: Topology, *streams: Streams, capacity: int | None) ->
             load.service2_s,
             load.burst_s,
             -1 if capacity is None else capacity + 1,
-            found,
+            figures,
             scvs,
             tree,
         )
         if np.max(np.abs(scvs - before), initial=0.0) < _TOLERANCE:
             break
     return QueueModel(
-        rate_per_s=found[0],
-        utilisation=found[1],
-        arrival_scv=found[2],
-        service_scv=found[3],
-        departure_scv=found[4],
-        common_s=found[5],
-        finite=found[6],
+        rate_per_s=figures[0],
+        utilisation=figures[1],
+        arrival_scv=figures[2],
+        service_scv=figures[3],
+        departure_scv=figures[4],
+        common_s=figures[5],
+        finite=figures[6],
         stream_scv=scvs,
         tree_wait_s=tree,
         load=load,
@@ -286,7 +286,7 @@ def _order(
     by_queue: NDArray[np.int64],
     queue_count: int,
 ) -> tuple[NDArray[np.int64], bool]:
-    """Queues after those that their packets come from, and whether some wait for each other."""
+    """Queues in topological order, and whether there are cycles."""
     waiting = np.zeros(queue_count, np.int64)
     nexts = np.zeros(queue_count + 1, np.int64)
     for place in range(len(by_queue)):
@@ -339,7 +339,7 @@ def _pass(
     service2: NDArray[np.float64],
     bursts: NDArray[np.float64],
     capacity: int,
-    found: NDArray[np.float64],
+    figures: NDArray[np.float64],
     scvs: NDArray[np.float64],
     tree: NDArray[np.float64],
 ) -> None:
@@ -351,8 +351,8 @@ def _pass(
             source = before[stream]
             own, used = float(rates[stream]), float(utilisations[stream])
             if source >= 0:
-                share = own / found[0, source]
-                scvs[stream] = 1.0 + share * (found[4, source] - 1.0)
+                share = own / figures[0, source]
+                scvs[stream] = 1.0 + share * (figures[4, source] - 1.0)
             rate += own
             busy += used
             square += float(service2[stream])
@@ -363,14 +363,14 @@ def _pass(
             continue
         service = busy / rate
         full = min(busy, NEARLY_FULL)
-        found[1, queue] = busy
-        found[2, queue] = variation / rate
-        found[3, queue] = max(0.0, square / rate / (service * service) - 1.0)
-        found[4, queue] = full * full * found[3, queue] + (1.0 - full * full) * found[2, queue]
+        figures[1, queue] = busy
+        figures[2, queue] = variation / rate
+        figures[3, queue] = max(0.0, square / rate / (service * service) - 1.0)
+        figures[4, queue] = full * full * figures[3, queue] + (1.0 - full * full) * figures[2, queue]
         common = work / (2.0 * (1.0 - full))
-        found[5, queue] = common
-        wait = common + service * (found[2, queue] - 1.0) / 2.0
-        found[6, queue] = _finite_factor(wait, float(work), rate, busy, found[2, queue], capacity)
+        figures[5, queue] = common
+        wait = common + service * (figures[2, queue] - 1.0) / 2.0
+        figures[6, queue] = _finite_factor(wait, float(work), rate, busy, figures[2, queue], capacity)
         straight = (square + burst) / (2.0 * (1.0 - full))
         for place in range(begins[queue], begins[queue + 1]):
             stream = by_queue[place]
@@ -384,9 +384,9 @@ def _pass(
 
 @compiled
 def _finite_factor(wait: float, work: float, rate: float, busy: float, scv: float, capacity: int) -> float:
-    """Mean wait in a queue of limited size over that in one without end, which is cut at nearly full.
+    """Mean wait in a queue of limited capacity, divided by that in an unbounded queue limited to NEARLY_FULL.
 
-    Equations 5.3 to 5.5, as `maximum_entropy.finite_length`; in overload the packets that are let in count.
+    Equations 5.3 to 5.5, as `maximum_entropy.finite_length`; in overload only accepted packets count.
     """
     if capacity < 0 or wait <= 0.0:
         return 1.0

@@ -1,12 +1,11 @@
 """Simulated runs as rows: groups of runs, their simulation, tables.
 
-Belongs here: what is simulated and the rows of it. Does not: simulators (`simulation`), theory (`queueing`).
+Belongs here: configurations of runs and their rows. Does not: simulators (`simulation`), theory (`queueing`).
 """
 
-from pipelines.network.runs.estimates import model_of, run_tables, stream_numbers
 from pipelines.network.runs.groups import FAT_TREE, NETWORKS, TWO_TIER, NetworkRun, RunGroup, run_of, runs_of
 from pipelines.network.runs.simulate import NetworkTables, runs_version, simulate_runs
-from pipelines.network.runs.truth import PacketSums, sum_packets
+from pipelines.network.runs.tables import PacketSums, model_of, run_tables, stream_numbers, sum_packets
 
 __all__ = [
     "FAT_TREE",

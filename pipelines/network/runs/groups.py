@@ -1,4 +1,4 @@
-"""Which networks are simulated: groups of runs, as a grid or drawn from a seed.
+"""Groups of simulated runs, as a grid or drawn from a seed.
 
 Source: table 5.3 (patterns, arrivals, packet sizes, loads, sizes of trees); section 5.4.2 on density and on
 trees of two tiers.
@@ -46,7 +46,7 @@ _SEED_LIMIT = 1 << 31
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkRun:
-    """One run: all that its rows depend on beside the engine."""
+    """One run: everything that its rows depend on, except the engine."""
 
     network: FatTree | TwoTierTree
     pattern: Pattern
@@ -59,7 +59,7 @@ class NetworkRun:
     options: SimulationOptions
 
     def configuration(self) -> str:
-        """JSON from which `run_of` makes the run again; the time limit changes no row and is left out."""
+        """JSON that `run_of` reads; without the time limit, which changes no row."""
         content = asdict(self)
         content["network"]["kind"] = FAT_TREE if isinstance(self.network, FatTree) else TWO_TIER
         del content["options"]["timeout_s"]
@@ -79,7 +79,7 @@ class NetworkRun:
 def run_of(content: dict[str, Any]) -> NetworkRun:
     """The run of a decoded `NetworkRun.configuration`.
 
-    Raises: NetworkError: it is of another form or out of range.
+    Raises: NetworkError: the form is wrong, or a value is out of range.
     """
     try:
         network = dict(content["network"])
@@ -97,7 +97,7 @@ def run_of(content: dict[str, Any]) -> NetworkRun:
             **{name: content[name] for name in ("protocol", "seed", "duration_s")},
         )
     except (KeyError, TypeError) as error:
-        raise NetworkError(f"a run's configuration must be as its row has it, got {error!r}") from error
+        raise NetworkError(f"invalid configuration of a run: {error!r}") from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,14 +106,15 @@ class RunGroup:
 
     Attributes:
         network: fat_tree (pods) or two_tier (edges, cores, hosts_per_edge, parallel_links).
-        loads, scvs: of the grid; draws are between the least and the most, even and even in the logarithm.
-        scvs: of ge and on_off arrivals.
+        loads, scvs: values of the grid; draws are between minimum and maximum, uniform for loads and
+            log-uniform for scvs.
+        scvs: squared coefficients of variation of ge and on_off arrivals.
         mean_bytes, spread: payloads, and half the width of uniform ones over the mean; bimodal and
             empirical sizes have values of their own, `BIMODAL_BYTES` and `INTERNET_MIX`.
         density: share of hosts in all-to-all traffic.
         samples: draws; None for the whole grid. All-to-all is drawn as often as the other patterns
-            together, for it has the most to say of queues.
-        sample_seed: of the draws, which have packet seeds of their own.
+            together, because it has the most queues.
+        sample_seed: seed of the draws; each draw has its own packet seed.
         duration_s: simulated time, warm-up included.
     """
 
@@ -147,16 +148,14 @@ class RunGroup:
         if not self.name or not self.name.replace("-", "").replace("_", "").isalnum():
             raise NetworkError(f"a group's name must be letters, digits, - and _, got {self.name!r}")
         if self.network not in NETWORKS:
-            raise NetworkError(
-                f"a group's network must be one of {', '.join(NETWORKS)}, got {self.network!r}"
-            )
+            raise NetworkError(f"unknown network of a group: {self.network}; accepted: {', '.join(NETWORKS)}")
         for name in _LISTS:
             if not getattr(self, name):
-                raise NetworkError(f"{name} of group {self.name} must not be empty")
+                raise NetworkError(f"{name} of group {self.name} is empty")
         for name, choices in (("arrivals", ARRIVALS), ("sizes", SIZES), ("protocols", PROTOCOLS)):
             alien = [value for value in getattr(self, name) if value not in choices]
             if alien:
-                raise NetworkError(f"{name} must be some of {', '.join(choices)}, got {alien[0]!r}")
+                raise NetworkError(f"unknown value in {name}: {alien[0]!r}; accepted: {', '.join(choices)}")
         if self.samples is not None and not 1 <= self.samples <= RUN_LIMIT:
             raise NetworkError(f"samples must be 1 to {RUN_LIMIT}, got {self.samples}")
         if not self.warm_up_s < self.duration_s:
@@ -183,14 +182,14 @@ _LISTS = (
 def runs_of(group: RunGroup, *, timeout_s: float = 3600.0) -> tuple[NetworkRun, ...]:
     """The runs of a group, without repeats, in order.
 
-    Args:   timeout_s: processor time of each.
+    Args:   timeout_s: processor time per run.
     Raises: NetworkError: a value is out of range.
     """
     points = _grid(group) if group.samples is None else _draws(group, group.samples)
-    found = dict.fromkeys(_run(group, point, timeout_s) for point in points)
-    if len(found) > RUN_LIMIT:
-        raise NetworkError(f"a group must have at most {RUN_LIMIT} runs, got {len(found)} of {group.name}")
-    return tuple(found)
+    runs = dict.fromkeys(_run(group, point, timeout_s) for point in points)
+    if len(runs) > RUN_LIMIT:
+        raise NetworkError(f"a group must have at most {RUN_LIMIT} runs, got {len(runs)} of {group.name}")
+    return tuple(runs)
 
 
 Point = dict[str, Any]
@@ -202,7 +201,7 @@ def _grid(group: RunGroup) -> Iterator[Point]:
 
 
 def _draws(group: RunGroup, count: int) -> Iterator[Point]:
-    """A Latin hypercube over loads and scvs; the lists' values evenly, in an order of their own."""
+    """A Latin hypercube over loads and scvs; values of the lists equally often, in random order."""
     stream = np.random.Generator(np.random.Philox(key=group.sample_seed))
     lists = {name: _evenly(_weighted(group, name), count, stream) for name in _LISTS}
     loads = _strata(group.loads, count, stream)

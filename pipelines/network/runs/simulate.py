@@ -1,11 +1,11 @@
-"""Simulating a group of runs, several at a time, each remembered by its content."""
+"""Simulating a group of runs, several at a time, each cached by its content."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache as remembered
+from functools import cache as once
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +13,9 @@ import pyarrow as pa
 
 from pipelines.cache import ContentCache
 from pipelines.identity import content_hash
-from pipelines.labelling import Progress
 from pipelines.network.errors import NetworkError
-from pipelines.network.runs.estimates import run_tables
 from pipelines.network.runs.groups import NetworkRun, RunGroup, runs_of
-from pipelines.network.runs.truth import PacketSums, sum_packets
+from pipelines.network.runs.tables import PacketSums, run_tables, sum_packets
 from pipelines.network.simulation import (
     ENGINE,
     SimulationFailed,
@@ -30,6 +28,7 @@ from pipelines.network.topology import Topology
 from pipelines.network.traffic import TCP, Traffic, draw_schedule
 from pipelines.schemas import OK, TIMEOUT, TOOL_ERROR, NetworkRunRow, table_spec
 from pipelines.tools import ToolMissing, stopwatch
+from pipelines.workers import Outcome, ProgressCallback, run_all
 
 STEP = "network"
 NO_VERSION = "none"
@@ -52,7 +51,7 @@ class NetworkTables:
     hops: pa.Table
 
 
-@remembered
+@once
 def runs_version() -> str:
     """Version of all that the rows of given groups depend on beside the groups: this package, ns-3."""
     return content_hash(_RUNS_VERSION, _ns3_version())
@@ -64,28 +63,28 @@ def simulate_runs(
     cache: ContentCache,
     workers: int,
     timeout_s: float,
-    on_progress: Callable[[Progress], None],
+    on_progress: ProgressCallback,
 ) -> NetworkTables:
     """Simulate the runs of a group; a run that fails is a row with its reason.
 
     Args:   workers: runs at a time. timeout_s: processor time of each.
     Raises: NetworkError: a value of the group is out of range.
     """
-    runs = runs_of(group, timeout_s=timeout_s)
-    folder = cache.folder / _ENGINES
-    done: list[_Simulated | None] = [None] * len(runs)
-    with ThreadPoolExecutor(workers) as pool:
-        waiting: dict[Future[_Simulated], int] = {
-            pool.submit(_remembered, run, group.name, cache, folder): place for place, run in enumerate(runs)
-        }
-        failed = 0
-        for number, future in enumerate(as_completed(waiting), start=1):
-            made = future.result()
-            done[waiting[future]] = made
-            failed += made.row.status != OK
-            latest = f"{made.row.network} {made.row.pattern}"
-            on_progress(Progress(step=STEP, done=number, total=len(runs), failed=failed, latest=latest))
-    return _joined([made for made in done if made is not None])
+    simulated = run_all(
+        STEP,
+        runs_of(group, timeout_s=timeout_s),
+        partial(_simulate, group=group.name, cache=cache),
+        workers=workers,
+        in_threads=True,
+        on_progress=on_progress,
+    )
+    return _joined(simulated)
+
+
+def _simulate(run: NetworkRun, *, group: str, cache: ContentCache) -> Outcome[_Simulated]:
+    simulated = _cached_run(run, group, cache)
+    row = simulated.row
+    return Outcome(result=simulated, failed=row.status != OK, name=f"{row.network} {row.pattern}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -109,8 +108,8 @@ def _ns3_version() -> str:
     return ns3.engine_version() if ns3.find_ns3() is not None else NO_VERSION
 
 
-def _remembered(run: NetworkRun, group: str, cache: ContentCache, folder: Path) -> _Simulated:
-    """Rows of a run, its packets summed anew only when nothing is remembered."""
+def _cached_run(run: NetworkRun, group: str, cache: ContentCache) -> _Simulated:
+    """Rows of a run, its packets summed anew only when the cache has no sums."""
     tool = ns3.ENGINE if run.protocol == TCP else ENGINE
     version = _ns3_version() if run.protocol == TCP else engine_version()
     run_id = content_hash(run.configuration(), tool, version)
@@ -123,7 +122,7 @@ def _remembered(run: NetworkRun, group: str, cache: ContentCache, folder: Path) 
     try:
         sums, wall_s = _recalled(cache, key) or (None, None)
         if sums is None:
-            sums = _simulated(run, topology, traffic, folder)
+            sums = _simulated(run, topology, traffic, cache.folder / _ENGINES)
             wall_s = stopwatch() - start
             _keep(cache, key, sums, wall_s)
     except (NetworkError, ToolMissing) as error:
@@ -146,7 +145,7 @@ def _recalled(cache: ContentCache, key: str) -> tuple[PacketSums, float] | None:
 
 
 def _keep(cache: ContentCache, key: str, sums: PacketSums, wall_s: float) -> None:
-    """Remember a run; one that failed is tried again."""
+    """Store a run; one that failed is tried again."""
     cache.put_table(f"{_KIND}-flows", key, sums.flows)
     cache.put_table(f"{_KIND}-hops", key, sums.hops)
     cache.put(_KIND, key, {"summary": sums.summary, "wall_s": wall_s})

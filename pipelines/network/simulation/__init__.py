@@ -1,4 +1,4 @@
-"""Packet-level truth: the project's own event simulator for UDP, and ns-3.
+"""Packet-level simulation: the project's own event simulator for UDP, and ns-3.
 
 Belongs here: scenarios, both engines, rows of a run. Does not: models of latency (`queueing`).
 """

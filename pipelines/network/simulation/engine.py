@@ -43,7 +43,7 @@ def _build_id() -> str:
 def build_simulator(engine_folder: Path) -> Path:
     """The simulator's program, compiled with g++ when it is not in the folder yet.
 
-    Args:   engine_folder: where programs are kept between calls, one a version.
+    Args:   engine_folder: folder of compiled programs, one per version.
     Raises: ToolMissing: g++ is not installed. NetworkError: it does not compile the program.
     """
     return build_once(engine_folder.absolute(), f"{ENGINE}-{_build_id()}", _build)
@@ -53,7 +53,7 @@ def _build(folder: Path) -> Path:
     argv = [find_tool("g++", "g++"), *_FLAGS, str(_SOURCE), "-o", "program"]
     run = run_tool(argv, folder=folder, timeout_s=_BUILD_LIMIT_S)
     if run.returncode != 0:
-        raise NetworkError(f"g++ must compile the network simulator, got: {run.last_words()}")
+        raise NetworkError(f"g++ failed to compile the network simulator: {run.last_words()}")
     return folder / "program"
 
 
@@ -97,4 +97,4 @@ def _failure(run: ToolRun, scenario: Scenario) -> SimulationFailed:
         limit_s = scenario.options.timeout_s
         reason = f"a network simulation took more than {limit_s:g} s of processor time"
         return SimulationFailed(reason, timed_out=True)
-    return SimulationFailed(f"a network simulation must end well, got: {run.last_words()}", timed_out=False)
+    return SimulationFailed(f"the network simulation failed: {run.last_words()}", timed_out=False)

@@ -32,7 +32,7 @@ _VERSION_LINE = re.compile(r"^Version:\s*(\S+)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ns3Install:
-    """Where ns-3 is.
+    """Location of ns-3.
 
     Attributes:
         version: of ns-3.
@@ -62,8 +62,8 @@ def _wheel() -> Ns3Install | None:
         return None
     root = Path(str(package.locate_file("ns3")))
     for folder in (root / "lib64", root / "lib"):
-        if (found := _install(root / "include", folder, package.version)) is not None:
-            return found
+        if (installation := _install(root / "include", folder, package.version)) is not None:
+            return installation
     return None
 
 
@@ -72,14 +72,14 @@ def _debian(system: Path) -> Ns3Install | None:
         for file in sorted(folder.glob("ns3*-core.pc")):
             version = _VERSION_LINE.search(file.read_text())
             for include in (system / "include", *sorted(system.glob("include/ns3.*"))):
-                found = version and _install(include, folder.parent, version.group(1))
-                if found:
-                    return found
+                installation = version and _install(include, folder.parent, version.group(1))
+                if installation:
+                    return installation
     return None
 
 
 def _install(include_folder: Path, library_folder: Path, version: str) -> Ns3Install | None:
-    """What both folders hold, when that is all of what the program needs."""
+    """The installation in both folders; None unless it has everything that the program needs."""
     if not (include_folder / "ns3" / "point-to-point-net-device.h").is_file():
         return None
     for prefix in _prefixes(library_folder):
@@ -95,7 +95,7 @@ def _install(include_folder: Path, library_folder: Path, version: str) -> Ns3Ins
 
 
 def _prefixes(library_folder: Path) -> Iterator[str]:
-    """What names of libraries begin with: ns3 in Debian, ns3.44 elsewhere."""
+    """Prefix of library names: ns3 in Debian, ns3.44 elsewhere."""
     for file in sorted(library_folder.glob("libns3*-core.so")):
         if (name := _CORE.fullmatch(file.name)) is not None:
             yield name.group(1)
@@ -103,13 +103,12 @@ def _prefixes(library_folder: Path) -> Iterator[str]:
 
 @cache
 def _installed() -> Ns3Install:
-    found = find_ns3()
-    if found is None:
+    installation = find_ns3()
+    if installation is None:
         raise NetworkError(
-            "ns-3 must be installed with its headers, got none; "
-            "`pip install ns3` or `apt-get install libns3-dev` brings it"
+            "ns-3 or its headers not found; install with `pip install ns3` or `apt-get install libns3-dev`"
         )
-    return found
+    return installation
 
 
 def engine_version() -> str:
@@ -129,7 +128,7 @@ def _build_id() -> str:
 def build_ns3(engine_folder: Path) -> Path:
     """The program over ns-3, compiled with g++ when it is not in the folder yet.
 
-    Args:   engine_folder: where programs are kept between calls, one a version and place of ns-3.
+    Args:   engine_folder: folder of compiled programs, one per version and location of ns-3.
     Raises: ToolMissing: g++ is not installed. NetworkError: there is no ns-3, or g++ does not compile the
             program.
     """
@@ -142,7 +141,7 @@ def _build(install: Ns3Install, folder: Path) -> Path:
     argv = [find_tool("g++", "g++"), *_FLAGS, str(_SOURCE), "-o", "program", *_places(install)]
     run = run_tool(argv, folder=folder, timeout_s=_BUILD_LIMIT_S)
     if run.returncode != 0:
-        raise NetworkError(f"g++ must compile the program over ns-3, got: {run.last_words()}")
+        raise NetworkError(f"g++ failed to compile the program over ns-3: {run.last_words()}")
     return folder / "program"
 
 
@@ -163,8 +162,8 @@ def _places(install: Ns3Install) -> list[str]:
 def simulate_in_ns3(scenario: Scenario, *, engine_folder: Path) -> SimulationResult:
     """Simulate a scenario in ns-3.
 
-    UDP gives the very numbers of `simulate`, but for the count of events. TCP delays include the wait for
-    the congestion window; a packet that is not delivered 4 s after the last was sent has -1.
+    UDP gives the same numbers as `simulate`, except the count of events. TCP delays include the wait for
+    the congestion window; a packet that is not delivered within 4 s after the last transmission has -1.
 
     Args:   engine_folder: see `build_ns3`.
     Raises: SimulationFailed: past its time limit, or the program failed. NetworkError, ToolMissing: see

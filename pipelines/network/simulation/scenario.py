@@ -1,4 +1,4 @@
-"""What a simulator is given and gives, and their files."""
+"""Input and output of a simulator, and their files."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class SimulationOptions:
     """How a run is simulated.
 
     Attributes:
-        queue_capacity: packets that may wait in a queue beside the one that is sent.
-        warm_up_s: packets sent before are not counted.
+        queue_capacity: packets that may wait in a queue, excluding the one in transmission.
+        warm_up_s: packets sent earlier are not counted.
         has_acks: whether receivers acknowledge every packet.
-        timeout_s: processor time after which a run is given up.
+        timeout_s: limit of processor time of a run.
 
     Source: chapter 5.4.1: FIFO queues of 128 packets, warm-up excluded.
     """
@@ -81,8 +81,7 @@ def make_scenario(
     counted = np.count_nonzero(schedule.times_ns >= options.warm_up_s * _NS_PER_S)
     if counted == 0:
         raise NetworkError(
-            f"a run must send packets after its warm-up, got none of {len(schedule.times_ns)} "
-            f"after {options.warm_up_s:g} s"
+            f"no packets after the warm-up of {options.warm_up_s:g} s, {len(schedule.times_ns)} before"
         )
     return Scenario(
         topology=topology,
@@ -144,9 +143,9 @@ class QueueSums:
     """Sums over packets at every queue. Each (queues,)
 
     Attributes:
-        packets: that came after the warm-up, acknowledgements and dropped ones included.
+        packets: arrivals after the warm-up, acknowledgements and dropped packets included.
         drops, busy_ns, wait_ns: of counted packets.
-        gap_ns, gap_ns2: between packets that came, and squared.
+        gap_ns, gap_ns2: times between arrivals, and their squares.
     """
 
     packets: NDArray[np.int64]
@@ -159,11 +158,11 @@ class QueueSums:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SimulationResult:
-    """What a simulator gave.
+    """Result of a simulation.
 
     Attributes:
         delays_ns: of every packet, from sending to arrival; -1 when it was dropped. (packets,)
-        rtts_ns: until its acknowledgement was back; -1 when none came. (packets,)
+        rtts_ns: from sending until the acknowledgement arrives; -1 when none arrives. (packets,)
         hops, ack_hops: waits of packets and of acknowledgements.
         queues: load of queues.
         event_count: events that the simulator handled.
@@ -180,7 +179,7 @@ class SimulationResult:
 def read_result(content: bytes, scenario: Scenario) -> SimulationResult:
     """The result file of a scenario.
 
-    Raises: NetworkError: it is cut short or of another scenario.
+    Raises: NetworkError: the file is incomplete or belongs to another scenario.
     """
     counts = np.frombuffer(content[8:48], "<i8")
     packets, queues = len(scenario.schedule.times_ns), scenario.topology.queue_count
@@ -189,7 +188,8 @@ def read_result(content: bytes, scenario: Scenario) -> SimulationResult:
     size = 48 + 8 * (2 * packets + 4 * (expected[1] + expected[2]) + 6 * queues)
     if content[:8] != _RESULT_MAGIC or counts[:4].tolist() != expected or len(content) != size:
         raise NetworkError(
-            f"a result must be of its scenario, {size} bytes, got {len(content)} and counts {counts.tolist()}"
+            f"result file of another scenario: {len(content)} bytes and counts "
+            f"{counts.tolist()}; expected {size} bytes"
         )
     at = 48
 

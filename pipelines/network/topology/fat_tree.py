@@ -47,8 +47,8 @@ class TwoTierTree:
 
     Attributes:
         edges, cores: switches of each tier.
-        hosts_per_edge: hosts of an edge switch.
-        parallel_links: links of a pair of switches.
+        hosts_per_edge: hosts per edge switch.
+        parallel_links: links per pair of switches.
         rate_bps: of every link; delay_ns: of propagation.
     """
 
@@ -63,7 +63,7 @@ class TwoTierTree:
 def fat_tree(shape: FatTree) -> Topology:
     """The network of three tiers.
 
-    Raises: NetworkError: pods are odd or out of range, or a rate or delay cannot be.
+    Raises: NetworkError: pods are odd or out of range, or a rate or delay is out of range.
     """
     k = shape.pods
     if k % 2 or not 2 <= k <= POD_LIMIT:
@@ -89,7 +89,7 @@ def fat_tree(shape: FatTree) -> Topology:
 def two_tier_tree(shape: TwoTierTree) -> Topology:
     """The network of two tiers.
 
-    Raises: NetworkError: a number is out of range, or a rate or delay cannot be.
+    Raises: NetworkError: a number, rate or delay is out of range.
     """
     for name in ("edges", "cores", "hosts_per_edge", "parallel_links"):
         if not 1 <= getattr(shape, name) <= SIZE_LIMIT:
@@ -111,6 +111,6 @@ def two_tier_tree(shape: TwoTierTree) -> Topology:
 
 
 def _named(topology: Topology) -> Topology:
-    """The same with the field's names of its queues."""
+    """The topology with standard names of queue kinds."""
     pairs = [tuple(int(tier) for tier in name.split("_to_")) for name in topology.kind_names]
     return replace(topology, kind_names=tuple(KIND_NAMES[one, other] for one, other in pairs))

@@ -8,11 +8,12 @@ GraphML: an undirected graph with the same attributes on its nodes and edges.
 from __future__ import annotations
 
 import warnings
-import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Annotated, Any, cast
 
 import networkx as nx
+from defusedxml import DefusedXmlException
+from defusedxml.ElementTree import ParseError, fromstring
 from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError
 
 from pipelines.files import read_bounded
@@ -31,8 +32,9 @@ FORMATS = (".json", ".graphml")
 SWITCH_TIER = 1
 _PARTS = NODE_LIMIT + LINK_LIMIT
 
-_NOT_GRAPHML = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
-"""What networkx raises of XML that is no GraphML, beside its own error."""
+_NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
+_NOT_GRAPHML = (ParseError, nx.NetworkXError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
+"""Errors of the parser and of networkx for XML that is no GraphML."""
 
 _Name = Annotated[str, Field(min_length=1, max_length=200)]
 
@@ -110,13 +112,13 @@ def _first_problem(error: ValidationError) -> str:
 
 def _from_graphml(content: bytes) -> _Graph:
     _check_marks(content, {b"<": 6 * _PARTS + 100, b"=": 6 * _PARTS + 100})
-    if b"<!DOCTYPE" in content:
-        raise NetworkError("a topology must have no document type, which is where entities are declared")
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # a key without a type is a string, as GraphML says
-            read = cast("Any", nx).parse_graphml(content.decode("utf-8"))
-    except (ElementTree.ParseError, nx.NetworkXError, *_NOT_GRAPHML) as error:
+        read = _read_graphml(content.decode("utf-8"))
+    except DefusedXmlException as error:
+        raise NetworkError(
+            "a topology must have no document type, which is where entities are declared"
+        ) from error
+    except _NOT_GRAPHML as error:
         raise NetworkError(f"a topology must be GraphML in UTF-8, got: {error}") from error
     if read.is_directed():
         raise NetworkError("a topology must be an undirected graph, got a directed one")
@@ -129,6 +131,19 @@ def _from_graphml(content: bytes) -> _Graph:
         return _Graph.model_validate({"nodes": nodes, "links": links})
     except ValidationError as error:
         raise NetworkError(_first_problem(error)) from error
+
+
+def _read_graphml(text: str) -> Any:
+    """The first graph of a GraphML text; `<graphml>` without attributes stands for that of the namespace."""
+    root = fromstring(text.replace("<graphml>", f'<graphml xmlns="{_NAMESPACE}">', 1), forbid_dtd=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # a key without a type is a string, as GraphML says
+        reader = cast("Any", nx).GraphMLReader()
+        keys, defaults = reader.find_graphml_keys(root)
+        graph = root.find(f"{{{_NAMESPACE}}}graph")
+        if graph is None:
+            raise nx.NetworkXError("no graph in the namespace of GraphML")
+        return reader.make_graph(graph, keys, defaults)
 
 
 def _in_order(one: int, other: int) -> tuple[int, int]:

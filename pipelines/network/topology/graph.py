@@ -20,7 +20,7 @@ DELAY_LIMIT_NS = 10**9
 NODE_LIMIT = 1 << 16
 LINK_LIMIT = 1 << 17
 WAY_LIMIT = 1 << 23
-"""The largest fat-tree, of 48 pods, has 30,528 nodes, 82,944 links and 6.7 million ways through its nodes."""
+"""The largest fat-tree (48 pods) has 30,528 nodes, 82,944 links and 6.7 million pairs of links at nodes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,13 +42,13 @@ class Topology:
     """Nodes and queues; nodes 0 to `host_count` - 1 are hosts, each with one link.
 
     Attributes:
-        name: for people.
+        name: for display.
         host_count: nodes that send and receive.
         tiers: of every node: 0 a host, then away from the hosts. (nodes,)
-        sources, targets: nodes that a queue is in and leads to. (queues,)
+        sources, targets: node of a queue, and node at the other end of its link. (queues,)
         rates_bps, delays_ns: of the link that a queue feeds. (queues,)
         kinds: of every queue, an index into `kind_names`. (queues,)
-        kind_names: queues of one kind see like traffic; corrections are learned by kind.
+        kind_names: queues of one kind have similar traffic; corrections are learned per kind.
     """
 
     name: str
@@ -79,11 +79,11 @@ class Topology:
 
 
 def topology_of_links(name: str, *, host_count: int, tiers: Sequence[int], links: Sequence[Link]) -> Topology:
-    """A network from its links: two queues a link, in order, first from the first end.
+    """A network from its links: two queues per link, the first one at the first end.
 
     Args:   tiers: of every node; hosts come first and have tier 0.
-    Raises: NetworkError: a node or link that cannot be, a host without exactly one link, or hosts that no
-            path of switches joins.
+    Raises: NetworkError: invalid node or link, a host without exactly one link, or hosts that are not
+            connected by switches.
     """
     check_counts(len(tiers), len(links))
     _check_nodes(host_count, tiers)
@@ -94,7 +94,7 @@ def topology_of_links(name: str, *, host_count: int, tiers: Sequence[int], links
     _check_ways(sources, len(tiers))
     tier_of = np.asarray(tiers, np.int32)
     names, kinds = _kinds(tier_of, sources, targets)
-    found = Topology(
+    topology = Topology(
         name=name,
         host_count=host_count,
         tiers=tier_of,
@@ -105,8 +105,8 @@ def topology_of_links(name: str, *, host_count: int, tiers: Sequence[int], links
         kinds=kinds,
         kind_names=names,
     )
-    check_hosts(found)
-    return found
+    check_hosts(topology)
+    return topology
 
 
 def check_counts(nodes: int, links: int) -> None:
@@ -122,7 +122,7 @@ def check_counts(nodes: int, links: int) -> None:
 
 
 def _check_ways(sources: NDArray[np.int32], node_count: int) -> None:
-    """Refuse nodes with so many links that their pairs, each of which the model keeps, take all memory."""
+    """Refuse nodes with many links: the model keeps every pair of links, which would take all memory."""
     degrees = np.bincount(sources, minlength=node_count)
     ways = int((degrees**2).sum())
     if ways > WAY_LIMIT:
@@ -156,7 +156,7 @@ def _check_link(link: Link, node_count: int) -> None:
 def _kinds(
     tiers: NDArray[np.int32], sources: NDArray[np.int32], targets: NDArray[np.int32]
 ) -> tuple[tuple[str, ...], NDArray[np.int32]]:
-    """Kinds by the tiers at both ends of a queue, which say its place and whether it leads up or down."""
+    """Kinds by the tiers at both ends of a queue."""
     pairs = np.stack([tiers[sources], tiers[targets]], axis=1)
     distinct, kinds = np.unique(pairs, axis=0, return_inverse=True)
     names = tuple(f"{one}_to_{other}" for one, other in distinct.tolist())
@@ -171,21 +171,21 @@ def check_hosts(topology: Topology) -> None:
     reached = _reached_from(topology, 0)[: topology.host_count]
     for host in np.flatnonzero(~reached)[:1].tolist():
         raise NetworkError(
-            f"a network must be connected, got no path from host 0 to host {host}; "
+            f"network is not connected: no path from host 0 to host {host}; "
             f"{int(reached.sum())} of {topology.host_count} hosts are reached"
         )
 
 
 def _reached_from(topology: Topology, host: int) -> NDArray[np.bool_]:
-    """Nodes that packets of a host can come to; hosts do not forward."""
+    """Nodes that packets of a host can reach; hosts do not forward."""
     reached = np.zeros(topology.node_count, np.bool_)
     reached[host] = True
     front = reached.copy()
     while front.any():
         forwards = front[topology.sources]
-        found = np.zeros_like(reached)
-        found[topology.targets[forwards]] = True
-        found &= ~reached
-        reached |= found
-        front = found & (topology.tiers != HOST_TIER)
+        reached_now = np.zeros_like(reached)
+        reached_now[topology.targets[forwards]] = True
+        reached_now &= ~reached
+        reached |= reached_now
+        front = reached_now & (topology.tiers != HOST_TIER)
     return reached

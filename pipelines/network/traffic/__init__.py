@@ -1,4 +1,4 @@
-"""What a network carries: patterns, arrival processes, packet sizes, schedules and traces.
+"""Traffic: patterns, arrival processes, packet sizes, schedules and traces.
 
 Belongs here: flows and their packets. Does not: where they go (`routing`).
 """

@@ -1,4 +1,4 @@
-"""When packets of a flow come, and how large they are."""
+"""Arrival processes and packet sizes of flows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Arrivals:
         kind: poisson; ge: batches of geometric size at Poisson times, which is the generalised exponential
             distribution of Kouvatsos; on_off: Poisson while on, silent while off, both exponential.
         scv: squared coefficient of variation of inter-arrival times, 1 for Poisson, above 1 for others.
-        on_share: of time that an ON/OFF flow is on; no other kind has one.
+        on_share: share of time that an on_off flow is on.
 
     Source: chapter 5.3.2; Kouvatsos 1994 on GE as a bulk Poisson process.
     """
@@ -34,7 +34,7 @@ class Arrivals:
 
     def __post_init__(self) -> None:
         if self.kind not in ARRIVALS:
-            raise NetworkError(f"arrivals must be one of {', '.join(ARRIVALS)}, got {self.kind!r}")
+            raise NetworkError(f"unknown arrivals: {self.kind}; accepted: {', '.join(ARRIVALS)}")
         if self.kind == POISSON and self.scv != 1.0:
             raise NetworkError(f"the scv of Poisson arrivals must be 1, got {self.scv}")
         if self.kind != POISSON and not 1.0 < self.scv <= SCV_LIMIT:
@@ -50,7 +50,7 @@ class Arrivals:
         return 2.0 / (self.scv + 1.0)
 
     def on_off_rates(self, rate_per_s: float) -> tuple[float, float, float]:
-        """Rate while on, and of going off and on, all per second, that give the rate and the scv.
+        """Rate while on, and rates of switching off and on, all per second, for a given rate and scv.
 
         With on share p, peak r = rate / p, off and on rates a and b, p = b / (a + b), inter-arrival times are
         hyperexponential with scv = 1 + 2 r a / (a + b)^2 (Heffes and Lucantoni 1986, of an interrupted
@@ -82,7 +82,7 @@ class PacketSizes:
 
     def __post_init__(self) -> None:
         if self.kind not in SIZES:
-            raise NetworkError(f"packet sizes must be one of {', '.join(SIZES)}, got {self.kind!r}")
+            raise NetworkError(f"unknown packet sizes: {self.kind}; accepted: {', '.join(SIZES)}")
         if not 0.0 <= self.spread < 1.0:
             raise NetworkError(f"the spread of packet sizes must be 0 to 1, got {self.spread}")
         needed = 2 if self.kind == BIMODAL else len(self.values_bytes)

@@ -1,22 +1,23 @@
-"""How bursty measured flows are: the moments that queueing theory takes, from packets.
+"""Moments of measured flows for queueing theory, from their packets.
 
-The squared coefficient of variation of the times between packets says how long queues get only where these
-times are independent. In a trace they are not: packets of a message follow each other evenly, messages come
-together, and long silences, which no queue feels, are most of the variance. What a queue feels is the
-variance of the bytes that come within some time t, an index of dispersion. Written as the coefficient c of
-independent times, with r packets a second of B bytes, it is
+The squared coefficient of variation of the times between packets determines queue lengths only where these
+times are independent. In a trace they are not: packets of a message follow each other evenly, messages arrive
+together, and long silences, which do not affect a queue, cause most of the variance. Queue length depends on
+the variance of the bytes that arrive within some time t, an index of dispersion. Written as the coefficient c
+of independent times, with r packets per second of B bytes, it is
 
     var(bytes within t) / t = r (E[B^2] + E[B]^2 (c - 1)).
 
-With t shorter than a burst every flow is Poisson (c = 1); with long t bursts of bursts count that would
-overflow any queue. So t is chosen by a wait that is known: a single queue that sees all packets of one host
-is simulated in one pass over the trace, and t of that host is where the formula of theory with c of its
+With t shorter than a burst every flow is Poisson (c = 1); a long t includes bursts of bursts that would
+overflow any queue. So t is chosen by a known wait: a single queue with all packets of one host is simulated
+in one pass over the trace, and t of that host is the time at which the formula of theory with c of its
 flows,
 
-    r (E[B^2] + E[B]^2 (c - 1)) x (seconds a byte)^2 / (2 (1 - rho)), summed over flows,
+    r (E[B^2] + E[B]^2 (c - 1)) x (seconds per byte)^2 / (2 (1 - rho)), summed over flows,
 
-is the mean work that waits in it. A flow has the mean of what t of its source and t of its destination give.
-Packets beyond the size of a queue are lost in that pass, or bursts that become losses would count as waits.
+equals the mean work that waits in it. The c of a flow is the mean of those for t of its source and t of its
+destination. Packets beyond the size of a queue are lost in that pass; otherwise bursts that cause losses
+would count as waits.
 
 On generated traces of 16 to 1,024 hosts at loads of 10 to 60 % flows' mean delays are 8 to 29 % off
 simulation with this, 9 to 770 % with the variation of times between packets, 12 to 69 % as if they were
@@ -40,11 +41,12 @@ from pipelines.network.traffic.patterns import FlowMoments
 from pipelines.network.traffic.schedule import Schedule
 
 FEW_PACKETS = 8
-"""Below so many a flow is taken as Poisson."""
+"""A flow with fewer packets is taken as Poisson."""
 SCALES = 14
-"""Times tried: that of sending a mean packet, and doubled so often less one; 0.4 s of 500 B at 100 Mbit/s."""
+"""Number of times tried: the transmission time of a mean packet, then doubled; up to 0.4 s for 500 B at
+100 Mbit/s."""
 FEW_WINDOWS = 32
-"""Below so many in a trace a time has no variance worth the name."""
+"""Minimum number of windows of a length in a trace; fewer give no reliable variance."""
 _NEARLY_FULL = 0.999
 
 
@@ -57,10 +59,10 @@ def flow_moments(
     header_bytes: int,
     capacity: int | None,
 ) -> FlowMoments:
-    """Moments of the flows of some packets, their variation as this module says.
+    """Moments of the flows of some packets, with the variation that this module defines.
 
     Args:   sources, destinations: hosts of flows. (flows,)
-            capacity: packets that a queue holds beside the one that is sent; None for no end.
+            capacity: queue capacity, excluding the packet in transmission; None = unbounded.
     """
     flow_count = len(sources)
     wire_bytes = schedule.payload_bytes.astype(np.float64) + header_bytes
@@ -78,12 +80,12 @@ def flow_moments(
     rates = counts / schedule.duration_s
     spread = _spreads(schedule, wire_bytes, scales_s, flow_count)
     by_scale = 1.0 + (spread / rates - second) / mean**2  # (scales, flows)
-    found = np.zeros(flow_count)
+    dispersion = np.zeros(flow_count)
     for end in ends:
         predicted_s = _predicted_s(by_scale, end, rates, mean, second)
         measured_s = _measured_s(schedule, end, wire_bytes, capacity)
-        found += _at_scale_of_hosts(by_scale, end.hosts, predicted_s, measured_s) / 2.0
-    scvs = np.where(counts < FEW_PACKETS, 1.0, np.clip(found, 0.0, SCV_LIMIT))
+        dispersion += _at_scale_of_hosts(by_scale, end.hosts, predicted_s, measured_s) / 2.0
+    scvs = np.where(counts < FEW_PACKETS, 1.0, np.clip(dispersion, 0.0, SCV_LIMIT))
     return FlowMoments(mean_bytes=mean, second_bytes2=second, scvs=scvs)
 
 
@@ -102,9 +104,9 @@ def _byte_s(topology: Topology, *, is_inward: bool) -> NDArray[np.float64]:
     """Time of sending a byte to every host or from it. (hosts,)"""
     hosts = topology.targets if is_inward else topology.sources
     is_ours = hosts < topology.host_count
-    found = np.empty(topology.host_count)
-    found[hosts[is_ours]] = 8.0 / topology.rates_bps[is_ours]
-    return found
+    seconds = np.empty(topology.host_count)
+    seconds[hosts[is_ours]] = 8.0 / topology.rates_bps[is_ours]
+    return seconds
 
 
 def _spreads(
@@ -130,7 +132,7 @@ def _spread(
     windows: int,
     flow_count: int,
 ) -> NDArray[np.float64]:
-    """That of one length, of packets by flow and time; the last window, which is cut short, is left out."""
+    """Variance for one window length, of packets by flow and time; without the last, incomplete window."""
     one, two = np.zeros(flow_count), np.zeros(flow_count)
     flow, window, work = -1, -1, 0.0
     for packet in range(len(flows)):
@@ -202,7 +204,7 @@ def _at_scale_of_hosts(
 ) -> NDArray[np.float64]:
     """Variation of every flow between two scales of its host that predict less and more than was measured.
 
-    They are the first such; without any it is that of the scale that comes nearest.
+    These are the first such scales; without any it is the variation at the nearest scale.
     """
     apart = predicted_s - measured_s
     crosses = apart[:-1] * apart[1:] <= 0.0

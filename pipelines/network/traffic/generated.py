@@ -1,9 +1,9 @@
-"""Generated traces: bursty traffic with heavy tails, for where no trace of a real network is at hand.
+"""Generated traces: bursty traffic with heavy tails, when no trace of a real network is available.
 
-What real traffic shows and this has: a few pairs of hosts send most (Zipf); messages have sizes with a heavy
-tail (a bounded Pareto distribution), many of one small packet; hosts are busy and idle on several scales of
-time at once, a product of ON/OFF processes. Long messages on links of limited rate make the sum of flows vary
-on all scales, as Willinger and others (1997) show for Ethernet.
+The generator reproduces properties of real traffic: a few pairs of hosts send most packets (Zipf); sizes of
+messages have a heavy tail (a bounded Pareto distribution), and many messages are one small packet; hosts are
+busy and idle on several time scales at once (a product of ON/OFF processes). Long messages on slow links
+make the sum of flows vary on all scales, as Willinger and others (1997) show for Ethernet.
 """
 
 from __future__ import annotations
@@ -21,29 +21,29 @@ from pipelines.network.traffic.schedule import DURATION_LIMIT_S, PACKET_LIMIT
 from pipelines.network.traffic.traces import Trace
 
 SCALE_LIMIT = 1e6
-"""Most periods of an ON/OFF process in a trace, in the mean."""
+"""Maximum mean number of periods of an ON/OFF process in a trace."""
 _STEPS = 1 << 16
 _NS = 1e9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TraceOptions:
-    """What a generated trace is like.
+    """Properties of a generated trace.
 
     Attributes:
         host_count: hosts of the network.
-        pair_count: pairs of them that talk, drawn evenly.
+        pair_count: pairs of hosts that communicate, drawn uniformly.
         pair_skew: exponent of Zipf's law: the n-th pair sends in proportion to n to the power of minus this.
-        duration_s: of sending.
-        load: utilisation by data, in the mean, of the busiest host link, sending or receiving.
+        duration_s: time in which packets are sent.
+        load: mean utilisation by data of the busiest host link, sending or receiving.
         link_rate_bps: of host links.
-        small_share: of messages that are one packet of `small_bytes`, requests for example.
+        small_share: share of messages that are one packet of `small_bytes`, for example requests.
         tail: exponent of the others' Pareto distribution; sizes have no variance at 2 and below.
-        least_bytes, most_bytes: its bounds.
-        packet_bytes: of payload in all packets of a message but its last.
-        burst_rate_bps: at which the packets of a message follow each other.
-        on_scales_s: mean times ON, one for each of the processes whose product lets a pair send.
-        on_share: of time that each is ON.
+        least_bytes, most_bytes: bounds of the distribution.
+        packet_bytes: payload of every packet of a message except the last.
+        burst_rate_bps: rate of the packets within a message.
+        on_scales_s: mean ON times, one per ON/OFF process; a pair sends while all of them are ON.
+        on_share: share of time that each process is ON.
 
     Sizes are of payload; rates and loads count headers.
     """
@@ -95,7 +95,7 @@ def generate_trace(options: TraceOptions, *, seed: int) -> Trace:
     """A trace of bursty traffic with heavy tails; the same seed gives the same packets.
 
     Messages begin at Poisson times while their pair is ON, and their packets follow at the rate of bursts;
-    what would be sent after the end is cut off.
+    packets after the end are dropped.
 
     Raises: NetworkError: too many packets, or none.
     """
@@ -136,7 +136,7 @@ def _draw_pairs(
 def _message_rates(
     options: TraceOptions, sources: NDArray[np.int32], destinations: NDArray[np.int32]
 ) -> NDArray[np.float64]:
-    """Messages a second of every pair, in the mean."""
+    """Mean messages per second of every pair."""
     weights = np.arange(1, options.pair_count + 1, dtype=np.float64) ** -options.pair_skew
     busiest = max(float(np.bincount(ends, weights).max()) for ends in (sources, destinations))
     payload, packets = _mean_message(options)

@@ -1,4 +1,4 @@
-"""Which hosts talk, and how much.
+"""Traffic patterns: flows between hosts, and their rates.
 
 Source: table 5.3 (all-to-all, broadcast, incast; link utilisation of 25, 50 and 75 %); section 5.4.2 on the
 density of all-to-all traffic.
@@ -20,7 +20,7 @@ PATTERNS = (ALL_TO_ALL, INCAST, BROADCAST)
 UDP, TCP = "udp", "tcp"
 PROTOCOLS = (UDP, TCP)
 HEADER_BYTES = {UDP: 30, TCP: 54}
-"""On every packet: PPP 2, IP 20, UDP 8 or TCP 20 with 12 of options."""
+"""Header bytes per packet: PPP 2, IP 20, UDP 8 or TCP 20 with 12 of options."""
 FLOW_LIMIT = 1 << 22
 LOAD_LIMIT = 4.0
 
@@ -32,8 +32,8 @@ class Pattern:
     Attributes:
         kind: all_to_all, incast (all to one) or broadcast (one to all).
         load: utilisation by data of the busiest host link: a sender's, or the receiver's of an incast.
-        density: share of hosts, drawn evenly, that take part in all-to-all.
-        seed: of that draw.
+        density: share of hosts, drawn uniformly, that take part in all-to-all.
+        seed: seed of that draw.
     """
 
     kind: str = ALL_TO_ALL
@@ -43,7 +43,7 @@ class Pattern:
 
     def __post_init__(self) -> None:
         if self.kind not in PATTERNS:
-            raise NetworkError(f"a pattern must be one of {', '.join(PATTERNS)}, got {self.kind!r}")
+            raise NetworkError(f"unknown pattern: {self.kind}; accepted: {', '.join(PATTERNS)}")
         if not 0.0 < self.load <= LOAD_LIMIT:
             raise NetworkError(f"a load must be above 0 to {LOAD_LIMIT:g}, got {self.load}")
         if not 0.0 < self.density <= 1.0:
@@ -85,14 +85,14 @@ class FlowMoments:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Traffic:
-    """Flows and what they carry.
+    """Flows and their packets.
 
     Attributes:
         sources, destinations: hosts. (flows,)
         rates_per_s: packets. (flows,)
         arrivals, sizes: of every flow.
         protocol: udp or tcp.
-        moments: of flows that were measured, in place of those of arrivals and sizes.
+        moments: moments of measured flows, instead of those of arrivals and sizes.
     """
 
     sources: NDArray[np.int32]
@@ -105,7 +105,7 @@ class Traffic:
 
     def __post_init__(self) -> None:
         if self.protocol not in PROTOCOLS:
-            raise NetworkError(f"a protocol must be one of {', '.join(PROTOCOLS)}, got {self.protocol!r}")
+            raise NetworkError(f"unknown protocol: {self.protocol}; accepted: {', '.join(PROTOCOLS)}")
         counts = {len(self.sources), len(self.destinations), len(self.rates_per_s)}
         if len(counts) != 1 or not 1 <= len(self.sources) <= FLOW_LIMIT:
             raise NetworkError(f"traffic must have 1 to {FLOW_LIMIT} flows with ends and rates, got {counts}")
@@ -122,7 +122,7 @@ class Traffic:
 
     @property
     def header_bytes(self) -> int:
-        """On every packet beside its payload."""
+        """Header bytes per packet."""
         return HEADER_BYTES[self.protocol]
 
     def flow_moments(self) -> FlowMoments:
@@ -148,7 +148,7 @@ def traffic_of(
 ) -> Traffic:
     """The flows of a pattern over a network, all with the same rate.
 
-    Raises: NetworkError: fewer than two hosts take part, or a value cannot be.
+    Raises: NetworkError: fewer than two hosts take part, or a value is out of range.
     """
     sizes = sizes or PacketSizes()
     hosts = _taking_part(topology, pattern)
@@ -183,9 +183,9 @@ def _taking_part(topology: Topology, pattern: Pattern) -> NDArray[np.int64]:
     count = topology.host_count
     if pattern.density == 1.0:
         return np.arange(count)
-    wanted = round(count * pattern.density)
-    if wanted < 2:
+    participants = round(count * pattern.density)
+    if participants < 2:
         raise NetworkError(f"a density must leave 2 or more of {count} hosts, got {pattern.density}")
     return np.sort(
-        np.random.Generator(np.random.Philox(key=pattern.seed)).choice(count, wanted, replace=False)
+        np.random.Generator(np.random.Philox(key=pattern.seed)).choice(count, participants, replace=False)
     )

@@ -1,4 +1,4 @@
-"""The packets of a run: when each is sent, of which flow, how large. Every engine is driven by these."""
+"""The packets of a run: time, flow and size of each; the input of every engine."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Schedule:
     """Packets in the order in which they are sent.
 
     Attributes:
-        times_ns: of sending, not falling. (packets,)
+        times_ns: transmission times, non-decreasing. (packets,)
         flows: numbers of flows. (packets,)
         payload_bytes: of packets. (packets,)
         duration_s: time in which packets are sent.

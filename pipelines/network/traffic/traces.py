@@ -1,4 +1,4 @@
-"""Traces: packets that were seen somewhere, or generated, with their times, hosts and sizes."""
+"""Traces: recorded or generated packets with times, hosts and sizes."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from pipelines.parquet_files import open_parquet
 ENDINGS = (".csv", ".parquet")
 FILE_LIMIT_BYTES = 1 << 30
 FILE_PACKET_LIMIT = 1 << 24
-"""A file of so many packets, and the estimate from it, take 1.8 GiB."""
+"""A file with this many packets and its estimate take 1.8 GiB."""
 COLUMN_LIMIT = 1000
 _HEADER_BYTES = 1 << 16
 COLUMNS = ("time_s", "source", "destination", "bytes")
 TIME_LIMIT_S = 9e9
-"""What whole nanoseconds of 64 bits hold."""
+"""Largest time in 64-bit nanoseconds."""
 HOST_LIMIT = 1 << 20
 _NS = 1e9
 
@@ -42,7 +42,7 @@ class Trace:
     """Packets in the order of their times.
 
     Attributes:
-        times_ns: of sending, not falling, from any beginning. (packets,)
+        times_ns: transmission times, non-decreasing, from any origin. (packets,)
         sources, destinations: hosts. (packets,)
         payload_bytes: of packets, without headers. (packets,)
     """
@@ -68,7 +68,7 @@ class Trace:
 
     @property
     def duration_s(self) -> float:
-        """From the first packet to the last."""
+        """Time from the first packet to the last."""
         return int(self.times_ns[-1] - self.times_ns[0]) / _NS
 
 
@@ -111,14 +111,14 @@ def _check_hosts(trace: Trace, host_count: int) -> None:
 def read_trace(path: Path, *, host_count: int | None = None) -> Trace:
     """The packets of a CSV or Parquet file.
 
-    Columns are time_s (from any beginning; what a double holds of it), source and destination (numbers of
+    Columns are time_s (from any origin; a double), source and destination (numbers of
     hosts) and bytes (of payload, without headers); others are left out. Rows count from 1, after the header.
 
     Args:   host_count: hosts of the network that the trace is for; None when none is known yet.
-    Raises: NetworkError: the file cannot be read or a packet cannot be; the message names file and row.
+    Raises: NetworkError: the file cannot be read or a packet is invalid; the message names file and row.
     """
     if path.suffix not in ENDINGS:
-        raise NetworkError(f"a file of a trace must end in {' or '.join(ENDINGS)}, got {path.name}")
+        raise NetworkError(f"unknown file type of a trace: {path.name}; accepted: {', '.join(ENDINGS)}")
     with open_regular(path, what="trace", most_bytes=FILE_LIMIT_BYTES, error=NetworkError) as file:
         try:
             trace = _trace_of(
@@ -129,14 +129,12 @@ def read_trace(path: Path, *, host_count: int | None = None) -> Trace:
         except NetworkError as error:
             raise NetworkError(f"{error} ({path})") from error
         except UnicodeDecodeError as error:
-            raise NetworkError(
-                f"a trace's columns must be named in UTF-8, got {error.reason} ({path})"
-            ) from error
+            raise NetworkError(f"a trace's column names are not UTF-8: {error.reason} ({path})") from error
         except pa.ArrowException as error:
             kind = "CSV" if path.suffix == ".csv" else "Parquet"
-            raise NetworkError(f"a trace must be whole {kind}, got: {_first_line(error)} ({path})") from error
+            raise NetworkError(f"damaged {kind}: {_first_line(error)} ({path})") from error
         except OSError as error:
-            raise NetworkError(f"a trace must be readable, got {error.strerror or error} ({path})") from error
+            raise NetworkError(f"cannot read the trace: {error.strerror or error} ({path})") from error
     return trace
 
 
@@ -169,8 +167,8 @@ def _parquet_batches(file: BinaryIO) -> Iterator[Any]:
         kind = schema.field(name).type
         is_time = name == COLUMNS[0]
         if not (pa.types.is_integer(kind) or (is_time and pa.types.is_floating(kind))):
-            wanted = "numbers" if is_time else "whole numbers"
-            raise NetworkError(f"a trace's column {name} must be of {wanted}, got {kind}")
+            accepted = "numbers" if is_time else "whole numbers"
+            raise NetworkError(f"a trace's column {name} must be of {accepted}, got {kind}")
     return content.iter_batches(columns=list(COLUMNS))
 
 
@@ -181,7 +179,7 @@ def _refused(problem: str) -> NetworkError:
 def _check_columns(names: list[str]) -> None:
     if any(names.count(name) != 1 for name in COLUMNS):
         raise NetworkError(
-            f"a trace must have each of the columns {', '.join(COLUMNS)} once, got {', '.join(names)[:200]}"
+            f"columns of a trace: {', '.join(names)[:200]}; accepted: each of {', '.join(COLUMNS)} once"
         )
 
 
@@ -194,10 +192,10 @@ def _columns(batches: Iterator[Any]) -> dict[str, NDArray[Any]]:
             parts[name].append(_numbers(batch.column(name), name, count))
         count += batch.num_rows
         if count > FILE_PACKET_LIMIT:
-            raise NetworkError(f"a trace must have at most {FILE_PACKET_LIMIT} packets, got more")
+            raise NetworkError(f"a trace has more than {FILE_PACKET_LIMIT} packets")
     if count == 0:
-        raise NetworkError("a trace must have packets, got none")
-    return {name: np.concatenate(found) for name, found in parts.items()}
+        raise NetworkError("a trace has no packets")
+    return {name: np.concatenate(pieces) for name, pieces in parts.items()}
 
 
 def _numbers(values: Any, name: str, rows_before: int) -> NDArray[Any]:
@@ -207,9 +205,9 @@ def _numbers(values: Any, name: str, rows_before: int) -> NDArray[Any]:
         values = pc.utf8_trim_whitespace(values)
     if values.null_count or not _casts(values, kind):
         row = _first_wrong(values, kind)
-        wanted = "a number" if name == COLUMNS[0] else "a whole number of 32 bits"
+        accepted = "a number" if name == COLUMNS[0] else "a whole number of 32 bits"
         raise NetworkError(
-            f"a packet's {name} must be {wanted}, got {repr(values[row].as_py())[:60]} in row "
+            f"a packet's {name} must be {accepted}, got {repr(values[row].as_py())[:60]} in row "
             f"{rows_before + row + 1}"
         )
     return pc.cast(values, kind).to_numpy(zero_copy_only=False)
@@ -224,8 +222,8 @@ def _casts(values: Any, kind: Any) -> bool:
 
 
 def _first_wrong(values: Any, kind: Any) -> int:
-    """Number of the first value that is null or no number, found by halving."""
-    right, wrong = 0, len(values)  # that many from the first on are right; among so many one is wrong
+    """Index of the first value that is null or not a number, by bisection."""
+    right, wrong = 0, len(values)  # the first `right` values are valid, the first `wrong` are not
     while wrong - right > 1:
         middle = (right + wrong) // 2
         part = values.slice(right, middle - right)
@@ -251,12 +249,12 @@ def _trace_of(columns: dict[str, NDArray[Any]]) -> Trace:
 
 
 def write_trace(trace: Trace, path: Path) -> None:
-    """Write a trace as CSV or Parquet; `read_trace` gives the same again for times to 100 days.
+    """Write a trace as CSV or Parquet; `read_trace` returns the same trace for times up to 100 days.
 
     Raises: NetworkError: another ending, or the file cannot be written.
     """
     if path.suffix not in ENDINGS:
-        raise NetworkError(f"a file of a trace must end in {' or '.join(ENDINGS)}, got {path.name}")
+        raise NetworkError(f"unknown file type of a trace: {path.name}; accepted: {', '.join(ENDINGS)}")
     values = (trace.times_ns / _NS, trace.sources, trace.destinations, trace.payload_bytes)
     rows = pa.table(dict(zip(COLUMNS, values, strict=True)))
     try:
@@ -266,23 +264,23 @@ def write_trace(trace: Trace, path: Path) -> None:
             else:
                 pq.write_table(rows, file)
     except OSError as error:
-        raise NetworkError(f"a trace must be writable, got {error.strerror or error} ({path})") from error
+        raise NetworkError(f"cannot write the trace: {error.strerror or error} ({path})") from error
 
 
 def traffic_of_trace(
     trace: Trace, topology: Topology, *, protocol: str = UDP, capacity: int | None = 128
 ) -> tuple[Traffic, Schedule]:
-    """The flows of a trace over a network, and its packets as they are.
+    """The flows of a trace over a network, and its packets.
 
-    A flow is a pair of hosts, in the order of source and destination; its rate is that of its packets over
-    the trace's time, which counts from the first packet.
+    A flow is a pair of hosts, ordered by source and destination; its rate is its number of packets divided by
+    the duration of the trace, which starts at the first packet.
 
-    Args:   capacity: packets that a queue will hold, for how bursty flows are to it (`dispersion.py`).
+    Args:   capacity: queue capacity in packets, which the burstiness of flows depends on (`dispersion.py`).
     Raises: NetworkError: a host is not in the network, or there are too many flows.
     """
     _check_hosts(trace, topology.host_count)
     if protocol not in PROTOCOLS:
-        raise NetworkError(f"a protocol must be one of {', '.join(PROTOCOLS)}, got {protocol!r}")
+        raise NetworkError(f"unknown protocol: {protocol}; accepted: {', '.join(PROTOCOLS)}")
     pairs, flows = _pairs(trace)
     schedule = Schedule(
         times_ns=trace.times_ns - trace.times_ns[0],
@@ -317,7 +315,7 @@ def _pairs(trace: Trace) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
 
 
 def replicate_trace(trace: Trace, *, hosts: int, seed: int) -> Trace:
-    """A trace of a larger network: copies of every flow between hosts drawn anew, until every host has one.
+    """A trace of a larger network: copies of every flow between random hosts, until every host has a flow.
 
     Rounds of copies follow each other. In a round every flow is copied once, with its times and sizes, from
     one host to another, all pairs being as likely; copies that draw the same pair are one flow. All flows

@@ -1,4 +1,6 @@
-"""C text to a `Summary`: what a program admits, exact for affine programs.
+"""From C text to a `Summary`, exact for affine programs.
+
+Belongs here: dependences, trip counts, operations and footprints. Does not: costs (`bound/`).
 
 Outside this package only the names below are used.
 """

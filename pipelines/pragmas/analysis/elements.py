@@ -15,9 +15,14 @@ from itertools import chain
 import islpy
 
 from pipelines.hls import ir
-from pipelines.pragmas.analysis.counting import count_points
-from pipelines.pragmas.analysis.domains import condition_texts, constraints, form_text, path_levels
-from pipelines.pragmas.analysis.flow import ArrayFlow, Site, sites_of
+from pipelines.pragmas.analysis.dependences import ArrayFlow, Site, sites_of
+from pipelines.pragmas.analysis.domains import (
+    condition_texts,
+    constraints,
+    count_points,
+    form_text,
+    path_levels,
+)
 from pipelines.pragmas.analysis.nest import RETURNED, Nest
 from pipelines.pragmas.analysis.operations import Body, type_name
 from pipelines.pragmas.summary import ROOT, ArrayFacts
@@ -28,14 +33,14 @@ def array_facts(function: ir.Function, flows: Mapping[str, ArrayFlow]) -> dict[s
     outside = {p.name for p in function.parameters} | {RETURNED}
     scalars = {v.name: v for v in _variables(function)}
     arrays = {a.name: a for a in function.arrays}
-    found: dict[str, ArrayFacts] = {}
+    facts: dict[str, ArrayFacts] = {}
     for name in sorted(flows, key=list(chain(arrays, scalars)).index):
         flow = flows[name]
         exposed, written = _counted(flow.exposed), _counted(flow.written)
         external = arrays[name].external if name in arrays else name in outside
         kind = arrays[name].type if name in arrays else scalars[name].type
         seen = external and (name in arrays or name == RETURNED)
-        found[name] = ArrayFacts(
+        facts[name] = ArrayFacts(
             name=name,
             type=type_name(kind),
             element_bits=kind.width_bits,
@@ -46,7 +51,7 @@ def array_facts(function: ir.Function, flows: Mapping[str, ArrayFlow]) -> dict[s
             elements_in=exposed if external else 0,
             elements_out=written,
         )
-    return found
+    return facts
 
 
 def _counted(points: islpy.Set | None) -> int:
@@ -103,17 +108,17 @@ def _footprint(nest: Nest, place: str, sites: Sequence[Site]) -> int:
 
 def _deciding(nest: Nest, outer: tuple[str, ...], sites: Sequence[Site]) -> set[str]:
     """Counters around on which the number of elements depends."""
-    found: set[str] = set()
+    counters: set[str] = set()
     for site in sites:
         for level in path_levels(nest, nest.assignments[site.key[0]].path[len(outer) :]):
-            found |= {loop for span in level.spans for loop, _ in span.terms}
+            counters |= {loop for span in level.spans for loop, _ in span.terms}
         for condition in nest.assignments[site.key[0]].conditions or ():
-            found |= {loop for loop, _ in condition.form.terms}
+            counters |= {loop for loop, _ in condition.form.terms}
     for loop in outer:
         moves = {tuple(dict(s.terms).get(loop, 0) for s in site.access.subscripts) for site in sites}
         if len(moves) > 1:
-            found.add(loop)
-    return found & set(outer)
+            counters.add(loop)
+    return counters & set(outer)
 
 
 def _candidates(nest: Nest, outer: tuple[str, ...], deciding: set[str]) -> Iterator[dict[str, int]]:
@@ -142,10 +147,10 @@ def _trips(
     domain = " and ".join([*constraints(path_levels(nest, outer), names), *fixed])
     hidden = [names[loop] for loop in outer if loop != left[0]]
     body = f"exists ({', '.join(hidden)} : {domain})" if hidden else domain
-    found = islpy.Set(f"{{ [{names[left[0]]}] : {body} }}")
-    if found.is_empty():
+    values_of_next = islpy.Set(f"{{ [{names[left[0]]}] : {body} }}")
+    if values_of_next.is_empty():
         return None
-    return int(found.dim_min_val(0).to_python()), int(found.dim_max_val(0).to_python())
+    return int(values_of_next.dim_min_val(0).to_python()), int(values_of_next.dim_max_val(0).to_python())
 
 
 def _touched(nest: Nest, site: Site, values: Mapping[str, int]) -> islpy.Set:

@@ -1,4 +1,4 @@
-"""The loops and assignments of a function as the analysis works on them.
+"""The loops and assignments of a function, and the refusal of programs outside the supported class.
 
 Two names for one thing: a loop's *iterator* is its C variable, its *counter* the number of the iteration,
 0 for the first. `iterator = start + step * counter`. All forms inside this package are over counters, so
@@ -11,11 +11,84 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from pipelines.hls import ir
-from pipelines.pragmas.analysis.conditions import Condition, read_conditions
-from pipelines.pragmas.analysis.errors import outside
-from pipelines.pragmas.analysis.forms import UNKNOWN, added, constant, counter, read_form
-from pipelines.pragmas.analysis.spelling import spelled
+from pipelines.pragmas.analysis.forms import (
+    UNKNOWN,
+    Condition,
+    added,
+    constant,
+    counter,
+    read_conditions,
+    read_form,
+)
+from pipelines.pragmas.errors import PragmaError
 from pipelines.pragmas.summary import Affine
+
+SUPPORTED = (
+    "supported: counted loops without conditions or jumps, whose bounds and subscripts are constants and "
+    "sums of multiples of the counters of the loops around them"
+)
+
+
+def outside(problem: str, file: str, line: int) -> PragmaError:
+    """The error for a program outside the class: the problem, its place, and what is supported."""
+    return PragmaError(f"{problem} ({file}:{line}); {SUPPORTED}")
+
+
+_SIGNS = {
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "div": "/",
+    "rem": "%",
+    "and": "&",
+    "or": "|",
+    "xor": "^",
+    "shl": "<<",
+    "shr": ">>",
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+    "eq": "==",
+    "ne": "!=",
+}
+
+
+def spelled(expression: ir.Expression) -> str:
+    """Text of an expression; conversions are left out."""
+    match expression:
+        case ir.Constant():
+            return str(expression.number)
+        case ir.Read():
+            return expression.variable.name
+        case ir.Load():
+            return spelled_element(expression.array, expression.indices)
+        case ir.Cast():
+            return spelled(expression.operand)
+        case ir.Unary(operator="neg"):
+            return f"-{_inner(expression.operand)}"
+        case ir.Unary():
+            return f"{expression.operator}({spelled(expression.operand)})"
+        case ir.Binary():
+            sign = _SIGNS[expression.operator]
+            return f"{_inner(expression.left)} {sign} {_inner(expression.right)}"
+        case ir.Select():
+            parts = (expression.condition, expression.if_true, expression.if_false)
+            condition, if_true, if_false = (_inner(p) for p in parts)
+            return f"{condition} ? {if_true} : {if_false}"
+
+
+def spelled_element(array: ir.Array, indices: tuple[ir.Expression, ...]) -> str:
+    """Text of an array element."""
+    return array.name + "".join(f"[{spelled(i)}]" for i in indices)
+
+
+def _inner(expression: ir.Expression) -> str:
+    while isinstance(expression, ir.Cast):
+        expression = expression.operand
+    text = spelled(expression)
+    return f"({text})" if isinstance(expression, ir.Binary | ir.Select) else text
+
 
 RETURNED = "return"
 """The scalar that the function's value is assigned to."""
@@ -90,7 +163,7 @@ class Nest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Where:
-    """Where the walk is: loops and positions around, and what is known of the way there."""
+    """A position in the function: loops and positions around it, and the conditions on the path there."""
 
     path: tuple[str, ...] = ()
     place: tuple[int, ...] = ()
@@ -109,7 +182,7 @@ def read_nest(function: ir.Function, *, file: str, relaxed: bool) -> Nest:
     return Nest(
         levels=walk.levels,
         assignments=tuple(walk.assignments),
-        children={name: tuple(found) for name, found in walk.children.items()},
+        children={name: tuple(members) for name, members in walk.children.items()},
         file=file,
         relaxed=relaxed,
     )
@@ -125,9 +198,9 @@ class _Walk:
     known: dict[str, Affine] = field(default_factory=dict[str, Affine])
     last: ir.Statement | None = None
 
-    def refuse(self, rule: str, got: str, line: int) -> None:
+    def refuse(self, problem: str, line: int) -> None:
         if not self.relaxed:
-            raise outside(rule, got, self.file, line)
+            raise outside(problem, self.file, line)
 
     def add(self, where: _Where, child: str | int) -> tuple[int, ...]:
         """A child of the innermost loop; gives its place."""
@@ -149,10 +222,10 @@ class _Walk:
                 self.loop(statement, where)
             case ir.If():
                 condition = f"if ({spelled(statement.condition)})"
-                self.refuse("a statement must run always", condition, statement.line)
+                self.refuse(f"statement under a condition: {condition}", statement.line)
                 self.branches(statement, where)
             case ir.Block():
-                self.refuse("a body must run to its end", "break, continue, switch or return", statement.line)
+                self.refuse("a body is left by break, continue, switch or return", statement.line)
                 self.branches(statement, where)
             case ir.Return(value=value) if value is not None and not isinstance(value, ir.Constant):
                 result = ir.Variable(name=RETURNED, type=ir.type_of(value))
@@ -177,7 +250,7 @@ class _Walk:
 
     def assignment(self, node: ir.Assign | ir.Store, where: _Where) -> None:
         if isinstance(node, ir.Store) and node.predicate is not None:
-            self.refuse("a statement must run always", f"if ({spelled(node.predicate)})", node.line)
+            self.refuse(f"statement under a condition: if ({spelled(node.predicate)})", node.line)
             where = _below(where, None)
         index = len(self.assignments)
         self.assignments.append(
@@ -212,7 +285,7 @@ class _Walk:
 
     def endless(self, loop: ir.While, where: _Where) -> Level:
         condition = f"while ({spelled(loop.condition)})"
-        self.refuse(f"loop {loop.name} must have a known trip count", condition, loop.line)
+        self.refuse(f"unknown trip count of loop {loop.name}: {condition}", loop.line)
         return self.level(loop, "", where, (UNKNOWN, 1, ()))
 
     def with_held_bound(self, loop: ir.For) -> ir.For:
@@ -230,7 +303,7 @@ class _Walk:
             sign = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "ne": "!="}[loop.comparison]
             name = loop.variable.name
             text = f"{name} = {spelled(loop.lower)}; {name} {sign} {spelled(loop.upper)}"
-            self.refuse(f"loop {loop.name} must have a known trip count", text, loop.line)
+            self.refuse(f"unknown trip count of loop {loop.name}: {text}", loop.line)
         return self.level(loop, loop.variable.name, where, (start, loop.step, spans))
 
     def level(
@@ -271,8 +344,8 @@ def _spans(loop: ir.For, start: Affine, known: Mapping[str, Affine]) -> tuple[Af
     if not start.exact or not all(end.exact for end in ends):
         return ()
     last = 1 if loop.comparison in ("le", "ge") else 0
-    found = [added(constant(last), added(end, start, -1), direction) for end in ends]
-    return tuple(dict.fromkeys(found))
+    spans = [added(constant(last), added(end, start, -1), direction) for end in ends]
+    return tuple(dict.fromkeys(spans))
 
 
 def _limits(expression: ir.Expression, *, largest: bool) -> tuple[ir.Expression, ...]:

@@ -17,10 +17,8 @@ from pipelines.pragmas.analysis.accumulation import (
     Accumulation,
     find_accumulation,
 )
-from pipelines.pragmas.analysis.errors import outside
 from pipelines.pragmas.analysis.forms import read_form
-from pipelines.pragmas.analysis.nest import Assignment, Nest
-from pipelines.pragmas.analysis.spelling import spelled_element
+from pipelines.pragmas.analysis.nest import Assignment, Nest, outside, spelled_element
 from pipelines.pragmas.summary import READ, WRITE, Access, Affine, Operation
 
 _KINDS = {"shl": "shift", "shr": "shift", "and": "logic", "or": "logic", "xor": "logic"}
@@ -66,14 +64,16 @@ class _Builder:
     operations: list[Operation] = field(default_factory=list[Operation])
     accesses: list[Access] = field(default_factory=list[Access])
     guarded: set[int] = field(default_factory=set[int])
-    made: dict[tuple[object, ...], int] = field(default_factory=dict[tuple[object, ...], int])
+    known: dict[tuple[object, ...], int] = field(default_factory=dict[tuple[object, ...], int])
 
     def build(self) -> Body:
         node = self.assignment.node
         subscripts = self.subscripts(node.array, node.indices) if isinstance(node, ir.Store) else ()
         name, kind = target_of(node)
-        found = find_accumulation(node.value, lambda e: self.is_element(e, name, subscripts))
-        earlier, value = (None, self.visit(node.value)) if found is None else self.accumulate(found)
+        accumulation = find_accumulation(node.value, lambda e: self.is_element(e, name, subscripts))
+        earlier, value = (
+            (None, self.visit(node.value)) if accumulation is None else self.accumulate(accumulation)
+        )
         if isinstance(node, ir.Store) and not all(s.exact for s in subscripts):
             value += tuple(o for index in node.indices for o in self.visit(index))
         self.accesses.append(Access(array=name, kind=WRITE, subscripts=subscripts))
@@ -97,11 +97,11 @@ class _Builder:
     # ---- elements ---------------------------------------------------------------------------------
 
     def subscripts(self, array: ir.Array, indices: tuple[ir.Expression, ...]) -> tuple[Affine, ...]:
-        found = tuple(read_form(index, self.assignment.known) for index in indices)
-        if not all(form.exact for form in found) and not self.nest.relaxed:
-            got = spelled_element(array, indices)
-            raise outside("a subscript must be affine", got, self.nest.file, self.assignment.node.line)
-        return found
+        forms = tuple(read_form(index, self.assignment.known) for index in indices)
+        if not all(form.exact for form in forms) and not self.nest.relaxed:
+            problem = f"subscript is not affine: {spelled_element(array, indices)}"
+            raise outside(problem, self.nest.file, self.assignment.node.line)
+        return forms
 
     def is_element(self, value: ir.Expression, name: str, subscripts: tuple[Affine, ...]) -> bool:
         """Whether a value is surely that element's."""
@@ -120,10 +120,10 @@ class _Builder:
         operands = () if exact else tuple(o for index in load.indices for o in self.visit(index))
         condition = () if load.predicate is None else self.visit(load.predicate)
         key = ("load", load.array.name, subscripts if exact else load.indices, load.predicate)
-        found = self.fetch(key, load.array.name, load.array.type, subscripts, operands + condition)
+        operation = self.fetch(key, load.array.name, load.array.type, subscripts, operands + condition)
         if load.predicate is not None:
-            self.guarded.add(self.operations[found[0]].access or 0)
-        return found
+            self.guarded.add(self.operations[operation[0]].access or 0)
+        return operation
 
     def fetch(
         self,
@@ -133,12 +133,12 @@ class _Builder:
         subscripts: tuple[Affine, ...],
         operands: tuple[int, ...],
     ) -> tuple[int, ...]:
-        if key in self.made:
-            return (self.made[key],)
+        if key in self.known:
+            return (self.known[key],)
         self.accesses.append(Access(array=name, kind=READ, subscripts=subscripts))
-        found = self.add("load", kind, operands, access=len(self.accesses) - 1)
-        self.made[key] = found[0]
-        return found
+        operation = self.add("load", kind, operands, access=len(self.accesses) - 1)
+        self.known[key] = operation[0]
+        return operation
 
     # ---- values -----------------------------------------------------------------------------------
 
@@ -168,23 +168,23 @@ class _Builder:
     def once(
         self, key: tuple[object, ...], kind: str, of: ScalarType, operands: tuple[int, ...]
     ) -> tuple[int, ...]:
-        if key not in self.made:
-            self.made[key] = self.add(kind, of, operands)[0]
-        return (self.made[key],)
+        if key not in self.known:
+            self.known[key] = self.add(kind, of, operands)[0]
+        return (self.known[key],)
 
     # ---- accumulations ----------------------------------------------------------------------------
 
-    def accumulate(self, found: Accumulation) -> tuple[int | None, tuple[int, ...]]:
+    def accumulate(self, accumulation: Accumulation) -> tuple[int | None, tuple[int, ...]]:
         """The combined value, the associative operation last; and the access of the earlier value."""
-        rest = self.visit(found.rest)
-        earlier = self.visit(found.earlier)
-        of = ir.type_of(found.rest)
-        if found.operator in (MINIMUM, MAXIMUM):
+        rest = self.visit(accumulation.rest)
+        earlier = self.visit(accumulation.earlier)
+        of = ir.type_of(accumulation.rest)
+        if accumulation.operator in (MINIMUM, MAXIMUM):
             test = self.add("compare", of, (*earlier, *rest), reduction=True)
             value = self.add("select", of, (*test, *earlier, *rest), reduction=True)
         else:
-            operator = "sub" if found.negative else found.operator
-            whole = ir.Binary(operator=operator, left=found.earlier, right=found.rest, type=of)
+            operator = "sub" if accumulation.negative else accumulation.operator
+            whole = ir.Binary(operator=operator, left=accumulation.earlier, right=accumulation.rest, type=of)
             value = self.add(_arithmetic_kind(whole), of, (*earlier, *rest), reduction=True)
         return self.operations[earlier[0]].access, value
 

@@ -8,20 +8,19 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from pipelines.hls import HlsError, default_top, ir, read_function, tidy
+from pipelines.pragmas.analysis.accumulation import join_accumulations
 from pipelines.pragmas.analysis.dependences import (
     LoopFacts,
     Variables,
     counted_flows,
+    find_flow,
     find_reductions,
     loop_facts,
     to_dependences,
 )
 from pipelines.pragmas.analysis.domains import TripCounts, count_trips
 from pipelines.pragmas.analysis.elements import array_facts, find_footprints
-from pipelines.pragmas.analysis.errors import outside
-from pipelines.pragmas.analysis.flow import find_flow
-from pipelines.pragmas.analysis.joining import join_accumulations
-from pipelines.pragmas.analysis.nest import Level, Nest, read_nest
+from pipelines.pragmas.analysis.nest import Level, Nest, outside, read_nest
 from pipelines.pragmas.analysis.operations import Body, over_iterators, read_body
 from pipelines.pragmas.errors import PragmaError
 from pipelines.pragmas.summary import Loop, Operation, Statement, Summary
@@ -61,7 +60,7 @@ def _with_defines(source: str, defines: Mapping[str, str | int]) -> str:
     """The text after its macros; a line marker keeps lines of messages right."""
     for name in defines:
         if not _MACRO.fullmatch(name):
-            raise PragmaError(f"a macro must have the name of a C identifier, got {name!r}")
+            raise PragmaError(f"invalid macro name: {name!r}; accepted: a C identifier")
     if not defines:
         return source
     lines = "".join(f"#define {name} {value}\n" for name, value in defines.items())
@@ -93,7 +92,7 @@ def _refuse_idle_loops(nest: Nest, trips: Mapping[str, TripCounts]) -> None:
 
 
 def _idle(name: str, file: str, line: int) -> PragmaError:
-    return outside(f"loop {name} must run", "no iteration", file, line)
+    return outside(f"loop {name} has no iteration", file, line)
 
 
 def _assembled(

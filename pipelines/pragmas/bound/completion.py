@@ -1,11 +1,10 @@
-"""What tools make of a configuration by themselves: the completed configuration, from which bounds follow.
+"""The completion of a configuration by tools, from which bounds follow.
 
 Source: NLP-DSE section 4.1 (Vitis and Merlin optimisations) and equations 5 to 8.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from pipelines.pragmas.bound.target import Target
@@ -15,7 +14,7 @@ from pipelines.pragmas.summary import ROOT, Loop, Summary
 
 
 def complete(summary: Summary, configuration: Configuration, target: Target | None = None) -> Configuration:
-    """The configuration with what the tools add or ignore.
+    """The configuration with all that tools add or ignore.
 
     Args:    target: whose tool may unroll loops by itself; None: none does.
     Returns: a choice for every loop. FINE: it is pipelined and all loops inside have `unroll` of their trip
@@ -25,19 +24,14 @@ def complete(summary: Summary, configuration: Configuration, target: Target | No
     """
     _check(summary, configuration)
     chosen: dict[str, LoopChoice] = {}
-    for name in child_loops(summary, ROOT):
+    for name in summary.child_loops(ROOT):
         _complete_loop(summary, configuration, target, name, chosen)
     ordered = {name: chosen[name] for name in summary.loops}
     return Configuration(loops=ordered, caches=configuration.caches)
 
 
-def child_loops(summary: Summary, place: str) -> Iterator[str]:
-    """Loops directly in a body."""
-    return (c for c in summary.children(place) if isinstance(c, str))
-
-
 def fully_unrolled(loop: Loop, choice: LoopChoice) -> bool:
-    """Whether nothing of a loop is left to iterate."""
+    """Whether a loop is unrolled fully."""
     return loop.constant and choice.unroll >= loop.trip_count_max
 
 
@@ -45,7 +39,7 @@ def straight_inside(summary: Summary, completed: Configuration, name: str) -> bo
     """Whether all loops inside a loop are unrolled fully."""
     return all(
         fully_unrolled(summary.loops[c], completed.of(c)) and straight_inside(summary, completed, c)
-        for c in child_loops(summary, name)
+        for c in summary.child_loops(name)
     )
 
 
@@ -54,16 +48,12 @@ def _check(summary: Summary, configuration: Configuration) -> None:
         where = f"{summary.top}:{summary.loops[name].line if name in summary.loops else 1}"
         if name not in summary.loops:
             known = ", ".join(summary.loops) or "none"
-            raise PragmaError(
-                f"directives must name loops of {summary.top}, got {name} ({where}); it has {known}"
-            )
+            raise PragmaError(f"unknown loop: {name} ({where}); loops of {summary.top}: {known}")
         if choice.pipeline not in (OFF, COARSE, FINE):
-            raise PragmaError(f"a pipeline must be off, coarse or fine, got {choice.pipeline!r} ({where})")
+            raise PragmaError(f"unknown pipeline: {choice.pipeline} ({where}); accepted: off, coarse, fine")
         if min(choice.unroll, choice.tile, choice.interval) < 1:
             least = min(choice.unroll, choice.tile, choice.interval)
-            raise PragmaError(
-                f"unroll, tile and interval of {name} must be at least 1, got {least} ({where})"
-            )
+            raise PragmaError(f"unroll, tile or interval {least} of {name} ({where}); accepted: 1 or more")
 
 
 def _complete_loop(
@@ -81,7 +71,7 @@ def _complete_loop(
             chosen[i] = replace(configuration.of(i), pipeline=OFF, unroll=summary.loops[i].trip_count_max)
         chosen[name] = replace(choice, pipeline=FINE, unroll=inner_unroll(loop, choice.unroll))
         return
-    for child in child_loops(summary, name):
+    for child in summary.child_loops(name):
         _complete_loop(summary, configuration, target, child, chosen)
     if not straight_inside(summary, Configuration(loops=chosen), name):
         kept = OFF if choice.pipeline == FINE else choice.pipeline
@@ -95,7 +85,7 @@ def _complete_loop(
 
 
 def _asked_whole(loop: Loop, choice: LoopChoice) -> bool:
-    """Whether a loop is asked to be unrolled fully, itself not being a pipeline.
+    """Whether a loop that is no pipeline is asked to be unrolled fully.
 
     A factor that goes once into the trip count leaves a loop of one trip and a remainder: straight-line code.
     """
@@ -105,7 +95,7 @@ def _asked_whole(loop: Loop, choice: LoopChoice) -> bool:
 
 
 def _unrolled_by_tool(summary: Summary, name: str, choice: LoopChoice, target: Target) -> bool:
-    """Whether tools may unroll a loop for which nothing is asked, all loops inside being unrolled.
+    """Whether tools may unroll a loop without directives whose loops inside are all unrolled.
 
     Source: UG1399 (2020.2), config_compile -pipeline_loops: an innermost loop of at most 64 trips is not
         pipelined but its parent is, which unrolls it; a loop without a parent is pipelined.
@@ -123,7 +113,7 @@ def _unrolled_by_tool(summary: Summary, name: str, choice: LoopChoice, target: T
 
 def _copies(summary: Summary, name: str) -> int:
     """Copies of the innermost statement when a loop and all inside are unrolled."""
-    inner = max((_copies(summary, c) for c in child_loops(summary, name)), default=1)
+    inner = max((_copies(summary, c) for c in summary.child_loops(name)), default=1)
     return summary.loops[name].trip_count_max * inner
 
 
@@ -160,7 +150,7 @@ def has_copies(
     swaps = target is None or target.swapped_nests
     if not (swaps and flattened(summary, name) and (loop.parallel or loop.reduction)):
         return False
-    child = next(child_loops(summary, name))
+    child = summary.child_loops(name)[0]
     inner = summary.loops[child]
     partial = 1 < configuration.of(child).unroll <= inner.trip_count_max
     return partial and _divides(configuration, inner) and _divides(configuration, loop)

@@ -1,20 +1,43 @@
-"""A pipelined loop with all loops inside unrolled, and straight-line nests: the constants of the bound."""
+"""A pipelined loop with all loops inside unrolled, and straight-line nests: the constants of the bound.
+
+An access `y[k - i - 1]` in copies for `i` goes to a bank that depends on `k`: every copy takes the read port
+of every bank, so that a factor of u needs u cycles for it however many banks there are. `y[i]` in u copies
+takes one port of each of u banks.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
+from math import lcm
 
-from pipelines.pragmas.bound.banks import bank_interval
 from pipelines.pragmas.bound.completion import flattened
-from pipelines.pragmas.bound.result import Leaf
 from pipelines.pragmas.bound.straight import critical_path, is_sum, path_from, sum_loops
 from pipelines.pragmas.bound.target import Target
 from pipelines.pragmas.summary import RAW, READ, WRITE, Access, Dependence, Loop, Statement, Summary
 
 UNIT_OF = {"sub": "add"}
 """Kinds that share a unit with another kind."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaf:
+    """A pipelined loop with a factor, all loops inside unrolled: a constant of the two.
+
+    Attributes:
+        latency_cycles: of one iteration; interval_cycles: between iterations (both lower bounds).
+        cycles: latency + interval * (trip count / unroll - 1), average trips for a triangular loop.
+        units: least units by (kind, type) that run at once for that interval (theorem 6.17).
+        limit: cause of the interval, in words.
+    """
+
+    latency_cycles: int
+    interval_cycles: int
+    cycles: float
+    units: Mapping[tuple[str, str], float]
+    limit: str
 
 
 def leaf(summary: Summary, loop: str, unroll: int, target: Target, asked: int = 1) -> Leaf:
@@ -29,7 +52,7 @@ def leaf(summary: Summary, loop: str, unroll: int, target: Target, asked: int = 
     interval, limit = max(
         least_interval(summary, loop, unroll, target),
         (asked // _sums_at_once(summary, loop, target), "asked for"),
-        key=lambda way: way[0],
+        key=lambda interval: interval[0],
     )
     fill = max(0, latency - interval) if facts.trip_count_min > 0 else 0
     starts = float(iterations(facts, unroll)) * interval
@@ -47,7 +70,7 @@ def leaf(summary: Summary, loop: str, unroll: int, target: Target, asked: int = 
 
 
 def _grouped_starts(summary: Summary, loop: str, unroll: int, interval: int, target: Target) -> float:
-    """Cycles in which whole groups of iterations start, and after them, one by one, those that fill none."""
+    """Cycles in which whole groups of iterations start, and then the iterations of the rest, one by one."""
     facts = summary.loops[loop]
     groups = facts.groups_average[unroll]
     rest = facts.trip_count_average - groups * unroll
@@ -55,7 +78,7 @@ def _grouped_starts(summary: Summary, loop: str, unroll: int, interval: int, tar
 
 
 def iterations(loop: Loop, unroll: int) -> Fraction:
-    """Steps of a loop with a factor: rounded up for a constant trip count, for a remainder is a step too."""
+    """Steps of a loop with a factor, rounded up for a constant trip count: a remainder is one step."""
     if loop.constant:
         return Fraction(-(-loop.trip_count_max // unroll))
     return loop.trip_count_average / unroll
@@ -83,7 +106,7 @@ def _unrolled(summary: Summary, child: str | int, target: Target, factors: dict[
 def statement_latency(summary: Summary, statement: Statement, target: Target, factors: dict[str, int]) -> int:
     """A statement's critical path, copies of its reduction in one tree (theorem 6.12).
 
-    Where the target does not reorder sums in an array's element, those of loops inside the outermost one come
+    Where the target does not reorder sums in an array's element, those of loops inside the outermost one run
     one after the other.
 
     Args: factors: copies by loop, the outermost one first.
@@ -98,12 +121,12 @@ def statement_latency(summary: Summary, statement: Statement, target: Target, fa
 
 
 def _is_in_memory(summary: Summary, written: Access) -> bool:
-    """Whether it is an element of an array that is no local one: of those an engine may make variables."""
+    """Whether it is an element of an external array: an engine may make variables of a local one."""
     return bool(written.subscripts) and summary.arrays[written.array].external
 
 
 def chain_latency(summary: Summary, loop: str, target: Target) -> int:
-    """Cycles of iterations that wait for each other, in a loop that is unrolled (theorem 6.9)."""
+    """Cycles of dependent iterations of an unrolled loop (theorem 6.9)."""
     delay, distance, _ = slowest_recurrence(summary, loop, target)
     return (summary.loops[loop].trip_count_max // distance) * delay if delay else 0
 
@@ -111,12 +134,12 @@ def chain_latency(summary: Summary, loop: str, target: Target) -> int:
 def longest_path(
     summary: Summary, place: str, cycles: Mapping[str | int, float]
 ) -> tuple[float, tuple[str | int, ...]]:
-    """Longest path over the children of a body, and the children on it (section 5.4: others overlap)."""
+    """Length and children of the longest path over a body's children (section 5.4: others overlap)."""
     before = predecessors(summary, place)
     ends: dict[str | int, tuple[float, tuple[str | int, ...]]] = {}
     for child in summary.children(place):
-        start, way = max((ends[b] for b in before[child]), key=lambda end: end[0], default=(0.0, ()))
-        ends[child] = (start + cycles[child], (*way, child))
+        start, path = max((ends[b] for b in before[child]), key=lambda end: end[0], default=(0.0, ()))
+        ends[child] = (start + cycles[child], (*path, child))
     return max(ends.values(), key=lambda end: end[0], default=(0.0, ()))
 
 
@@ -125,15 +148,15 @@ def predecessors(summary: Summary, place: str) -> dict[str | int, list[str | int
     children = summary.children(place)
     owner = {s: c for c in children for s in statements_in(summary, c)}
     order = {c: n for n, c in enumerate(children)}
-    found: dict[str | int, list[str | int]] = {c: [] for c in children}
+    before: dict[str | int, list[str | int]] = {c: [] for c in children}
     for dependence in summary.dependences:
         source, sink = owner.get(dependence.source), owner.get(dependence.target)
         if dependence.loop is not None or source is None or sink is None or order[source] >= order[sink]:
             continue
         both_straight = isinstance(source, int) and isinstance(sink, int)
-        if (dependence.kind == RAW or not both_straight) and source not in found[sink]:
-            found[sink].append(source)
-    return found
+        if (dependence.kind == RAW or not both_straight) and source not in before[sink]:
+            before[sink].append(source)
+    return before
 
 
 def statements_in(summary: Summary, child: str | int) -> tuple[int, ...]:
@@ -147,19 +170,19 @@ def statements_in(summary: Summary, child: str | int) -> tuple[int, ...]:
 
 
 def least_interval(summary: Summary, loop: str, unroll: int, target: Target) -> tuple[int, str]:
-    """Least cycles between steps of a pipelined loop (section 6.1.4), and what sets them."""
-    ways = [(1, "one step a cycle"), _reduction_interval(summary, loop, target)]
+    """Least cycles between steps of a pipelined loop (section 6.1.4), and their cause."""
+    intervals = [(1, "one step a cycle"), _reduction_interval(summary, loop, target)]
     delay, distance, what = slowest_recurrence(summary, loop, target)
-    ways.append((math.ceil(Fraction(delay * unroll, distance)), what))
-    ways.append(_port_interval(summary, loop, unroll, target))
-    ways.append(bank_interval(summary, loop, unroll, target))
-    ways.append(update_interval(summary, loop, unroll, target))
-    return max(ways, key=lambda way: way[0])
+    intervals.append((math.ceil(Fraction(delay * unroll, distance)), what))
+    intervals.append(_port_interval(summary, loop, unroll, target))
+    intervals.append(bank_interval(summary, loop, unroll, target))
+    intervals.append(update_interval(summary, loop, unroll, target))
+    return max(intervals, key=lambda interval: interval[0])
 
 
 def _reduction_interval(summary: Summary, loop: str, target: Target) -> tuple[int, str]:
     """Cycles of the operation that a reduction carries from one step to the next (RecMII, distance 1)."""
-    found = (0, "")
+    slowest = (0, "")
     for statement in summary.statements:
         if loop not in statement.reduction_loops:
             continue
@@ -167,8 +190,8 @@ def _reduction_interval(summary: Summary, loop: str, target: Target) -> tuple[in
         if target.partial_sums and target.tree_reduction:
             latency = min(latency, 1)
         written = next((a.array for a in statement.accesses if a.kind == WRITE), "?")
-        found = max(found, (latency, f"sum of {written}"))
-    return found
+        slowest = max(slowest, (latency, f"sum of {written}"))
+    return slowest
 
 
 def _sum_latency(statement: Statement, target: Target) -> int:
@@ -177,8 +200,8 @@ def _sum_latency(statement: Statement, target: Target) -> int:
 
 
 def _sums_at_once(summary: Summary, loop: str, target: Target) -> int:
-    """Iterations of a loop that a tool may start together to keep as many partial sums: an interval that is
-    asked for is then between these."""
+    """Iterations of a loop that a tool may start together to keep as many partial sums: a requested interval
+    is then between groups of them."""
     if not (target.partial_sums and target.tree_reduction):
         return 1
     sums = (s for s in summary.statements if loop in s.reduction_loops)
@@ -186,8 +209,10 @@ def _sums_at_once(summary: Summary, loop: str, target: Target) -> int:
 
 
 def rest_cycles(summary: Summary, loop: str, unroll: int, latency: int, target: Target) -> int:
-    """Cycles that a reduction's pipeline takes more, for steps that are too few for all its partial sums run
-    after it: one body from its operands to its result, where the loop is not one pipeline with another.
+    """Extra cycles of a reduction whose last steps are too few for all its partial sums.
+
+    They run after the pipeline, one body from its operands to its result, where the loop is not one pipeline
+    with another.
 
     Of S steps, k of them together, the pipeline takes k (S // k) - k cycles and its latency, and a body as
     much again, in place of S - 1 and one latency.
@@ -203,22 +228,22 @@ def rest_cycles(summary: Summary, loop: str, unroll: int, latency: int, target: 
 
 
 def slowest_recurrence(summary: Summary, loop: str, target: Target) -> tuple[int, int, str]:
-    """Cycles and distance of the recurrence of most cycles an iteration that a loop carries (RecMII).
+    """Cycles and distance of the recurrence that takes most cycles per iteration of a loop (RecMII).
 
     Returns: delay and distance, (0, 1) without one, and the array it goes through.
     """
-    found = (0, 1, "")
+    slowest = (0, 1, "")
     for d in summary.dependences:
         if d.loop != loop or d.kind != RAW or d.reduction:
             continue
         delay, distance = _cycle_delay(summary, loop, d, target), max(1, d.distance)
-        if Fraction(delay, distance) > Fraction(found[0], found[1]):
-            found = (delay, distance, f"{d.array} of {distance} before")
-    return found
+        if Fraction(delay, distance) > Fraction(slowest[0], slowest[1]):
+            slowest = (delay, distance, f"{d.array} of {distance} before")
+    return slowest
 
 
 def _cycle_delay(summary: Summary, loop: str, carried: Dependence, target: Target) -> int:
-    """Cycles from a carried value's load to the store that makes the next one, 0 when there is no way."""
+    """Cycles from a carried value's load to the store that makes the next one, 0 when there is no path."""
     first = path_from(summary.statements[carried.target], target, carried.array)
     if carried.source == carried.target:
         return first
@@ -235,7 +260,7 @@ def _cycle_delay(summary: Summary, loop: str, carried: Dependence, target: Targe
 
 
 def update_interval(summary: Summary, loop: str, unroll: int, target: Target) -> tuple[int, str]:
-    """Least cycles between steps where the nest is one pipeline and its next round updates what this one did.
+    """Least cycles between steps where the nest is one pipeline and its next round updates the same elements.
 
     An element that a statement loads, changes and stores in each iteration of the loop around is in memory
     between two of them where this loop runs over it. So all steps of this loop take at least the time from
@@ -246,44 +271,44 @@ def update_interval(summary: Summary, loop: str, unroll: int, target: Target) ->
     outer, left = facts.parent, facts.constant and unroll < facts.trip_count_max
     if not (target.update_cycles and left) or outer is None or not flattened(summary, outer):
         return 0, ""
-    found = (0, "")
+    slowest = (0, "")
     for statement in summary.statements:
         if statement.always and statement.loops and statement.loops[-1] == loop:
             for array in updated_arrays(statement, outer, loop):
                 if summary.arrays[array].external:
                     cycles = target.update_cycles + path_from(statement, target, array)
-                    found = max(found, (cycles, f"update of {array} of one {outer} before"))
-    return math.ceil(found[0] / iterations(facts, unroll)), found[1]
+                    slowest = max(slowest, (cycles, f"update of {array} of one {outer} before"))
+    return math.ceil(slowest[0] / iterations(facts, unroll)), slowest[1]
 
 
 def updated_arrays(statement: Statement, outer: str, inner: str) -> tuple[str, ...]:
-    """Arrays of which a statement updates one element in all iterations of an outer loop, and another one in
-    each iteration of an inner one."""
-    found: list[str] = []
+    """Arrays of which a statement updates the same element in all iterations of an outer loop, and another
+    element in each iteration of an inner one."""
+    arrays: list[str] = []
     for written in statement.accesses:
         named = {name for a in written.subscripts for name, factor in a.terms if factor}
         exact = all(a.exact for a in written.subscripts)
         loads = (a for a in statement.accesses if a.kind == READ and a.array == written.array)
         if written.kind == WRITE and exact and inner in named and outer not in named:
-            found += [written.array for a in loads if a.subscripts == written.subscripts][:1]
-    return tuple(found)
+            arrays += [written.array for a in loads if a.subscripts == written.subscripts][:1]
+    return tuple(arrays)
 
 
 def _port_interval(summary: Summary, loop: str, unroll: int, target: Target) -> tuple[int, str]:
-    """Accesses of a step over ports (ResMII), where arrays stay in one bank."""
+    """Accesses of a step over ports (ResMII), where arrays are in one bank."""
     if target.ports is None:
         return 0, ""
-    found = (0, "")
+    slowest = (0, "")
     for kind in (READ, WRITE):
         for array in summary.arrays.values():
             if array.shape and array.external:
                 count = _accesses(summary, loop, unroll, array.name, kind)
-                found = max(found, (-(-count // target.ports), f"{count} {kind}s of {array.name}"))
-    return found
+                slowest = max(slowest, (-(-count // target.ports), f"{count} {kind}s of {array.name}"))
+    return slowest
 
 
 def _accesses(summary: Summary, loop: str, unroll: int, array: str, kind: str) -> int:
-    """Different elements that a step surely touches: those of one statement's one access."""
+    """Elements that a step surely touches: those of one access of one statement."""
     most = 0
     for statement in summary.statements:
         if loop not in statement.loops or not statement.always:
@@ -312,11 +337,72 @@ def units(summary: Summary, loop: str, unroll: int, interval: int) -> dict[tuple
 def busy_units(
     statements: Iterable[Statement], factors: dict[str, int], cycles: int
 ) -> dict[tuple[str, str], float]:
-    """Operations of copies of statements over the cycles in which they may take turns."""
-    found: dict[tuple[str, str], float] = {}
+    """Operations of copies of statements over the cycles in which they may share units."""
+    units_by_kind: dict[tuple[str, str], float] = {}
     for statement in statements:
         copies = math.prod(factors.get(loop, 1) for loop in statement.loops)
         for operation in statement.operations:
             key = (UNIT_OF.get(operation.kind, operation.kind), operation.type)
-            found[key] = found.get(key, 0.0) + copies / max(1, cycles)
-    return found
+            units_by_kind[key] = units_by_kind.get(key, 0.0) + copies / max(1, cycles)
+    return units_by_kind
+
+
+def bank_interval(summary: Summary, loop: str, unroll: int, target: Target) -> tuple[int, str]:
+    """Least cycles between steps of a pipelined loop for the loads of one array, and these.
+
+    Args: unroll: 1, or a factor of an innermost loop without a constant trip count that a search may use.
+    """
+    if not target.banked_reads or unroll not in (1, *target.varying_factors) or summary.loops[loop].constant:
+        return 0, ""
+    slowest = (0, "")
+    inside = [s for s in summary.statements if s.loops and s.loops[-1] == loop]
+    changed = {a.array for s in inside for a in s.accesses if a.kind == WRITE}
+    for array in sorted(surely_banked(summary, target) - changed):
+        forms = {_form(a): a for s in inside if s.always for a in s.accesses if _moves(a, array, loop)}
+        count = sum(unroll if _unknown(summary, a, loop) else 1 for a in forms.values())
+        slowest = max(slowest, (count, f"{count} loads of {array} from each bank"))
+    return slowest
+
+
+def surely_banked(summary: Summary, target: Target) -> frozenset[str]:
+    """External arrays of which no dimension can be partitioned completely: the loops that index them have no
+    factor, or one of `varying_factors`."""
+    most = lcm(1, *target.varying_factors)
+    large = {
+        a.name for a in summary.arrays.values() if a.external and a.shape and all(n > most for n in a.shape)
+    }
+    free = {name for name in summary.loops if _may_have_any_factor(summary, name)}
+    indexed = {
+        a.array
+        for s in summary.statements
+        for a in s.accesses
+        if any(not d.exact or any(name in free for name, _ in d.terms) for d in a.subscripts)
+    }
+    return frozenset(large - indexed)
+
+
+def _may_have_any_factor(summary: Summary, name: str) -> bool:
+    """Whether a loop may have copies, or be unrolled in a pipeline: all but loops without a constant trip
+    count, and sequential loops around these."""
+    loop = summary.loops[name]
+    varying = any(not summary.loops[i].constant for i in summary.loops_inside(name))
+    return loop.constant and (loop.parallel or not varying)
+
+
+def _moves(access: Access, array: str, loop: str) -> bool:
+    named = (name for d in access.subscripts for name, factor in d.terms if factor)
+    return access.array == array and access.kind == READ and loop in named
+
+
+def _form(access: Access) -> tuple[tuple[tuple[str, int], ...], ...]:
+    """An access without its constants: shifted ones may share loads."""
+    return tuple(tuple(sorted(d.terms)) for d in access.subscripts)
+
+
+def _unknown(summary: Summary, access: Access, loop: str) -> bool:
+    """Whether copies of a loop go to banks that a sequential loop around it decides."""
+    along = [dict(d.terms) for d in access.subscripts if any(name == loop for name, _ in d.terms)]
+    if len(along) != 1 or abs(along[0][loop]) != 1:
+        return False
+    others = {name: factor for name, factor in along[0].items() if name != loop}
+    return any(abs(factor) == 1 and not summary.loops[name].parallel for name, factor in others.items())

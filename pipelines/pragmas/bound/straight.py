@@ -26,9 +26,9 @@ def critical_path(statement: Statement, target: Target, copies: int = 1) -> int:
 
 
 def tree_latency(leaves: Mapping[int, int], latency: int) -> int:
-    """Least cycles in which values are combined two by two (theorem 6.12, with times of arrival).
+    """Least cycles to combine values two by two (theorem 6.12, with times of arrival).
 
-    A tree of leaf depths d exists just when the sum of 2^-d is at most 1 (Kraft), and a leaf that arrives at
+    A tree of leaf depths d exists if and only if the sum of 2^-d is at most 1 (Kraft). A leaf that arrives at
     cycle a can have depth (T - a) / latency at most.
 
     Args: leaves: number of values by cycle of arrival; latency: cycles of one operation.
@@ -50,7 +50,7 @@ def _overfull(leaves: Mapping[int, int], latency: int, time: int) -> bool:
 
 
 def _ready(statement: Statement, target: Target, index: int, copies: int, ready: dict[int, int]) -> int:
-    """Cycle in which an operation's result is there."""
+    """Cycle in which an operation's result is ready."""
     if index not in ready:
         ready[index] = 0  # a cycle among operands is no operation graph; it must not hang
         operation = statement.operations[index]
@@ -73,14 +73,14 @@ def chain_leaves(statement: Statement, index: int) -> tuple[int, ...]:
     """Operands of the largest group of reorderable operations that ends in one."""
     root = statement.operations[index]
     family = ASSOCIATIVE.get(root.kind)
-    found: list[int] = []
+    leaves: list[int] = []
     for operand in root.operands:
         inner = statement.operations[operand]
         if family is not None and ASSOCIATIVE.get(inner.kind) == family and inner.type == root.type:
-            found.extend(chain_leaves(statement, operand))
+            leaves.extend(chain_leaves(statement, operand))
         else:
-            found.append(operand)
-    return tuple(found)
+            leaves.append(operand)
+    return tuple(leaves)
 
 
 def reads_itself(statement: Statement, index: int) -> bool:
@@ -149,15 +149,15 @@ def path_from(statement: Statement, target: Target, array: str) -> int:
 def _longest_to(
     statement: Statement, target: Target, index: int, load: int, known: dict[int, int | None]
 ) -> int | None:
-    """Cycles from a load to an operation's result along the slowest way, None when it does not reach it."""
+    """Cycles from a load to an operation's result along the slowest path, None when it does not reach it."""
     if index == load:
         return 0
     if index not in known:
         known[index] = None
         operation: Operation = statement.operations[index]
         inputs = chain_leaves(statement, index) if target.tree_reduction else operation.operands
-        ways = [_longest_to(statement, target, n, load, known) for n in inputs]
-        reached = [w for w in ways if w is not None]
+        paths = [_longest_to(statement, target, n, load, known) for n in inputs]
+        reached = [p for p in paths if p is not None]
         latency = target.cost(operation.kind, operation.type).latency_cycles
         known[index] = max(reached) + latency if reached else None
     return known[index]

@@ -1,14 +1,22 @@
-"""What hardware and tool a bound is for: times and DSPs of operations, transfers, limits."""
+"""Targets: times and DSPs of operations, transfers and limits of a tool on a device, from JSON files."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from pipelines.files import read_bounded
+from pipelines.pragmas.errors import PragmaError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationCost:
-    """Least cycles from operands to result, and DSP blocks of one unit that starts one a cycle."""
+    """Least cycles from operands to result, and DSP blocks of a unit that starts one operation per cycle."""
 
     latency_cycles: int
     dsp_count: int = 0
@@ -19,31 +27,29 @@ class Target:
     """A tool on a device.
 
     Attributes:
-        name: `u200`, `simfoundry`; clock_period_ns: asked for.
+        name: `u200`, `simfoundry`; clock_period_ns: the requested one.
         operations: by (kind, type); one that is not listed takes no cycle and no DSP.
-        burst_bits: bits a cycle of one transfer from or to memory outside; None: arrays stay where they are
-            and nothing is transferred.
+        burst_bits: bits per cycle of one transfer from or to external memory; None: nothing is transferred.
         access_cycles: from the request of a transfer to its first bits.
-        dsp_available, onchip_bits: limits (equations 15 and 16), None for none.
+        dsp_available, onchip_bits: limits (equations 15 and 16), None = unlimited.
         most_partitions: of an array (equation 9).
         tree_reduction: associative floating operations may be reordered (`unsafe_math`).
         chained_array_sums: sums in an array's element are not reordered where their loop is unrolled.
-        update_cycles: from the load of an element of an external array until a load sees what is stored for
-            it, operations apart; 0: not known to take any.
-        partial_sums: a reduction's pipeline may keep several sums and so start an iteration a cycle.
+        update_cycles: from the load of an element of an external array until a load sees its new value,
+            without operations; 0: none known.
+        partial_sums: a reduction's pipeline may keep several sums and so start one iteration per cycle.
         separate_rests: iterations that are too few for all partial sums run after the pipeline.
-        unrolled_trips, unrolled_copies: loops of at most so many trips, up to so many copies together, are
-            unrolled by the tool when nothing else is asked for (0: none).
+        unrolled_trips, unrolled_copies: the tool unrolls loops without directives of at most so many trips,
+            up to so many copies together (0: none).
         outermost_copies: copies of a body that has loops are made of outermost loops alone.
         swapped_nests: a factor of a reduction above a partially unrolled loop makes copies too: the tool
             swaps strips of the two loops (section 4.1).
         varying_copies: modules of parallel loops are copied also where trip counts inside vary.
-        varying_factors: of innermost loops of no constant trip count that a search may ask for.
-        intervals: of pipelined loops that a search may ask for; a longer one shares units.
-        banked_reads: an array in banks has one read port a bank, and a load whose bank is not known takes
+        varying_factors: of innermost loops without a constant trip count, for a search to use.
+        intervals: of pipelined loops, for a search to use; a longer one shares units.
+        banked_reads: an array in banks has one read port per bank, and a load whose bank is unknown takes
             that of each.
-        ports: reads, and writes, of an array that may start in one cycle, arrays being in one bank; None: as
-            many as wanted.
+        ports: reads, and writes, of an array in one bank that may start per cycle; None = unlimited.
     """
 
     name: str
@@ -76,3 +82,114 @@ class Target:
     def ordered(self) -> Target:
         """The same where floating sums keep their order: no trees (theorem 6.12), no partial sums."""
         return replace(self, tree_reduction=False)
+
+    def within_area(self, most_um2: float | None) -> Target:
+        """The same with a limit on area, for targets whose DSPs stand for 1000 um2 each; None = unlimited."""
+        return self if most_um2 is None else replace(self, dsp_available=int(most_um2 / 1000))
+
+
+LIMIT_BYTES = 1 << 20
+_LARGEST = 10**12
+
+_FIELDS: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[str, Any])
+
+
+class _Operation(BaseModel):
+    """A row of figures and where they come from."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    kinds: tuple[str, ...]
+    type: str
+    latency_cycles: int = Field(ge=0, le=_LARGEST)
+    dsp_count: int = Field(default=0, ge=0, le=_LARGEST)
+    source: str
+
+
+class _File(BaseModel):
+    """A target's file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    name: str
+    about: str
+    clock_period_ns: float = Field(gt=0, le=_LARGEST)
+    burst_bits: int | None = Field(default=None, ge=1, le=_LARGEST)
+    dsp_available: int | None = Field(default=None, ge=0, le=_LARGEST)
+    onchip_bits: int | None = Field(default=None, ge=0, le=_LARGEST)
+    most_partitions: int = Field(ge=1, le=_LARGEST)
+    tree_reduction: bool = True
+    chained_array_sums: bool = False
+    update_cycles: int = Field(default=0, ge=0, le=_LARGEST)
+    partial_sums: bool = False
+    separate_rests: bool = False
+    unrolled_trips: int = Field(default=0, ge=0, le=_LARGEST)
+    unrolled_copies: int = Field(default=0, ge=0, le=_LARGEST)
+    access_cycles: int = Field(default=0, ge=0, le=_LARGEST)
+    outermost_copies: bool = False
+    swapped_nests: bool = True
+    varying_copies: bool = False
+    varying_factors: tuple[Annotated[int, Field(ge=2, le=_LARGEST)], ...] = ()
+    intervals: tuple[Annotated[int, Field(ge=1, le=_LARGEST)], ...] = (1,)
+    banked_reads: bool = False
+    ports: int | None = Field(default=None, ge=1, le=_LARGEST)
+    sources: dict[str, str]
+    operations: tuple[_Operation, ...]
+
+
+def target_names() -> tuple[str, ...]:
+    """Targets that the package has."""
+    files = resources.files("pipelines.pragmas.bound").joinpath("targets").iterdir()
+    return tuple(sorted(f.name.removesuffix(".json") for f in files if f.name.endswith(".json")))
+
+
+def read_target(name_or_path: str | Path) -> Target:
+    """Read a target of the package by its name, or any by the path of its file.
+
+    Raises: PragmaError: no such target or file, larger than 1 MiB, or not of the format.
+    """
+    try:
+        file = _File.model_validate(_fields(name_or_path))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(p) for p in first["loc"]) or "the file"
+        raise PragmaError(
+            f"not a target, at {place}: {first['msg']} ({name_or_path}); accepted: the format of u200.json"
+        ) from error
+    costs = {
+        (kind, row.type): OperationCost(latency_cycles=row.latency_cycles, dsp_count=row.dsp_count)
+        for row in file.operations
+        for kind in row.kinds
+    }
+    fields = file.model_dump(exclude={"about", "sources", "operations"})
+    return Target(operations=costs, **fields)
+
+
+def _fields(name_or_path: str | Path) -> dict[str, Any]:
+    """Fields of a file, over those of the target that it extends."""
+    try:
+        own = _FIELDS.validate_json(_text(name_or_path))
+    except ValidationError as error:
+        raise PragmaError(f"not a JSON object: {error.errors()[0]['msg']} ({name_or_path})") from error
+    base = own.pop("extends", None)
+    if base is None:
+        return own
+    if base not in target_names() or base == name_or_path:
+        known = ", ".join(target_names())
+        raise PragmaError(f"unknown target in extends: {base} ({name_or_path}); accepted: {known}")
+    under = _fields(str(base))
+    return under | own | {"sources": under["sources"] | own.get("sources", {})}
+
+
+def _text(name_or_path: str | Path) -> str:
+    if isinstance(name_or_path, str) and name_or_path in target_names():
+        return (
+            resources.files("pipelines.pragmas.bound").joinpath("targets", f"{name_or_path}.json").read_text()
+        )
+    known = ", ".join(target_names())
+
+    def refused(problem: str) -> PragmaError:
+        return PragmaError(f"{problem}; the names of targets are {known}")
+
+    content = read_bounded(Path(name_or_path), what="target", most_bytes=LIMIT_BYTES, error=refused)
+    return content.decode("utf-8", errors="replace")

@@ -81,10 +81,7 @@ def vendor_kernel(name: str) -> VendorKernel:
     """
     entries = _entries()
     if name not in entries:
-        known = ", ".join(sorted(entries))
-        raise PragmaError(
-            f"a vendor kernel must be a known one, got {name!r} ({name}.c:1); known are {known}"
-        )
+        raise PragmaError(f"unknown vendor kernel: {name}; accepted: {', '.join(sorted(entries))}")
     entry = entries[name]
     source = resources.files(__name__).joinpath(f"{name}.c").read_text(encoding="utf-8")
     return VendorKernel(name=name, source=source, top=entry.top, loops=entry.loops, places=entry.places)
@@ -101,17 +98,17 @@ def configuration_of_row(
 
     Raises: PragmaError: a pipeline that is not `off`, empty or `flatten`, or a factor that is no number.
     """
-    found: dict[str, dict[str, str | int]] = {}
+    by_loop: dict[str, dict[str, str | int]] = {}
     for entry in _LOOP_DIRECTIVES.validate_json(directives_by_loop or "[]"):
         loop = kernel.loop(int(entry["loop_index"]))
-        found.setdefault(loop, {})[str(entry["kind"])] = entry["value"]
+        by_loop.setdefault(loop, {})[str(entry["kind"])] = entry["value"]
     for place, value in _DIRECTIVES.validate_json(directives).items():
         match = _PLACE.fullmatch(place)
         if match is not None and place in kernel.places:
-            found.setdefault(kernel.places[place], {})[_KINDS[match[1]]] = value
+            by_loop.setdefault(kernel.places[place], {})[_KINDS[match[1]]] = value
     for loop in kernel.loop_names:
-        found.setdefault(loop, {})
-    return Configuration(loops={loop: _choice(kernel, loop, said) for loop, said in sorted(found.items())})
+        by_loop.setdefault(loop, {})
+    return Configuration(loops={loop: _choice(kernel, loop, said) for loop, said in sorted(by_loop.items())})
 
 
 def _entries() -> dict[str, _Entry]:
@@ -123,10 +120,10 @@ def _choice(kernel: VendorKernel, loop: str, said: Mapping[str, str | int]) -> L
     factors = {kind: said.get(kind, 1) for kind in ("parallel", "tile")}
     where = f"{kernel.name}.c:1"
     if word not in PIPELINES:
-        raise PragmaError(f"a pipeline of {loop} must be off, empty or flatten, got {word!r} ({where})")
+        raise PragmaError(f"unknown pipeline of {loop}: {word} ({where}); accepted: off, empty, flatten")
     numbers = {kind: value for kind, value in factors.items() if isinstance(value, int) and value >= 1}
     if len(numbers) < len(factors):
-        raise PragmaError(f"factors of {loop} must be whole numbers of at least 1, got {factors} ({where})")
+        raise PragmaError(f"factors of {loop}: {factors} ({where}); accepted: whole numbers from 1")
     return LoopChoice(
         pipeline=PIPELINES[str(word)],
         unroll=numbers["parallel"],

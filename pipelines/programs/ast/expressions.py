@@ -11,8 +11,7 @@ from collections.abc import Callable, Sequence
 
 from pipelines.interface import FLOAT, INT32, UINT32, ScalarType
 from pipelines.programs.ast import operations as op
-from pipelines.programs.ast.conditions import ConditionWriter, is_leaf, like
-from pipelines.programs.ast.places import PlaceWriter
+from pipelines.programs.ast.places import ConditionWriter, PlaceWriter, is_leaf, like
 from pipelines.programs.ast.scope import Scope, domain_of
 from pipelines.programs.ast.tree import (
     Call,
@@ -122,13 +121,13 @@ class ExpressionWriter:
             factor = self.random.choice((0.5, 0.75, 0.9))
             own = op.possible(op.binary("*", own, op.constant(factor, domain)))
             room = float(place.high) * (1 - factor) * 0.99
-            found = op.binary("+", own, self.limited(rest, -room, room))
+            total = op.binary("+", own, self.limited(rest, -room, room))
         else:
             if self.scope.chance(0.3) and "*" in self.allowed:
                 own = op.binary("*", own, like(own, self.random.choice(_ODD))) or own
             operators = [o for o in ("+", "+", "-", "^") if o in self.allowed]
-            found = op.binary(self.random.choice(operators), own, rest)
-        value = found if found is not None else self._halved_sum(own, rest, domain)
+            total = op.binary(self.random.choice(operators), own, rest)
+        value = total if total is not None else self._halved_sum(own, rest, domain)
         return self.stored(value, place.type, place.low, place.high)
 
     def stored(self, value: Expression, kind: ScalarType, low: Number, high: Number) -> Expression:
@@ -175,9 +174,9 @@ class ExpressionWriter:
         }
         for _ in range(6):
             chosen = self.random.choices(list(weights), list(weights.values()))[0]
-            found = self._binary(chosen, left, right, domain)
-            if found is not None:
-                return found
+            result = self._binary(chosen, left, right, domain)
+            if result is not None:
+                return result
         return self._halved_sum(left, right, domain)
 
     def decorated(self, value: Expression, domain: ScalarType) -> Expression:
@@ -185,9 +184,9 @@ class ExpressionWriter:
         names = [o for o in _UNARY_WEIGHTS if o in self.allowed]
         for _ in range(4):
             chosen = self.random.choices(names, [_UNARY_WEIGHTS[o] for o in names])[0]
-            found = self._unary(chosen, value, domain)
-            if found is not None:
-                return found
+            result = self._unary(chosen, value, domain)
+            if result is not None:
+                return result
         return value
 
     def _binary(
@@ -300,9 +299,9 @@ class ExpressionWriter:
         while reach * scale > bound * 0.999:
             scale /= 2
         if 1 / 512 <= scale < 1 and value.low * scale >= low:
-            found = op.binary("*", value, op.constant(scale, value.type))
-            if found is not None:
-                return found
+            scaled = op.binary("*", value, op.constant(scale, value.type))
+            if scaled is not None:
+                return scaled
         return _clamped(value, low, high)
 
     def _limited_integer(self, value: Expression, low: int, high: int) -> Expression:
@@ -314,8 +313,8 @@ class ExpressionWriter:
             return op.possible(op.binary("%", value, like(value, max(2, modulus))))
         room = high - max(low, 0)
         mask = (1 << (room + 1).bit_length() - 1) - 1
-        found = op.possible(op.binary("&", value, like(value, mask)))
-        return found if low <= 0 else op.possible(op.binary("+", found, like(value, low)))
+        masked = op.possible(op.binary("&", value, like(value, mask)))
+        return masked if low <= 0 else op.possible(op.binary("+", masked, like(value, low)))
 
     # ---- leaves -------------------------------------------------------------------------------------
 
@@ -333,9 +332,9 @@ class ExpressionWriter:
         ]
         for _ in range(8):
             chosen = self.random.choices([c for _, c in choices], [w for w, _ in choices])[0]
-            found = chosen()
-            if found is not None:
-                return found
+            expression = chosen()
+            if expression is not None:
+                return expression
         return self._argument(must=True) or self.number(domain)
 
     def number(self, domain: ScalarType) -> Constant:
@@ -345,8 +344,8 @@ class ExpressionWriter:
         return op.constant(self.random.choice(_INTEGERS), INT32 if domain.signed else UINT32)
 
     def _pending_leaf(self, domain: ScalarType) -> Expression | None:
-        found = [v for v in self.scope.pending() if domain.floating or not v.type.floating]
-        return op.read(self.random.choice(found)) if found else None
+        variables = [v for v in self.scope.pending() if domain.floating or not v.type.floating]
+        return op.read(self.random.choice(variables)) if variables else None
 
     def _temporary(self, domain: ScalarType) -> Expression:
         scope = self.scope
@@ -363,8 +362,8 @@ class ExpressionWriter:
         return op.read(self.random.choice(scope.arguments)) if scope.arguments else None
 
     def _loop_variable(self) -> Expression | None:
-        found = self.scope.loop_variables()
-        return op.read(self.random.choice(found)) if found else None
+        variables = self.scope.loop_variables()
+        return op.read(self.random.choice(variables)) if variables else None
 
 
 # ---- small judgements ------------------------------------------------------------------------------

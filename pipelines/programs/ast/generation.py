@@ -11,9 +11,8 @@ from pipelines.interface import DOUBLE, ScalarType
 from pipelines.programs.ast import operations as op
 from pipelines.programs.ast.estimate import estimated_cells, estimated_cycles
 from pipelines.programs.ast.expressions import ExpressionWriter, call
-from pipelines.programs.ast.names import NameSupply
 from pipelines.programs.ast.options import AstOptions
-from pipelines.programs.ast.scope import Frame, Scope, draw_palette
+from pipelines.programs.ast.scope import Frame, NameSupply, Scope, draw_palette
 from pipelines.programs.ast.statements import Body, StatementWriter
 from pipelines.programs.ast.tree import (
     Array,
@@ -77,10 +76,10 @@ def generate_program(*, seed: int, number: int, options: AstOptions) -> Generate
     discarded: list[str] = []
     while True:
         generator = Random(int(content_hash(STAGE, seed, number, len(discarded)), 16))  # noqa: S311
-        found = _attempt(generator, options, depth, palette, tuple(discarded))
-        if found.refused is None or len(discarded) + 1 == ATTEMPTS:
-            return found
-        discarded.append(found.refused)
+        program = _attempt(generator, options, depth, palette, tuple(discarded))
+        if program.refused is None or len(discarded) + 1 == ATTEMPTS:
+            return program
+        discarded.append(program.refused)
 
 
 def ast_programs(*, count: int, seed: int, options: AstOptions, first: int = 0) -> list[ProgramRow]:
@@ -263,12 +262,12 @@ class _TopFunction:
     def call_helper(self, domain: ScalarType) -> Expression | None:
         """A call of a function that gives a value of a domain, of a new one while there is room."""
         scope = self.scope
-        found = [f for f in scope.helpers if f.returns == domain]
-        if len(scope.helpers) < self.options.max_helpers and (not found or scope.chance(0.4)):
-            found = [self.new_helper(domain)]
-        if not found:
+        helpers = [f for f in scope.helpers if f.returns == domain]
+        if len(scope.helpers) < self.options.max_helpers and (not helpers or scope.chance(0.4)):
+            helpers = [self.new_helper(domain)]
+        if not helpers:
             return None
-        function = self.random.choice(found)
+        function = self.random.choice(helpers)
         writer = self.statements.expressions
         arguments: list[Expression] = []
         for parameter in function.parameters:

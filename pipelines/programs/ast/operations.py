@@ -149,12 +149,12 @@ def binary(operator: str, left: Expression, right: Expression) -> Expression | N
         return Binary(type=INT32, low=0, high=1, operator=operator, left=left, right=right)
     kind = promoted(left.type) if operator in ("<<", ">>") else common(left.type, right.type)
     if kind.floating:
-        found = _floating_bounds(operator, left, right)
+        bounds = _floating_bounds(operator, left, right)
     else:
-        found = _integer_bounds(operator, left, right, kind)
-    if found is None or (found[0] == found[1] and not isinstance(left, Constant)):
+        bounds = _integer_bounds(operator, left, right, kind)
+    if bounds is None or (bounds[0] == bounds[1] and not isinstance(left, Constant)):
         return None
-    return Binary(type=kind, low=found[0], high=found[1], operator=operator, left=left, right=right)
+    return Binary(type=kind, low=bounds[0], high=bounds[1], operator=operator, left=left, right=right)
 
 
 def compare(operator: str, left: Expression, right: Expression) -> Expression | None:
@@ -221,14 +221,14 @@ def root(operand: Expression) -> Expression | None:
     return Call(type=operand.type, low=low, high=high, function=name, arguments=(operand,))
 
 
-def possible(found: Expression | None) -> Expression:
+def possible(expression: Expression | None) -> Expression:
     """An expression that must exist.
 
     Raises: ArithmeticError: it does not, which is a fault of the generator.
     """
-    if found is None:
-        raise ArithmeticError("an operation that must be possible was refused")
-    return found
+    if expression is None:
+        raise ArithmeticError("internal error: an operation that is always possible was refused")
+    return expression
 
 
 # ---- intervals -------------------------------------------------------------------------------------
@@ -247,17 +247,17 @@ def _floating_bounds(operator: str, left: Expression, right: Expression) -> tupl
     a, b = (float(left.low), float(left.high)), (float(right.low), float(right.high))
     match operator:
         case "+":
-            found = [a[0] + b[0], a[1] + b[1]]
+            ends = [a[0] + b[0], a[1] + b[1]]
         case "-":
-            found = [a[0] - b[1], a[1] - b[0]]
+            ends = [a[0] - b[1], a[1] - b[0]]
         case "*":
-            found = [x * y for x in a for y in b]
+            ends = [x * y for x in a for y in b]
         case "/" if b[0] >= _SMALLEST_DIVISOR or b[1] <= -_SMALLEST_DIVISOR:
-            found = [x / y for x in a for y in b]
+            ends = [x / y for x in a for y in b]
         case _:
             return None
-    reach = max(abs(v) for v in found) * _SLACK
-    low, high = min(found), max(found)
+    reach = max(abs(v) for v in ends) * _SLACK
+    low, high = min(ends), max(ends)
     low, high = (low if low == 0 else low - reach), high + reach
     return (low, high) if max(abs(low), abs(high)) < FLOAT_LIMIT else None
 
@@ -268,12 +268,12 @@ def _integer_bounds(
     """Interval of the exact result if the type holds it; of an unsigned type that wraps, all of it."""
     a = _int_range(left, kind)
     b = _int_range(right, promoted(right.type) if operator in ("<<", ">>") else kind)
-    found = _exact(operator, a, b, kind)
-    if found is None:
+    bounds = _exact(operator, a, b, kind)
+    if bounds is None:
         return None
     least, most = type_range(kind)
-    if least <= found[0] and found[1] <= most:
-        return found
+    if least <= bounds[0] and bounds[1] <= most:
+        return bounds
     return None if kind.signed else (least, most)
 
 

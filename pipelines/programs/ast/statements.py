@@ -168,10 +168,10 @@ class StatementWriter:
     def selector(self) -> tuple[Expression | None, int]:
         """A value 0 .. n - 1 and n, 3 or 4."""
         leaf = self.expressions.conditions.selector()
-        found = op.binary("&", leaf, op.integer(3))
-        if found is not None and self.scope.chance(0.3) and leaf.low >= 0:
-            return op.binary("%", leaf, op.integer(3)) or found, 3
-        return found, 4
+        low_bits = op.binary("&", leaf, op.integer(3))
+        if low_bits is not None and self.scope.chance(0.3) and leaf.low >= 0:
+            return op.binary("%", leaf, op.integer(3)) or low_bits, 3
+        return low_bits, 4
 
     def alternatives(self, roots: Sequence[Root]) -> list[Body]:
         """Blocks of which one runs: what only one of them reads is not live in the next."""
@@ -211,14 +211,14 @@ class StatementWriter:
         place = op.read(variable)
         scope.frames.append(Frame(loop=inside, extent=extent, trips=extent.value, is_loop=True))
         frame.pending.remove(variable)
-        found = self.expressions.conditions.condition_on(inside)
+        condition_inside = self.expressions.conditions.condition_on(inside)
         scope.frames.pop()
         frame.pending.append(variable)
         limit = op.compare("<", place, op.extent_value(extent))
-        if found is None or limit is None:
+        if condition_inside is None or limit is None:
             return None
         frame.pending.remove(variable)
-        condition = op.possible(op.binary("&&", limit, found))
+        condition = op.possible(op.binary("&&", limit, condition_inside))
         step = Assign(target=place, operator="+=", value=op.integer(1), control=True)
         start = Declare(variable=variable, value=op.constant(0, INT32))
         return start, While(condition=condition, trips=extent.value, body=(step,))

@@ -368,13 +368,13 @@ _STATEMENT_NAMES: dict[type, str] = {For: "for", While: "while", If: "if", Switc
 
 def operators_of(program: Program) -> tuple[str, ...]:
     """Operators, calls and kinds of control flow of a program, each once, in alphabetical order."""
-    found: set[str] = set()
+    operators: set[str] = set()
     for function in program.functions:
         for statement in walk_statements(function.body):
-            found.update(_own_operators(statement))
+            operators.update(_own_operators(statement))
             for outer in expressions_of(statement):
-                found.update(name for e in walk_expression(outer) for name in _operator(e))
-    return tuple(sorted(found))
+                operators.update(name for e in walk_expression(outer) for name in _operator(e))
+    return tuple(sorted(operators))
 
 
 def _own_operators(statement: Statement) -> tuple[str, ...]:

@@ -79,7 +79,7 @@ def expression_text(expression: Expression) -> str:
             right = _inside(expression.right, expression.operator, right=True)
             return f"{left} {expression.operator} {right}"
         case _:
-            raise TypeError(f"an expression must be a node of the tree, got {expression}")
+            raise TypeError(f"not a node of the tree: {expression}")
 
 
 def literal(constant: Constant) -> str:

@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any
 
-from pipelines.programs.dataflow.bench import Tensor
+from pipelines.programs.dataflow.builder import Tensor
 from pipelines.programs.dataflow.graph import Graph, Placed
-from pipelines.programs.dataflow.text import INDENT, body_text
-from pipelines.programs.dataflow.tree import Branch, Loop, Node, While, children, shape_of
+from pipelines.programs.dataflow.tree import INDENT, Branch, Loop, Node, While, body_text, children, shape_of
 
 TOP = "graph"
 
@@ -59,7 +58,7 @@ class Emission:
 
     def constants(self) -> dict[str, int]:
         """Macros of the program."""
-        return {k: v for node in self._graph.nodes for k, v in node.bench.constants.items()}
+        return {k: v for node in self._graph.nodes for k, v in node.builder.constants.items()}
 
     def inputs(self) -> dict[str, Any]:
         """How each argument's data is drawn."""
@@ -119,14 +118,14 @@ class Emission:
         return text
 
     def _function(self, node: Placed) -> str:
-        bench = node.bench
-        tensors = {**bench.bindings, "out": node.output}
-        arrays = [self._declared(t, role, bench.constants) for role, t in tensors.items()]
+        builder = node.builder
+        tensors = {**builder.bindings, "out": node.output}
+        arrays = [self._declared(t, role, builder.constants) for role, t in tensors.items()]
         parameters = arrays[:-1]
-        parameters += [f"int {role}" for role in bench.lengths]
+        parameters += [f"int {role}" for role in builder.lengths]
         parameters.append(arrays[-1])
-        head = _wrapped(f"static void {bench.name}(", parameters)
-        local = "".join(f"{INDENT}{line}\n" for line in bench.locals)
+        head = _wrapped(f"static void {builder.name}(", parameters)
+        local = "".join(f"{INDENT}{line}\n" for line in builder.locals)
         return f"{head} {{\n{local}{body_text(node.body, self._graph.pool.style)}}}\n"
 
     def _top(self) -> str:
@@ -145,38 +144,38 @@ class Emission:
     # ---- JSON ----
 
     def _node(self, node: Placed) -> dict[str, Any]:
-        bench = node.bench
+        builder = node.builder
         return {
-            "name": bench.name,
+            "name": builder.name,
             "operator": node.operator.name,
             "family": node.operator.family,
-            "parameters": dict(bench.parameters),
-            "inputs": {role: t.name for role, t in bench.bindings.items()},
-            "scalars": {role: s.name for role, s in bench.lengths.items()},
+            "parameters": dict(builder.parameters),
+            "inputs": {role: t.name for role, t in builder.bindings.items()},
+            "scalars": {role: s.name for role, s in builder.lengths.items()},
             "output": node.output.name,
-            "dynamic": bool(bench.lengths) or _dynamic(node.body),
+            "dynamic": bool(builder.lengths) or _dynamic(node.body),
             "loops": shape_of(node.body),
         }
 
     def _edges(self) -> list[dict[str, Any]]:
-        makers = {node.output.name: node.bench.name for node in self._graph.nodes}
+        makers = {node.output.name: node.builder.name for node in self._graph.nodes}
         return [
             {
                 "tensor": tensor.name,
                 "from": makers.get(tensor.name),
-                "to": node.bench.name,
+                "to": node.builder.name,
                 "role": role,
                 "shape": list(tensor.shape),
             }
             for node in self._graph.nodes
-            for role, tensor in node.bench.bindings.items()
+            for role, tensor in node.builder.bindings.items()
         ]
 
 
 def _call(node: Placed) -> str:
-    arguments = [t.name for t in node.bench.bindings.values()]
-    arguments += [s.name for s in node.bench.lengths.values()]
-    return f"{node.bench.name}({', '.join([*arguments, node.output.name])})"
+    arguments = [t.name for t in node.builder.bindings.values()]
+    arguments += [s.name for s in node.builder.lengths.values()]
+    return f"{node.builder.name}({', '.join([*arguments, node.output.name])})"
 
 
 def _wrapped(head: str, parameters: Sequence[str], width: int = 100) -> str:

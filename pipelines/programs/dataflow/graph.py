@@ -2,19 +2,107 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from random import Random
 
-from pipelines.programs.dataflow.bench import Bench, Built, Pool, Scalar, Tensor
-from pipelines.programs.dataflow.cost import estimated_cells, estimated_cycles
+from pipelines.programs.dataflow.builder import OperatorBody, OperatorBuilder, Pool, Scalar, Tensor
 from pipelines.programs.dataflow.mutation import Mutations, mutate
 from pipelines.programs.dataflow.operators import FAMILY_WEIGHTS, OPERATORS, Operator
-from pipelines.programs.dataflow.options import DataflowOptions
-from pipelines.programs.dataflow.text import Style
-from pipelines.programs.dataflow.tree import Node
-from pipelines.programs.dataflow.values import ELEMENTS, Unsuitable
+from pipelines.programs.dataflow.options import ELEMENTS, DataflowOptions, Element, Unsuitable
+from pipelines.programs.dataflow.tree import Branch, Loop, Node, Statement, Style, walk
+
+# Cycles at memory delay 2 and a period of 10 ns, fitted to counted programs without directives.
+LOAD = 1.4
+STORE = 0.7
+LOOP = 1.0
+INTEGER_PRODUCT = 1.0
+INTEGER_QUOTIENT = 25
+FLOAT_OPERATION = 2.2
+FLOAT_QUOTIENT = 10
+FUNCTIONS = {"expf": 28, "tanhf": 45, "erff": 45, "sqrtf": 10, "isqrt": 40}
+
+# Standard cells (osu018), fitted to 33 synthesised programs: half of the estimates within 15 %.
+CELLS_A_LOOP = 100
+CELLS_A_LOCAL_BIT = 5.7
+CELLS_A_PRODUCT = 64  # and bit of an element; combinational operators are not shared
+CELLS_A_QUOTIENT = 1300
+CELLS_OF_FLOAT_UNITS = 3000  # shared by all operators of a program
+CELLS_A_FLOAT_PRODUCT = 2000
+CELLS_OF_FUNCTION = 7700  # expf, tanhf, erff
+
+_SUBSCRIPTS = re.compile(r"\w+(?:\[[^\[\]]*\])+")
+_PRODUCT = re.compile(r"[\w)] \* [a-z(]")
+_QUOTIENT = re.compile(r" /=? [a-z]")
+_INSIDE = re.compile(r"\[[^\[\]]*\]")
+_FUNCTION = re.compile(r"\b(" + "|".join(FUNCTIONS) + r")\(")
+
+
+def estimated_cycles(nodes: Sequence[Node], *, floating: bool) -> float:
+    """Cycles of some nodes at most, memory delay 2, no directives."""
+    return sum(_cost(node, floating) for node in nodes)
+
+
+def estimated_cells(nodes: Sequence[Node], element: Element, *, local_bits: int) -> float:
+    """Standard cells of a program of some nodes without directives, its local arrays as flip-flops."""
+    loops = 0
+    texts: list[str] = []
+    for node, _, _ in walk(nodes):
+        if isinstance(node, Statement):
+            texts.append(node.text)
+        else:
+            loops += not isinstance(node, Branch)
+            texts.append("" if isinstance(node, Loop) else node.condition)
+    text = "\n".join(_without_subscripts(t) for t in texts)
+    products = len(_PRODUCT.findall(text))
+    cells = CELLS_A_LOOP * loops + CELLS_A_LOCAL_BIT * local_bits
+    cells += CELLS_OF_FUNCTION * sum(f"{name}(" in text for name in ("expf", "tanhf", "erff"))
+    if element.floating:
+        return cells + CELLS_OF_FLOAT_UNITS + CELLS_A_FLOAT_PRODUCT * products
+    quotients = len(_QUOTIENT.findall(text))
+    return cells + CELLS_A_PRODUCT * element.bits * products + CELLS_A_QUOTIENT * quotients
+
+
+def _without_subscripts(text: str) -> str:
+    while (shorter := _SUBSCRIPTS.sub("v", text)) != text:
+        text = shorter
+    return text
+
+
+def _cost(node: Node, floating: bool) -> float:
+    if isinstance(node, Statement):
+        return _statement_cost(node.text, floating)
+    if isinstance(node, Branch):
+        sides = (estimated_cycles(s, floating=floating) for s in (node.body, node.otherwise))
+        return 1 + _statement_cost(node.condition, floating) + max(sides)
+    if isinstance(node, Loop):
+        trips = node.trips / 2 if not node.exact and " + 1" in node.stop else node.trips
+        return 1 + trips * (LOOP + estimated_cycles(node.body, floating=floating))
+    inside = _statement_cost(node.condition, floating) + LOOP
+    return node.trips * (inside + estimated_cycles(node.body, floating=floating))
+
+
+def _statement_cost(text: str, floating: bool) -> float:
+    accesses = 0
+    plain = text
+    while subscripts := _SUBSCRIPTS.findall(plain):
+        accesses += len(subscripts)
+        plain = _SUBSCRIPTS.sub("v", plain)
+    plain = _INSIDE.sub("", plain)
+    cost = 0.0
+    if accesses:
+        cost += LOAD + STORE + 0.7 * max(0, accesses - 2)
+    cost += sum(FUNCTIONS[name] for name in _FUNCTION.findall(plain))
+    products = plain.count("*")
+    quotients = plain.count(" / ") + plain.count("/=")
+    if floating:
+        sums = plain.count(" + ") + plain.count(" - ") + plain.count("+=") + plain.count("-=")
+        return cost + FLOAT_OPERATION * (products + sums) + FLOAT_QUOTIENT * quotients
+    constant = len(re.findall(r"/=? \d", plain))
+    return cost + INTEGER_PRODUCT * products + INTEGER_QUOTIENT * (quotients - constant) + 2 * constant
+
 
 ATTEMPTS = 80
 CONNECTED_SHARE = 0.92
@@ -26,14 +114,14 @@ class Placed:
     """A node of a graph.
 
     Attributes:
-        bench: what its operator was built on.
+        builder: builder of its operator.
         body: its loop tree as the program has it.
         plain: its loop tree before mutation.
         output: its result.
     """
 
     operator: Operator
-    bench: Bench
+    builder: OperatorBuilder
     body: tuple[Node, ...]
     plain: tuple[Node, ...]
     output: Tensor
@@ -63,14 +151,14 @@ def random_graph(
              fitted.
     """
     pool = new_pool(generator, options)
-    wanted = generator.randint(options.minimum_operators, options.maximum_operators)
+    count = generator.randint(options.minimum_operators, options.maximum_operators)
     nodes: list[Placed] = []
     cycles = 0.0
     for _ in range(ATTEMPTS):
-        if len(nodes) == wanted:
+        if len(nodes) == count:
             break
         # A share of what is left, so that later operators find room, too.
-        room = (options.cycle_budget - cycles) / max(1.0, (wanted - len(nodes)) * 0.5)
+        room = (options.cycle_budget - cycles) / max(1.0, (count - len(nodes)) * 0.5)
         placed = _place(pool, nodes, _draw(generator, operators), generator, room)
         if placed:
             nodes.append(placed[0])
@@ -86,7 +174,7 @@ def graph_of(generator: Random, options: DataflowOptions, operators: Sequence[Op
     for operator in operators:
         room = options.cycle_budget - cycles
         tries = (_place(pool, nodes, operator, generator, room) for _ in range(ATTEMPTS))
-        if placed := next((found for found in tries if found), None):
+        if placed := next((node for node in tries if node), None):
             nodes.append(placed[0])
             cycles += placed[1]
     return Graph(pool=pool, nodes=tuple(nodes), cycles=cycles)
@@ -114,51 +202,59 @@ def _place(
     pool: Pool, nodes: Sequence[Placed], operator: Operator, generator: Random, room: float
 ) -> tuple[Placed, float] | None:
     """Put an operator behind the nodes so far, and the cycles it takes; None when it does not fit."""
-    bench = Bench(pool=pool, random=generator, name=f"{operator.name}_{pool.made}")
+    builder = OperatorBuilder(pool=pool, random=generator, name=f"{operator.name}_{pool.tensor_count}")
     try:
-        built = operator.build(bench)
+        operator_body = operator.build(builder)
     except Unsuitable:
         return None
-    alone = all(t in bench.fresh for t in bench.bindings.values())
+    alone = all(t in builder.fresh for t in builder.bindings.values())
     if pool.tensors and alone and generator.random() < CONNECTED_SHARE:
         return None
-    body = _mutated(bench, built, generator)
+    body = _mutated(builder, operator_body, generator)
     cycles = estimated_cycles(body, floating=pool.element.floating)
-    if cycles > room or not built.shape or min(built.shape) < SMALLEST_DIMENSION:
+    if cycles > room or not operator_body.shape or min(operator_body.shape) < SMALLEST_DIMENSION:
         return None
-    if _cells(pool, nodes, bench, body) > pool.options.cell_budget:
+    if _cells(pool, nodes, builder, body) > pool.options.cell_budget:
         return None
-    return _commit(pool, operator, bench, built, body), cycles
+    return _commit(pool, operator, builder, operator_body, body), cycles
 
 
-def _cells(pool: Pool, nodes: Sequence[Placed], bench: Bench, body: tuple[Node, ...]) -> float:
+def _cells(pool: Pool, nodes: Sequence[Placed], builder: OperatorBuilder, body: tuple[Node, ...]) -> float:
     """Of the program with one more operator, whose input results are local arrays while there is room."""
     results = sum(prod(n.output.shape) for n in nodes) * pool.element.bits
-    inside = pool.options.local_bits - pool.local_bits + bench.local_bits
+    inside = pool.options.local_bits - pool.local_bits + builder.local_bits
     bits = inside if pool.options.buffers else min(pool.options.local_bits, inside + results)
     every = (*(n for placed in nodes for n in placed.body), *body)
     return estimated_cells(every, pool.element, local_bits=bits)
 
 
-def _mutated(bench: Bench, built: Built, generator: Random) -> tuple[Node, ...]:
-    options = bench.pool.options
+def _mutated(builder: OperatorBuilder, operator_body: OperatorBody, generator: Random) -> tuple[Node, ...]:
+    options = builder.pool.options
     if generator.random() >= options.mutation_share:
-        return built.body
+        return operator_body.body
     mutations = Mutations(
-        constant=bench.constant,
-        keep_sums=bench.floating and not options.reorder_sums,
-        tile_suffix=bench.pool.style.tile_suffix,
+        constant=builder.constant,
+        keep_sums=builder.floating and not options.reorder_sums,
+        tile_suffix=builder.pool.style.tile_suffix,
     )
-    return mutate(built.body, mutations, generator)
+    return mutate(operator_body.body, mutations, generator)
 
 
-def _commit(pool: Pool, operator: Operator, bench: Bench, built: Built, body: tuple[Node, ...]) -> Placed:
-    output = Tensor(name=f"t{pool.made}", shape=built.shape, type="element", values=built.values)
-    pool.made += 1
-    pool.externals += len(bench.fresh)
-    pool.tensors += [*bench.fresh, output]
-    read = {t.name for t in bench.bindings.values()}
+def _commit(
+    pool: Pool,
+    operator: Operator,
+    builder: OperatorBuilder,
+    operator_body: OperatorBody,
+    body: tuple[Node, ...],
+) -> Placed:
+    output = Tensor(
+        name=f"t{pool.tensor_count}", shape=operator_body.shape, type="element", values=operator_body.values
+    )
+    pool.tensor_count += 1
+    pool.externals += len(builder.fresh)
+    pool.tensors += [*builder.fresh, output]
+    read = {t.name for t in builder.bindings.values()}
     pool.unused = [name for name in pool.unused if name not in read] + [output.name]
-    pool.scalars.update(bench.fresh_scalars)
-    pool.local_bits -= bench.local_bits
-    return Placed(operator=operator, bench=bench, body=body, plain=built.body, output=output)
+    pool.scalars.update(builder.fresh_scalars)
+    pool.local_bits -= builder.local_bits
+    return Placed(operator=operator, builder=builder, body=body, plain=operator_body.body, output=output)

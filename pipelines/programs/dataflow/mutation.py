@@ -174,9 +174,9 @@ def shifted(text: str, variable: str, by: int) -> str:
     if by == 0:
         return text
 
-    def later(found: re.Match[str]) -> str:
+    def later(use: re.Match[str]) -> str:
         moved = f"{variable} + {by}"
-        return f"[{moved}]" if found[0].startswith("[") else f"({moved})"
+        return f"[{moved}]" if use[0].startswith("[") else f"({moved})"
 
     return re.sub(rf"\[{variable}\]|\b{variable}\b", later, text)
 

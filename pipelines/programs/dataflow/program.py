@@ -56,11 +56,11 @@ def operators_program(names: Sequence[str], *, seed: int, options: DataflowOptio
     for name in names:
         if name not in BY_NAME:
             valid = ", ".join(BY_NAME)
-            raise ProgramError(f"an operator must be one of the stage, got {name}; valid: {valid}")
+            raise ProgramError(f"unknown operator: {name}; accepted: {valid}")
     random = _random(SUITE, list(names), seed)
     graph = graph_of(random, options, [BY_NAME[name] for name in names])
     label = f"operators-{seed}"
-    return row_of(label, graph) if graph.nodes else _refused(label, "no operator suits, got none")
+    return row_of(label, graph) if graph.nodes else _refused(label, "no operator suits")
 
 
 def draw_graph(number: int, *, seed: int, options: DataflowOptions) -> Graph:
@@ -118,7 +118,7 @@ def _refused(name: str, reason: str) -> ProgramRow:
 
 def _sizes(graph: Graph) -> dict[str, int]:
     """Sizes, tiles and steps by macro name."""
-    return {k: v for node in graph.nodes for k, v in sorted(node.bench.constants.items())}
+    return {k: v for node in graph.nodes for k, v in sorted(node.builder.constants.items())}
 
 
 def swept_inputs(program: ProgramRow, *, fractions: Sequence[float] = SWEEP) -> tuple[str, ...]:
@@ -135,14 +135,14 @@ def swept_inputs(program: ProgramRow, *, fractions: Sequence[float] = SWEEP) -> 
         if not -0.5 <= fraction <= 0.5:
             raise ProgramError(f"a sweep must stay within -0.5 .. 0.5, got {fraction}")
     if program.graph is None:
-        raise ProgramError(f"a sweep needs a program with a graph, got {program.name}")
+        raise ProgramError(f"only a program with a graph can be swept, got {program.name}")
     scalars: dict[str, dict[str, int]] = json.loads(program.graph)["scalars"]
     inputs: dict[str, Any] = json.loads(program.inputs)
-    found: dict[str, None] = {}
+    specifications: dict[str, None] = {}
     for fraction in fractions if scalars else (0.0,):
         changed = {name: _moved(scalar, fraction) for name, scalar in scalars.items()}
-        found[canonical_json(inputs | changed)] = None
-    return tuple(found)
+        specifications[canonical_json(inputs | changed)] = None
+    return tuple(specifications)
 
 
 def _moved(scalar: dict[str, int], fraction: float) -> dict[str, Any]:

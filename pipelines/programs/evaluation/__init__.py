@@ -4,12 +4,14 @@ Belongs here: modern blocks as graphs of operators, stationary matrix products, 
 evaluation programs. Does not: PolyBench's C (`polybench/`), or training programs.
 """
 
-from pipelines.programs.evaluation.frozen import frozen_hashes, refuse_twins, twin_of
 from pipelines.programs.evaluation.programs import (
     EVALUATION_SUITES,
     WORKLOADS,
     evaluation_programs,
     every_evaluation_program,
+    find_duplicate,
+    frozen_hashes,
+    reject_duplicates,
     stationary_program,
     workload_program,
 )
@@ -19,9 +21,9 @@ __all__ = [
     "WORKLOADS",
     "evaluation_programs",
     "every_evaluation_program",
+    "find_duplicate",
     "frozen_hashes",
-    "refuse_twins",
+    "reject_duplicates",
     "stationary_program",
-    "twin_of",
     "workload_program",
 ]

@@ -12,10 +12,64 @@ from functools import cached_property
 from string import Template
 from typing import Any
 
+from pycparser import c_ast, c_parser
+
 from pipelines.programs.errors import ProgramError
-from pipelines.programs.evaluation.loops import loops_of
 from pipelines.programs.evaluation.operators import BY_NAME
 from pipelines.programs.evaluation.workload import Call, Operator, Parameter, Workload, sweep_ends
+
+Loops = list[list[Any]]
+
+
+def loops_of(text: str, sizes: Mapping[str, int]) -> Loops:
+    """Loops of a C function as nested `[variable, trips, step, loops inside]`.
+
+    Args:    text: C without directives; sizes: value of names in bounds, the largest of each.
+    Returns: trips at most, None where data decides; `while` has no variable.
+    """
+    tree = c_parser.CParser().parse(text)
+    return [loop for node in tree.ext for loop in _inside(node.body, sizes)]
+
+
+def _inside(node: c_ast.Node, sizes: Mapping[str, int]) -> Loops:
+    loops: Loops = []
+    for _, child in node.children():
+        if isinstance(child, c_ast.For):
+            loops.append([*_header(child, sizes), _inside(child.stmt, sizes)])
+        elif isinstance(child, c_ast.While | c_ast.DoWhile):
+            loops.append([None, None, None, _inside(child.stmt, sizes)])
+        else:
+            loops += _inside(child, sizes)
+    return loops
+
+
+def _header(loop: c_ast.For, sizes: Mapping[str, int]) -> tuple[str, int | None, str]:
+    declared = loop.init.decls[0]
+    first, last = _number(declared.init, sizes), _number(loop.cond.right, sizes)
+    step = 1 if isinstance(loop.next, c_ast.UnaryOp) else _number(loop.next.rvalue, sizes)
+    if first is None or last is None or step is None:
+        return str(declared.name), None, str(step or "")
+    return str(declared.name), max(0, -(-(last - first) // step)), str(step)
+
+
+def _number(node: c_ast.Node | None, sizes: Mapping[str, int]) -> int | None:
+    """Value of a bound, None when it is not known."""
+    match node:
+        case c_ast.Constant():
+            return int(node.value)
+        case c_ast.ID():
+            return sizes.get(node.name)
+        case c_ast.BinaryOp():
+            return _combined(str(node.op), _number(node.left, sizes), _number(node.right, sizes))
+        case _:
+            return None
+
+
+def _combined(op: str, left: int | None, right: int | None) -> int | None:
+    if left is None or right is None:
+        return None
+    return {"+": left + right, "-": left - right, "*": left * right, "/": left // max(right, 1)}.get(op)
+
 
 _CONTROL = re.compile(r"\b(while|if|break|continue)\b|\?")
 _TYPES = {"unsigned char": "uint8", "int": "int32"}
@@ -39,7 +93,7 @@ def value_of(expression: str, values: Mapping[str, int]) -> int:
     try:
         return _value(ast.parse(expression, mode="eval").body, values)
     except (SyntaxError, KeyError) as error:
-        raise ProgramError(f"a size must be an expression of known names, got {expression!r}") from error
+        raise ProgramError(f"unknown name in a size: {expression!r}") from error
 
 
 def _value(node: ast.expr, values: Mapping[str, int]) -> int:
@@ -84,7 +138,7 @@ class Emission:
             self._texts[self._functions[key]] = self._function(known, self._functions[key], each.sizes)
         for parameter in known.parameters:
             if parameter.name not in each.arguments:
-                raise ProgramError(f"{each.operator} must be given {parameter.name}, got nothing")
+                raise ProgramError(f"{each.operator}: missing parameter {parameter.name}")
             if parameter.dimensions:
                 self._bind(parameter, each)
         if each.arguments["out"] not in self._written:
@@ -102,8 +156,8 @@ class Emission:
         known = self._tensors.setdefault(name, tensor)
         if (known.c_type, known.shape) != (c_type, shape):
             raise ProgramError(
-                f"{name} must be {known.c_type} {known.shape} everywhere, got {c_type} {shape} "
-                f"({self._workload.name}, {each.operator})"
+                f"{name} is {c_type} {shape} in one place and {known.c_type} {known.shape} in "
+                f"another ({self._workload.name}, {each.operator})"
             )
 
     def _type(self, c_type: str) -> str:
@@ -162,15 +216,15 @@ class Emission:
     @property
     def inputs(self) -> dict[str, Any]:
         """Input specification of every argument that the graph reads first, and of the scalars."""
-        given = self._workload.data
-        found: dict[str, Any] = {}
+        data = self._workload.data
+        specification: dict[str, Any] = {}
         for name in self._tensors:
-            pattern = next((p for p in given if fnmatchcase(name, p)), None)
+            pattern = next((p for p in data if fnmatchcase(name, p)), None)
             if name not in self._written and pattern is not None:
-                found[name] = dict(given[pattern])
+                specification[name] = dict(data[pattern])
         for name, base in self._workload.scalars.items():
-            found[name] = {"kind": "constant", "value": base}
-        return found
+            specification[name] = {"kind": "constant", "value": base}
+        return specification
 
     @property
     def operators(self) -> tuple[str, ...]:
@@ -203,14 +257,14 @@ class Emission:
 
     def _edges(self) -> list[dict[str, Any]]:
         makers: dict[str, str] = {}
-        found: list[dict[str, Any]] = []
+        edges: list[dict[str, Any]] = []
         for _, each, node in self._nodes:
             for role, tensor in self._read(each).items():
                 shape = list(self._tensors[tensor].shape)
                 edge = {"tensor": tensor, "from": makers.get(tensor), "to": node, "role": role}
-                found.append({**edge, "shape": shape})
+                edges.append({**edge, "shape": shape})
             makers[each.arguments["out"]] = node
-        return found
+        return edges
 
     def _repeated(self) -> dict[str, Any] | None:
         if self._workload.repeated is None:

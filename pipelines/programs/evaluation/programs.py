@@ -1,8 +1,11 @@
-"""The evaluation programs as rows: modern blocks, stationary matrix products, PolyBench."""
+"""The evaluation programs as rows, the frozen list of them, and keeping them out of training."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +21,46 @@ from pipelines.programs.polybench_catalogue import (
     polybench_programs,
 )
 from pipelines.programs.rows import CUSTOM_SIZE, program_row
-from pipelines.schemas import ProgramRow
+from pipelines.schemas import OK, REJECTED, ProgramRow
+
+FROZEN_FILE = Path(__file__).parent / "frozen.json"
+
+
+def frozen_record(programs: Iterable[ProgramRow]) -> str:
+    """The text of the list: id and syntax tree hash of every program, by suite, name and size."""
+    rows = {
+        f"{row.suite}/{row.name}/{row.size}": {"program_id": row.program_id, "ast_hash": row.ast_hash}
+        for row in programs
+    }
+    return json.dumps(rows, indent=1, sort_keys=True) + "\n"
+
+
+@cache
+def frozen_hashes() -> Mapping[str, str]:
+    """Name of an evaluation program by its syntax tree hash."""
+    rows: dict[str, dict[str, str]] = json.loads(FROZEN_FILE.read_text(encoding="utf-8"))
+    return {row["ast_hash"]: name for name, row in sorted(rows.items(), reverse=True)}
+
+
+def find_duplicate(program: ProgramRow) -> str | None:
+    """The evaluation program that a program equals but for its spelling, None when there is none."""
+    return frozen_hashes().get(program.ast_hash or "")
+
+
+def reject_duplicates(programs: Sequence[ProgramRow]) -> list[ProgramRow]:
+    """Programs for training; an ok one that equals an evaluation program is rejected with its reason."""
+    return [_refused(program) if program.status == OK else program for program in programs]
+
+
+def _refused(program: ProgramRow) -> ProgramRow:
+    duplicate = find_duplicate(program)
+    if duplicate is None:
+        return program
+    reason = (
+        f"a generated program must differ from every evaluation program by its syntax tree, got {duplicate}"
+    )
+    return replace(program, status=REJECTED, reason=reason)
+
 
 MODERN, STATIONARY = "modern", "stationary"
 EVALUATION_SUITES = (MODERN, STATIONARY, POLYBENCH_SUITE)
@@ -49,7 +91,7 @@ def evaluation_programs(
             for data_type in STATIONARY_TYPES
         ]
     if suite != POLYBENCH_SUITE:
-        raise ProgramError(f"an evaluation suite must be one of {', '.join(EVALUATION_SUITES)}, got {suite}")
+        raise ProgramError(f"unknown evaluation suite: {suite}; accepted: {', '.join(EVALUATION_SUITES)}")
     return polybench_programs(sizes=sizes, data_types=data_types)
 
 

@@ -50,10 +50,10 @@ class Operator:
         head = _HEAD.search(self.text)
         if head is None:
             raise ProgramError(f"an operator must begin with `static void $name(`, got {self.text[:40]!r}")
-        found = [_PARAMETER.fullmatch(" ".join(part.split())) for part in head[1].split(",")]
+        matches = [_PARAMETER.fullmatch(" ".join(part.split())) for part in head[1].split(",")]
         return tuple(
             Parameter(c_type=m[1], name=m[2], dimensions=tuple(re.findall(r"\[([^\]]*)\]", m[3])))
-            for m in found
+            for m in matches
             if m is not None
         )
 

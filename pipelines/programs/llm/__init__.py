@@ -7,8 +7,7 @@ Outside this package only the names below are used.
 """
 
 from pipelines.programs.llm.checking import CheckLimits, Verdict, check_variant
-from pipelines.programs.llm.prompts import Prompt
-from pipelines.programs.llm.provider import Prices, Provider, ProviderError, Reply
+from pipelines.programs.llm.provider import Prices, Prompt, Provider, ProviderError, Reply
 from pipelines.programs.llm.replies import ReplyRejected, TextLimits, program_of_reply
 from pipelines.programs.llm.server import ServerOptions, ServerProvider
 from pipelines.programs.llm.stage import (

@@ -7,27 +7,16 @@ front end and high-level synthesis run in the process that asks. What was read h
 from __future__ import annotations
 
 import atexit
-import multiprocessing
 import resource
 from collections.abc import Callable
-from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
 from threading import Lock
 
-from pipelines.sandbox import MachineFault, answers_in_time
+from pipelines.workers import ChildProcess
 
 MEMORY_BYTES = 3 << 30
 PROCESSOR_S = 60.0
 """Programs of the suite take some 0.2 s; a slow machine is within this."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    """The process, and this end of the pipe to it."""
-
-    process: BaseProcess
-    connection: Connection
 
 
 class BoundedReader:
@@ -37,7 +26,7 @@ class BoundedReader:
         self._read = read
         self._processor_s = processor_s
         self._lock = Lock()
-        self._reading: _Reading | None = None
+        self._child: ChildProcess | None = None
 
     def excess(self, source: str, top: str) -> str | None:
         """What the reading had too much of, None when it came to its end, whatever the end was.
@@ -46,44 +35,34 @@ class BoundedReader:
         Raises: MachineFault: the machine ended the process, or had no time for it.
         """
         with self._lock:
-            reading = self._reading or self._started()
+            child = self._child or self._started()
             try:
-                reading.connection.send((source, top))
-                if answers_in_time(reading.connection, reading.process.pid, timeout_s=self._processor_s):
-                    return reading.connection.recv()
-            except (EOFError, OSError) as error:
+                child.send((source, top))
+                return child.receive(self._processor_s)
+            except TimeoutError as error:
                 self.end()
-                raise MachineFault("the process that read a program was ended from outside") from error
+                return str(error)
             except BaseException:
                 self.end()
                 raise
-            self.end()
-            return f"more than {self._processor_s:g} s of processor time"
 
     def end(self) -> None:
         """End the process, if there is one, whichever signals it ignores."""
         atexit.unregister(self.end)
-        if self._reading is not None:
-            self._reading.process.kill()
-            self._reading.process.join()
-            self._reading.connection.close()
-            self._reading = None
+        if self._child is not None:
+            self._child.end()
+            self._child = None
 
-    def _started(self) -> _Reading:
+    def _started(self) -> ChildProcess:
         """The process, ready to read: its start takes no time of a program."""
-        context = multiprocessing.get_context("forkserver")
-        ours, theirs = context.Pipe()
-        process = context.Process(target=_serve, args=(theirs, self._read), daemon=True)
-        process.start()
-        theirs.close()
-        self._reading = _Reading(process, ours)
+        self._child = ChildProcess(_serve, self._read)
         atexit.register(self.end)
         try:
-            ours.recv()
+            self._child.receive()
         except BaseException:
             self.end()
             raise
-        return self._reading
+        return self._child
 
 
 def _serve(connection: Connection, read: Callable[[str, str], None]) -> None:

@@ -21,18 +21,17 @@ from pipelines.hls import (
     read_interface,
 )
 from pipelines.identity import content_hash
-from pipelines.interface import DataSet, Interface
+from pipelines.interface import DataSet, Interface, same_values
 from pipelines.native import native_version, run_native
 from pipelines.programs.data import draw_data
 from pipelines.programs.errors import ProgramError
 from pipelines.programs.llm.bounded import BoundedReader
 from pipelines.programs.llm.replies import ReplyRejected
 from pipelines.programs.normalised import ast_hash
-from pipelines.programs.remembered import code_version
+from pipelines.programs.suites import code_version
 from pipelines.sandbox import SandboxError
 from pipelines.schemas import OK, REJECTED, TIMEOUT, TOOL_ERROR, ProgramRow
 from pipelines.tools import ToolMissing
-from pipelines.values import same_values
 
 _CACHE_KIND = "llm_verdict"
 _PREPROCESSED_BYTES = 1 << 17
@@ -62,7 +61,7 @@ class CheckLimits:
             if not getattr(self, name) > 0:
                 raise ProgramError(f"{name} must be above 0, got {getattr(self, name)}")
         if not self.data_seeds:
-            raise ProgramError("data_seeds must have a seed, got none")
+            raise ProgramError("data_seeds is empty")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,14 +121,14 @@ _READER = BoundedReader(_read)
 
 
 def _judged(source: str, parent: ProgramRow, limits: CheckLimits) -> Verdict:
-    found: str | None = None
+    tree_hash: str | None = None
     try:
         _require_bounded(source)
         unknown = _readable(source, parent.top)
         if unknown is not None:
             return unknown
-        found = ast_hash(source, parent.top)
-        if found == parent.ast_hash:
+        tree_hash = ast_hash(source, parent.top)
+        if tree_hash == parent.ast_hash:
             raise ReplyRejected("a variant must differ from its parent, got the same syntax tree")
         interface = read_interface(source, parent.top)
         _require_interface(interface, read_interface(parent.source, parent.top))
@@ -137,18 +136,18 @@ def _judged(source: str, parent: ProgramRow, limits: CheckLimits) -> Verdict:
         _require_area(compiled, limits)
         verdict = _run(source, compiled, parent, limits)
     except ReplyRejected as refused:
-        return Verdict(status=REJECTED, reason=str(refused), ast_hash=found)
+        return Verdict(status=REJECTED, reason=str(refused), ast_hash=tree_hash)
     except HlsError as error:
-        return Verdict(status=REJECTED, reason=f"high-level synthesis: {error}", ast_hash=found)
+        return Verdict(status=REJECTED, reason=f"high-level synthesis: {error}", ast_hash=tree_hash)
     except RecursionError:
         reason = "expressions and statements must nest less deeply, got nesting too deep"
-        return Verdict(status=REJECTED, reason=reason, ast_hash=found)
+        return Verdict(status=REJECTED, reason=reason, ast_hash=tree_hash)
     except (ToolMissing, SandboxError, OSError):
         raise
     except Exception as error:  # a fault of an engine costs one variant, not the run, and is tried again
         reason = f"an engine failed: {type(error).__name__}: {error}"
-        return Verdict(status=TOOL_ERROR, reason=reason, ast_hash=found)
-    return Verdict(status=verdict.status, reason=verdict.reason, ast_hash=found, cycles=verdict.cycles)
+        return Verdict(status=TOOL_ERROR, reason=reason, ast_hash=tree_hash)
+    return Verdict(status=verdict.status, reason=verdict.reason, ast_hash=tree_hash, cycles=verdict.cycles)
 
 
 def _readable(source: str, top: str) -> Verdict | None:
@@ -169,13 +168,15 @@ def _require_bounded(source: str) -> None:
         raise ReplyRejected(f"{rule}, got more")
 
 
-def _require_interface(found: Interface, wanted: Interface) -> None:
+def _require_interface(variant: Interface, original: Interface) -> None:
     """The parent's inputs must be inputs of the variant."""
-    one, other = ([(a.name, a.type, a.shape) for a in interface.arguments] for interface in (found, wanted))
-    if one != other or found.returns != wanted.returns:
+    one, other = (
+        [(a.name, a.type, a.shape) for a in interface.arguments] for interface in (variant, original)
+    )
+    if one != other or variant.returns != original.returns:
         names = ", ".join(name for name, _, _ in one) or "no arguments"
         raise ReplyRejected(f"a variant must keep its parent's arguments and result, got {names[:200]}")
-    if not any(a.written for a in found.arguments) and found.returns is None:
+    if not any(a.written for a in variant.arguments) and variant.returns is None:
         raise ReplyRejected("a variant must write an array or return a value, got neither")
 
 

@@ -65,7 +65,7 @@ def program_of_reply(text: str, limits: TextLimits) -> str:
 
 
 def _code(text: str) -> str:
-    blocks = [found[2] for found in _FENCED.finditer(text) if found[1].lower() in ("", "c", "c11", "h")]
+    blocks = [block[2] for block in _FENCED.finditer(text) if block[1].lower() in ("", "c", "c11", "h")]
     code = blocks[-1] if blocks else text
     if not code.strip():
         raise ReplyRejected("a reply must have a program, got an empty text")
@@ -77,8 +77,8 @@ def _code(text: str) -> str:
 def _without_comments(code: str) -> str:
     """The text with spaces for comments; quotes stay, to be refused."""
 
-    def kept(found: re.Match[str]) -> str:
-        return found[0] if found[0][0] in "\"'" else "\n" * found[0].count("\n") or " "
+    def kept(token: re.Match[str]) -> str:
+        return token[0] if token[0][0] in "\"'" else "\n" * token[0].count("\n") or " "
 
     return _COMMENT_OR_QUOTE.sub(kept, code)
 
@@ -131,10 +131,10 @@ def _require_names(code: str) -> None:
         (_COMPILER_NAME, "a program must use no name of the compiler"),
         (_OUTSIDE_NAME, "a program must only compute"),
     ):
-        found = pattern.search(code)
-        if found is not None:
-            line = code[: found.start()].count("\n") + 1
-            raise ReplyRejected(f"{rule}, got {found[1][:40]} (program.c:{line})")
+        name = pattern.search(code)
+        if name is not None:
+            line = code[: name.start()].count("\n") + 1
+            raise ReplyRejected(f"{rule}, got {name[1][:40]} (program.c:{line})")
 
 
 def _require_nesting(code: str) -> None:

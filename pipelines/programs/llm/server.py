@@ -1,21 +1,20 @@
 """A language model behind a server that speaks OpenAI's chat completions: vLLM, llama.cpp, Ollama and others.
 
-The client is http.client of the standard library. It follows no redirect, reads no .netrc, proxy or other
-environment, and gives access to its socket, so that one clock bounds a whole exchange however slowly a server
-drips. A key is sent to the configured address only, and is in no message, row or identity.
+The client is httpx without redirects, .netrc, proxies or other settings of the environment. One clock bounds
+a whole exchange, however slowly a server sends: it cancels the exchange. tenacity repeats a request while the
+server is busy. A key is sent to the configured address only, and is in no message, row or identity.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
-import socket
 import ssl
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from http.client import HTTPConnection, HTTPException, HTTPSConnection, IncompleteRead
-from threading import Event, Timer
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -25,12 +24,13 @@ from pipelines.programs.errors import ProgramError
 from pipelines.programs.llm.provider import Prices, ProviderError, Reply
 from pipelines.tools import stopwatch
 
+if TYPE_CHECKING:
+    from tenacity import RetryCallState
+
 RETRIED = (408, 425, 429, 500, 502, 503, 504)
-"""Answers of a server that may give a reply when it is asked again."""
+"""Statuses of answers after which a request is repeated."""
 LONGEST_PAUSE_S = 60.0
 EXCERPT_CHARACTERS = 200
-_SHUT_AGAIN_S = 0.2
-_PIECE_BYTES = 1 << 16
 _KEY = re.compile(r"[\x21-\x7e]{1,4096}")
 
 
@@ -46,7 +46,7 @@ class ServerOptions:
         most_reply_bytes: of one answer; a longer one is cut off.
         tries: times that a prompt is sent when the server is busy or cannot be reached.
         pause_s: before the second try; it doubles each time.
-        requests_a_minute: most requests; None for no limit.
+        requests_a_minute: most requests; None = unlimited.
         prices: of tokens.
 
     Raises: ProgramError: a value outside its range.
@@ -84,10 +84,6 @@ class ServerOptions:
 def _require(holds: bool, rule: str, value: object) -> None:
     if not holds:
         raise ProgramError(f"{rule}, got {value!r}")
-
-
-def _wait(seconds: float) -> None:
-    Event().wait(seconds)
 
 
 class _Message(BaseModel):
@@ -143,14 +139,14 @@ class ServerProvider:
 
     Args:
         options: the server and how it is asked.
-        key: sent as a bearer token; None for a server that wants none.
+        key: sent as a bearer token; None for a server without one.
         wait: sleeps for some seconds.
 
     Raises: ProgramError: the key cannot stand in a header.
     """
 
     def __init__(
-        self, options: ServerOptions, *, key: str | None = None, wait: Callable[[float], None] = _wait
+        self, options: ServerOptions, *, key: str | None = None, wait: Callable[[float], None] = time.sleep
     ) -> None:
         if key is not None and not _KEY.fullmatch(key):
             raise ProgramError("a key must be visible ASCII characters without spaces, got others")
@@ -158,7 +154,6 @@ class ServerProvider:
         self._key = key
         self._wait = wait
         self._next_at_s = 0.0
-        self._parts = urlsplit(options.url)
 
     @property
     def identity(self) -> str:
@@ -183,17 +178,20 @@ class ServerProvider:
 
         Raises: ProviderError: no answer in time, an answer that is too long or no completion, or a refusal.
         """
-        reason = ""
-        for attempt in range(self._options.tries):
-            self._keep_pace()
-            try:
-                return self._reply(self._exchange(self._request(prompt, seed)))
-            except _Busy as busy:
-                reason = str(busy)
-                if attempt + 1 < self._options.tries:
-                    pause = self._options.pause_s * 2**attempt
-                    self._wait(min(LONGEST_PAUSE_S, busy.pause_s if busy.pause_s is not None else pause))
-        raise ProviderError(f"{reason}, {self._options.tries} times")
+        from tenacity import Retrying, retry_if_exception_type, stop_after_attempt  # lazy: takes 0.2 s
+
+        retrying = Retrying(
+            stop=stop_after_attempt(self._options.tries),
+            wait=self._pause_s,
+            retry=retry_if_exception_type(_Busy),
+            before=self._keep_pace,
+            sleep=self._wait,
+            reraise=True,
+        )
+        try:
+            return retrying(lambda: self._reply(self._exchange(self._request(prompt, seed))))
+        except _Busy as busy:
+            raise ProviderError(f"{busy}, {self._options.tries} times") from None
 
     # ---- asking ----
 
@@ -208,8 +206,16 @@ class ServerProvider:
         }
         return json.dumps(body).encode()
 
-    def _keep_pace(self) -> None:
+    def _pause_s(self, state: RetryCallState) -> float:
+        """Seconds before the next try: those that the server asked for, else doubled each time."""
+        error = state.outcome.exception() if state.outcome is not None else None
+        asked_s = error.pause_s if isinstance(error, _Busy) else None
+        doubled_s = self._options.pause_s * 2 ** (state.attempt_number - 1)
+        return min(LONGEST_PAUSE_S, doubled_s if asked_s is None else asked_s)
+
+    def _keep_pace(self, state: RetryCallState) -> None:
         """Wait until the rate allows the next request."""
+        del state
         if self._options.requests_a_minute is None:
             return
         now = stopwatch()
@@ -222,43 +228,49 @@ class ServerProvider:
 
         Raises: ProviderError, _Busy.
         """
-        connection = self._connection()
-        late, done = Event(), Event()
+        import httpx  # lazy: takes 0.4 s, and every command imports this module
 
-        def stop() -> None:
-            late.set()
-            _shut(connection)
-            while not done.wait(_SHUT_AGAIN_S):  # it may have been connecting, or shaking hands
-                _shut(connection)
-
-        timer = Timer(self._options.timeout_s, stop)
-        timer.daemon = True
-        timer.start()
         try:
-            connection.request("POST", self._path(), body, self._headers())
-            return self._read(connection, late)
-        except ProviderError:
-            raise
-        except (OSError, HTTPException, ValueError) as error:
-            if late.is_set() or isinstance(error, TimeoutError):
-                rule = f"a server must answer within {self._options.timeout_s:g} s"
-                raise ProviderError(f"{rule}, got no end of an answer", timed_out=True) from None
-            said = " ".join(self._without_key(f"{type(error).__name__}: {error}").split())
-            raise _Busy(f"a server must answer, got {said[:EXCERPT_CHARACTERS]}", None) from None
-        finally:
-            done.set()
-            timer.cancel()
-            connection.close()
+            return asyncio.run(self._answer(body))
+        except TimeoutError:
+            rule = f"a server must answer within {self._options.timeout_s:g} s"
+            raise ProviderError(f"{rule}, got no end of an answer", timed_out=True) from None
+        except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+            text = " ".join(self._without_key(f"{type(error).__name__}: {error}").split())
+            raise _Busy(f"a server must answer, got {text[:EXCERPT_CHARACTERS]}", None) from None
 
-    def _connection(self) -> HTTPConnection:
-        host, port = self._parts.hostname or "", self._parts.port
-        if self._parts.scheme == "https":
-            context = ssl.create_default_context()
-            return HTTPSConnection(host, port, timeout=self._options.timeout_s, context=context)
-        return HTTPConnection(host, port, timeout=self._options.timeout_s)
+    async def _answer(self, body: bytes) -> _Answer:
+        """The answer to one request.
 
-    def _path(self) -> str:
-        return self._parts.path.rstrip("/") + "/chat/completions"
+        Raises: TimeoutError; httpx.HTTPError; ProviderError: the answer is too long.
+        """
+        import httpx
+
+        options, content = self._options, bytearray()
+        url = options.url.rstrip("/") + "/chat/completions"
+        client = httpx.AsyncClient(
+            timeout=None,  # noqa: S113 (the deadline below is of the whole exchange)
+            trust_env=False,
+            verify=ssl.create_default_context(),
+        )
+        async with (
+            asyncio.timeout(options.timeout_s),
+            client,
+            client.stream("POST", url, content=body, headers=self._headers()) as response,
+        ):
+            async for piece in response.aiter_raw():
+                content += piece
+                if len(content) > options.most_reply_bytes:
+                    raise ProviderError(
+                        f"a reply must be at most {options.most_reply_bytes} bytes, got more",
+                        reply_excerpt=self._excerpt(bytes(content)),
+                    )
+            return _Answer(
+                status=response.status_code,
+                content_type=response.headers.get("Content-Type", "nothing").split(";")[0],
+                retry_after_s=_seconds(response.headers.get("Retry-After")),
+                body=bytes(content),
+            )
 
     def _headers(self) -> dict[str, str]:
         headers = {
@@ -268,28 +280,6 @@ class ServerProvider:
             "Connection": "close",
         }
         return headers if self._key is None else headers | {"Authorization": f"Bearer {self._key}"}
-
-    def _read(self, connection: HTTPConnection, late: Event) -> _Answer:
-        response = connection.getresponse()
-        limit = self._options.most_reply_bytes
-        body = bytearray()
-        while piece := response.read1(_PIECE_BYTES):
-            body += piece
-            if late.is_set():
-                break
-            if len(body) > limit:
-                raise ProviderError(
-                    f"a reply must be at most {limit} bytes, got more",
-                    reply_excerpt=self._excerpt(bytes(body)),
-                )
-        if late.is_set() or response.length:  # shut by our clock, or by the server before its end
-            raise IncompleteRead(bytes(body[:EXCERPT_CHARACTERS]), response.length)
-        return _Answer(
-            status=response.status,
-            content_type=(response.getheader("Content-Type") or "nothing").split(";")[0],
-            retry_after_s=_seconds(response.getheader("Retry-After")),
-            body=bytes(body),
-        )
 
     # ---- understanding ----
 
@@ -339,13 +329,3 @@ def _encodable(text: str) -> str:
 def _seconds(text: str | None) -> float | None:
     """What Retry-After asks for; None when it is a date or no number."""
     return float(text) if text is not None and text.isdecimal() and len(text) < 6 else None
-
-
-def _shut(connection: HTTPConnection) -> None:
-    """End a connection under whoever waits for it."""
-    if connection.sock is None:
-        return
-    try:
-        connection.sock.shutdown(socket.SHUT_RDWR)
-    except OSError:
-        return

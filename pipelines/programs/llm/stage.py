@@ -12,8 +12,7 @@ from pipelines.cache import ContentCache
 from pipelines.identity import canonical_json, content_hash, text_sha256
 from pipelines.programs.errors import ProgramError
 from pipelines.programs.llm.checking import CheckLimits, Verdict, check_variant
-from pipelines.programs.llm.prompts import Prompt
-from pipelines.programs.llm.provider import Provider, ProviderError, Reply
+from pipelines.programs.llm.provider import Prompt, Provider, ProviderError, Reply
 from pipelines.programs.llm.replies import ReplyRejected, TextLimits, program_of_reply
 from pipelines.schemas import OK, REJECTED, TIMEOUT, TOOL_ERROR, ProgramRow
 
@@ -200,9 +199,9 @@ class _Stage:
         weights = [pool.weight for pool in self.pools]
         for _ in range(_PARENT_TRIES):
             pool = generator.choices(self.pools, weights)[0]
-            found = pool.program(generator.randrange(pool.count))
-            if found.status == OK:
-                return found
+            program = pool.program(generator.randrange(pool.count))
+            if program.status == OK:
+                return program
         return None
 
     def _attempt(self, name: str, parent: ProgramRow, generator: Random) -> tuple[ProgramRow, bool]:
@@ -210,31 +209,31 @@ class _Stage:
         prompt = generator.choice(self.prompts)
         text = prompt.filled(parent)
         seed = generator.getrandbits(31)
-        made = _Made(
+        attempt = _Made(
             name=name, parent=parent, prompt=prompt.name, prompt_text=text, model=self.provider.model
         )
         try:
             reply = self._reply(text, seed)
         except ProviderError as error:
             status = TIMEOUT if error.timed_out else TOOL_ERROR
-            return made.refused(status, str(error), error.reply_excerpt), False
-        made = replace(made, model=reply.model, reply=reply)
+            return attempt.refused(status, str(error), error.reply_excerpt), False
+        attempt = replace(attempt, model=reply.model, reply=reply)
         try:
             source = program_of_reply(reply.text, self.options.text)
         except ReplyRejected as refused:
-            return made.refused(REJECTED, str(refused), reply.text), False
+            return attempt.refused(REJECTED, str(refused), reply.text), False
         verdict = check_variant(source, parent, self.options.check, self.cache)
         if verdict.status != OK:
-            return made.refused(verdict.status, verdict.reason or "no reason", source), False
-        return self._new(made, source, verdict), True
+            return attempt.refused(verdict.status, verdict.reason or "no reason", source), False
+        return self._new(attempt, source, verdict), True
 
-    def _new(self, made: _Made, source: str, verdict: Verdict) -> ProgramRow:
-        row = made.kept(source, verdict)
-        twin = self.known.setdefault(verdict.ast_hash or row.program_id, row.name)
-        if twin == row.name:
+    def _new(self, attempt: _Made, source: str, verdict: Verdict) -> ProgramRow:
+        row = attempt.kept(source, verdict)
+        duplicate = self.known.setdefault(verdict.ast_hash or row.program_id, row.name)
+        if duplicate == row.name:
             return row
         rule = "a variant must be new by its normalised syntax tree"
-        return made.refused(REJECTED, f"{rule}, got that of {twin}", source)
+        return attempt.refused(REJECTED, f"{rule}, got that of {duplicate}", source)
 
     def _reply(self, prompt: str, seed: int) -> Reply:
         """The reply of before, or one asked for now.

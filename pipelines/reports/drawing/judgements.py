@@ -1,39 +1,61 @@
-"""How good it is: the last sections of the page, from coverage to the leaderboard."""
+"""Sections on coverage, cross-checks, networks, time and the leaderboard."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-from pipelines.reports.checks import Check
-from pipelines.reports.content import Report
 from pipelines.reports.coverage import Coverage
-from pipelines.reports.drawing.histograms import slug
-from pipelines.reports.drawing.marks import legend
-from pipelines.reports.drawing.markup import Element, element
-from pipelines.reports.drawing.scatter import projection_chart
-from pipelines.reports.drawing.sections import GROUP_TITLES, distribution_panel, note, panel, section
-from pipelines.reports.drawing.strips import coverage_chart, error_chart
-from pipelines.reports.drawing.tabulation import PROSE, TEXT, Cell, Column, Value, tabulate
-from pipelines.reports.drawing.wording import (
+from pipelines.reports.drawing.axes import legend
+from pipelines.reports.drawing.charts import (
+    coverage_chart,
+    curve_class,
+    error_chart,
+    projection_chart,
+    times_chart,
+)
+from pipelines.reports.drawing.markup import (
     NOTHING,
+    PROSE,
+    TEXT,
+    Cell,
+    Column,
+    Element,
+    Value,
     count,
     deviation,
     duration,
+    element,
     figure,
+    heat_row,
+    heat_table,
+    note,
+    panel,
     percent,
     plural,
+    section,
+    slug,
+    tabulate,
 )
-from pipelines.reports.results import PARTS, Entry, Score
+from pipelines.reports.drawing.sections import GROUP_TITLES, distribution_panel
+from pipelines.reports.inventory import PARTS, Check, Entry, Score, Timing
+from pipelines.reports.networks import (
+    FlowTimes,
+    NetworkFailure,
+    NetworkRuns,
+    Networks,
+    Utilisation,
+    UtilisationRow,
+)
 from pipelines.reports.samples import LABELS
 
 _UNIT = re.compile(r"_(um2|ns|mw|cycles|count)$")
 
 
-def coverage(report: Report) -> Element:
+def coverage(coverage: Coverage | None) -> Element:
     """Training against evaluation programs."""
-    found, title = report.coverage, "Coverage of the evaluation set"
-    if found is None:
+    title = "Coverage of the evaluation set"
+    if coverage is None:
         return section(
             "coverage",
             title,
@@ -46,49 +68,49 @@ def coverage(report: Report) -> Element:
             coverage_chart(
                 f"coverage-{group}",
                 f"{GROUP_TITLES[group]}: training and evaluation",
-                [f for f in found.features if f.group == group],
+                [f for f in coverage.features if f.group == group],
             ),
         )
         for group in ("program", "design", "labels")
-        if any(f.group == group for f in found.features)
+        if any(f.group == group for f in coverage.features)
     ]
     return section(
         "coverage",
         title,
         note(
-            f"{plural(found.evaluation_count, 'evaluation program')} against "
-            f"{plural(found.training_count, 'training program')}. The band runs from the 5th to the 95th "
+            f"{plural(coverage.evaluation_count, 'evaluation program')} against "
+            f"{plural(coverage.training_count, 'training program')}. The band runs from the 5th to the 95th "
             "percentile of training programs, the line and the diamond are the same range and the median of "
             "evaluation programs; at the right, the share of evaluation programs inside the band. Each row "
             "has a logarithmic scale of its own."
         ),
         element("div", charts, class_="panels"),
-        element("div", _plane(found), _distances(found), class_="panels two"),
-        _feature_table(found),
+        element("div", _plane(coverage), _distances(coverage), class_="panels two"),
+        _feature_table(coverage),
     )
 
 
-def _distances(found: Coverage) -> Element:
+def _distances(coverage: Coverage) -> Element:
     return distribution_panel(
-        found.distances,
+        coverage.distances,
         note(
-            f"{percent(found.beyond)} of the evaluation programs are farther from training than 95 % of the "
-            "training programs are from each other. A feature counts as log(1 + x), over the distance from "
-            "the 5th to the 95th percentile of training; the distance is the root mean square over "
-            f"{plural(len(found.feature_names), 'feature')} of the program and of its designs."
+            f"{percent(coverage.beyond)} of the evaluation programs are farther from training than 95 % of "
+            "the training programs are from each other. A feature counts as log(1 + x), over the distance "
+            "from the 5th to the 95th percentile of training; the distance is the root mean square over "
+            f"{plural(len(coverage.feature_names), 'feature')} of the program and of its designs."
         ),
     )
 
 
-def _plane(found: Coverage) -> Element | None:
-    if found.projection is None:
+def _plane(coverage: Coverage) -> Element | None:
+    if coverage.projection is None:
         return None
-    stages = [stage for stage, _ in found.projection.points]
-    first, second = (", ".join(names) for names in found.projection.leading)
+    stages = [stage for stage, _ in coverage.projection.points]
+    first, second = (", ".join(names) for names in coverage.projection.leading)
     return panel(
         "Programs on a plane",
         "",
-        projection_chart(found.projection),
+        projection_chart(coverage.projection),
         legend([(f"stage-{slug(s)}", s) for s in stages]),
         note(
             "Principal components of the training programs, a rotation of the features and nothing random. "
@@ -97,7 +119,7 @@ def _plane(found: Coverage) -> Element | None:
     )
 
 
-def _feature_table(found: Coverage) -> Element:
+def _feature_table(coverage: Coverage) -> Element:
     rows = [
         (
             f.quantity.title + (f" ({f.quantity.unit})" if f.quantity.unit else ""),
@@ -108,7 +130,7 @@ def _feature_table(found: Coverage) -> Element:
                 for v in (q.p5, q.median, q.p95)
             ),
         )
-        for f in found.features
+        for f in coverage.features
     ]
     titles = [f"{side} {what}" for side in ("Train", "Eval") for what in ("5 %", "median", "95 %")]
     table = tabulate(
@@ -123,10 +145,10 @@ def _feature_table(found: Coverage) -> Element:
     return element("details", element("summary", "All ranges as a table"), table)
 
 
-def checks(report: Report) -> Element:
+def checks(checks: Sequence[Check]) -> Element:
     """Figures against other tools."""
     title = "Cross-checks"
-    if not report.checks:
+    if not checks:
         return section("checks", title, note("These tables hold no comparison with other tools."))
     columns = [
         Column(title="Figure", kind=TEXT),
@@ -141,7 +163,7 @@ def checks(report: Report) -> Element:
             "Figures of a sample of designs against other tools. A deviation is the project's figure over "
             "the other tool's less one."
         ),
-        tabulate("Comparisons by figure", columns, [_check_row(check) for check in report.checks]),
+        tabulate("Comparisons by figure", columns, [_check_row(check) for check in checks]),
     )
 
 
@@ -165,10 +187,9 @@ def _check_row(check: Check) -> Sequence[Value]:
     )
 
 
-def timing(report: Report) -> Element:
+def timing(timing: Timing | None) -> Element:
     """Time by step."""
-    found = report.timing
-    if found is None:
+    if timing is None:
         return section("time", "Time", note("These tables have no wall-clock columns."))
     rows = [
         (
@@ -179,7 +200,7 @@ def timing(report: Report) -> Element:
             Cell(shown=count(s.seconds.count), sort=s.seconds.count),
             s.meaning,
         )
-        for s in found.steps
+        for s in timing.steps
     ]
     columns = [
         Column(title="Step", kind=TEXT),
@@ -191,9 +212,9 @@ def timing(report: Report) -> Element:
         "Time",
         element(
             "p",
-            element("strong", figure(found.designs_per_core_hour)),
-            f" fully labelled designs a core-hour: {plural(found.labelled_count, 'design')} in "
-            f"{duration(found.total_s)} of all steps together.",
+            element("strong", figure(timing.designs_per_core_hour)),
+            f" fully labelled designs a core-hour: {plural(timing.labelled_count, 'design')} in "
+            f"{duration(timing.total_s)} of all steps together.",
         ),
         tabulate("Time by step, on one core each", columns, rows),
         note(
@@ -203,17 +224,17 @@ def timing(report: Report) -> Element:
     )
 
 
-def leaderboard(report: Report) -> Element:
+def leaderboard(entries: Sequence[Entry]) -> Element:
     """Predictors on the frozen splits."""
-    if not report.leaderboard:
+    if not entries:
         return section("leaderboard", "Leaderboard", note("No predictor was trained on these tables."))
     titles = {q.column: q.title for q in LABELS}
-    splits = list(dict.fromkeys(e.split for e in report.leaderboard))
+    splits = list(dict.fromkeys(e.split for e in entries))
     charts: list[Element] = []
     for split in splits:
         rows = [
             (titles.get(e.target, e.target), e, score)
-            for e in report.leaderboard
+            for e in entries
             if e.split == split
             for score in [e.scores.get(("test", "mape"))]
             if score is not None
@@ -223,7 +244,7 @@ def leaderboard(report: Report) -> Element:
             charts.append(
                 panel("Test error (MAPE)", split, error_chart(name, f"Test error on {split}", rows))
             )
-    rows = [_entry_row(e, titles) for e in report.leaderboard]
+    rows = [_entry_row(e, titles) for e in entries]
     columns = [
         *(Column(title=t, kind=TEXT) for t in ("Predictor", "Target", "Split")),
         *(Column(title=f"MAPE {part}") for part in PARTS),
@@ -258,3 +279,170 @@ def _entry_row(entry: Entry, titles: dict[str, str]) -> Sequence[Value]:
         cell("test", "spearman", as_percent=False),
         NOTHING if test is None else Cell(shown=count(test.row_count), sort=test.row_count),
     )
+
+
+# ---- networks --------------------------------------------------------------------------------------
+
+
+FAILURES_SHOWN = 20
+ARRIVAL_TITLES = {"poisson": "Poisson", "ge": "GE", "on_off": "ON/OFF"}
+
+
+def networks(networks: Networks) -> Element:
+    """Runs, utilisation of links and times of flows."""
+    return section(
+        "networks",
+        "Networks",
+        _runs(networks.runs),
+        _failures(networks.failures),
+        _links(networks),
+        _times(networks),
+    )
+
+
+def _runs(runs: Sequence[NetworkRuns]) -> Element:
+    columns = [
+        Column(title="Network", kind=TEXT),
+        Column(title="Status", kind=TEXT),
+        *(Column(title=t) for t in ("Runs", "Flows", "Packets", "Drops", "Dropped")),
+    ]
+    rows = [
+        (
+            r.network,
+            Cell(shown=r.status.replace("_", " "), key=f"status-{slug(r.status)}"),
+            *(Cell(shown=count(v), sort=v) for v in (r.runs, r.flows, r.packets, r.drops)),
+            _dropped(r),
+        )
+        for r in runs
+    ]
+    return tabulate("Runs by network and status; data packets sent after the warm-up", columns, rows)
+
+
+def _dropped(runs: NetworkRuns) -> Cell:
+    if not runs.packets:
+        return Cell(shown=NOTHING, sort=0.0)
+    share = runs.drops / runs.packets
+    return Cell(shown=percent(share, digits=2), sort=share)
+
+
+def _failures(failures: Sequence[NetworkFailure]) -> list[Element]:
+    if not failures:
+        return []
+    columns = [
+        Column(title="Network", kind=TEXT),
+        Column(title="Status", kind=TEXT),
+        Column(title="Runs"),
+        Column(title="Reason", kind=PROSE),
+    ]
+    rows = [
+        (
+            f.network,
+            Cell(shown=f.status.replace("_", " "), key=f"status-{slug(f.status)}"),
+            Cell(shown=count(f.runs), sort=f.runs),
+            f.reason,
+        )
+        for f in failures[:FAILURES_SHOWN]
+    ]
+    table = tabulate("Reasons of failed runs; those that differ in numbers only are one", columns, rows)
+    hidden = len(failures) - FAILURES_SHOWN
+    return [table, *([note(f"And {plural(hidden, 'more reason')}.")] if hidden > 0 else [])]
+
+
+def _links(networks: Networks) -> list[Element]:
+    """A heat map a network."""
+    if not networks.utilisations:
+        return []
+    words = note(
+        "Mean utilisation, in percent, that flows and their acknowledgements offer to the queues of a tier, "
+        "by pattern and load of the busiest host link. A queue of a run counts once, however many flows go "
+        "through it, and queues without flows do not count; a band of loads has its upper end in it."
+    )
+    charts = [
+        panel(u.network, plural(u.hosts, "host") if u.hosts else "", _heat_map(u))
+        for u in networks.utilisations
+    ]
+    return [words, element("div", charts, class_="panels two links")]
+
+
+def _heat_map(utilisation: Utilisation) -> Element:
+    groups = [
+        (
+            _words(pattern),
+            [_heat_row(r, utilisation.queue_types) for r in utilisation.rows if r.pattern == pattern],
+        )
+        for pattern in dict.fromkeys(row.pattern for row in utilisation.rows)
+    ]
+    return heat_table(
+        f"Mean utilisation of queues of {utilisation.network}, percent",
+        ["Runs", *(_words(t) for t in utilisation.queue_types)],
+        groups,
+        class_="table",
+    )
+
+
+def _heat_row(row: UtilisationRow, queue_types: Sequence[str]) -> Element:
+    values = [row.values.get(queue_type) for queue_type in queue_types]
+    runs = element("td", count(row.runs), class_="soft")
+    return heat_row(_loads(row), [(_percents(value), value) for value in values], runs)
+
+
+def _percents(value: float | None) -> str:
+    """A share in percent without the sign: 83, 8.3, 0.83."""
+    if value is None:
+        return NOTHING
+    digits = 0 if value >= 0.0995 else 1 if value >= 0.00995 else 2
+    return f"{value * 100:.{digits}f}"
+
+
+def _loads(row: UtilisationRow) -> str:
+    if row.loads is None:
+        return "no load"
+    low, high = row.loads
+    return percent(high) if low == high else f"{low * 100:g}–{high * 100:g} %"
+
+
+def _times(networks: Networks) -> list[Element]:
+    if not networks.times:
+        return []
+    words = note(
+        "Cumulative distribution of the mean time of flows, in microseconds: the share of flows whose mean "
+        "is at most that. Estimates of theory are of the same flows as the simulation. Of a network and an "
+        "arrival process, the run of the highest load that offers less than 95 % to its busiest queue."
+    )
+    charts = [_times_panel(index, times) for index, times in enumerate(networks.times)]
+    return [words, element("div", charts, class_="panels")]
+
+
+def _times_panel(index: int, times: FlowTimes) -> Element:
+    """The chart, and a table that is its legend."""
+    arrivals = ARRIVAL_TITLES.get(times.arrivals, _words(times.arrivals))
+    of = "round trip" if times.is_round_trip else "delay without acknowledgements"
+    rows: list[Sequence[Value]] = [
+        (
+            Cell(shown=c.name, key=curve_class(c)),
+            *(Cell(shown=figure(v), sort=v) for v in (c.quantiles.median, c.quantiles.p95)),
+        )
+        for c in times.curves
+    ]
+    columns = [Column(title="Mean (µs)", kind=TEXT), Column(title="Median"), Column(title="95 %")]
+    load = "" if times.load is None else f", load {percent(times.load)}"
+    return panel(
+        times.network,
+        f"{arrivals}{load}",
+        times_chart(f"times-{index}", f"Mean times of flows of {times.network}, {arrivals}", times),
+        tabulate("Quantiles over flows of their mean time", columns, rows, sortable=False),
+        note(
+            f"{_words(times.pattern)}, {plural(times.flows, 'flow')}, {of}; busiest queue "
+            f"{_unbroken(percent(times.offered_utilisation))}."
+        ),
+    )
+
+
+def _unbroken(shown: str) -> str:
+    """A number that keeps its unit on its line."""
+    return shown.replace(" ", "\u00a0")
+
+
+def _words(name: str) -> str:
+    """A name of the tables as words: all_to_all as All to all."""
+    return name.replace("_", " ").capitalize()

@@ -1,71 +1,57 @@
-"""What was made: the first sections of the page, from rows to failures."""
+"""Sections on rows, labels, estimates, correlations, failures and generation."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 
-from pipelines.reports.content import Report
-from pipelines.reports.correlations import CorrelationRow, Correlations
-from pipelines.reports.distributions import WITHIN, Distribution, EstimateComparison
-from pipelines.reports.drawing.histograms import histogram_chart, slug
-from pipelines.reports.drawing.marks import legend
-from pipelines.reports.drawing.markup import Child, Element, element
-from pipelines.reports.drawing.scatter import estimate_chart
-from pipelines.reports.drawing.strips import status_chart
-from pipelines.reports.drawing.tabulation import PROSE, TEXT, Cell, Column, Value, tabulate
-from pipelines.reports.drawing.wording import (
+from pipelines.reports.drawing.axes import legend
+from pipelines.reports.drawing.charts import (
+    depth_chart,
+    estimate_chart,
+    histogram_chart,
+    range_chart,
+    status_chart,
+)
+from pipelines.reports.drawing.markup import (
     NOTHING,
+    PROSE,
+    TEXT,
+    Cell,
+    Column,
+    Element,
+    Value,
     coefficient,
     count,
+    element,
     figure,
+    heat_row,
+    heat_table,
+    note,
+    panel,
     percent,
     plural,
+    section,
     signed_percent,
+    slug,
+    tabulate,
 )
-from pipelines.reports.inventory import ATTEMPT_TABLES, REASONS_SHOWN, SuiteCount
+from pipelines.reports.generation import LOGARITHMIC, SHARES, Generation
+from pipelines.reports.inventory import ATTEMPT_TABLES, REASONS_SHOWN, Inventory, SuiteCount
+from pipelines.reports.statistics import (
+    WITHIN,
+    CorrelationRow,
+    Correlations,
+    Distribution,
+    EstimateComparison,
+)
 from pipelines.schemas import OK, STATUSES
 
 GROUP_TITLES = {"labels": "Labels", "design": "Of the design", "program": "Of the program"}
 
 
-def section(name: str, title: str, *children: Child) -> Element:
-    """A section with its heading; the navigation points to its name."""
-    return element("section", element("h2", title, id=f"{name}-heading"), *children, id=name)
-
-
-def note(*words: str) -> Element:
-    """A paragraph that explains."""
-    return element("p", *words, class_="note")
-
-
-def panel(title: str, unit: str, *children: Child) -> Element:
-    """A chart with its heading and what belongs to it."""
-    heading = element("h3", title, element("span", f" {unit}", class_="unit") if unit else None)
-    return element("article", heading, *children, class_="panel")
-
-
-def tiles(report: Report) -> Element:
-    """The numbers that matter most."""
-    inventory, timing, coverage = report.inventory, report.timing, report.coverage
-    shown = [
-        (count(inventory.program_count), "programs"),
-        (count(inventory.design_count), "designs"),
-        (count(inventory.labelled_count), "fully labelled"),
-        (percent(inventory.labelled_count / max(inventory.design_count, 1), digits=1), "of the designs ok"),
-    ]
-    if timing is not None:
-        shown.append((figure(timing.designs_per_core_hour), "designs a core-hour"))
-    if coverage is not None:
-        shown.append((percent(1 - coverage.beyond), "of evaluation programs near training"))
-    if report.networks is not None:
-        shown.append((count(sum(r.runs for r in report.networks.runs)), "network runs"))
-    entries = [element("div", element("dt", what), element("dd", value)) for value, what in shown]
-    return element("dl", entries, class_="tiles")
-
-
-def made(report: Report) -> Element:
-    """Rows by table, by suite and stage; versions."""
-    inventory = report.inventory
+def made(inventory: Inventory, problems: Sequence[str]) -> Element:
+    """Rows by table, by suite and stage; versions; files that cannot be read."""
     tables = tabulate(
         "Rows of each table",
         [Column(title="Table", kind=TEXT), Column(title="Rows"), Column(title="One row is", kind=PROSE)],
@@ -88,12 +74,12 @@ def made(report: Report) -> Element:
         ],
         [(v.tool, v.version, v.table, Cell(shown=count(v.rows), sort=v.rows)) for v in inventory.versions],
     )
-    problems = element("ul", [element("li", p) for p in report.problems], class_="problems")
-    damaged = [element("p", "Files that could not be read and are left out:"), problems]
+    listed = element("ul", [element("li", p) for p in problems], class_="problems")
+    damaged = [element("p", "Files that could not be read and are left out:"), listed]
     return section(
         "made",
         "What was made",
-        damaged if report.problems else None,
+        damaged if problems else None,
         suites,
         element("div", tables, versions, class_="columns"),
     )
@@ -108,9 +94,9 @@ def _suite_row(suite: SuiteCount, names: Sequence[str]) -> list[Value]:
     return row
 
 
-def labels(report: Report) -> Element:
+def labels(distributions: Sequence[Distribution]) -> Element:
     """Label distributions by stage."""
-    panels = [distribution_panel(d) for d in report.distributions]
+    panels = [distribution_panel(d) for d in distributions]
     if not panels:
         return section("labels", "Labels", note("No design is fully labelled yet."))
     return section(
@@ -153,12 +139,12 @@ def distribution_panel(distribution: Distribution, *remarks: Element) -> Element
     )
 
 
-def estimates(report: Report) -> Element:
-    """What high-level synthesis foretells against what logic synthesis finds."""
+def estimates(comparisons: Sequence[EstimateComparison]) -> Element:
+    """Estimates of high-level synthesis against the results of logic synthesis."""
     title = "Estimated against measured"
-    if not report.estimates:
+    if not comparisons:
         return section("estimates", title, note("No design has both an estimate and a label."))
-    stages = list(dict.fromkeys(stage for e in report.estimates for stage, _, _ in e.points))
+    stages = list(dict.fromkeys(stage for e in comparisons for stage, _, _ in e.points))
     return section(
         "estimates",
         title,
@@ -167,7 +153,7 @@ def estimates(report: Report) -> Element:
             "25 % to both sides. A deviation is estimate over measurement less one."
         ),
         legend([(f"stage-{slug(s)}", s) for s in stages]),
-        element("div", [_estimate_panel(e) for e in report.estimates], class_="panels two"),
+        element("div", [_estimate_panel(e) for e in comparisons], class_="panels two"),
     )
 
 
@@ -197,52 +183,41 @@ def _estimate_panel(comparison: EstimateComparison) -> Element:
     )
 
 
-def correlations(report: Report) -> Element:
+def correlations(correlations: Correlations | None) -> Element:
     """Rank correlations as a table of shades."""
-    found = report.correlations
-    if found is None:
+    if correlations is None:
         return section("correlations", "Correlations", note("Fewer than three designs are fully labelled."))
     return section(
         "correlations",
         "Correlations",
         note(
-            f"Spearman's rank correlation over {plural(found.design_count, 'fully labelled design')}: of "
-            "labels with each other and with what is known before synthesis. Blue rises with the label, "
+            f"Spearman's rank correlation over {plural(correlations.design_count, 'fully labelled design')}: "
+            "of labels with each other and with what is known before synthesis. Blue rises with the label, "
             "orange falls; a dash stands where one side never changes."
         ),
-        _heat_map(found),
+        _heat_map(correlations),
     )
 
 
-def _heat_map(found: Correlations) -> Element:
-    head = [element("td")] + [element("th", element("span", q.title), scope="col") for q in found.labels]
-    groups: list[Element] = []
-    for group, title in GROUP_TITLES.items():
-        rows = [_heat_row(row) for row in found.rows if row.group == group]
-        if rows:
-            heading = element("th", title, scope="rowgroup", colspan=len(found.labels) + 1)
-            groups.append(element("tbody", element("tr", heading, class_="group"), rows))
-    caption = element("caption", element("span", "Spearman's rank correlation with each label"))
-    table = element("table", caption, element("thead", element("tr", head)), groups, class_="heat")
-    return element("div", table, class_="table narrow")
+def _heat_map(correlations: Correlations) -> Element:
+    groups = [
+        (title, [_heat_row(row) for row in correlations.rows if row.group == group])
+        for group, title in GROUP_TITLES.items()
+    ]
+    return heat_table(
+        "Spearman's rank correlation with each label",
+        [label.title for label in correlations.labels],
+        [(title, rows) for title, rows in groups if rows],
+        class_="table narrow",
+    )
 
 
 def _heat_row(row: CorrelationRow) -> Element:
-    cells = [
-        element(
-            "td",
-            element("span", coefficient(value)),
-            class_=None if value is None else "rises" if value > 0 else "falls",
-            style=None if value is None else f"--strength:{abs(value):.2f}",
-        )
-        for value in row.values
-    ]
-    return element("tr", element("th", row.quantity.title, scope="row"), cells)
+    return heat_row(row.quantity.title, [(coefficient(value), value) for value in row.values])
 
 
-def failures(report: Report) -> Element:
+def failures(inventory: Inventory) -> Element:
     """Statuses by table and stage, and the commonest reasons."""
-    inventory = report.inventory
     shown = inventory.reasons[:REASONS_SHOWN]
     failed = sum(s.total - s.counts[OK] for s in inventory.statuses)
     table = tabulate(
@@ -267,10 +242,10 @@ def failures(report: Report) -> Element:
     )
     hidden = len(inventory.reasons) - len(shown)
     charts = [
-        panel(name.capitalize(), "", status_chart(name, found))
+        panel(name.capitalize(), "", status_chart(name, statuses))
         for name in ATTEMPT_TABLES
-        for found in [[s for s in inventory.statuses if s.table == name]]
-        if found
+        for statuses in [[s for s in inventory.statuses if s.table == name]]
+        if statuses
     ]
     return section(
         "failures",
@@ -281,3 +256,100 @@ def failures(report: Report) -> Element:
         table if failed else element("p", "No row failed."),
         note(f"And {plural(hidden, 'more reason')}.") if hidden > 0 else None,
     )
+
+
+# ---- generation ------------------------------------------------------------------------------------
+
+
+def generation(generation: Generation | None) -> Element:
+    """Programs requested and generated, and their distributions by stage against the evaluation programs."""
+    title = "Generation"
+    if generation is None:
+        return section("generation", title, note("These tables hold no report on the stages of generation."))
+    charts = [
+        panel(
+            quantity.title,
+            quantity.unit,
+            range_chart(
+                f"range-{slug(quantity.column)}",
+                f"{quantity.title} by stage",
+                spreads,
+                logarithmic=quantity.column in LOGARITHMIC,
+                as_percent=quantity.column in SHARES,
+            ),
+        )
+        for quantity, spreads in generation.spreads
+    ]
+    depths = (
+        panel("Deepest loop", "share of programs", depth_chart(generation.depths))
+        if generation.depths
+        else None
+    )
+    return section(
+        "generation",
+        title,
+        _outcomes(generation),
+        note(
+            "Thin lines run from the 5th to the 95th percentile of a stage's programs, bars over the middle "
+            "half, the dot is the median. The distance is the area between a stage's distribution and that "
+            "of the evaluation programs, over the range of both: 0 for equal ones."
+        ),
+        element("div", depths, charts, class_="panels"),
+        element(
+            "div",
+            _kinds(
+                "Kinds of operations, mean share in a program", generation, generation.kinds, "operations"
+            ),
+            _kinds("Operators, programs that have each", generation, generation.operators, "operators"),
+            class_="columns",
+        ),
+    )
+
+
+def _outcomes(generation: Generation) -> Element:
+    compared = sorted({measure for _, measure in generation.distances})
+    statuses = sorted({status for o in generation.outcomes for status in o.failed})
+    rows = [
+        (
+            Cell(shown=o.stage, key=f"stage-{slug(o.stage)}"),
+            Cell(shown=count(o.asked), sort=o.asked),
+            Cell(shown=count(o.ok), sort=o.ok),
+            *(Cell(shown=count(o.failed.get(s, 0)), sort=o.failed.get(s, 0)) for s in statuses),
+            Cell(shown=count(o.duplicates), sort=o.duplicates),
+            *(
+                NOTHING if v is None else Cell(shown=figure(v), sort=v)
+                for v in (generation.distances.get((o.stage, measure)) for measure in compared)
+            ),
+        )
+        for o in generation.outcomes
+    ]
+    columns = [
+        Column(title="Stage", kind=TEXT),
+        *(Column(title=t) for t in ("Asked", "Ok", *(s.replace("_", " ").capitalize() for s in statuses))),
+        Column(title="Duplicates"),
+        *(Column(title=f"Distance of {measure}") for measure in compared),
+    ]
+    caption = "Programs of each stage"
+    caption += "; distances to the evaluation programs are total variations, 0 to 1" if compared else ""
+    return tabulate(caption, columns, rows)
+
+
+def _kinds(
+    caption: str, generation: Generation, rows: Sequence[tuple[str, Mapping[str, float]]], measure: str
+) -> Element | None:
+    """A row a kind, a column a stage."""
+    if not rows:
+        return None
+    stages = [s for s in generation.stages if any(s in values for _, values in rows)]
+    is_share = measure == "operations"
+    cells = [(name, *(_amount(values.get(s), is_share=is_share) for s in stages)) for name, values in rows]
+    columns = [Column(title="Kind", kind=TEXT), *(Column(title=s) for s in stages)]
+    hidden = generation.hidden_kinds if measure == "operations" else generation.hidden_operators
+    more = note(f"And {plural(hidden, 'rarer one')}.") if hidden else None
+    return element("div", tabulate(caption, columns, cells), more)
+
+
+def _amount(value: float | None, *, is_share: bool) -> Cell:
+    if value is None or not math.isfinite(value):
+        return Cell(shown=NOTHING, sort=0.0)
+    return Cell(shown=percent(value) if is_share else count(int(value)), sort=value)

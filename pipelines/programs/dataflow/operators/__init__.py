@@ -1,8 +1,8 @@
 """The operators a graph is drawn from.
 
 Belongs here: the table of them with their families, and the families' weights. Does not: what one computes
-(one module a group of families). A builder takes tensors from a bench and gives a loop tree in its plain
-order.
+(one module per group of families). The function of an operator takes tensors from an `OperatorBuilder` and
+returns a loop tree in its plain order.
 """
 
 from __future__ import annotations
@@ -10,19 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pipelines.programs.dataflow.bench import Bench, Built
+from pipelines.programs.dataflow.builder import OperatorBody, OperatorBuilder
 from pipelines.programs.dataflow.operators import (
     attention,
     convolution,
+    irregular,
     linear,
     movement,
-    normalisation,
     pointwise,
-    pooling,
     reduction,
-    sorting,
-    sparse,
-    stencil,
 )
 
 
@@ -32,7 +28,7 @@ class Operator:
 
     name: str
     family: str
-    build: Callable[[Bench], Built]
+    build: Callable[[OperatorBuilder], OperatorBody]
 
 
 FAMILY_WEIGHTS = {
@@ -53,11 +49,11 @@ FAMILY_WEIGHTS = {
 """How often an operator of a family is drawn, against each other."""
 
 
-def _family(family: str, *builders: Callable[[Bench], Built]) -> tuple[Operator, ...]:
+def _family(family: str, *builders: Callable[[OperatorBuilder], OperatorBody]) -> tuple[Operator, ...]:
     return tuple(Operator(name=b.__name__, family=family, build=b) for b in builders)
 
 
-def _named(family: str, **builders: Callable[[Bench], Built]) -> tuple[Operator, ...]:
+def _named(family: str, **builders: Callable[[OperatorBuilder], OperatorBody]) -> tuple[Operator, ...]:
     return tuple(Operator(name=name, family=family, build=b) for name, b in builders.items())
 
 
@@ -83,19 +79,19 @@ OPERATORS: tuple[Operator, ...] = (
     ),
     *_family(
         "pooling",
-        pooling.max_pool2d,
-        pooling.average_pool2d,
-        pooling.max_pool1d,
-        pooling.global_average_pool,
-        pooling.pyramid_pool,
+        reduction.max_pool2d,
+        reduction.average_pool2d,
+        reduction.max_pool1d,
+        reduction.global_average_pool,
+        reduction.pyramid_pool,
     ),
     *_family(
         "normalisation",
-        normalisation.layer_norm,
-        normalisation.rms_norm,
-        normalisation.batch_norm,
-        normalisation.instance_norm,
-        normalisation.softmax,
+        attention.layer_norm,
+        attention.rms_norm,
+        attention.batch_norm,
+        attention.instance_norm,
+        attention.softmax,
     ),
     *_family("attention", attention.attention, attention.linear_attention, attention.anchor_scores),
     *_family(
@@ -136,7 +132,7 @@ OPERATORS: tuple[Operator, ...] = (
         reduction.running_sum,
         reduction.pairwise_distance,
     ),
-    *_family("stencil", stencil.stencil1d, stencil.stencil2d, stencil.stencil3d),
+    *_family("stencil", convolution.stencil1d, convolution.stencil2d, convolution.stencil3d),
     *_family(
         "gather_scatter",
         movement.gather_rows,
@@ -158,14 +154,16 @@ OPERATORS: tuple[Operator, ...] = (
         movement.upsample,
         movement.pixel_shuffle,
     ),
-    *_family("sorting", sorting.insertion_sort, sorting.bitonic_sort, sorting.merge_sort, sorting.top_k),
+    *_family(
+        "sorting", irregular.insertion_sort, irregular.bitonic_sort, irregular.merge_sort, irregular.top_k
+    ),
     *_family(
         "sparse",
-        sparse.csr_matvec,
-        sparse.csr_matmul,
-        sparse.coo_matvec,
-        sparse.ell_matmul,
-        sparse.sampled_product,
+        irregular.csr_matvec,
+        irregular.csr_matmul,
+        irregular.coo_matvec,
+        irregular.ell_matmul,
+        irregular.sampled_product,
     ),
 )
 """Every operator, by family."""

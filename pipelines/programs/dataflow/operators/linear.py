@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from pipelines.programs.dataflow.bench import Bench, Built
+from pipelines.programs.dataflow.builder import OperatorBody, OperatorBuilder
+from pipelines.programs.dataflow.options import ZERO, Range, Unsuitable, require_int32
 from pipelines.programs.dataflow.tree import Axis, Extent, Loop, Node, loop, nest, statement
-from pipelines.programs.dataflow.values import ZERO, Range, Unsuitable, require_int32
 
 
-def matmul(bench: Bench) -> Built:
+def matmul(builder: OperatorBuilder) -> OperatorBody:
     """out[M][N] = A B, either factor transposed in memory or not, with or without a bias per column."""
-    a = bench.input("a", rank=2)
-    layout = bench.random.choice(("nn", "nn", "nt", "tn"))
-    bench.parameter("layout", layout)
+    a = builder.input("a", rank=2)
+    layout = builder.random.choice(("nn", "nn", "nt", "tn"))
+    builder.parameter("layout", layout)
     inner, rows = a.shape if layout == "tn" else a.shape[::-1]
-    columns = bench.random.randint(2, 12)
-    b = bench.weight("b", (columns, inner) if layout == "nt" else (inner, columns))
-    m, n, k = bench.size("M", rows), bench.size("N", columns), bench.size("K", inner)
-    first, first_values = _bias(bench, columns, "j")
+    columns = builder.random.randint(2, 12)
+    b = builder.weight("b", (columns, inner) if layout == "nt" else (inner, columns))
+    m, n, k = builder.size("M", rows), builder.size("N", columns), builder.size("K", inner)
+    first, first_values = _bias(builder, columns, "j")
     left = "a[k][i]" if layout == "tn" else "a[i][k]"
     right = "b[j][k]" if layout == "nt" else "b[k][j]"
-    run = bench.runtime(m, "rows")
-    fill = bench.zero_fill([("i", m), ("j", n)]) if run.runtime else ()
-    nodes, values = bench.accumulate(
+    run = builder.runtime(m, "rows")
+    fill = builder.zero_fill([("i", m), ("j", n)]) if run.runtime else ()
+    nodes, values = builder.accumulate(
         outer=[("i", run), ("j", n)],
         inner=[("k", k)],
         term=f"{left} * {right}",
@@ -29,84 +29,84 @@ def matmul(bench: Bench) -> Built:
         first=first,
         first_values=first_values,
     )
-    return Built(body=fill + nodes, shape=(rows, columns), values=values.hull(ZERO))
+    return OperatorBody(body=fill + nodes, shape=(rows, columns), values=values.hull(ZERO))
 
 
-def matvec(bench: Bench) -> Built:
+def matvec(builder: OperatorBuilder) -> OperatorBody:
     """out[M] = A x, or out[N] = A^T x."""
-    a = bench.input("a", rank=2)
-    transposed = bench.flip(0.4)
-    bench.parameter("transposed", transposed)
+    a = builder.input("a", rank=2)
+    transposed = builder.flip(0.4)
+    builder.parameter("transposed", transposed)
     rows, columns = a.shape[::-1] if transposed else a.shape
-    x = bench.weight("x", (columns,))
-    m, n = bench.size("M", rows), bench.size("N", columns)
-    first, first_values = _bias(bench, rows, "i")
+    x = builder.weight("x", (columns,))
+    m, n = builder.size("M", rows), builder.size("N", columns)
+    first, first_values = _bias(builder, rows, "i")
     term = "a[j][i] * x[j]" if transposed else "a[i][j] * x[j]"
-    nodes, values = bench.accumulate(
+    nodes, values = builder.accumulate(
         outer=[("i", m)],
-        inner=[("j", bench.runtime(n, "columns"))],
+        inner=[("j", builder.runtime(n, "columns"))],
         term=term,
         term_values=a.values * x.values,
         first=first,
         first_values=first_values,
     )
-    return Built(body=nodes, shape=(rows,), values=values)
+    return OperatorBody(body=nodes, shape=(rows,), values=values)
 
 
-def batched_matmul(bench: Bench) -> Built:
+def batched_matmul(builder: OperatorBuilder) -> OperatorBody:
     """out[B][M][N] = A[B] W[B], or one W for every batch."""
-    a = bench.input("a", rank=3)
+    a = builder.input("a", rank=3)
     batch, rows, inner = a.shape
-    columns = bench.random.randint(2, 8)
-    shared = bench.flip(0.4)
-    bench.parameter("shared", shared)
-    b = bench.weight("b", (inner, columns) if shared else (batch, inner, columns))
+    columns = builder.random.randint(2, 8)
+    shared = builder.flip(0.4)
+    builder.parameter("shared", shared)
+    b = builder.weight("b", (inner, columns) if shared else (batch, inner, columns))
     g, m, n, k = (
-        bench.size(role, value) for role, value in zip("BMNK", (batch, rows, columns, inner), strict=True)
+        builder.size(role, value) for role, value in zip("BMNK", (batch, rows, columns, inner), strict=True)
     )
-    nodes, values = bench.accumulate(
+    nodes, values = builder.accumulate(
         outer=[("g", g), ("i", m), ("j", n)],
         inner=[("k", k)],
         term="a[g][i][k] * b[k][j]" if shared else "a[g][i][k] * b[g][k][j]",
         term_values=a.values * b.values,
     )
-    return Built(body=nodes, shape=(batch, rows, columns), values=values)
+    return OperatorBody(body=nodes, shape=(batch, rows, columns), values=values)
 
 
-def outer_product(bench: Bench) -> Built:
+def outer_product(builder: OperatorBuilder) -> OperatorBody:
     """out[M][N] = x y^T, or a rank-one update of a matrix."""
-    x = bench.input("x", rank=1, accept=lambda shape: shape[0] <= 24)
-    y = bench.weight("y", (bench.random.randint(3, 12),))
+    x = builder.input("x", rank=1, accept=lambda shape: shape[0] <= 24)
+    y = builder.weight("y", (builder.random.randint(3, 12),))
     shape = (x.shape[0], y.shape[0])
-    m, n = bench.sizes("M N", shape)
-    update = bench.flip(0.4)
-    bench.parameter("update", update)
+    m, n = builder.sizes("M N", shape)
+    update = builder.flip(0.4)
+    builder.parameter("update", update)
     values = x.values * y.values
     text = "x[i] * y[j]"
     if update:
-        a = bench.weight("a", shape, sharing=0.8)
+        a = builder.weight("a", shape, sharing=0.8)
         values, text = values + a.values, f"a[i][j] + {text}"
-    text, values = bench.finish(text, values)
-    return Built(
+    text, values = builder.finish(text, values)
+    return OperatorBody(
         body=nest([("i", m), ("j", n)], "parallel", statement(f"out[i][j] = {text}")),
         shape=shape,
         values=values,
     )
 
 
-def gemm(bench: Bench) -> Built:
+def gemm(builder: OperatorBuilder) -> OperatorBody:
     """out = alpha A B + beta C with constant factors."""
-    a = bench.input("a", rank=2)
+    a = builder.input("a", rank=2)
     rows, inner = a.shape
-    columns = bench.random.randint(2, 12)
-    b = bench.weight("b", (inner, columns))
-    c = bench.weight("c", (rows, columns))
-    alpha, beta = bench.random.randint(1, 4), bench.random.randint(1, 4)
-    bench.parameter("alpha", alpha)
-    bench.parameter("beta", beta)
-    m, n, k = bench.size("M", rows), bench.size("N", columns), bench.size("K", inner)
-    factor, scale = bench.number(alpha), bench.number(beta)
-    nodes, values = bench.accumulate(
+    columns = builder.random.randint(2, 12)
+    b = builder.weight("b", (inner, columns))
+    c = builder.weight("c", (rows, columns))
+    alpha, beta = builder.random.randint(1, 4), builder.random.randint(1, 4)
+    builder.parameter("alpha", alpha)
+    builder.parameter("beta", beta)
+    m, n, k = builder.size("M", rows), builder.size("N", columns), builder.size("K", inner)
+    factor, scale = builder.number(alpha), builder.number(beta)
+    nodes, values = builder.accumulate(
         outer=[("i", m), ("j", n)],
         inner=[("k", k)],
         term=f"{factor} * a[i][k] * b[k][j]",
@@ -114,56 +114,56 @@ def gemm(bench: Bench) -> Built:
         first=f"{scale} * c[i][j]",
         first_values=c.values * Range(beta, beta),
     )
-    return Built(body=nodes, shape=(rows, columns), values=values)
+    return OperatorBody(body=nodes, shape=(rows, columns), values=values)
 
 
-def syrk(bench: Bench) -> Built:
+def syrk(builder: OperatorBuilder) -> OperatorBody:
     """Lower triangle of A A^T; zero above the diagonal."""
-    a = bench.input("a", rank=2)
-    m, k = bench.sizes("M K", a.shape)
+    a = builder.input("a", rank=2)
+    m, k = builder.sizes("M K", a.shape)
     values = (a.values * a.values).accumulated(k.size)
-    if not bench.floating:
+    if not builder.floating:
         require_int32(values)
-    text, values = bench.finish("sum", values)
+    text, values = builder.finish("sum", values)
     body: tuple[Node, ...] = (
-        statement(f"{bench.sum_type} sum = 0"),
+        statement(f"{builder.sum_type} sum = 0"),
         *nest([("k", k)], "reduction", statement("sum += a[i][k] * a[j][k]")),
         statement(f"out[i][j] = {text}"),
     )
     rows = loop("i", m, "parallel", _triangle("j", "i", m, *body))
     axes: list[Axis] = [("i", m), ("j", m)]
-    return Built(
-        body=(*bench.zero_fill(axes), rows),
+    return OperatorBody(
+        body=(*builder.zero_fill(axes), rows),
         shape=(m.size, m.size),
         values=values.hull(ZERO),
     )
 
 
-def triangular_matvec(bench: Bench) -> Built:
+def triangular_matvec(builder: OperatorBuilder) -> OperatorBody:
     """out = L x of the lower triangle of a square matrix, summed in the result or in a scalar."""
-    x = bench.input("x", rank=1, accept=lambda shape: shape[0] <= 20)
-    a = bench.weight("a", (x.shape[0], x.shape[0]))
-    n = bench.size("N", x.shape[0])
+    x = builder.input("x", rank=1, accept=lambda shape: shape[0] <= 20)
+    a = builder.weight("a", (x.shape[0], x.shape[0]))
+    n = builder.size("N", x.shape[0])
     values = (a.values * x.values).accumulated(n.size)
-    if not bench.floating:
+    if not builder.floating:
         require_int32(values)
-    text, values = bench.finish("sum", values)
+    text, values = builder.finish("sum", values)
     body: tuple[Node, ...] = (
-        statement(f"{bench.sum_type} sum = 0"),
+        statement(f"{builder.sum_type} sum = 0"),
         _triangle("j", "i", n, statement("sum += a[i][j] * x[j]"), kind="reduction"),
         statement(f"out[i] = {text}"),
     )
-    return Built(body=(loop("i", n, "parallel", *body),), shape=(n.size,), values=values)
+    return OperatorBody(body=(loop("i", n, "parallel", *body),), shape=(n.size,), values=values)
 
 
-def forward_substitution(bench: Bench) -> Built:
+def forward_substitution(builder: OperatorBuilder) -> OperatorBody:
     """x of L x = b with ones on the diagonal of L, in floating point."""
-    if not bench.floating:
+    if not builder.floating:
         raise Unsuitable("forward substitution needs quotients or growing integers")
-    b = bench.input("b", rank=1, accept=lambda shape: shape[0] <= 20)
+    b = builder.input("b", rank=1, accept=lambda shape: shape[0] <= 20)
     size = b.shape[0]
-    lower = bench.external("a", (size, size), 0.5 / size)
-    n = bench.size("N", size)
+    lower = builder.external("a", (size, size), 0.5 / size)
+    n = builder.size("N", size)
     body: tuple[Node, ...] = (
         statement("float sum = b[i]"),
         Loop(
@@ -179,7 +179,7 @@ def forward_substitution(bench: Bench) -> Built:
     # |x_i| <= |b| + sum of |L| |x_j| <= |b| + |x| / 2, so no |x_i| exceeds 2 |b|.
     doubled = b.values * Range(-2, 2)
     del lower
-    return Built(body=(loop("i", n, "serial", *body),), shape=(size,), values=doubled)
+    return OperatorBody(body=(loop("i", n, "serial", *body),), shape=(size,), values=doubled)
 
 
 def _triangle(inner: str, outer: str, extent: Extent, *body: Node, kind: str = "parallel") -> Loop:
@@ -193,8 +193,8 @@ def _triangle(inner: str, outer: str, extent: Extent, *body: Node, kind: str = "
     )
 
 
-def _bias(bench: Bench, size: int, variable: str) -> tuple[str, Range]:
-    if not bench.flip(0.4):
+def _bias(builder: OperatorBuilder, size: int, variable: str) -> tuple[str, Range]:
+    if not builder.flip(0.4):
         return "0", ZERO
-    bias = bench.weight("bias", (size,), sharing=0.1)
+    bias = builder.weight("bias", (size,), sharing=0.1)
     return f"bias[{variable}]", bias.values

@@ -1,0 +1,364 @@
+"""Labelling: a program under a configuration through every step, and whole tables of designs.
+
+What follows from the inputs is cached: success, a rejected program, a time limit that was passed, hardware
+that differs from native C. A tool that failed, or is missing, or met a full disk makes a row but is not
+cached: the next run tries again. Designs of a table are worked on in any order, always with the same rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from pipelines import siliconcompiler
+from pipelines.bambu import BambuError
+from pipelines.hls import TOOL, CompiledDesign, HlsError, HlsOptions, design_row, read_interface
+from pipelines.interface import DataSet
+from pipelines.labelling.cache import label_cache
+from pipelines.labelling.configurations import (
+    ConfigurationSpace,
+    EngineFault,
+    plain_configurations,
+    program_configurations,
+    refused_configuration,
+)
+from pipelines.labelling.external_tools import require_tools
+from pipelines.labelling.flows import (
+    ExternalFlow,
+    HlsRows,
+    NativeFlow,
+    cached_rows,
+    compile_design,
+    compile_natively,
+    refused_row,
+)
+from pipelines.labelling.options import LabelContext, ToolContext
+from pipelines.labelling.runs import Run
+from pipelines.labelling.synthesis import SYNTHESIS_TOOL, LabelFigures, LabelTables, place, synthesise
+from pipelines.power import PowerError
+from pipelines.programs import ProgramError, draw_data
+from pipelines.rtlsim import SimulatorError
+from pipelines.schemas import (
+    OK,
+    REJECTED,
+    TOOL_ERROR,
+    DesignRow,
+    DirectiveOutcomeRow,
+    LabelRow,
+    ProgramRow,
+    RunRow,
+)
+from pipelines.synthesis import SynthesisError
+from pipelines.tools import ToolMissing
+from pipelines.workers import Outcome, ProgressCallback, run_all, silent
+
+# ---- one design ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelledDesign:
+    """All rows of one attempt."""
+
+    design: DesignRow
+    outcomes: tuple[DirectiveOutcomeRow, ...]
+    label: LabelRow
+    runs: tuple[RunRow, ...]
+
+
+def label_design(
+    program: ProgramRow,
+    configuration: HlsOptions,
+    context: LabelContext,
+    *,
+    tool: str = TOOL,
+    data: DataSet | None = None,
+) -> LabelledDesign:
+    """Label one program under one configuration.
+
+    Args:    tool: one of `TOOLS`; those that are not the engine leave directives out. data: values of every
+             argument; None draws them from the program's specification.
+    Returns: the design's row, its directives' outcomes, its label and its runs; a failure is a status.
+    Raises:  LabellingError: no such tool. ToolMissing: it is not installed.
+    """
+    rows = compile_design(program, tool, configuration, context)
+    label, runs = label_compiled(program, rows.design, context, data=data)
+    return LabelledDesign(design=rows.design, outcomes=rows.outcomes, label=label, runs=runs)
+
+
+def label_compiled(
+    program: ProgramRow, design: DesignRow, context: LabelContext, *, data: DataSet | None = None
+) -> tuple[LabelRow, tuple[RunRow, ...]]:
+    """Truth checks, then logic synthesis, of a design after high-level synthesis.
+
+    Args:    data: one data set instead of drawn ones.
+    Returns: the label row, ok only when every run is ok, and one run row per data set.
+    """
+    if design.status != OK:
+        figures = LabelFigures(status=design.status, reason=f"high-level synthesis: {design.reason}")
+        return figures.row(design, context.liberty), ()
+    flow = _flow(program, design, context)
+    steps = _Steps(flow=flow, context=context)
+    try:
+        figures = steps.label(data)
+    except ProgramError as error:
+        figures = LabelFigures(status=REJECTED, reason=str(error))
+    except (ToolMissing, SimulatorError, SynthesisError, HlsError, BambuError, PowerError, OSError) as error:
+        figures = LabelFigures(status=TOOL_ERROR, reason=str(error))
+    except Exception as error:  # a fault of an engine costs one design, not the run, and is tried again
+        reason = f"an engine failed: {type(error).__name__}: {error}"
+        figures = LabelFigures(status=TOOL_ERROR, reason=reason)
+    return figures.row(design, context.liberty), tuple(run.row() for run in steps.runs)
+
+
+def _flow(
+    program: ProgramRow, design: DesignRow, context: ToolContext, compiled: CompiledDesign | None = None
+) -> NativeFlow | ExternalFlow:
+    interface = read_interface(program.source, program.top)
+    if design.tool != TOOL:
+        return ExternalFlow(program=program, design=design, interface=interface, context=context)
+    return NativeFlow(
+        program=program,
+        design=design,
+        interface=interface,
+        context=context,
+        compiled=[] if compiled is None else [compiled],
+    )
+
+
+@dataclass(slots=True, kw_only=True)
+class _Steps:
+    """The steps of one design after high-level synthesis; `runs` are those so far."""
+
+    flow: NativeFlow | ExternalFlow
+    context: LabelContext
+    runs: list[Run] = field(default_factory=list[Run])
+
+    def label(self, data: DataSet | None) -> LabelFigures:
+        """Run the design on each data set; then the label, if all runs are ok."""
+        options, flow = self.context.options, self.flow
+        seeds = options.data_seeds if data is None else (0,)
+        drawn = [data] if data is not None else [self._draw(seed) for seed in seeds]
+        with self.context.scratch_folder() as builds:
+            for seed, values in zip(seeds, drawn, strict=True):
+                self.runs.append(flow.run(values, seed=seed, builds=builds))
+            failure = self._failure()
+            if failure is not None:
+                return failure
+            figures = synthesise(flow.design, flow.rtl, self.context)
+            if figures.status == OK and options.power:
+                for index, values in enumerate(drawn):
+                    run = self.runs[index]
+                    self.runs[index] = flow.add_power(run, values, builds=builds, context=self.context)
+            return self._failure() or figures
+
+    def _draw(self, seed: int) -> DataSet:
+        return draw_data(self.flow.interface, self.flow.program.inputs, seed=seed)
+
+    def _failure(self) -> LabelFigures | None:
+        """The label of a design with a run that is not ok."""
+        rows = (run.row() for run in self.runs)
+        return next((LabelFigures(status=r.status, reason=r.reason) for r in rows if r.status != OK), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountedDesign:
+    """Rows of high-level synthesis and of one run; `run` is None when there is no design to run."""
+
+    design: DesignRow
+    outcomes: tuple[DirectiveOutcomeRow, ...]
+    run: RunRow | None
+
+
+def count_design(program: ProgramRow, configuration: HlsOptions, context: ToolContext) -> CountedDesign:
+    """Compile a program under one configuration and count its cycles on the first data set.
+
+    That is what a search for directives asks for: checked against native C, without logic synthesis.
+
+    Returns: rows; a failure is a status. The run is ok only when every output equals native C.
+    Raises:  ProgramError, ToolMissing, SimulatorError, OSError: the data or a tool are not there.
+    """
+    rows, compiled = compile_natively(program, configuration, context.cache)
+    if rows.design.status != OK:
+        return CountedDesign(design=rows.design, outcomes=rows.outcomes, run=None)
+    flow = _flow(program, rows.design, context, compiled)
+    seed = context.options.data_seeds[0]
+    with context.scratch_folder() as builds:
+        run = flow.run(draw_data(flow.interface, program.inputs, seed=seed), seed=seed, builds=builds)
+    return CountedDesign(design=rows.design, outcomes=rows.outcomes, run=run.row())
+
+
+# ---- table designs -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DesignTables:
+    """Rows of the tables that high-level synthesis makes."""
+
+    designs: list[DesignRow]
+    directive_outcomes: list[DirectiveOutcomeRow]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Planned:
+    """One design to be compiled."""
+
+    program: ProgramRow
+    tool: str
+    configuration: HlsOptions
+
+
+def plan_designs(
+    programs: Sequence[ProgramRow],
+    space: ConfigurationSpace,
+    context: LabelContext,
+    *,
+    on_progress: ProgressCallback = silent,
+) -> DesignTables:
+    """Compile every program under every configuration of a space, with every tool of it.
+
+    Returns: one design row per attempt; a program that the front end refuses has one rejected row per tool.
+             Programs that are not ok themselves have none.
+    Raises:  LabellingError: a tool has no such name. ToolMissing: a tool is not installed.
+    """
+    require_tools(space.tools)
+    items = [item for program in programs if program.status == OK for item in _plan(program, space, context)]
+    planned = [item for item in items if isinstance(item, _Planned)]
+    cached = [
+        cached_rows(p.program, p.configuration, context.cache) if p.tool == TOOL else None for p in planned
+    ]
+    compiled = run_all(
+        "designs",
+        [item for item, rows in zip(planned, cached, strict=True) if rows is None],
+        partial(_compile, context=context),
+        workers=context.options.workers,
+        cost=lambda item: len(item.program.source) * (1 + len(item.configuration.directives)),
+        on_progress=on_progress,
+    )
+    attempts = [*(rows for rows in cached if rows is not None), *compiled]
+    refused = [item for item in items if isinstance(item, DesignRow)]
+    return DesignTables(
+        designs=[rows.design for rows in attempts] + refused,
+        directive_outcomes=[outcome for rows in attempts for outcome in rows.outcomes],
+    )
+
+
+def _plan(
+    program: ProgramRow, space: ConfigurationSpace, context: LabelContext
+) -> list[_Planned] | list[DesignRow]:
+    """Every design of a program, or its rejected row of each tool."""
+    liberty = context.liberty
+    own = program_configurations(program, space, liberty=liberty, cache=context.cache)
+    refused = refused_configuration(space, liberty=liberty)
+    if isinstance(own, str):
+        return [refused_row(program, tool, refused, own) for tool in space.tools]
+    if isinstance(own, EngineFault):
+        return [design_row(program, refused, (TOOL_ERROR, own.reason), 0.0)]
+    plain = plain_configurations(space, liberty=liberty)
+    return [
+        _Planned(program=program, tool=tool, configuration=configuration)
+        for tool in space.tools
+        for configuration in (own if tool == TOOL else plain)
+    ]
+
+
+def _compile(item: _Planned, *, context: LabelContext) -> Outcome[HlsRows]:
+    rows = compile_design(item.program, item.tool, item.configuration, context)
+    return Outcome(result=rows, failed=rows.design.status != OK, name=item.program.name)
+
+
+# ---- tables labels and runs ----------------------------------------------------------------------------
+
+
+_Pair = tuple[ProgramRow, DesignRow]
+
+
+def label_designs(
+    programs: Sequence[ProgramRow],
+    designs: Sequence[DesignRow],
+    context: LabelContext,
+    *,
+    on_progress: ProgressCallback = silent,
+) -> LabelTables:
+    """Simulate, check and synthesise every design.
+
+    Returns: one label row per design, one run row per design and data set.
+    """
+    by_id = {program.program_id: program for program in programs}
+    groups: dict[str, list[DesignRow]] = {}
+    for design in designs:
+        groups.setdefault(design.program_id, []).append(design)
+    entries = label_cache(designs, context)
+    cached = {identity: entries.get(by_id[identity], group) for identity, group in groups.items()}
+    present = {identity: labels for identity, labels in cached.items() if labels is not None}
+    missing = [(by_id[d.program_id], d) for d in designs if d.program_id not in present]
+    rows = run_all(
+        "labels",
+        missing,
+        partial(_label, context=context),
+        workers=context.options.workers,
+        cost=lambda item: item[1].estimated_area_um2 or 0.0,
+        on_progress=on_progress,
+    )
+    new = _by_program(missing, rows)
+    for identity, labels in new.items():
+        entries.keep(by_id[identity], groups[identity], labels)
+    every = [*present.values(), *new.values()]
+    return LabelTables(labels=[x for e in every for x in e.labels], runs=[x for e in every for x in e.runs])
+
+
+def _label(item: _Pair, *, context: LabelContext) -> Outcome[tuple[LabelRow, tuple[RunRow, ...]]]:
+    program, design = item
+    label, runs = label_compiled(program, design, context)
+    return Outcome(result=(label, runs), failed=label.status != OK, name=program.name)
+
+
+def _by_program(
+    items: Sequence[_Pair], rows: Sequence[tuple[LabelRow, tuple[RunRow, ...]]]
+) -> dict[str, LabelTables]:
+    """Labels and runs of each program's designs, which stand in the same order."""
+    tables: dict[str, LabelTables] = {}
+    for (program, _), (label, runs) in zip(items, rows, strict=True):
+        own = tables.setdefault(program.program_id, LabelTables(labels=[], runs=[]))
+        own.labels.append(label)
+        own.runs.extend(runs)
+    return tables
+
+
+def place_designs(
+    programs: Sequence[ProgramRow],
+    designs: Sequence[DesignRow],
+    labels: Sequence[LabelRow],
+    context: ToolContext,
+    *,
+    on_progress: ProgressCallback = silent,
+) -> list[LabelRow]:
+    """Label designs that have an ok label with SiliconCompiler too, when the options ask for it.
+
+    Only those: their Verilog was proved to do what the program does.
+
+    Args:    labels: of the designs, by the project's own synthesis.
+    Returns: one row per design; a failure is a status.
+    Raises:  ToolMissing: it is asked for and not installed.
+    """
+    if siliconcompiler.TOOL not in context.options.synthesis_tools:
+        return []
+    siliconcompiler.require_flow()
+    by_program = {program.program_id: program for program in programs}
+    by_design = {design.design_id: design for design in designs}
+    labelled = [
+        by_design[label.design_id] for label in labels if label.status == OK and label.tool == SYNTHESIS_TOOL
+    ]
+    return run_all(
+        "placement",
+        [(by_program[design.program_id], design) for design in labelled],
+        partial(_place, context=context),
+        workers=context.options.workers,
+        on_progress=on_progress,
+    )
+
+
+def _place(item: _Pair, *, context: ToolContext) -> Outcome[LabelRow]:
+    program, design = item
+    figures = place(design, lambda: _flow(program, design, context).rtl(), context)
+    return Outcome(result=figures.placed_row(design), failed=figures.status != OK, name=program.name)

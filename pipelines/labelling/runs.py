@@ -1,0 +1,484 @@
+"""Runs of a design: cycles by the cycle model, outputs checked against native C, a share audited in Verilog.
+
+Each column of table `runs` comes from one of three records: `RunIdentity`, `RunResult` and `PowerFigures`.
+The audited designs are drawn by their identity, so that the same designs are audited everywhere.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pipelines import cyclemodel, rtlsim
+from pipelines.cyclemodel import CycleResult, count_cycles
+from pipelines.hls import CompiledDesign, options_of
+from pipelines.identity import content_hash, text_sha256
+from pipelines.interface import DataSet, Interface
+from pipelines.labelling.options import LabelOptions, ToolContext
+from pipelines.native import NativeRun, native_version, run_native
+from pipelines.programs import data_id
+from pipelines.rtlsim import MemoryTiming, SimulationResult, simulate_design
+from pipelines.schemas import OK, TOOL_ERROR, DesignRow, ProgramRow, RunRow
+
+CACHED_BYTES = 1 << 20
+"""Most bytes of a program's native outputs that the cache keeps."""
+
+REORDERED_SHARES = {4: 1e-4, 8: 1e-11}
+"""How far outputs of reordered sums may be from native C, by bytes of the type, as a share of the array's
+largest: a sum of a thousand terms of one size differs by some 1e-5 in float and 1e-13 in double."""
+
+
+# ---- rows ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunIdentity:
+    """Columns of `runs` that say what ran: known before the run, and the same each time."""
+
+    design_id: str
+    data_id: str
+    suite: str
+    engine: str
+    engine_version: str
+    seed: int
+    audited: bool = False
+    audit_engine: str | None = None
+    audit_engine_version: str | None = None
+    power_engine: str | None = None
+    power_engine_version: str | None = None
+    glitches: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunResult:
+    """Columns of `runs` from native C, the engine that counts the cycles, and the audit."""
+
+    status: str
+    reason: str | None
+    latency_cycles: int | None = None
+    outputs_equal: bool | None = None
+    bytes_read: int | None = None
+    bytes_written: int | None = None
+    audit_latency_cycles: int | None = None
+    build_wall_s: float | None = None
+    simulate_wall_s: float | None = None
+    native_wall_s: float | None = None
+    audit_build_wall_s: float | None = None
+    audit_simulate_wall_s: float | None = None
+
+    @property
+    def lasting_status(self) -> str:
+        """The status for the cache: that outputs differ follows from the inputs too."""
+        return OK if self.outputs_equal is not None else self.status
+
+    def failed(self, reason: str | None, *, status: str = TOOL_ERROR, equal: bool | None = None) -> RunResult:
+        """The result of a run whose engines disagree: nothing but the times and the audit's cycles holds."""
+        return replace(
+            self,
+            status=status,
+            reason=reason,
+            outputs_equal=equal,
+            latency_cycles=None,
+            bytes_read=None,
+            bytes_written=None,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PowerFigures:
+    """Columns of `runs` that the mapped netlist gives on the same data.
+
+    Attributes:
+        status, reason: of the run, when its netlist differs from the scheduled design; else None.
+    """
+
+    status: str | None = None
+    reason: str | None = None
+    power_status: str | None = None
+    power_reason: str | None = None
+    power_mw: float | None = None
+    energy_nj: float | None = None
+    internal_power_mw: float | None = None
+    switching_power_mw: float | None = None
+    leakage_power_mw: float | None = None
+    toggle_count: int | None = None
+    power_wall_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A design on one data set."""
+
+    identity: RunIdentity
+    result: RunResult
+    power: PowerFigures = field(default_factory=PowerFigures)
+
+    def row(self) -> RunRow:
+        """The row of table `runs`."""
+        figures, result = asdict(self.power), self.result
+        status, reason = figures.pop("status"), figures.pop("reason")
+        if status is not None:
+            result = result.failed(reason, status=status, equal=result.outputs_equal)
+        return RunRow(**asdict(self.identity), **asdict(result), **figures)
+
+
+# ---- native C ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputDigests:
+    """What a program computes: the returned value, and the SHA-256 of each array by name, in order."""
+
+    returned: int | None
+    arrays: Mapping[str, str]
+
+    @classmethod
+    def of(cls, returned: int | None, outputs: DataSet) -> OutputDigests:
+        """Digests of the outputs of a run."""
+        arrays = {name: _digest(values) for name, values in sorted(outputs.items())}
+        return cls(returned=returned, arrays=arrays)
+
+    def difference(self, other: CycleResult | SimulationResult) -> str | None:
+        """The first output of an engine that is not equal; None when all are."""
+        for name, digest in self.arrays.items():
+            if name not in other.outputs or _digest(other.outputs[name]) != digest:
+                return f"array {name}"
+        return (
+            None if self.returned == other.returned else _returned_difference(self.returned, other.returned)
+        )
+
+
+def _digest(values: np.ndarray[Any, Any]) -> str:
+    return hashlib.sha256(np.ascontiguousarray(values).tobytes()).hexdigest()
+
+
+def _returned_difference(native: int | None, hardware: int | None) -> str:
+    return f"the result ({native} natively, {hardware} in hardware)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NativeResult:
+    """What native C gives: a status, its time, and the digests of its outputs."""
+
+    status: str
+    reason: str | None
+    wall_s: float
+    returned: int | None
+    outputs: Mapping[str, str]
+
+    @property
+    def digests(self) -> OutputDigests:
+        """What it computed."""
+        return OutputDigests(returned=self.returned, arrays=self.outputs)
+
+    def failed_run(self, program: ProgramRow) -> RunResult:
+        """The result of a run whose native C is not ok."""
+        reason = str(self.reason).replace("kernel.c:", f"{program.name}.c:")
+        return RunResult(status=self.status, reason=f"native C: {reason}", native_wall_s=self.wall_s)
+
+
+def native_result(
+    program: ProgramRow, interface: Interface, data: DataSet, context: ToolContext
+) -> NativeResult:
+    """Compile and run the program natively, sanitizers included."""
+    timeout_s = context.options.native_timeout_s
+    key = content_hash(program.source, program.top, data_id(data), native_version(), timeout_s)
+
+    def make() -> NativeResult:
+        run = _run_natively(program, interface, data, context)
+        return NativeResult(
+            status=run.status,
+            reason=run.reason,
+            wall_s=run.wall_s,
+            returned=run.returned,
+            outputs=OutputDigests.of(run.returned, run.outputs).arrays,
+        )
+
+    return context.cache.cached(
+        "native", key, make, lambda stored: NativeResult(**stored), statuses=lambda result: (result.status,)
+    )
+
+
+def _run_natively(
+    program: ProgramRow, interface: Interface, data: DataSet, context: ToolContext
+) -> NativeRun:
+    with context.tool_folder("native") as folder:
+        timeout_s = context.options.native_timeout_s
+        return run_native(program.source, interface, data, folder=folder, timeout_s=timeout_s)
+
+
+def rounding_difference(
+    native: NativeRun, cycles: CycleResult | SimulationResult, interface: Interface
+) -> str | None:
+    """What differs by more than reordered sums may: floating outputs by a share of their array's largest.
+
+    Integers must be equal. Used for designs whose floating sums were reordered (`unsafe_math`).
+    """
+    for name, values in native.outputs.items():
+        if name not in cycles.outputs or not _is_near(values, cycles.outputs[name]):
+            return f"array {name}"
+    kind = interface.returns
+    if kind is None or native.returned is None or cycles.returned is None or not kind.floating:
+        equal = native.returned == cycles.returned
+    else:
+        bits = np.array([native.returned, cycles.returned], f"u{kind.width_bits // 8}")
+        first, second = bits.view(kind.dtype)
+        equal = _is_near(first, second)
+    return None if equal else _returned_difference(native.returned, cycles.returned)
+
+
+def _is_near(values: Any, others: Any) -> bool:
+    if not np.issubdtype(values.dtype, np.floating):
+        return bool(np.array_equal(values, others))
+    finite = np.abs(values[np.isfinite(values)])
+    share = REORDERED_SHARES[values.dtype.itemsize]
+    allowed = share * (float(finite.max()) if finite.size else 0.0)
+    return bool(np.allclose(others, values, rtol=share, atol=allowed, equal_nan=True))
+
+
+# ---- one run -------------------------------------------------------------------------------------------
+
+
+def is_audited(design_id: str, fraction: float) -> bool:
+    """Whether a design belongs to the sample whose Verilog is simulated.
+
+    Args:    fraction: of all designs, 0 to 1; a larger sample contains a smaller one.
+    """
+    return int(text_sha256(f"audit {design_id}")[:8], 16) < fraction * 2**32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRequest:
+    """One design and one data set.
+
+    Attributes:
+        compiled: gives the compiled design; called only when something must be done.
+        builds: folder of compiled cycle models, for all data sets of the design.
+        seed: of the data.
+    """
+
+    program: ProgramRow
+    design: DesignRow
+    compiled: Callable[[], CompiledDesign]
+    interface: Interface
+    data: DataSet
+    builds: Path
+    seed: int
+
+
+def run_key(design: DesignRow, run: RunIdentity | RunRow, options: LabelOptions) -> str:
+    """What a run depends on."""
+    return content_hash(
+        run.design_id,
+        design.rtl_sha256,
+        run.data_id,
+        [run.engine_version, run.audit_engine_version, native_version()],
+        [options.model_timeout_s, options.native_timeout_s, options.cycle_limit],
+        options.verilator_timeout_s if run.audited else None,
+    )
+
+
+def run_design(request: RunRequest, context: ToolContext) -> Run:
+    """Count the cycles of a design on one data set, and compare it with native C and perhaps its Verilog."""
+    design = request.design
+    audited = is_audited(design.design_id, context.options.audited_fraction)
+    identity = RunIdentity(
+        design_id=design.design_id,
+        data_id=data_id(request.data),
+        suite=design.suite,
+        engine=cyclemodel.ENGINE,
+        engine_version=cyclemodel.engine_version(),
+        seed=request.seed,
+        audited=audited,
+        audit_engine=rtlsim.ENGINE if audited else None,
+        audit_engine_version=rtlsim.engine_version() if audited else None,
+    )
+    key = run_key(design, identity, context.options)
+    return Run(identity=identity, result=cached_run(key, partial(_run, request, audited, context), context))
+
+
+def cached_run(key: str, run: Callable[[], RunResult], context: ToolContext) -> RunResult:
+    """The stored result of a run, or that of running it now."""
+    return context.cache.cached(
+        "run",
+        key,
+        run,
+        lambda stored: RunResult(**stored),
+        statuses=lambda result: (result.lasting_status,),
+    )
+
+
+def _run(request: RunRequest, audited: bool, context: ToolContext) -> RunResult:
+    native = native_result(request.program, request.interface, request.data, context)
+    if native.status != OK:
+        return native.failed_run(request.program)
+    result, cycles = _count(request, native, context)
+    return _audited(request, native, result, cycles, context) if audited and result.status == OK else result
+
+
+class UnknownReference(RuntimeError):
+    """What a run has to compute is not known now, for the reference could not be run again."""
+
+
+def expected_outputs(request: RunRequest, context: ToolContext) -> OutputDigests:
+    """What the hardware of a run that is ok computes.
+
+    That is what native C gives, or of reordered floating sums what the cycle model gives.
+
+    Raises: UnknownReference: native C, or the cycle model, did not come to its end this time.
+    """
+    native = native_result(request.program, request.interface, request.data, context)
+    if native.status != OK:
+        raise UnknownReference(f"native C is not ok as it was before: {native.reason}")
+    if not options_of(request.design).transforms.unsafe_math:
+        return native.digests
+    result, cycles = _count(request, native, context)
+    if result.status != OK:
+        raise UnknownReference(f"the cycle model is not ok as it was before: {result.reason}")
+    return OutputDigests.of(cycles.returned, cycles.outputs)
+
+
+def _count(request: RunRequest, native: NativeResult, context: ToolContext) -> tuple[RunResult, CycleResult]:
+    """What the cycle model gives, as the result of the run and as it is."""
+    options = context.options
+    with context.tool_folder("cycle_model") as folder:
+        cycles = count_cycles(
+            request.compiled(),
+            request.data,
+            folder=folder,
+            build_folder=request.builds,
+            timeout_s=options.model_timeout_s,
+            cycle_limit=options.cycle_limit,
+        )
+    result = RunResult(
+        status=cycles.status,
+        reason=cycles.reason,
+        build_wall_s=cycles.build_wall_s,
+        simulate_wall_s=cycles.run_wall_s,
+        native_wall_s=native.wall_s,
+    )
+    if cycles.status != OK:
+        return result, cycles
+    differs = _difference(request, native, cycles, context)
+    if differs is not None:
+        reason = f"the scheduled design differs from native C in {differs}"
+        return result.failed(reason, equal=False), cycles
+    counted = replace(
+        result,
+        outputs_equal=True,
+        latency_cycles=cycles.latency_cycles,
+        bytes_read=sum(cycles.bytes_read.values()),
+        bytes_written=sum(cycles.bytes_written.values()),
+    )
+    return counted, cycles
+
+
+def _difference(
+    request: RunRequest, native: NativeResult, cycles: CycleResult, context: ToolContext
+) -> str | None:
+    """What differs from native C: any bit, or of reordered floating sums what rounding does not explain."""
+    differs = native.digests.difference(cycles)
+    if differs is None or not options_of(request.design).transforms.unsafe_math:
+        return differs
+    run = _native_outputs(request, context)
+    return rounding_difference(run, cycles, request.interface) if run.status == OK else differs
+
+
+def _native_outputs(request: RunRequest, context: ToolContext) -> NativeRun:
+    """Native C with its output arrays, of which `native_result` has digests; small ones are cached."""
+    program, data, cache = request.program, request.data, context.cache
+    key = content_hash(program.source, program.top, data_id(data), native_version(), "outputs")
+    stored = cache.get("native_outputs", key)
+    if stored is not None:
+        arrays = {name: _decoded(array) for name, array in stored["outputs"].items()}
+        return NativeRun(status=OK, outputs=arrays, returned=stored["returned"], wall_s=0.0, tool_version="")
+    run = _run_natively(program, request.interface, data, context)
+    if run.status == OK and sum(values.nbytes for values in run.outputs.values()) <= CACHED_BYTES:
+        encoded = {name: _encoded(values) for name, values in run.outputs.items()}
+        cache.put("native_outputs", key, {"outputs": encoded, "returned": run.returned})
+    return run
+
+
+def _encoded(values: np.ndarray[Any, Any]) -> dict[str, Any]:
+    return {"type": values.dtype.str, "shape": list(values.shape), "hex": values.tobytes().hex()}
+
+
+def _decoded(stored: Mapping[str, Any]) -> np.ndarray[Any, Any]:
+    return np.frombuffer(bytes.fromhex(stored["hex"]), dtype=stored["type"]).reshape(stored["shape"])
+
+
+# ---- the audit -----------------------------------------------------------------------------------------
+
+
+def _audited(
+    request: RunRequest, native: NativeResult, counted: RunResult, cycles: CycleResult, context: ToolContext
+) -> RunResult:
+    """The result of a run after the simulation of its Verilog: all of it has to agree.
+
+    Args: counted, cycles: what the cycle model gave, which was near enough to native C.
+    """
+    simulated = _simulate(request, context)
+    result = replace(
+        counted,
+        audit_build_wall_s=simulated.build_wall_s,
+        audit_simulate_wall_s=simulated.simulate_wall_s,
+        audit_latency_cycles=simulated.latency_cycles,
+    )
+    if simulated.status != OK:
+        return result.failed(f"audit: {simulated.reason}", status=simulated.status)
+    differs = native.digests.difference(simulated)
+    if differs is not None and native.digests.difference(cycles) is not None:  # reordered sums
+        differs = OutputDigests.of(cycles.returned, cycles.outputs).difference(simulated)
+    if differs is not None:
+        return result.failed(f"hardware differs from native C in {differs}", equal=False)
+    disagreement = _disagreement(request.interface, counted, simulated)
+    return result if disagreement is None else result.failed(disagreement, equal=counted.outputs_equal)
+
+
+def _disagreement(interface: Interface, counted: RunResult, simulated: SimulationResult) -> str | None:
+    """Which number the model and the simulation disagree on, None when they agree."""
+    pairs = {
+        "cycles": (counted.latency_cycles, simulated.latency_cycles),
+        "bytes read": (counted.bytes_read, moved_bytes(interface, simulated.loads)),
+        "bytes written": (counted.bytes_written, moved_bytes(interface, simulated.stores)),
+    }
+    for what, (model, hardware) in pairs.items():
+        if model != hardware:
+            return f"the cycle model counts {model} {what}, {rtlsim.ENGINE} {hardware}"
+    return None
+
+
+def moved_bytes(interface: Interface, accesses: Mapping[str, int]) -> int:
+    """Bytes of a number of accesses to each array."""
+    widths = {array.name: array.type.width_bits // 8 for array in interface.arrays}
+    return sum(count * widths[array] for array, count in accesses.items())
+
+
+def memory_timing(design: DesignRow) -> MemoryTiming:
+    """Delays of the external memories of a design."""
+    return MemoryTiming(
+        read_delay_cycles=design.memory_read_delay_cycles, write_delay_cycles=design.memory_write_delay_cycles
+    )
+
+
+def _simulate(request: RunRequest, context: ToolContext) -> SimulationResult:
+    compiled = request.compiled()
+    with context.tool_folder("verilator") as folder:
+        return simulate_design(
+            compiled.verilog,
+            module=compiled.module,
+            interface=request.interface,
+            data=request.data,
+            timing=memory_timing(request.design),
+            banks=compiled.banks,
+            folder=folder,
+            runtime_folder=context.runtime_folder,
+            timeout_s=context.options.verilator_timeout_s,
+            cycle_limit=context.options.cycle_limit,
+        )

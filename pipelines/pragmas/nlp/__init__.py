@@ -1,0 +1,41 @@
+"""The configuration with the least bound, by a mixed-integer convex program over all choices at once.
+
+Belongs here: equations 1 to 16 of NLP-DSE as SCIP solves them. Does not: what a configuration costs
+(`bound/`), or which sub-problems are worth solving (`search/`). Outside this package only the names below
+are used.
+"""
+
+from pipelines.pragmas.nlp.constants import partitions, pipeline_factors, unrolled_size
+from pipelines.pragmas.nlp.options import (
+    DSPS,
+    EXCLUDED,
+    INCUMBENT,
+    INFEASIBLE,
+    MEMORY,
+    OPTIMAL,
+    PARTITIONS,
+    SIZE,
+    UNKNOWN,
+    SearchOptions,
+    Solution,
+)
+from pipelines.pragmas.nlp.solving import export, solve
+
+__all__ = [
+    "DSPS",
+    "EXCLUDED",
+    "INCUMBENT",
+    "INFEASIBLE",
+    "MEMORY",
+    "OPTIMAL",
+    "PARTITIONS",
+    "SIZE",
+    "UNKNOWN",
+    "SearchOptions",
+    "Solution",
+    "export",
+    "partitions",
+    "pipeline_factors",
+    "solve",
+    "unrolled_size",
+]

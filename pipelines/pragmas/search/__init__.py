@@ -1,0 +1,84 @@
+"""Searches for the best directives: Algorithm 1 of NLP-DSE, searches to compare with, and evaluators.
+
+Belongs here: searches, what measures for them, configurations as directives and as C text. Does not: the
+convex program (`nlp/`), bounds (`bound/`). An evaluator is any object with `name` and
+`evaluate(configuration)`. Outside this package only the names below are used.
+"""
+
+from pipelines.pragmas.search.baselines import (
+    AUTODSE,
+    PREDICTED,
+    RANDOM,
+    BaselineOptions,
+    Predictor,
+    explore_all,
+    explore_bottlenecks,
+    explore_predicted,
+    explore_randomly,
+)
+from pipelines.pragmas.search.directives import (
+    MERLIN,
+    VITIS,
+    annotate,
+    hls_directives,
+    strips_design,
+)
+from pipelines.pragmas.search.evaluation import (
+    EVALUATED,
+    NO_DESIGN,
+    PRUNED,
+    REPEATED,
+    Evaluation,
+    Evaluator,
+    Exploration,
+    Step,
+)
+from pipelines.pragmas.search.evaluators import OwnHls, RecordedReports
+from pipelines.pragmas.search.ladder import explore
+from pipelines.pragmas.search.recommend import DirectiveRequest, Recommendation, recommend
+from pipelines.pragmas.search.state import NLP_DSE, LadderOptions
+from pipelines.pragmas.search.suite import (
+    METHODS,
+    Explored,
+    SuiteExploration,
+    exploration_rows,
+    explore_suite,
+)
+
+__all__ = [
+    "AUTODSE",
+    "EVALUATED",
+    "MERLIN",
+    "METHODS",
+    "NLP_DSE",
+    "NO_DESIGN",
+    "PREDICTED",
+    "PRUNED",
+    "RANDOM",
+    "REPEATED",
+    "VITIS",
+    "BaselineOptions",
+    "DirectiveRequest",
+    "Evaluation",
+    "Evaluator",
+    "Exploration",
+    "Explored",
+    "LadderOptions",
+    "OwnHls",
+    "Predictor",
+    "Recommendation",
+    "RecordedReports",
+    "Step",
+    "SuiteExploration",
+    "annotate",
+    "exploration_rows",
+    "explore",
+    "explore_all",
+    "explore_bottlenecks",
+    "explore_predicted",
+    "explore_randomly",
+    "explore_suite",
+    "hls_directives",
+    "recommend",
+    "strips_design",
+]

@@ -1,0 +1,326 @@
+"""A configuration as directives of our own synthesis, and as Merlin's or Vitis' pragmas in the C text.
+
+Our own synthesis does less by itself than Merlin and Vitis. So what completion adds (`bound/completion.py`)
+and the partitions of equations 10 and 11 are written out for it, and factors may be strips in the text.
+Pragmas are inserted into the text as it is: Merlin's above loops, Vitis' inside them. Loops are identified by
+the line of their `for`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from math import lcm, prod
+
+from pipelines.hls import Directive
+from pipelines.pragmas.bound import Target, complete, read_target
+from pipelines.pragmas.bound.completion import flattened
+from pipelines.pragmas.configuration import COARSE, FINE, OFF, Configuration
+from pipelines.pragmas.errors import PragmaError
+from pipelines.pragmas.search.source_text import (
+    Edit,
+    LoopPlace,
+    edited,
+    find_loops,
+    lanes_of,
+    named,
+    rest_of,
+    strip_loops,
+    strips_of,
+)
+from pipelines.pragmas.summary import ROOT, WRITE, Access, Summary
+
+MERLIN, VITIS = "merlin", "vitis"
+STYLES = (MERLIN, VITIS)
+
+
+def hls_directives(summary: Summary, configuration: Configuration) -> tuple[Directive, ...]:
+    """The directives of a configuration for the text as it is, loops in source order, then arrays."""
+    full = complete(summary, configuration, own_target())
+    loops = [d for name in summary.loops for d in _of_loop(summary, full, name)]
+    return (*loops, *_partitions(summary, full))
+
+
+def strips_design(
+    source: str, summary: Summary, configuration: Configuration
+) -> tuple[str, tuple[Directive, ...]] | None:
+    """The text with a configuration's factors as strips, and its directives; None without any strip."""
+    full = complete(summary, configuration, own_target())
+    factors = {
+        name: full.of(name).unroll
+        for name, loop in summary.loops.items()
+        if 1 < full.of(name).unroll < loop.trip_count_max and not _below_pipeline(summary, full, name)
+    }
+    strips = strip_loops(source, summary, factors) if factors else None
+    if strips is None:
+        return None
+    directives: list[Directive] = []
+    for name in summary.loops:
+        for directive in _of_loop(summary, full, name):
+            labels = [named(name)]
+            if name in strips.stripped and directive.kind == "pipeline":
+                labels = [strips_of(name), rest_of(name)] if strips.stripped[name] else [strips_of(name)]
+            elif name in strips.stripped:
+                labels = [lanes_of(name)]
+            directives += [replace(directive, loop=label) for label in labels]
+    return strips.source, (*directives, *_partitions(summary, full))
+
+
+def likely_waits(summary: Summary, configuration: Configuration) -> bool:
+    """Whether a pipeline likely waits for an array when factors are directives.
+
+    It does where it belongs to a flattened nest or has no constant trip count, reads and writes an array, and
+    a loop of the nest has a factor and indexes the array, so that the address within a bank is a quotient.
+    """
+    full = complete(summary, configuration, own_target())
+    for name in summary.loops:
+        if full.of(name).pipeline != FINE:
+            continue
+        nest = _flattened_nest(summary, name)
+        stepped = {loop for loop in nest if full.of(loop).unroll > 1}
+        if (len(nest) > 1 or not summary.loops[name].constant) and any(
+            _updates(summary, name, loop) for loop in stepped
+        ):
+            return True
+    return False
+
+
+def _flattened_nest(summary: Summary, name: str) -> tuple[str, ...]:
+    """A loop and those around it that make one pipeline with it."""
+    nest = [name]
+    while (parent := summary.loops[nest[-1]].parent) is not None and flattened(summary, parent):
+        nest.append(parent)
+    return tuple(nest)
+
+
+def _updates(summary: Summary, name: str, stepped: str) -> bool:
+    """Whether a loop reads and writes an array that another loop's counter indexes."""
+    kinds: dict[str, set[str]] = {}
+    for statement in summary.statements:
+        for access in statement.accesses if name in statement.loops else ():
+            if any(loop == stepped for subscript in access.subscripts for loop, _ in subscript.terms):
+                kinds.setdefault(access.array, set()).add(access.kind)
+    return any(len(accesses) > 1 for accesses in kinds.values())
+
+
+@cache
+def own_target() -> Target:
+    """The project's own synthesis as a target."""
+    return read_target("simfoundry")
+
+
+def unroll_factors(
+    summary: Summary, configuration: Configuration, target: Target | None = None
+) -> Mapping[str, int]:
+    """Copies of each loop's body, those inside pipelined loops included."""
+    full = complete(summary, configuration, target)
+    return {name: full.of(name).unroll for name in summary.loops}
+
+
+def _of_loop(summary: Summary, full: Configuration, name: str) -> list[Directive]:
+    choice, directives = full.of(name), list[Directive]()
+    if _below_pipeline(summary, full, name):
+        return []  # the pipeline around it unrolls it
+    if choice.pipeline == FINE:
+        directives.append(Directive(kind="pipeline", loop=name, value=choice.interval))
+    if choice.unroll > 1:
+        above = choice.pipeline != FINE and _holds_pipeline(summary, full, name)
+        kind = "parallel" if above and summary.loops[name].parallel else "unroll"
+        directives.append(Directive(kind=kind, loop=name, value=choice.unroll))
+    return directives
+
+
+def _below_pipeline(summary: Summary, full: Configuration, name: str) -> bool:
+    return any(full.of(outer).pipeline == FINE for outer in summary.loops_around(name))
+
+
+def _holds_pipeline(summary: Summary, full: Configuration, name: str) -> bool:
+    return any(full.of(inner).pipeline == FINE for inner in summary.loops_inside(name))
+
+
+def partition_factors(
+    summary: Summary, configuration: Configuration, target: Target | None = None
+) -> Mapping[str, tuple[int, ...]]:
+    """Banks of each array by dimension: a multiple of every factor of a loop that runs over the dimension.
+
+    Source: NLP-DSE equations 10 and 11.
+    """
+    factors = unroll_factors(summary, configuration, target)
+    banks = {name: [1] * len(array.shape) for name, array in summary.arrays.items()}
+    for statement in summary.statements:
+        for access in statement.accesses:
+            _widen(banks[access.array], access, factors)
+    return {
+        name: tuple(min(b, e) for b, e in zip(counts, summary.arrays[name].shape, strict=True))
+        for name, counts in banks.items()
+    }
+
+
+def banked_size(summary: Summary, configuration: Configuration) -> int:
+    """Operations and accesses of the unrolled program, an access once for each bank that it may address.
+
+    An access may address any bank of a dimension that the factors of the loops in its subscript do not rule
+    out: copies for `i` alone, of a factor that divides the banks, know their bank up to multiples of the
+    factor. Each copy of a loop that is unrolled completely has its own constant counter, and so one bank. The
+    engine schedules all of these, and its time follows this size more closely than the unrolled size.
+    """
+    factors = unroll_factors(summary, configuration, own_target())
+    whole = {n for n, loop in summary.loops.items() if loop.constant and factors[n] >= loop.trip_count_max}
+    banks = partition_factors(summary, configuration, own_target())
+    total = 0
+    for statement in summary.statements:
+        each = len(statement.operations)
+        for access in statement.accesses:
+            each += prod(
+                _banks_of_access(count, [factors[loop] for loop, _ in subscript.terms if loop not in whole])
+                for count, subscript in zip(banks[access.array], access.subscripts, strict=True)
+            )
+        total += each * prod(factors[loop] for loop in statement.loops)
+    return total
+
+
+def _banks_of_access(banks: int, factors: list[int]) -> int:
+    """Banks of a dimension that one access may address, by the factors of the loops in its subscript."""
+    if not factors:
+        return 1
+    known = min(factors[0], banks) if len(factors) == 1 else 1
+    return banks // known if banks % known == 0 else banks
+
+
+def _widen(banks: list[int], access: Access, factors: Mapping[str, int]) -> None:
+    for dimension, subscript in enumerate(access.subscripts):
+        for loop, _ in subscript.terms:
+            banks[dimension] = lcm(banks[dimension], factors[loop])
+
+
+def _partitions(summary: Summary, full: Configuration) -> list[Directive]:
+    directives: list[Directive] = []
+    for name, banks in partition_factors(summary, full, own_target()).items():
+        shape = summary.arrays[name].shape
+        for dimension, (count, extent) in enumerate(zip(banks, shape, strict=True), 1):
+            if count >= extent > 1:
+                directives.append(
+                    Directive(kind="partition", variable=name, style="complete", dimension=dimension)
+                )
+            elif count > 1:
+                directives.append(
+                    Directive(
+                        kind="partition", variable=name, style="cyclic", value=count, dimension=dimension
+                    )
+                )
+    return directives
+
+
+# ---- pragmas in the text ---------------------------------------------------------------------------
+
+
+def annotate(source: str, summary: Summary, configuration: Configuration, *, style: str = MERLIN) -> str:
+    """The program's text with the pragmas of a configuration.
+
+    Args:   style: MERLIN (`#pragma ACCEL`, above each loop) or VITIS (`#pragma HLS`, in each loop's body,
+            which gets braces where it has none).
+    Raises: PragmaError: an unknown style, or a loop whose `for` is not in the text (it comes from a macro or
+            another file).
+    """
+    if style not in STYLES:
+        raise PragmaError(f"unknown style: {style}; accepted: {', '.join(STYLES)}")
+    places = find_loops(source, summary)
+    insertions = (_merlin if style == MERLIN else _vitis)(summary, configuration, places, source)
+    return edited(source, [Edit(position, position, text) for position, text in insertions])
+
+
+def merlin_pragmas(summary: Summary, configuration: Configuration, loop: str) -> list[str]:
+    """The pragmas above one loop, in the order Merlin's documentation lists them."""
+    choice, pragmas = configuration.of(loop), list[str]()
+    caches = [a for place, a in configuration.caches or () if place == loop]
+    pragmas += [f"ACCEL cache variable={array}" for array in caches]
+    if choice.tile > 1:
+        pragmas.append(f"ACCEL tile factor={choice.tile}")
+    if choice.pipeline == COARSE:
+        pragmas.append("ACCEL pipeline")
+    if choice.pipeline == FINE:
+        interval = f" II={choice.interval}" if choice.interval > 1 else ""
+        pragmas.append(f"ACCEL pipeline flatten{interval}")
+    if choice.unroll > 1:
+        pragmas.append(f"ACCEL parallel factor={choice.unroll}{_reductions(summary, loop)}")
+    return pragmas
+
+
+def _reductions(summary: Summary, loop: str) -> str:
+    if not summary.loops[loop].reduction:
+        return ""
+    arrays = [
+        a.array
+        for s in summary.statements
+        if loop in s.reduction_loops
+        for a in s.accesses
+        if a.kind == WRITE
+    ]
+    return "".join(f" reduction={array}" for array in dict.fromkeys(arrays))
+
+
+def _merlin(
+    summary: Summary, configuration: Configuration, places: Mapping[str, LoopPlace], source: str
+) -> list[tuple[int, str]]:
+    insertions: list[tuple[int, str]] = []
+    for loop, place in places.items():
+        lines = merlin_pragmas(summary, configuration, loop)
+        insertions.append((place.line_start, _lines(lines, _indent(source, place.line_start))))
+    first = min((p.line_start for p in places.values()), default=0)
+    whole = [f"ACCEL cache variable={a}" for p, a in configuration.caches or () if p == ROOT]
+    return [(first, _lines(whole, _indent(source, first))), *insertions]
+
+
+def _lines(pragmas: Sequence[str], indent: str) -> str:
+    return "".join(f"{indent}#pragma {text}\n" for text in pragmas)
+
+
+def _indent(source: str, line_start: int) -> str:
+    rest = source[line_start:]
+    return rest[: len(rest) - len(rest.lstrip(" \t"))]
+
+
+def vitis_pragmas(full: Configuration, loop: str, *, below: bool) -> list[str]:
+    """The pragmas inside one loop; below a pipelined loop Vitis unrolls by itself.
+
+    Args: full: completed.
+    """
+    choice, pragmas = full.of(loop), list[str]()
+    if choice.pipeline == FINE:
+        pragmas.append(f"HLS pipeline II={choice.interval}")
+    if choice.pipeline == OFF and not below:
+        pragmas.append("HLS pipeline off")
+    if choice.unroll > 1:
+        pragmas.append(f"HLS unroll factor={choice.unroll}")
+    return pragmas
+
+
+def _vitis(
+    summary: Summary, configuration: Configuration, places: Mapping[str, LoopPlace], source: str
+) -> list[tuple[int, str]]:
+    full, insertions = complete(summary, configuration), list[tuple[int, str]]()
+    for loop, place in places.items():
+        below = any(full.of(outer).pipeline == FINE for outer in summary.loops_around(loop))
+        indent = _indent(source, place.line_start) + "  "
+        lines = _lines(vitis_pragmas(full, loop, below=below), indent)
+        if not lines:
+            continue
+        if place.braced:
+            insertions.append((place.body_start, "\n" + lines.rstrip("\n")))
+        else:
+            insertions += [
+                (place.body_start, " {\n" + lines.rstrip("\n")),
+                (place.body_end, "\n" + indent[:-2] + "}"),
+            ]
+    first = min((p.line_start for p in places.values()), default=0)
+    return [(first, _lines(_array_pragmas(summary, configuration), _indent(source, first))), *insertions]
+
+
+def _array_pragmas(summary: Summary, configuration: Configuration) -> list[str]:
+    return [
+        f"HLS array_partition variable={name} type=cyclic factor={count} dim={dimension}"
+        for name, banks in partition_factors(summary, configuration).items()
+        for dimension, count in enumerate(banks, 1)
+        if count > 1
+    ]

@@ -1,0 +1,212 @@
+"""Explorations of PolyBench kernels with our own high-level synthesis, as rows of `pragma_designs`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+
+from pipelines.cache import ContentCache
+from pipelines.hls import HlsOptions, TransformOptions
+from pipelines.identity import canonical_json, content_hash
+from pipelines.pragmas.analysis import summarise
+from pipelines.pragmas.bound import Target, read_target
+from pipelines.pragmas.configuration import configuration_key
+from pipelines.pragmas.errors import PragmaError
+from pipelines.pragmas.search.baselines import (
+    AUTODSE,
+    EXHAUSTIVE,
+    RANDOM,
+    BaselineOptions,
+    explore_all,
+    explore_bottlenecks,
+    explore_randomly,
+)
+from pipelines.pragmas.search.evaluation import Evaluation, Exploration, Step
+from pipelines.pragmas.search.evaluators import OwnHls
+from pipelines.pragmas.search.ladder import explore
+from pipelines.pragmas.search.state import LADDER, NLP_DSE, LadderOptions
+from pipelines.pragmas.summary import Summary
+from pipelines.pragmas.version import pragmas_version
+from pipelines.programs import polybench_program
+from pipelines.schemas import OK, PragmaDesignRow, ProgramRow
+from pipelines.workers import Progress, ProgressCallback, silent
+
+METHODS = (NLP_DSE, AUTODSE, RANDOM, EXHAUSTIVE)
+OWN_TARGET = "simfoundry"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteExploration:
+    """Which programs are explored, and how far.
+
+    Attributes:
+        kernels: of PolyBench; size, data_type: as `polybench_program` takes them.
+        methods: of METHODS, each an exploration of each kernel.
+        most_evaluations: designs that an exploration measures; None = unlimited.
+        solver_nodes: of each sub-problem.
+        most_operations: operations and accesses of a design; larger ones count as timeouts.
+        hls_timeout_s: processor time of each design, far above the time of one of that size.
+        most_area_um2: largest estimated area of a design; None = unlimited.
+        ordered_sums: floating sums keep their order, for programs whose results are roundings.
+        together: designs measured at a time; seed: of random searches.
+    """
+
+    kernels: tuple[str, ...] = ()
+    size: str = "mini"
+    data_type: str = "float"
+    methods: tuple[str, ...] = (NLP_DSE,)
+    most_evaluations: int | None = 20
+    solver_nodes: int = 2000
+    most_operations: int = 15_000
+    hls_timeout_s: float = 600.0
+    most_area_um2: float | None = None
+    ordered_sums: bool = False
+    together: int = 2
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for method in self.methods:
+            if method not in METHODS:
+                raise PragmaError(f"unknown method: {method}; accepted: {', '.join(METHODS)}")
+
+
+def explore_suite(
+    options: SuiteExploration, *, cache: ContentCache, on_progress: ProgressCallback = silent
+) -> list[PragmaDesignRow]:
+    """Explore every kernel by every method; finished explorations come from the cache.
+
+    Raises: PragmaError: a kernel is outside the supported class. ProgramError: unknown name, size or type.
+    """
+    rows: list[PragmaDesignRow] = []
+    asked = [(kernel, method) for kernel in options.kernels for method in options.methods]
+    for done, (kernel, method) in enumerate(asked, 1):
+        program = polybench_program(kernel, size=options.size, data_type=options.data_type)
+        rows += _cached_rows(program, method, options, cache)
+        latest = f"{kernel} by {method}"
+        on_progress(Progress(step="pragmas", done=done, total=len(asked), failed=0, latest=latest))
+    return rows
+
+
+def exploration_key(program: ProgramRow, method: str, options: SuiteExploration) -> str:
+    """Cache key of an exploration."""
+    limits = asdict(options)
+    del limits["kernels"], limits["methods"]
+    return content_hash(program.program_id, method, canonical_json(limits), pragmas_version())
+
+
+def _cached_rows(
+    program: ProgramRow, method: str, options: SuiteExploration, cache: ContentCache
+) -> Sequence[PragmaDesignRow]:
+    key = exploration_key(program, method, options)
+    stored = cache.get("exploration", key)
+    if stored is None:
+        rows = explore_program(program, method, options, cache=cache)
+        cache.keep("exploration", key, {"rows": [asdict(row) for row in rows]}, *(row.status for row in rows))
+        return rows
+    return [PragmaDesignRow(**row) for row in stored["rows"]]
+
+
+def explore_program(
+    program: ProgramRow, method: str, options: SuiteExploration, *, cache: ContentCache
+) -> list[PragmaDesignRow]:
+    """One exploration as rows."""
+    summary, target = summarise(program.source, program.top, file=program.name), suite_target(options)
+    evaluator = OwnHls(
+        program=program,
+        summary=summary,
+        cache=cache,
+        base=HlsOptions(transforms=TransformOptions(unsafe_math=not options.ordered_sums)),
+        timeout_s=options.hls_timeout_s,
+        most_operations=options.most_operations,
+        most_area_um2=options.most_area_um2,
+    )
+    exploration = _searches(options)[method](summary, target, evaluator)
+    limits = canonical_json(asdict(options) | {"kernels": None, "methods": None})
+    explored = Explored(program=program, target=target.name, evaluator=evaluator.name, options=limits)
+    return exploration_rows(explored, exploration)
+
+
+def suite_target(options: SuiteExploration) -> Target:
+    """The engine as a target, whose `dsp_count` is area in 1000 um2."""
+    target = read_target(OWN_TARGET)
+    return (target.ordered() if options.ordered_sums else target).within_area(options.most_area_um2)
+
+
+_Search = Callable[[Summary, Target, OwnHls], Exploration]
+
+
+def _searches(options: SuiteExploration) -> dict[str, _Search]:
+    ladder = LadderOptions(
+        rungs=LADDER,
+        together=options.together,
+        solver_timeout_s=None,
+        solver_nodes=options.solver_nodes,
+        most_evaluations=options.most_evaluations,
+    )
+    baseline = BaselineOptions(
+        together=options.together, most_evaluations=options.most_evaluations, seed=options.seed
+    )
+    return {
+        NLP_DSE: lambda s, t, e: explore(s, t, e, replace(ladder, most_copies=e.most_copies, size=e.size)),
+        AUTODSE: lambda s, t, e: explore_bottlenecks(s, t, e, baseline),
+        RANDOM: lambda s, t, e: explore_randomly(s, t, e, baseline),
+        EXHAUSTIVE: lambda s, t, e: explore_all(s, t, e, baseline),
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explored:
+    """What was explored and by what: columns of the rows beside those of the steps.
+
+    Attributes:
+        target, evaluator: names, with versions; options: of the search, canonical JSON.
+    """
+
+    program: ProgramRow
+    target: str
+    evaluator: str
+    options: str
+
+
+def exploration_rows(explored: Explored, exploration: Exploration) -> list[PragmaDesignRow]:
+    """One row per step."""
+    program = explored.program
+    identity = content_hash(
+        program.program_id, explored.target, explored.evaluator, exploration.method, explored.options
+    )
+    return [_row(explored, exploration.method, identity, step) for step in exploration.steps]
+
+
+def _row(explored: Explored, method: str, identity: str, step: Step) -> PragmaDesignRow:
+    measured = step.evaluation or Evaluation(status=OK)
+    has_latency = measured.latency_cycles is not None
+    return PragmaDesignRow(
+        exploration_id=identity,
+        step=step.index,
+        program_id=explored.program.program_id,
+        suite=explored.program.suite,
+        kernel=explored.program.name,
+        size=explored.program.size,
+        method=method,
+        target=explored.target,
+        evaluator=explored.evaluator,
+        most_partitions=step.most_partitions,
+        fine_only=step.fine_only,
+        configuration=None if step.configuration is None else configuration_key(step.configuration),
+        decision=step.decision,
+        bound_cycles=step.bound_cycles,
+        space_bound_cycles=step.space_bound_cycles,
+        proven=step.proven,
+        status=measured.status,
+        reason=measured.reason,
+        latency_cycles=measured.latency_cycles,
+        applied=not measured.not_applied if has_latency else None,
+        not_applied=canonical_json(list(measured.not_applied)) if measured.not_applied else None,
+        dsp_count=measured.dsp_count,
+        area_um2=measured.area_um2,
+        strips=measured.strips if has_latency else None,
+        best_cycles=step.best_cycles,
+        solver_wall_s=step.solver_s,
+        measure_wall_s=None if step.evaluation is None else measured.wall_s,
+        elapsed_wall_s=step.elapsed_s,
+    )

@@ -1,0 +1,271 @@
+"""A program, its configuration and its input data as a prompt (LLMulator section 3)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pipelines.cache import ContentCache
+from pipelines.hls import Directive, directive_json, parse_directives, read_interface, tool_version
+from pipelines.identity import content_hash
+from pipelines.programs import data_id, draw_data, swept_inputs
+from pipelines.records.layout import OperatorText, Prompt, RecordError, plain_number
+from pipelines.schemas import DesignRow, LoopRow, ProgramRow, RunRow
+
+
+def prompt_of(
+    program: ProgramRow, loops: Sequence[LoopRow], design: DesignRow, data: Mapping[str, str]
+) -> Prompt:
+    """The quadruple of a program under a configuration.
+
+    The top function is the graph and what it calls are the operators. A program of one function is one
+    operator, and its graph says no more than how it is called.
+
+    Raises: RecordError: the source has no such function.
+    """
+    text, apart = annotated(program.source, loops, parse_directives(design.directives))
+    parts = split_source(text)
+    if program.top not in parts.functions:
+        raise RecordError(f"a program must define its top function, got no {program.top} in {program.name}")
+    others = {name: body for name, body in parts.functions.items() if name != program.top}
+    top = parts.functions[program.top]
+    graph = top if others else prototype(top)
+    dynamic = _dynamic_operators(program)
+    return Prompt(
+        graph=f"{parts.preamble}\n{graph}" if parts.preamble else graph,
+        operators=tuple(
+            OperatorText(name=name, text=body, dynamic=dynamic.get(name))
+            for name, body in (others or {program.top: top}).items()
+        ),
+        params={
+            "mem-delay-read": str(design.memory_read_delay_cycles),
+            "mem-delay-write": str(design.memory_write_delay_cycles),
+            "clock-period": plain_number(design.clock_period_ns),
+            "liberty": design.liberty,
+            "tool": design.tool,
+        },
+        mapping=apart,
+        data=data,
+    )
+
+
+def _dynamic_operators(program: ProgramRow) -> dict[str, bool]:
+    """Whether each operator's control flow depends on input data, as far as the graph says."""
+    if program.graph is None:
+        return {}
+    nodes: list[dict[str, Any]] = json.loads(program.graph).get("nodes", [])
+    return {n["name"]: n["dynamic"] for n in nodes if isinstance(n.get("dynamic"), bool) and "name" in n}
+
+
+# ---- functions of a source -------------------------------------------------------------------------
+
+
+_PART = re.compile(
+    r"(?P<comment>//[^\n]*|/\*.*?\*/)"
+    r"|(?P<hash>^[ \t]*\#(?:\\\n|/\*.*?\*/|[^\n])*\n?)"
+    r'|(?P<quoted>"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\')'
+    r"|(?P<name>[A-Za-z_]\w*)|(?P<sign>[(){};=\[\]])|(?P<space>\s+)|(?P<other>.)",
+    re.DOTALL | re.MULTILINE,
+)
+_LOOP_START = re.compile(r"\s*(?:[A-Za-z_]\w*\s*:(?!:)\s*)?(?:for|while|do)\b")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceParts:
+    """A program in parts.
+
+    Attributes:
+        preamble: everything outside functions: headers, macros, types, tables.
+        functions: text by name, in source order.
+    """
+
+    preamble: str
+    functions: Mapping[str, str]
+
+    def joined(self) -> str:
+        """A program of the same functions."""
+        return "\n\n".join(part for part in (self.preamble, *self.functions.values()) if part) + "\n"
+
+
+@dataclass(slots=True)
+class _Item:
+    """One thing at file scope while it is read.
+
+    Attributes:
+        depth: of brackets; name: last name outside brackets.
+        function: name before the last parenthesis outside brackets; is_data: an `=` was outside brackets.
+        is_begun: something other than space and comments was read.
+    """
+
+    start: int
+    depth: int = 0
+    name: str = ""
+    function: str = ""
+    is_data: bool = False
+    is_begun: bool = False
+
+
+def split_source(source: str) -> SourceParts:
+    """Cut C text at its functions; comments and pragmas above a function go with it.
+
+    Raises: RecordError: brackets that do not match.
+    """
+    outside: list[str] = []
+    functions: dict[str, str] = {}
+    for text, function in _items(source):
+        if function:
+            functions[function] = text.strip("\n")
+        elif text.strip():
+            outside.append(text.strip("\n"))
+    return SourceParts(preamble="\n".join(outside), functions=functions)
+
+
+def _items(source: str) -> Iterator[tuple[str, str]]:
+    """Every item at file scope with the spaces and comments before it, and its name if it is a function."""
+    item = _Item(start=0)
+    for token in _PART.finditer(source):
+        kind, text = token.lastgroup, token.group()
+        if kind in ("space", "comment"):
+            continue
+        if kind == "hash":
+            if not item.is_begun:
+                yield source[item.start : token.end()], ""
+                item = _Item(start=token.end())
+            continue
+        item.is_begun = True
+        if kind == "name" and not item.depth:
+            item.name = text
+        if kind == "sign" and _ends(item, text):
+            yield source[item.start : token.end()], item.function if text == "}" else ""
+            item = _Item(start=token.end())
+    if item.depth or item.is_begun:
+        raise RecordError(f"a program must end after a function or a declaration, got {item.name!r}")
+    if source[item.start :].strip():
+        yield source[item.start :], ""
+
+
+def _ends(item: _Item, sign: str) -> bool:
+    """Take a sign in; whether it ends the item."""
+    if sign in "({[":
+        if sign == "(" and not item.depth and not item.is_data:
+            item.function = item.name
+        item.depth += 1
+    elif sign in ")}]":
+        item.depth -= 1
+        return sign == "}" and not item.depth and bool(item.function) and not item.is_data
+    elif not item.depth:
+        item.is_data |= sign == "="
+        return sign == ";"
+    return False
+
+
+def prototype(function: str) -> str:
+    """The declaration of a function."""
+    without = re.sub(r"/\*.*?\*/|//[^\n]*|^[ \t]*#[^\n]*\n", "", function, flags=re.DOTALL | re.MULTILINE)
+    return without.partition("{")[0].strip() + ";"
+
+
+# ---- directives -----------------------------------------------------------------------------------------
+
+
+def annotated(
+    source: str, loops: Sequence[LoopRow], directives: Sequence[Directive]
+) -> tuple[str, tuple[str, ...]]:
+    """A program with directives as pragmas above their loops.
+
+    Returns: the text, and the directives that have no place in it, as canonical JSON: those on arrays,
+             those that flatten, and those on loops that do not begin a line or that stand in a function that
+             is called several times.
+    """
+    lines = source.split("\n")
+    by_name = {loop.loop: loop.line for loop in loops}
+    shared = Counter(loop.line for loop in loops)
+    above: dict[int, list[str]] = {}
+    apart: list[str] = []
+    for directive in sorted(directives, key=directive_json):
+        line = by_name.get(directive.loop, 0)
+        spelled = _pragma(directive)
+        if spelled is None or shared[line] != 1 or not _begins(lines, line):
+            apart.append(directive_json(directive))
+            continue
+        indent = re.match(r"\s*", lines[line - 1])
+        above.setdefault(line, []).append((indent.group() if indent else "") + spelled)
+    written = [text for number, line in enumerate(lines, 1) for text in (*above.get(number, ()), line)]
+    return "\n".join(written), tuple(apart)
+
+
+def _begins(lines: Sequence[str], line: int) -> bool:
+    """Whether a loop begins a line of its own."""
+    if not 1 <= line <= len(lines) or _LOOP_START.match(lines[line - 1]) is None:
+        return False
+    return line == 1 or not lines[line - 2].endswith("\\")
+
+
+def _pragma(directive: Directive) -> str | None:
+    """The pragma that says the same above a loop; None when there is none."""
+    match directive:
+        case Directive(kind="pipeline", value=None, style=""):
+            return "#pragma ACCEL pipeline"
+        case Directive(kind="pipeline", value=int() as value, style=""):
+            return f"#pragma ACCEL pipeline II={value}"
+        case Directive(kind="unroll", value=None):
+            return "#pragma clang loop unroll(full)"
+        case Directive(kind="unroll", value=int() as value):
+            return f"#pragma clang loop unroll_count({value})"
+        case Directive(kind="parallel", value=None):
+            return "#pragma ACCEL parallel"
+        case Directive(kind="parallel", value=int() as value):
+            return f"#pragma omp parallel for num_threads({value})"
+        case _:
+            return None
+
+
+# ---- input data ------------------------------------------------------------------------------------
+
+
+def runtime_data(program: ProgramRow, run: RunRow, cache: ContentCache) -> Mapping[str, str]:
+    """Runtime inputs of a run by argument: values of scalars, and what elements of arrays are drawn from.
+
+    Scalars come first. An array is described as in the input specification, `uniform(low=-16,high=16)`;
+    `any` when its specification says nothing.
+
+    Raises: RecordError: no data set of the program has the run's identity.
+    """
+    key = content_hash(program.program_id, run.data_id, run.seed, tool_version(), "record-data-1")
+    stored = cache.get("record_data", key)
+    if stored is None:
+        stored = _described(program, run)
+        cache.put("record_data", key, stored)
+    return stored
+
+
+def _described(program: ProgramRow, run: RunRow) -> dict[str, str]:
+    interface = read_interface(program.source, program.top)
+    for inputs in _specifications(program):
+        data = draw_data(interface, inputs, seed=run.seed)
+        if data_id(data) != run.data_id:
+            continue
+        kinds: dict[str, dict[str, Any]] = json.loads(inputs)
+        scalars = {a.name: plain_number(data[a.name].item()) for a in interface.scalars}
+        return scalars | {a.name: _kind(kinds.get(a.name)) for a in interface.arrays}
+    raise RecordError(
+        f"a run must be on data of its program, got data {run.data_id} for {program.name} and seed {run.seed}"
+    )
+
+
+def _specifications(program: ProgramRow) -> Iterator[str]:
+    """The program's input specification, and those of its sweep."""
+    yield program.inputs
+    if program.graph is not None and '"scalars"' in program.graph:
+        yield from swept_inputs(program)
+
+
+def _kind(specification: Mapping[str, Any] | None) -> str:
+    if specification is None:
+        return "any"
+    details = {k: v for k, v in specification.items() if k not in ("kind", "values")}
+    return f"{specification['kind']}({','.join(f'{k}={v}' for k, v in sorted(details.items()))})"
