@@ -6,7 +6,6 @@ this package only the names below are used.
 
 from pipelines.hls import cdfg, ir
 from pipelines.hls.arithmetic import make_binary, truth_value
-from pipelines.hls.bundle import bundle_source
 from pipelines.hls.compiler import (
     TOOL,
     CompiledDesign,
@@ -25,13 +24,12 @@ from pipelines.hls.directives import (
 )
 from pipelines.hls.errors import HlsError
 from pipelines.hls.frontend import interface_of, read_function, read_interface
-from pipelines.hls.functions import default_top, defined_functions
-from pipelines.hls.initial_values import store_initial_values
 from pipelines.hls.ir import Directive, Function
+from pipelines.hls.lowering import store_initial_values
 from pipelines.hls.mapping_space import ArraySpace, LoopSpace, MappingSpace, mapping_space
 from pipelines.hls.operators import delay_library
 from pipelines.hls.plan import TransformOptions, tidy, transform
-from pipelines.hls.preprocess import is_own_header
+from pipelines.hls.preprocess import bundle_source, default_top, defined_functions, is_own_header
 from pipelines.hls.preprocess import preprocess as preprocess_source
 from pipelines.hls.report import RtlReport
 from pipelines.hls.rows import design_id, design_row, options_of, outcome_rows

@@ -8,7 +8,9 @@ sqrt (binary64 has more than 2 p + 2 bits).
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
+from pipelines.hls import ir
 from pipelines.hls.ir import (
     COMPARISONS,
     Binary,
@@ -175,7 +177,7 @@ def _bits_of_integer(number: int, kind: ScalarType) -> int:
 
 
 def make_cast(operand: Expression, kind: ScalarType) -> Expression:
-    """The value converted to a type as C converts it; nothing when it already has it."""
+    """The value converted to a type as C converts it; the value itself when it already has the type."""
     if type_of(operand) == kind:
         return operand
     if isinstance(operand, Constant):
@@ -229,3 +231,66 @@ def truth_value(expression: Expression) -> Expression:
 def negated(condition: Expression) -> Expression:
     """1 when an INT32 condition is 0, else 0."""
     return make_binary("eq", condition, Constant(value=0))
+
+
+def equals(index: ir.Expression, number: int) -> ir.Expression:
+    """1 when an INT32 index is a number, else 0."""
+    return make_binary("eq", index, ir.Constant(value=number))
+
+
+def both(first: ir.Expression, second: ir.Expression | None) -> ir.Expression:
+    """The conjunction of two predicates; None stands for one that always holds."""
+    if second is None:
+        return first
+    return make_binary("and", truth_value(first), truth_value(second))
+
+
+def is_power_of_two(number: int) -> bool:
+    """Whether a positive number is a power of two."""
+    return number & (number - 1) == 0
+
+
+def quotient(index: ir.Expression, divisor: int) -> ir.Expression:
+    """A non-negative INT32 index divided by a constant; a shift when the constant is a power of two."""
+    if is_power_of_two(divisor):
+        return make_binary("shr", index, ir.Constant(value=divisor.bit_length() - 1))
+    return make_binary("div", index, ir.Constant(value=divisor))
+
+
+def remainder(index: ir.Expression, divisor: int) -> ir.Expression:
+    """A non-negative INT32 index modulo a constant; a mask when the constant is a power of two."""
+    if divisor == 1:
+        return ir.Constant(value=0)
+    if is_power_of_two(divisor):
+        return make_binary("and", index, ir.Constant(value=divisor - 1))
+    return make_binary("rem", index, ir.Constant(value=divisor))
+
+
+def choose(index: ir.Expression, choices: Sequence[tuple[int, ir.Expression]]) -> ir.Expression:
+    """Select a value by its number, the index, through a balanced tree.
+
+    Args:    index: INT32; choices: (number, value) in increasing order of number, at least one.
+    Returns: the selected value, any of them when the index is none of the numbers. A node tests one bit of
+             the index where that separates its halves, and compares otherwise.
+    """
+    if len(choices) == 1:
+        return choices[0][1]
+    middle = _split(choices)
+    low, high = choices[:middle], choices[middle:]
+    difference = low[-1][0] ^ high[0][0]
+    bit = 1 << (difference.bit_length() - 1)
+    if all(not n & bit for n, _ in low) and all(n & bit for n, _ in high):
+        test = make_binary("and", index, ir.Constant(value=bit))
+        return make_select(test, choose(index, high), choose(index, low))
+    test = make_binary("lt", index, ir.Constant(value=high[0][0]))
+    return make_select(test, choose(index, low), choose(index, high))
+
+
+def _split(choices: Sequence[tuple[int, ir.Expression]]) -> int:
+    """Position where the highest differing bit of the numbers changes, unless it is far from the middle."""
+    first, last = choices[0][0], choices[-1][0]
+    bit = 1 << ((first ^ last).bit_length() - 1)
+    middle = sum(1 for n, _ in choices if not n & bit)
+    depth = (len(choices) - 1).bit_length()
+    longest = max(middle, len(choices) - middle)
+    return middle if (longest - 1).bit_length() < depth else len(choices) // 2

@@ -1,4 +1,4 @@
-"""The control/data-flow graph without what nothing needs."""
+"""Removal of unreachable blocks, dead operations and dead variables from the control/data-flow graph."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ def retargeted(terminator: Terminator, number: dict[int, int]) -> Terminator:
 
 
 def _final_targets(graph: Cdfg) -> dict[int, int]:
-    """Where control really goes when it goes to a block: past the ones that only jump."""
-    found: dict[int, int] = {}
+    """The block at which control arrives when it goes to a block, past those that only jump."""
+    targets: dict[int, int] = {}
     for block in graph.blocks:
         path: list[int] = []
         index = block.index
-        while index not in found and index not in path and _is_empty(graph.blocks[index]):
+        while index not in targets and index not in path and _is_empty(graph.blocks[index]):
             path.append(index)
             index = graph.blocks[index].successors[0]
-        end = found.get(index, index)
-        found.update(dict.fromkeys(path, end))
-        found.setdefault(index, end)
-    return found
+        end = targets.get(index, index)
+        targets.update(dict.fromkeys(path, end))
+        targets.setdefault(index, end)
+    return targets
 
 
 def thread_jumps(graph: Cdfg) -> Cdfg:
@@ -60,7 +60,7 @@ def _in_program_order(graph: Cdfg, final: dict[int, int]) -> list[int]:
     """The blocks control reaches: reverse postorder, so that a loop's body comes before what follows it."""
     finished: list[int] = []
     seen = {final[0]}
-    stack: list[tuple[int, list[int]]] = [(final[0], _ways(graph, final, final[0]))]
+    stack: list[tuple[int, list[int]]] = [(final[0], _successors(graph, final, final[0]))]
     while stack:
         index, waiting = stack[-1]
         if not waiting:
@@ -70,12 +70,12 @@ def _in_program_order(graph: Cdfg, final: dict[int, int]) -> list[int]:
         following = waiting.pop()
         if following not in seen:
             seen.add(following)
-            stack.append((following, _ways(graph, final, following)))
+            stack.append((following, _successors(graph, final, following)))
     return finished[::-1]
 
 
-def _ways(graph: Cdfg, final: dict[int, int], index: int) -> list[int]:
-    """Successors of a block, the one to walk first at the end."""
+def _successors(graph: Cdfg, final: dict[int, int], index: int) -> list[int]:
+    """Successors of a block; the last one is visited first."""
     return [final[s] for s in graph.blocks[index].successors]
 
 
@@ -92,7 +92,7 @@ def _renumbered(graph: Cdfg, kept: list[int], final: dict[int, int]) -> Cdfg:
 
 
 def _settled(block: Block) -> Block:
-    """A block that no longer branches to itself is no pipelined loop."""
+    """The block without its interval when it no longer branches to itself."""
     if block.interval is not None and not (
         isinstance(block.terminator, Branch) and block.index in block.successors
     ):
@@ -101,7 +101,7 @@ def _settled(block: Block) -> Block:
 
 
 def join_blocks(graph: Cdfg) -> Cdfg:
-    """Join a block to the only one before it when that has no other way to go."""
+    """Join a block to its only predecessor when it is that block's only successor."""
     predecessors: dict[int, list[int]] = defaultdict(list)
     for block in graph.blocks:
         for successor in dict.fromkeys(block.successors):
@@ -129,7 +129,7 @@ def join_blocks(graph: Cdfg) -> Cdfg:
 
 
 def _joined(first: Block, second: Block) -> Block:
-    """Two blocks in a row as one: what the first writes is what the second reads."""
+    """Two consecutive blocks as one: the second reads the values that the first writes."""
     operations = list(first.operations)
     written = {o.name: o for o in operations if o.opcode == "write"}
     known = {o.name: o.index for o in operations if o.opcode == "read"}
@@ -156,7 +156,7 @@ def _joined(first: Block, second: Block) -> Block:
 
 
 def moved(operation: Operation, index: int, number: dict[int, int]) -> Operation:
-    """An operation with another index, and with values that have other numbers."""
+    """An operation with another index and its values renumbered."""
     return replace(
         operation,
         index=index,
@@ -167,7 +167,7 @@ def moved(operation: Operation, index: int, number: dict[int, int]) -> Operation
 
 
 def with_values(terminator: Terminator, number: dict[int, int]) -> Terminator:
-    """The terminator of values that have other numbers."""
+    """The terminator with its values renumbered."""
     match terminator:
         case Branch():
             return replace(terminator, condition=number[terminator.condition])
@@ -178,7 +178,7 @@ def with_values(terminator: Terminator, number: dict[int, int]) -> Terminator:
 
 
 def kept_operations(block: Block, kept: set[int]) -> Block:
-    """The block with only some of its operations, which use no others."""
+    """The block restricted to some of its operations, which use no others."""
     number: dict[int, int] = {}
     operations: list[Operation] = []
     for operation in block.operations:
@@ -190,7 +190,7 @@ def kept_operations(block: Block, kept: set[int]) -> Block:
 
 @dataclass(slots=True)
 class _Marking:
-    """What is needed, found from stores, branches and results backwards through variables."""
+    """Needed operations, marked backwards from stores, branches and results through variables."""
 
     graph: Cdfg
     needed: list[set[int]] = field(init=False)
@@ -214,7 +214,7 @@ class _Marking:
             self.waiting.append((block, operation))
 
     def need_variable(self, block: int, name: str) -> None:
-        """A variable's value when a block begins: every write that may come before it."""
+        """Mark every write that may give a variable its value at a block's start."""
         stack = [block]
         while stack:
             index = stack.pop()
@@ -251,12 +251,12 @@ class _Marking:
 
 
 def _is_seen(store: Operation, loaded: frozenset[str]) -> bool:
-    """Whether anything can see what a store leaves."""
+    """Whether any load or caller can observe a store."""
     return store.name in loaded or not (isinstance(store.symbol, Array) and not store.symbol.external)
 
 
 def remove_dead(graph: Cdfg) -> Cdfg:
-    """Drop writes of variables nobody reads later, stores nobody can see, and what only these used."""
+    """Drop writes that no read sees, stores that nothing observes, and operations that only these used."""
     marking = _Marking(graph=graph)
     marking.run()
     blocks = tuple(
@@ -267,7 +267,7 @@ def remove_dead(graph: Cdfg) -> Cdfg:
 
 
 def live_in(graph: Cdfg) -> set[tuple[int, str]]:
-    """(block, name) of every variable whose value when the block begins is needed."""
+    """(block, name) of every variable that is live at the block's start."""
     marking = _Marking(graph=graph)
     marking.run()
     return marking.live_in

@@ -45,8 +45,8 @@ class HlsOptions:
         directives: on loops, added to those in the source; the same kind on the same loop replaces it.
         clock_period_ns: period the schedule is made for.
         liberty: name of the cell library the design is for; see `operators.delay_library`.
-        transforms: what transformations may do, floating reassociation for example.
-        unit_limits: at most so many functional units of a type, as (type, number).
+        transforms: permissions of the transformations, such as floating reassociation.
+        unit_limits: largest number of functional units per type, as (type, number).
     """
 
     memory_read_delay_cycles: int = 2
@@ -68,7 +68,7 @@ class HlsOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledDesign:
-    """Verilog and everything that is known about it before logic synthesis.
+    """Verilog, and every figure that is known before logic synthesis.
 
     Attributes:
         verilog: text; module: name of its top module.
@@ -107,21 +107,21 @@ def innermost_loops(function: ir.Function) -> list[str]:
     return [loop.name for loop in loops if next(loops_of(loop.body), None) is None]
 
 
-def _merge(function: ir.Function, given: Sequence[ir.Directive], file: str) -> list[ir.Directive]:
+def _merge(function: ir.Function, directives: Sequence[ir.Directive], file: str) -> list[ir.Directive]:
     """Directives of the source and of the options; the options win."""
     loops = {
         s.name: s.directives for s in ir.walk_statements(function.body) if isinstance(s, ir.For | ir.While)
     }
     merged = {_place(d): d for own in (*loops.values(), function.directives) for d in own}
     arrays = [a.name for a in function.arrays]
-    for directive in given:
+    for directive in directives:
         _check_place(directive, list(loops), arrays, file)
         merged[_place(directive)] = directive
     return sorted(merged.values(), key=directive_json)
 
 
 def _place(directive: ir.Directive) -> tuple[str, str, str, int | None]:
-    """What two directives of one kind cannot both say something about."""
+    """The subject of a directive: two directives with one subject exclude each other."""
     return directive.kind, directive.loop, directive.variable, directive.dimension
 
 
@@ -135,22 +135,22 @@ def _check_place(directive: ir.Directive, loops: list[str], arrays: list[str], f
 
 
 def _schedule(graph: Cdfg, model: TimingModel) -> tuple[BlockSchedule, ...]:
-    found: list[BlockSchedule] = []
+    schedules: list[BlockSchedule] = []
     for block in graph.blocks:
         if block.interval is not None:
             pipelined = modulo_schedule(build_graph(block, model), model, block.interval)
             if pipelined is not None:
-                found.append(pipelined)
+                schedules.append(pipelined)
                 continue
             block = replace(block, interval=None)
-        found.append(list_schedule(build_graph(block, model), model))
-    return tuple(found)
+        schedules.append(list_schedule(build_graph(block, model), model))
+    return tuple(schedules)
 
 
 def _pipeline_decisions(
     pipelines: Mapping[str, ir.Directive], graph: Cdfg, schedules: Sequence[BlockSchedule]
 ) -> list[Decision]:
-    """What became of every loop to be pipelined that is still one; an epilogue of one iteration is not."""
+    """Decisions on the pipelines of loops that still exist; an epilogue of one iteration is no loop."""
     bounds = {s.graph.block.loop: s.bound for s in schedules if s.interval_cycles is not None}
     loops = {block.loop for block in graph.blocks if block.index in block.successors}
     return [
@@ -168,18 +168,18 @@ def banks_of(graph: Cdfg, interface: Interface) -> tuple[Bank, ...]:
     """The memory ports of a design, in order of its external arrays."""
     arguments = {a.name: a for a in interface.arrays}
     dealt = {b.port: b for b in graph.function.banks}
-    found: list[Bank] = []
+    banks: list[Bank] = []
     for array in graph.function.arrays:
         if not array.external:
             continue
         bank = dealt.get(array.name) or whole_bank(arguments[array.name])
         read, written = array.name in graph.loaded_arrays, array.name in graph.stored_arrays
-        found.append(replace(bank, read=read, written=written))
-    return tuple(found)
+        banks.append(replace(bank, read=read, written=written))
+    return tuple(banks)
 
 
 def _unknown_pragmas(function: ir.Function) -> list[DirectiveOutcome]:
-    """An outcome for every pragma that is no directive of this engine; scop markers are comments."""
+    """One outcome per pragma that this engine does not know; scop markers are comments."""
     return [
         DirectiveOutcome(
             directive=canonical_json({"kind": "pragma", "line": line, "text": text}),

@@ -1,12 +1,12 @@
 """The longest path of a scheduled design, estimated before synthesis.
 
 A path begins at a register, at a unit's output or at an input, goes through chained operations and the
-selection before a register, a unit or a port, and ends there. Input data is there when the cycle begins; a
-path to an output ends at the output. Sums of sums that nothing else uses are one sum of several operands:
+selection before a register, a unit or a port, and ends there. Input data is available when the cycle begins;
+a path to an output ends at the output. Sums of sums that nothing else uses are one sum of several operands:
 each further operand costs a carry-save adder, and the carry runs once.
 
-The mapper makes what is not on the longest path smaller and slower: a counter loses its fast carry. So the
-carry of a counter counts bit by bit, up to a multiple of the longest of the other paths.
+The mapper makes logic off the longest path smaller and slower: a counter loses its fast carry. The carry of a
+counter is therefore counted bit by bit, up to a multiple of the longest other path.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CARRY_SAVE_NS = 0.33
 CONSTANT_COMPARISON = 0.55
 
 # a + 1 takes 1.12 ns, a + 5 1.21, a + b[9:0] 1.36, a + b[15:0] 1.52; 4 a - a 1.69 ns, and 4 a - a + 1 1.71: a
-# constant rides along.
+# constant costs nothing more.
 CONSTANT_SUM = 0.69
 
 # In a module with a register that takes p + q, (p + q) < r or ((p + q) & r) + q, paths of 1.8 to 3.1 ns,
@@ -64,7 +64,8 @@ AFTER_A_SUM = 0.6
 MAGNITUDE_AFTER_A_SUM = 0.2
 
 # In a design a register drives several gates, where the one measured drives one; and the selection before a
-# unit melts into the unit. Fitted to the sixteen kernels with osu018 by `tests/benchmarks/critical_path.py`.
+# unit is merged into the unit. Fitted to the sixteen kernels with osu018 by
+# `tests/benchmarks/critical_path.py`.
 FANOUT_NS = 0.15
 
 # Alone each unit is on the longest path; beside others it becomes smaller and slower. The longest paths of 24
@@ -85,7 +86,7 @@ REMAINDER_NS = 0.4
 
 # A gate drives at most twelve others in the netlist, so a condition passes a buffer for every 3.6 bits of the
 # number of registers that wait for it.
-WORDS_BIT_A_BUFFER = 3.6
+FANOUT_BITS_PER_BUFFER = 3.6
 
 _SUMS = ("add", "sub", "neg", "mul")
 _COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
@@ -98,11 +99,12 @@ class _Paths:
     Attributes:
         state_bits: of the controller.
         arrivals: when each value settles in the cycle it is made in.
-        unsummed: when the operands of a sum are there, before its carry runs, and how long that takes.
+        unsummed: when the operands of a sum have arrived, before its carry runs, and how long the carry
+            takes.
         users: operations that use each value.
-        staggered: values whose low bits settle before their high ones, with what is left of the delay of
-            an operation that uses them.
-        forwarded: when reads that take a value as it is written have it.
+        staggered: values whose low bits settle before their high ones, with the share of the delay that
+            remains for an operation that uses them.
+        forwarded: when the value of a forwarded read arrives.
         port_sources: of each operand of a memory's port, by opcode, array and position.
     """
 
@@ -133,21 +135,21 @@ class _Paths:
         return self.schedule.graph.block
 
     def arrival(self, value: int, cycle: int) -> float:
-        """When a value settles in a cycle: a register's when it is older than that."""
+        """When a value settles in a cycle; an older value comes from a register."""
         if self.block.operations[value].opcode == "const":
             return 0.0
         return self.arrivals[value] if self.schedule.ready(value) == cycle else self.register_ns
 
     @property
     def register_ns(self) -> float:
-        """When a register's value is there."""
+        """When a register's value is available."""
         return self.library.clock_to_q_ns + FANOUT_NS
 
     def inputs_ns(self, operation: Operation) -> float:
         cycle = self.schedule.starts[operation.index]
         return max((self.arrival(i, cycle) for i in operation.inputs), default=0.0)
 
-    def made_ns(self, operation: Operation) -> float:
+    def ready_ns(self, operation: Operation) -> float:
         """When an operation's value settles."""
         timing = self.schedule.graph.timings[operation.index]
         if operation.index in self.forwarded:
@@ -169,7 +171,7 @@ class _Paths:
         )
 
     def chosen_ns(self, operation: Operation, delay_ns: float) -> float:
-        """When a selection settles: its condition has to reach every bit, a value just passes."""
+        """When a selection settles: its condition has to reach every bit, a value only passes through."""
         cycle = self.schedule.starts[operation.index]
         condition, *values = operation.operands
         value_here = max(self.arrival(v, cycle) for v in values)
@@ -181,7 +183,7 @@ class _Paths:
         return max(condition_here + after, value_here + LATE_SELECTION_NS)
 
     def saved_ns(self, operation: Operation) -> float:
-        """What a selection of a few bits takes less than the narrowest one in the library."""
+        """Time that a selection of a few bits saves against the narrowest one in the library."""
         width = operation.type.width_bits if operation.type is not None else 1
         usual = self.library.selection_ns(2, width)
         return usual - NARROW_SELECTION_NS if width <= NARROW_BITS else 0.0
@@ -192,13 +194,13 @@ class _Paths:
         return any(i in self.staggered and self.schedule.ready(i) == cycle for i in operation.inputs)
 
     def used_share(self, operation: Operation) -> float:
-        """What is left of an operation's delay because an operand's low bits settle early."""
+        """Share of an operation's delay that remains when an operand's low bits settle early."""
         cycle = self.schedule.starts[operation.index]
         staggered = (i for i in operation.inputs if i in self.staggered and self.schedule.ready(i) == cycle)
         return max((self.staggered[i] for i in staggered), default=1.0)
 
     def left_after(self, operation: Operation) -> float:
-        """What is left of the delay of one who uses a value: a shift drops the bits that settle first."""
+        """Share of the delay that remains for a user: a shift drops the bits that settle first."""
         share = self.used_share(operation)
         if operation.opcode != "shr":
             return share
@@ -209,7 +211,7 @@ class _Paths:
         return share + (1 - share) * dropped
 
     def takes_last_bits(self, operation: Operation) -> bool:
-        """Whether a value depends on the high bits of its operand first of all: a comparison, a sign."""
+        """Whether a value depends mainly on the high bits of its operand, as a comparison or a sign does."""
         if operation.opcode != "shr":
             return operation.opcode in _COMPARISONS
         value, amount = (self.block.operations[i] for i in operation.operands)
@@ -217,7 +219,7 @@ class _Paths:
         return amount.opcode == "const" and 2 * (amount.value or 0) >= width
 
     def after_ns(self, operation: Operation, delay_ns: float) -> float:
-        """What an operation adds to the time when its operands have settled.
+        """Time that an operation adds after its operands have settled.
 
         A comparison of a sum with a wider value waits for the bits of the sum alone.
         """
@@ -228,7 +230,7 @@ class _Paths:
         return self.used_share(operation) * delay_ns
 
     def summed_part(self, operation: Operation) -> float:
-        """What is left of a comparison's delay when only narrow operands settle late."""
+        """Share of a comparison's delay that remains when only narrow operands settle late."""
         kinds = [self.block.operations[i].type for i in operation.operands]
         widths = [kind.width_bits if kind is not None else 1 for kind in kinds]
         pairs = zip(operation.operands, widths, strict=True)
@@ -237,7 +239,7 @@ class _Paths:
         return min(1.0, interpolated_ns(self.library, "lt", late) / whole)
 
     def share(self, operation: Operation) -> float:
-        """What is left of a delay when an operand is constant."""
+        """Share of a delay that remains when an operand is constant."""
         constant = any(self.block.operations[i].opcode == "const" for i in operation.operands)
         return CONSTANT_COMPARISON if constant and operation.opcode in _COMPARISONS else 1.0
 
@@ -288,14 +290,14 @@ class _Paths:
         return shifted.operands[0] if is_remainder else None
 
     def uncast(self, value: int) -> Operation:
-        """The operation that makes a value, before its width is changed."""
-        made = self.block.operations[value]
-        while made.opcode == "cast":
-            made = self.block.operations[made.operands[0]]
-        return made
+        """The operation that computes a value, before conversions."""
+        source = self.block.operations[value]
+        while source.opcode == "cast":
+            source = self.block.operations[source.operands[0]]
+        return source
 
     def carry_share(self, operation: Operation) -> float:
-        """What is left of the carry of a sum when one operand is narrow or constant."""
+        """Share of a sum's carry that remains when one operand is narrow or constant."""
         if operation.type is None or len(operation.operands) < 2 or operation.opcode == "mul":
             return 1.0
         sources = [self.block.operations[i] for i in operation.operands]
@@ -303,7 +305,7 @@ class _Paths:
         return CONSTANT_SUM + (1 - CONSTANT_SUM) * min(1.0, min(widths) / operation.type.width_bits)
 
     def selected_ns(self, settled: float, ways: int, width_bits: int) -> float:
-        """After a selection, whose condition comes from the controller."""
+        """Time after a selection whose condition comes from the controller."""
         if ways < 2:
             return settled
         more = SOURCE_NS * max(0, ways - MEASURED_WAYS)
@@ -312,15 +314,15 @@ class _Paths:
         return more + max(controlled, settled + LATE_SELECTION_NS * (ways - 1).bit_length())
 
     def ends(self) -> Iterator[float]:
-        """When each path of the block is over, set-up times included."""
+        """End of each path of the block, set-up times included."""
         forwards = self.schedule.forwards
-        if forwards:  # what an iteration writes and the next one reads in the same cycle goes on in it
+        if forwards:  # a value written and read by the next iteration in one cycle continues in it
             for operation in self.block.operations:
-                self.arrivals.append(self.made_ns(operation))
+                self.arrivals.append(self.ready_ns(operation))
             self.forwarded = {read: self.written_ns(write) for read, write in forwards.items()}
             self.arrivals = []
         for operation in self.block.operations:
-            self.arrivals.append(self.made_ns(operation))
+            self.arrivals.append(self.ready_ns(operation))
             if operation.index in self.holding.live:
                 yield from self.operation_ends(operation)
         decides = not isinstance(self.block.terminator, Finish)
@@ -331,16 +333,17 @@ class _Paths:
             yield self.closing_ns(base_of(self.block, value)) + after + self.library.setup_ns
 
     def closing_ns(self, value: int) -> float:
-        """When a result or a branch's condition is there.
+        """When a result or a branch's condition is available.
 
-        That is in the last cycle of a block, in a pipelined loop in the cycle in which it is made.
+        This is the last cycle of a plain block, and in a pipelined loop the cycle in which the value is
+        computed.
         """
         if self.schedule.interval_cycles is not None:
             return self.arrivals[value]
         return self.arrival(value, self.schedule.length_cycles - 1)
 
     def written_ns(self, write: int) -> float:
-        """When a variable's new value is there for one who reads it as it is written."""
+        """When a variable's new value is available to a forwarded read."""
         operation = self.block.operations[write]
         kind = self.block.operations[operation.operands[0]].type
         width = kind.width_bits if kind is not None else 1
@@ -361,7 +364,7 @@ class _Paths:
             yield from self.access_ends(operation, symbol)
 
     def unit_end(self, operation: Operation, bound: BoundUnit, settled: float) -> float:
-        """At the first register of a shared unit."""
+        """End of a path at the first register of a shared unit."""
         selected = self.selected_ns(settled, len(bound.uses), bound.unit.ports[0][1])
         before = settled + UNIT_SELECTION * (selected - settled)
         inside, _ = used_delays(self.design, bound)
@@ -370,21 +373,21 @@ class _Paths:
         return before + inside + self.library.setup_ns
 
     def operand_times(self, operation: Operation) -> list[float]:
-        """When each operand is there, the predicate not among them."""
+        """When each operand is available; the predicate is excluded."""
         cycle = self.schedule.starts[operation.index]
         return [self.arrival(i, cycle) for i in operation.operands]
 
     def enabled_ns(self, operation: Operation, width_bits: int, words: int) -> float:
-        """When a predicate has let values into registers; 0 without one."""
+        """When a predicate has enabled the registers; 0 without one."""
         if operation.predicate is None:
             return 0.0
         known = self.arrival(operation.predicate, self.schedule.starts[operation.index])
-        spread = FANOUT_NS * max(0, words - 1).bit_length() / WORDS_BIT_A_BUFFER
+        spread = FANOUT_NS * max(0, words - 1).bit_length() / FANOUT_BITS_PER_BUFFER
         gate = self.library.delay_ns("and", 8)
         return known + gate + spread + self.library.delay_ns("mux2", width_bits)
 
     def counter_ends(self) -> Iterator[float]:
-        """When sums of a register and a constant, or a few bits, are over, their carries bit by bit."""
+        """End of sums of a register and a constant or a few bits, with carries counted bit by bit."""
         after = LATE_SELECTION_NS + self.library.setup_ns
         for operation in self.block.operations:
             if operation.opcode not in ("add", "sub") or operation.index not in self.holding.live:
@@ -401,11 +404,11 @@ class _Paths:
 
     def operand_bits(self, value: int) -> int:
         """Bits of a value, none of a constant."""
-        made = self.block.operations[value]
-        return 0 if made.opcode == "const" or made.type is None else made.type.width_bits
+        operation = self.block.operations[value]
+        return 0 if operation.opcode == "const" or operation.type is None else operation.type.width_bits
 
     def sources(self, operation: Operation, position: int) -> int:
-        """How many sources an operand of a port has; of constants half of the gates vanish."""
+        """Number of sources of a port's operand; a constant counts half, because half of its gates vanish."""
         key = operation.opcode, operation.name, position
         if key not in self.port_sources:
             users = self.places.get(key[:2], ())
@@ -414,7 +417,7 @@ class _Paths:
         return self.port_sources[key]
 
     def access_ends(self, operation: Operation, array: Array) -> Iterator[float]:
-        """A port of an external array is an output; a local one has its cells behind it."""
+        """End of paths at a memory port: an output for an external array, storage cells for a local one."""
         width, times = array.type.width_bits, self.operand_times(operation)
         address_bits = (array.element_count - 1).bit_length()
         address = self.selected_ns(times[0], self.sources(operation, 0), address_bits)
@@ -438,7 +441,7 @@ class _Paths:
 
 
 def interpolated_ns(library: OperatorLibrary, name: str, width_bits: int) -> float:
-    """Delay of an operator, between those of the measured widths; beyond them that of the widest."""
+    """Delay of an operator, interpolated between measured widths; the widest one's delay beyond them."""
     widths = library.table[name]
     width_bits = min(width_bits, max(widths))
     wider = min(w for w in widths if w >= width_bits)
@@ -449,7 +452,7 @@ def interpolated_ns(library: OperatorLibrary, name: str, width_bits: int) -> flo
 
 
 def used_delays(design: ScheduledDesign, bound: BoundUnit) -> tuple[float, float]:
-    """To a unit's first register, and between its registers, in ns, for the operands that come to it."""
+    """Delays to a unit's first register and between its registers, in ns, for its actual operands."""
     widths = [1]
     for use in bound.uses:
         operations = design.graph.blocks[use.block].operations
@@ -480,7 +483,8 @@ def _all_paths(design: ScheduledDesign) -> Iterator[_Paths]:
 def critical_path_ns(design: ScheduledDesign) -> float:
     """Estimated longest path of a design in its library, in ns.
 
-    Source: static timing over operators measured alone, but for sums of sums and what a design does to them.
+    Source: static timing over operators measured alone, corrected for sums of sums and for effects inside
+             designs.
     """
     longest = max((used_delays(design, bound)[1] for bound in design.units), default=0.0)
     counters, state_bits = 0.0, 0

@@ -1,9 +1,9 @@
 """Memory dependences inside a block and between iterations of a loop block.
 
-Subscripts are in bounds (anything else is undefined in C), so dimensions are compared one by one. Accesses
-whose subscripts differ by constants are decided by arithmetic; what that leaves open (nests, predicates,
-subscripts that differ in more than a constant) by integer sets; what is not affine by ranges, and else it
-is assumed to meet in the next iteration. Arrays never overlap.
+Subscripts are in bounds (anything else is undefined in C), so dimensions are compared one by one. Arithmetic
+decides accesses whose subscripts differ by constants. Integer sets decide what this leaves open: nests,
+predicates, subscripts that differ in more than a constant. Ranges decide subscripts that are not affine;
+otherwise the accesses are assumed to meet in the next iteration. Arrays never overlap.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from pipelines.hls.polyhedra import question, smallest
 from pipelines.hls.subscripts import BlockForms, wrapped
 
 QUESTION_LIMIT = 100_000
-"""Characters of the questions asked of isl about one block (a simple one has 300 and takes half a
-millisecond); after that the answers are the conservative ones."""
+"""Characters of isl questions per block; beyond them the conservative answers are used. A simple question has
+300 characters and takes half a millisecond."""
 
 
 PREDICATED_PAIRS = 10_000
-"""Pairs of accesses of one array up to which predicates are looked at."""
+"""Pairs of accesses per array up to which predicates are considered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +48,7 @@ class _Access:
     Attributes:
         shape, constants: terms and constant of each subscript, modulo 2^32.
         strides: change of each subscript from one iteration to the next, None when it is no constant.
-        regular: nothing but arithmetic on constants is needed between it and others of its shape.
+        regular: arithmetic on constants decides between it and others of its shape.
     """
 
     operation: Operation
@@ -63,21 +63,21 @@ class _Access:
 
 
 def _access(operation: Operation, forms: BlockForms) -> _Access:
-    found = [forms.form(i) for i in operation.subscripts]
-    strides = tuple(None if (s := forms.stride(f)) is None else wrapped(s) for f in found)
-    reduced = (((leaf, wrapped(c)) for leaf, c in f.terms) for f in found)
+    affine = [forms.form(i) for i in operation.subscripts]
+    strides = tuple(None if (s := forms.stride(f)) is None else wrapped(s) for f in affine)
+    reduced = (((leaf, wrapped(c)) for leaf, c in f.terms) for f in affine)
     return _Access(
         operation=operation,
         shape=tuple(tuple((leaf, c) for leaf, c in terms if c) for terms in reduced),
-        constants=tuple(wrapped(f.constant) for f in found),
+        constants=tuple(wrapped(f.constant) for f in affine),
         strides=strides,
         regular=operation.predicate is None and None not in strides,
     )
 
 
 def _meets(first: tuple[int, ...], second: tuple[int, ...], strides: Sequence[int]) -> int | None:
-    """Iterations after which `second` is where `first` was: 0 or more, -1 for always, None for never."""
-    found = -1
+    """Iterations after which `second` touches what `first` did: 0 or more, -1 for always, None for never."""
+    common = -1
     for left, right, stride in zip(first, second, strides, strict=True):
         difference = wrapped(left - right)
         if stride == 0:
@@ -87,15 +87,15 @@ def _meets(first: tuple[int, ...], second: tuple[int, ...], strides: Sequence[in
         if difference % stride:
             return None
         distance = difference // stride
-        if distance < 0 or found not in (-1, distance):
+        if distance < 0 or common not in (-1, distance):
             return None
-        found = distance
-    return found
+        common = distance
+    return common
 
 
 @dataclass(slots=True)
 class AccessPairs:
-    """Answers for pairs of accesses of one block, each worked out once."""
+    """Answers for pairs of accesses of one block, each computed once."""
 
     block: Block
     forms: BlockForms = field(init=False)
@@ -103,12 +103,12 @@ class AccessPairs:
     answers: dict[tuple[object, ...], int | None] = field(
         default_factory=dict[tuple[object, ...], int | None]
     )
-    asked: int = 0
+    asked_characters: int = 0
 
     def __post_init__(self) -> None:
         self.forms = BlockForms(block=self.block)
-        found = (o for o in self.block.operations if o.opcode in MEMORY_OPCODES)
-        self.accesses = {o.index: _access(o, self.forms) for o in found}
+        accesses = (o for o in self.block.operations if o.opcode in MEMORY_OPCODES)
+        self.accesses = {o.index: _access(o, self.forms) for o in accesses}
 
     @property
     def repeats(self) -> bool:
@@ -135,8 +135,8 @@ class AccessPairs:
         trips = self.block.trip_count
         if not self.repeats or (trips is not None and trips < 2):
             return None
-        found = self._answer(first, second, later=True)
-        return None if found is not None and trips is not None and found >= trips else found
+        distance = self._answer(first, second, later=True)
+        return None if distance is not None and trips is not None and distance >= trips else distance
 
     def _answer(self, first: _Access, second: _Access, *, later: bool) -> int | None:
         """Smallest distance: 0 for the same iteration, from 1 on for a later one; None for never."""
@@ -150,29 +150,29 @@ class AccessPairs:
         return self.answers[key]
 
     def _decide(self, first: _Access, second: _Access, *, later: bool) -> int | None:
-        found = self._quick(first, second, later=later)
-        if found is None or not self._worth_asking(first, second, later=later):
-            return found
-        if self.asked >= QUESTION_LIMIT:
-            return found
+        least = self._quick(first, second, later=later)
+        if least is None or not self._worth_asking(first, second, later=later):
+            return least
+        if self.asked_characters >= QUESTION_LIMIT:
+            return least
         text = question(self.forms, first.operation, second.operation, later=later)
-        self.asked += len(text)
+        self.asked_characters += len(text)
         exact = smallest(text)
-        return None if exact is None else max(found, exact)
+        return None if exact is None else max(least, exact)
 
     def _quick(self, first: _Access, second: _Access, *, later: bool) -> int | None:
-        """The distance by arithmetic on each subscript; too small at worst."""
-        found = 1 if later else 0
+        """A lower bound of the distance, by arithmetic on each subscript."""
+        least = 1 if later else 0
         exact: set[int] = set()
         for position in range(len(first.shape)):
             verdict = self._subscript(first, second, position, later=later)
             if verdict is None:
                 return None
             exact.update((verdict,) if verdict > 0 else ())
-        return None if len(exact) > 1 else max([found, *exact])
+        return None if len(exact) > 1 else max([least, *exact])
 
     def _subscript(self, first: _Access, second: _Access, position: int, *, later: bool) -> int | None:
-        """Distance at which one subscript meets; 0 when it is not known, None when it never does."""
+        """Distance at which one subscript is equal; 0 when unknown, None when it never is."""
         indices = first.operation.subscripts[position], second.operation.subscripts[position]
         stride = first.strides[position]
         if first.shape[position] == second.shape[position]:
@@ -198,7 +198,7 @@ class AccessPairs:
         return difference.constant % divisor == 0 if divisor else difference.constant == 0
 
     def _worth_asking(self, first: _Access, second: _Access, *, later: bool) -> bool:
-        """Whether integer sets may know more than arithmetic on each subscript does."""
+        """Whether integer sets may give a better answer than arithmetic on each subscript."""
         if first.operation.predicate is not None or second.operation.predicate is not None:
             return True
         if later and self.block.nest:
@@ -208,7 +208,7 @@ class AccessPairs:
         return not self._unbound(first, second)
 
     def _unbound(self, first: _Access, second: _Access) -> bool:
-        """Whether every subscript that differs holds a value that may be anything."""
+        """Whether every differing subscript contains a value that may be anything."""
         return all(
             left == right
             or any(
@@ -225,8 +225,8 @@ class AccessPairs:
 class _Run:
     """Accesses that meet one another within an iteration, in program order.
 
-    An ordering that others imply is left out: only `head` (up to the first store) can be reached from
-    before, only `tail` (from the last store) reaches further.
+    Implied orderings are left out: earlier accesses order only `head` (up to the first store), and only
+    `tail` (from the last store) orders later ones.
     """
 
     members: tuple[_Access, ...]
@@ -267,7 +267,7 @@ def _dependence(source: _Access, target: _Access, distance: int) -> Dependence:
 
 
 def _line(access: _Access) -> tuple[tuple[int, ...], int]:
-    """The elements a regular access visits, and where on them it is: larger is earlier by one iteration."""
+    """The elements that a regular access visits, and its position: larger is earlier by one iteration."""
     for constant, stride in zip(access.constants, access.strides, strict=True):
         if stride:
             position = constant // stride
@@ -319,7 +319,7 @@ def _pair_dependences(
 
 
 def _simplified(accesses: Sequence[_Access]) -> Sequence[_Access]:
-    """Accesses of one array; when there are very many, as if each happened whatever its predicate."""
+    """Accesses of one array; predicates are dropped when there are very many."""
     if len(accesses) * sum(a.stores for a in accesses) <= PREDICATED_PAIRS:
         return accesses
     return [
@@ -343,7 +343,7 @@ def memory_dependences(block: Block) -> tuple[Dependence, ...]:
     for access in pairs.accesses.values():
         if access.operation.name in stored:
             arrays[access.operation.name].append(access)
-    found: dict[Dependence, None] = {}
+    dependences: dict[Dependence, None] = {}
     for accesses in arrays.values():
         groups: dict[object, list[_Access]] = defaultdict(list)
         for access in _simplified(accesses):
@@ -351,10 +351,10 @@ def memory_dependences(block: Block) -> tuple[Dependence, ...]:
         ordered = list(groups.values())
         for number, group in enumerate(ordered):
             inner = _regular_dependences if group[0].regular else _irregular_dependences
-            found.update(dict.fromkeys(inner(group, pairs)))
+            dependences.update(dict.fromkeys(inner(group, pairs)))
             for other in ordered[number + 1 :]:
-                found.update(dict.fromkeys(_pair_dependences(group, other, pairs)))
-    return tuple(sorted(found, key=lambda d: (d.source, d.target, d.distance)))
+                dependences.update(dict.fromkeys(_pair_dependences(group, other, pairs)))
+    return tuple(sorted(dependences, key=lambda d: (d.source, d.target, d.distance)))
 
 
 def _irregular_dependences(members: Sequence[_Access], pairs: AccessPairs) -> Iterator[Dependence]:

@@ -1,4 +1,4 @@
-"""A scheduled and bound design: what the Verilog writer, the reports and the features read."""
+"""A scheduled and bound design, which the Verilog writer, the reports and the features read."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ScheduledDesign:
     """A graph with a schedule for every block and a unit for every operation that needs one.
 
     Attributes:
-        units: shared functional units; combinational ones, which are not shared, are not among them.
+        units: shared functional units; combinational units are not shared and not listed.
     """
 
     graph: Cdfg
@@ -62,8 +62,7 @@ class _Pool:
     first_free: Counter[int] = field(default_factory=Counter[int])
 
     def bind(self, use: UnitUse, unit: FunctionalUnit, slots: list[int], number: int | None) -> None:
-        """Put a use on a unit, the first that is free in all its slots when no number is given; widen that
-        unit if need be."""
+        """Bind a use to the unit of a number, by default the first one that is free in all its slots."""
         number = self.free_number(slots) if number is None else number
         while number >= len(self.uses):
             self.units.append(unit)
@@ -93,12 +92,12 @@ def _width(unit: FunctionalUnit) -> int:
 
 
 def bind_units(schedules: tuple[BlockSchedule, ...]) -> tuple[BoundUnit, ...]:
-    """Share functional units between operations that never occupy one in the same cycle.
+    """Share functional units between operations that never occupy the same unit in the same cycle.
 
-    Only one block runs at a time, so blocks share all units; inside a block two operations clash when the
-    cycles in which they occupy a unit meet (modulo the interval when pipelined). Wide operations choose
-    first, so that the wide ones of different cycles meet on one unit; those that occupy a unit for several
-    cycles choose in order of time, which takes the fewest units (left-edge algorithm).
+    Only one block runs at a time, so blocks share all units; inside a block two operations conflict when
+    their busy cycles overlap (modulo the interval when pipelined). Wide operations choose first, so that wide
+    operations of different cycles share one unit; operations with several busy cycles choose in order of
+    time, which needs the fewest units (left-edge algorithm).
     """
     pools: dict[str, _Pool] = {}
     for block_index, schedule in enumerate(schedules):
@@ -117,7 +116,7 @@ def bind_units(schedules: tuple[BlockSchedule, ...]) -> tuple[BoundUnit, ...]:
 
 def _binding_order(schedule: BlockSchedule) -> list[tuple[int, FunctionalUnit]]:
     """Operations on units with a register inside, in the order in which they choose."""
-    found = [
+    candidates = [
         (index, unit)
         for index, unit in enumerate(schedule.graph.units)
         if unit is not None and unit.latency_cycles > 0
@@ -127,7 +126,7 @@ def _binding_order(schedule: BlockSchedule) -> list[tuple[int, FunctionalUnit]]:
         index, unit = item
         return (-_width(unit) if unit.busy_cycles == 1 else schedule.starts[index], index)
 
-    return sorted(found, key=rank)
+    return sorted(candidates, key=rank)
 
 
 def _named_units(pools: Sequence[_Pool]) -> tuple[BoundUnit, ...]:
@@ -135,11 +134,11 @@ def _named_units(pools: Sequence[_Pool]) -> tuple[BoundUnit, ...]:
     every = [item for pool in pools for item in zip(pool.units, pool.uses, strict=True)]
     bound = [(unit, tuple(uses)) for unit, uses in every if uses]
     numbers: Counter[str] = Counter()
-    found: list[BoundUnit] = []
+    named: list[BoundUnit] = []
     for unit, uses in sorted(bound, key=lambda item: (item[0].kind, item[0].parameters)):
-        found.append(BoundUnit(name=f"{unit.kind}{numbers[unit.kind]}", unit=unit, uses=uses))
+        named.append(BoundUnit(name=f"{unit.kind}{numbers[unit.kind]}", unit=unit, uses=uses))
         numbers[unit.kind] += 1
-    return tuple(found)
+    return tuple(named)
 
 
 def condition_of(block: Block) -> int | None:
@@ -148,14 +147,14 @@ def condition_of(block: Block) -> int | None:
 
 
 Places = dict[tuple[str, str], list[tuple[int, Operation]]]
-"""(block, operation) of everything that touches an array or a variable, by (opcode, name)."""
+"""(block, operation) of every access to an array or a variable, by (opcode, name)."""
 
 
 def symbol_places(design: ScheduledDesign) -> Places:
     """Every load, store, read and write of a design, in block order."""
-    found: Places = defaultdict(list)
+    places: Places = defaultdict(list)
     for block in design.graph.blocks:
         for operation in block.operations:
             if operation.symbol is not None:
-                found[operation.opcode, operation.name].append((block.index, operation))
-    return dict(found)
+                places[operation.opcode, operation.name].append((block.index, operation))
+    return dict(places)

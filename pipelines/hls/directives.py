@@ -1,4 +1,4 @@
-"""Directives: from pragmas or JSON to canonical `Directive`s, and what became of each.
+"""Directives: from pragmas or JSON to canonical `Directive`s, and the outcome of each.
 
 Spellings are those of Vitis HLS (`#pragma HLS …`), Merlin (`#pragma ACCEL …`), OpenMP and clang.
 """
@@ -26,7 +26,7 @@ OMP_THREADS = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DirectiveOutcome:
-    """What became of one directive.
+    """Outcome of one directive.
 
     Attributes:
         directive: the directive as canonical JSON.
@@ -88,7 +88,7 @@ _DIRECTIVES = TypeAdapter(list[_DirectiveModel])
 
 
 def directive_json(directive: Directive) -> str:
-    """One directive as canonical JSON; fields that say nothing are left out."""
+    """One directive as canonical JSON without empty fields."""
     fields: dict[str, str | int] = {"kind": directive.kind}
     if directive.loop:
         fields["loop"] = directive.loop
@@ -109,7 +109,7 @@ def directives_json(directives: Sequence[Directive]) -> str:
 
 
 def parse_directives(text: str) -> tuple[Directive, ...]:
-    """Directives from JSON: a list of objects with `kind` and what the kind needs; see docs/hls.md.
+    """Directives from JSON: a list of objects with `kind` and the keys of that kind; see docs/hls.md.
 
     Raises: HlsError: not such a list; the message says where and what is accepted.
     """
@@ -247,18 +247,17 @@ _PRAGMAS: tuple[tuple[re.Pattern[str], Callable[[_Options, str], Directive | Non
 
 
 def parse_pragma(text: str, loop: str) -> tuple[Directive, ...] | None:
-    """The directives a pragma on a loop spells, or None when this engine does not know the pragma.
+    """The directives that a pragma on a loop spells; None for an unknown pragma.
 
-    Args:    loop: name of the loop the pragma stands on; empty outside loops, where only array directives
-             are known.
+    Args:    loop: name of the pragma's loop; empty outside loops, where only array directives are known.
     """
     stripped = " ".join(text.split())
     for form, read in _PRAGMAS:
-        found = form.match(stripped)
-        if found is None:
+        match = form.match(stripped)
+        if match is None:
             continue
         try:
-            directive = read(_options(stripped[found.end() :]), loop)
+            directive = read(_options(stripped[match.end() :]), loop)
         except _Unknown:
             return None
         if directive is None or (directive.kind in LOOP_KINDS and not loop):

@@ -2,21 +2,83 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from pycparser import c_ast
 
 from pipelines.hls import ir
 from pipelines.hls.errors import HlsError
 from pipelines.hls.preprocess import is_own_header, parse
-from pipelines.hls.reading.calls import parameters_of
+from pipelines.hls.reading.bodies import facts_of, finish, make_block
+from pipelines.hls.reading.calls import Calls, MemoryCalls, parameters_of
 from pipelines.hls.reading.ctypes import Scalar, spelled
-from pipelines.hls.reading.declarators import FileScope, file_scope_of
-from pipelines.hls.reading.facts import facts_of
-from pipelines.hls.reading.finishing import finish
-from pipelines.hls.reading.leaves import make_block
-from pipelines.hls.reading.parameters import declare_parameters
-from pipelines.hls.reading.program import Program, make_program
+from pipelines.hls.reading.declarators import Declarators, FileScope, file_scope_of
+from pipelines.hls.reading.effects import Choices, Effects
+from pipelines.hls.reading.expressions import Expressions
+from pipelines.hls.reading.initialisers import Filler, Initialisers
+from pipelines.hls.reading.loops import Loops
+from pipelines.hls.reading.objects import Objects, declare_parameters
+from pipelines.hls.reading.places import Places
 from pipelines.hls.reading.session import Cell, Frame, Place, Session
+from pipelines.hls.reading.statements import Statements, Switches
+from pipelines.hls.reading.values import Hooks, Pointers
 from pipelines.interface import Argument, Interface
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """Readers that share one session."""
+
+    session: Session
+    expressions: Expressions
+    objects: Objects
+    statements: Statements
+    calls: Calls
+
+
+def make_program(session: Session, scope: FileScope) -> Program:
+    """Connect the readers of a program."""
+    hooks = Hooks()
+    places = Places(session=session)
+
+    def constant(node: c_ast.Node) -> ir.Constant | None:
+        return expressions.constant(node)
+
+    def position(node: c_ast.Node) -> int:
+        value = expressions.constant(node)
+        if value is None or value.type.floating or value.value < 0:
+            raise session.refuse(node, "a designator must be an integer constant", "an expression")
+        return value.value
+
+    types = Declarators(session=session, file_scope=scope, constant=constant)
+    pointers = Pointers(session=session, places=places)
+    expressions = Expressions(session=session, places=places, pointers=pointers, types=types, hooks=hooks)
+    choices = Choices(session=session, expressions=expressions)
+    effects = Effects(expressions=expressions)
+    filler = Filler(expressions=expressions, effects=effects)
+    objects = Objects(
+        session=session,
+        expressions=expressions,
+        effects=effects,
+        initialisers=Initialisers(session=session, constant=position, kind_of=expressions.kind_of),
+        filler=filler,
+    )
+    statements = Statements(session=session, expressions=expressions, effects=effects, objects=objects)
+    loops = Loops(session=session, expressions=expressions, statements=statements)
+    switches = Switches(session=session, expressions=expressions, statements=statements)
+    memory = MemoryCalls(session=session, expressions=expressions, effects=effects, filler=filler)
+    calls = Calls(
+        session=session, expressions=expressions, objects=objects, memory=memory, body=statements.block
+    )
+    statements.read_loop, statements.read_switch = loops.read, switches.read
+    hooks.connect, hooks.choose = choices.connect, choices.choose
+    hooks.call, hooks.is_operator = calls.call, calls.is_operator
+    hooks.assignment, hooks.copy = effects.assignment, effects.copy
+    hooks.global_symbol, hooks.new_object = objects.global_symbol, objects.new_object
+    hooks.literal_object, hooks.string_table = objects.literal_object, objects.string_table
+    return Program(
+        session=session, expressions=expressions, objects=objects, statements=statements, calls=calls
+    )
 
 
 def read_function(source: str, *, top: str, file: str = "program.c") -> ir.Function:
@@ -95,7 +157,7 @@ def _top_frame(session: Session, definition: c_ast.FuncDef, top: str) -> Frame:
 
 
 def _result(program: Program, definition: c_ast.FuncDef) -> ir.Variable | None:
-    """The variable that has the function's value, None for void."""
+    """The variable that holds the function's result, None for void."""
     kind = program.objects.result_type(definition)
     if kind is None:
         return None
@@ -106,7 +168,7 @@ def _result(program: Program, definition: c_ast.FuncDef) -> ir.Variable | None:
 
 
 def interface_of(function: ir.Function) -> Interface:
-    """Arguments in order, with what the function reads and writes, and the type of the result."""
+    """Arguments in order, with their directions, and the type of the result."""
     read = {e.array.name for e in ir.all_expressions(function.body) if isinstance(e, ir.Load)}
     written = ir.stored_arrays(function.body)
     arguments = tuple(

@@ -16,7 +16,7 @@ CYCLE_WIDTH = 18
 TITLE_LETTER_WIDTH = 7
 LABEL_WIDTH = 260
 MAXIMUM_ROWS = 400
-"""Rows of one block in the drawing; the JSON has them all."""
+"""Largest number of rows per block in the drawing; the JSON has all of them."""
 
 _COLOURS = {
     "load": "#4c78a8",
@@ -62,7 +62,7 @@ def _operation_entry(operation: Operation, schedule: BlockSchedule) -> dict[str,
 
 
 def schedule_entries(design: ScheduledDesign) -> list[dict[str, Any]]:
-    """The schedule as JSON-ready data: one object a block, with one object an operation.
+    """The schedule as JSON-ready data: one object per block, which has one object per operation.
 
     Cycles count from the first cycle of the block, or of the iteration in a pipelined loop.
     """
@@ -150,7 +150,7 @@ def _page(lines: Sequence[str], width: int, height: int) -> str:
 
 
 def schedule_drawing(design: ScheduledDesign) -> str:
-    """The schedule as SVG text: a row an operation, a column a cycle; strong lines start an iteration."""
+    """The schedule as SVG text: one row per operation, one column per cycle; bold lines start iterations."""
     lines: list[str] = []
     top = 4
     width = 0

@@ -1,9 +1,9 @@
-"""Where a value is when something uses it later than it is made.
+"""Registers that hold a value for uses after the cycle that computes it.
 
-A value is on its own net in the cycle it is made in. Later it is in the register of a variable that it was
-written to, if there is one, else in registers of its own: one in a plain block; in a pipelined one a chain
-with a register for each interval it lives. A conversion to fewer bits is its operand's low bits and holds
-nothing itself.
+A value is on its own net in the cycle that computes it. Later it is in the register of a variable that it was
+written to, or else in registers of its own: one in a plain block, in a pipelined one a chain with one
+register per interval of its lifetime. A conversion to fewer bits is its operand's low bits and needs no
+register.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pipelines.hls.cdfg import Block, Operation
-from pipelines.hls.demand import used_bits
+from pipelines.hls.narrowing import used_bits
 from pipelines.hls.schedule import BlockSchedule, closing_values, live_operations
 from pipelines.interface import ScalarType
 
@@ -22,7 +22,7 @@ class HeldValue:
     """A value that is kept in registers of its own.
 
     Attributes:
-        ready: cycle in which it is made; registers: length of its chain; width_bits: low bits that are kept.
+        ready: cycle that computes it; registers: length of its chain; width_bits: low bits that are kept.
     """
 
     operation: int
@@ -38,7 +38,7 @@ class Holding:
     Attributes:
         live: operations whose value hardware needs.
         held: values in registers of their own, by operation.
-        in_variable: (variable, cycle of its write) of values that a variable's register has afterwards.
+        in_variable: (variable, cycle of its write) of values that a variable's register holds.
     """
 
     live: frozenset[int]
@@ -55,7 +55,7 @@ def is_low_part(operation: Operation, block: Block) -> bool:
 
 
 def base_of(block: Block, index: int) -> int:
-    """The operation whose net has a value in its low bits."""
+    """The operation whose net carries a value in its low bits."""
     while is_low_part(block.operations[index], block):
         index = block.operations[index].operands[0]
     return index
@@ -63,7 +63,7 @@ def base_of(block: Block, index: int) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Use:
-    """A value is used in a cycle, some low bits of it."""
+    """A use of some low bits of a value in a cycle."""
 
     value: int
     cycle: int
@@ -78,13 +78,13 @@ def _width(block: Block, index: int) -> int:
 def _uses(schedule: BlockSchedule, live: frozenset[int]) -> list[_Use]:
     """Every use of a value that has a net; constants have none."""
     block = schedule.graph.block
-    found: list[_Use] = []
+    uses: list[_Use] = []
 
     def use(value: int, cycle: int, bits: int) -> None:
         bits = min(bits, _width(block, value))
         base = base_of(block, value)
         if block.operations[base].opcode != "const":
-            found.append(_Use(value=base, cycle=cycle, bits=bits))
+            uses.append(_Use(value=base, cycle=cycle, bits=bits))
 
     for operation in block.operations:
         if operation.index not in live or is_low_part(operation, block):
@@ -98,7 +98,7 @@ def _uses(schedule: BlockSchedule, live: frozenset[int]) -> list[_Use]:
     if schedule.interval_cycles is None:
         for value in closing_values(block):
             use(value, schedule.length_cycles - 1, 64)
-    return found
+    return uses
 
 
 def hold_values(schedule: BlockSchedule, variable_types: Mapping[str, ScalarType]) -> Holding:
@@ -136,7 +136,7 @@ def write_starts(schedule: BlockSchedule) -> dict[str, int]:
 
 
 def _still_in_variable(use: _Use, block: Block, writes: Mapping[str, int]) -> bool:
-    """Whether a variable that was read still has the value; for blocks that are not pipelined."""
+    """Whether the register of a variable that was read still holds the value, in a plain block."""
     operation = block.operations[use.value]
     return operation.opcode == "read" and use.cycle <= writes.get(operation.name, use.cycle)
 
@@ -144,17 +144,17 @@ def _still_in_variable(use: _Use, block: Block, writes: Mapping[str, int]) -> bo
 def _written_values(
     schedule: BlockSchedule, late: list[_Use], variable_types: Mapping[str, ScalarType]
 ) -> dict[int, tuple[str, int]]:
-    """For each value the variable whose register can be used after its write: the first one written."""
+    """Per value, the first written variable whose register can be used afterwards."""
     block = schedule.graph.block
     bits: dict[int, int] = {}
     for use in late:
         bits[use.value] = max(bits.get(use.value, 0), use.bits)
-    found: dict[int, tuple[str, int]] = {}
+    written: dict[int, tuple[str, int]] = {}
     for operation in block.operations:
         if operation.opcode != "write":
             continue
         value, cycle = operation.operands[0], schedule.starts[operation.index]
         wide_enough = variable_types[operation.name].width_bits >= bits.get(value, 65)
-        if wide_enough and (value not in found or cycle < found[value][1]):
-            found[value] = (operation.name, cycle)
-    return found
+        if wide_enough and (value not in written or cycle < written[value][1]):
+            written[value] = (operation.name, cycle)
+    return written

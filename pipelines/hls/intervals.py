@@ -1,4 +1,4 @@
-"""Interval arithmetic: which numbers an integer operation can give.
+"""Interval arithmetic: ranges of integer operations.
 
 A range is (low, high), both included. Arithmetic that leaves the operation's type wraps: its range is then
 the whole type, unless all of it wraps by the same multiple.
@@ -25,13 +25,13 @@ def join(first: Range, second: Range) -> Range:
 
 
 def meet(first: Range, second: Range) -> Range | None:
-    """What both hold, None when that is nothing."""
+    """The intersection of two ranges, None when it is empty."""
     low, high = max(first[0], second[0]), min(first[1], second[1])
     return (low, high) if low <= high else None
 
 
 def wrapped(low: int, high: int, kind: ScalarType) -> Range:
-    """A range of numbers as values of a type."""
+    """A range of numbers, wrapped to a type."""
     first, last = value_range(kind)
     if first <= low and high <= last:
         return low, high
@@ -49,7 +49,7 @@ def _corners(left: Range, right: Range, operator: Callable[[int, int], int]) -> 
 
 
 def _signed_cover(left: Range, right: Range) -> Range:
-    """Every number of the bits that hold both ranges."""
+    """The range of the smallest signed type that holds both ranges."""
     low, high = join(left, right)
     bits = max((~low).bit_length() if low < 0 else 0, high.bit_length() if high >= 0 else 0)
     return -(1 << bits), (1 << bits) - 1
@@ -75,13 +75,13 @@ def _truncated(left: int, right: int) -> int:
 
 
 def _quotient(left: Range, right: Range) -> Range:
-    """Range of a quotient by anything but zero; of nothing at all when the divisor is zero."""
-    found: Range | None = None
+    """Range of a quotient by non-zero divisors; (0, 0) when the divisor is always zero."""
+    union: Range | None = None
     for part in (meet(right, (1, 1 << 64)), meet(right, (-(1 << 64), -1))):
         if part is not None:
             values = _corners(left, part, _truncated)
-            found = values if found is None else join(found, values)
-    return found or (0, 0)
+            union = values if union is None else join(union, values)
+    return union or (0, 0)
 
 
 def _remainder(left: Range, right: Range) -> Range:
@@ -190,17 +190,17 @@ def _selected(condition: Range, if_true: Range, if_false: Range) -> Range:
 _OPPOSITE = {"lt": "ge", "ge": "lt", "le": "gt", "gt": "le", "eq": "ne", "ne": "eq"}
 _TURNED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}
 _DEPTH = 8
-"""How far into the parts of a condition one looks."""
+"""Nesting depth to which the parts of a condition are followed."""
 
 Constraints = dict[int, Range]
 """Narrower ranges of values, by operation."""
 
 Limits = dict[int, Range]
-"""What comparisons alone say about values, by operation: the bounds at which a growing range should stop."""
+"""Bounds that comparisons alone imply, by operation: a growing range should stop at them."""
 
 
 def _limited(opcode: str, own: Range, other: Range) -> Range | None:
-    """What is left of a range when `own <opcode> other` holds."""
+    """The part of a range in which `own <opcode> other` can hold."""
     low, high = own
     match opcode:
         case "lt":
@@ -231,39 +231,39 @@ def constraints_of(
 ) -> Constraints | None:
     """Ranges of values when a condition is known to hold, or not to.
 
-    Args:    limits: takes what the condition would say about values of which nothing else is known;
-             known: what is known already.
-    Returns: only values with a narrower range; None when the condition cannot be so.
+    Args:    limits: receives the bounds that the condition implies for otherwise unknown values; known:
+             constraints that hold already.
+    Returns: only values with a narrower range; None when the condition cannot have that value.
     """
     facts = _Facts(operations=operations, ranges=ranges, limits={} if limits is None else limits)
-    facts.found.update(known or {})
-    return facts.found if facts.constrain(condition, holds, _DEPTH) else None
+    facts.narrowed.update(known or {})
+    return facts.narrowed if facts.constrain(condition, holds, _DEPTH) else None
 
 
 @dataclass(slots=True)
 class _Facts:
-    """What is known of values once a condition is."""
+    """Ranges of values under a condition."""
 
     operations: Sequence[Operation]
     ranges: Sequence[Range | None]
     limits: Limits
-    found: Constraints = field(default_factory=dict[int, Range])
+    narrowed: Constraints = field(default_factory=dict[int, Range])
 
     def present(self, index: int) -> Range | None:
-        return self.found.get(index, self.ranges[index])
+        return self.narrowed.get(index, self.ranges[index])
 
     def narrow(self, index: int, limit: Range | None) -> bool:
-        """Cut a value's range; false when nothing is left."""
+        """Narrow a value's range; False when it becomes empty."""
         present = self.present(index)
         narrower = None if limit is None or present is None else meet(present, limit)
         if narrower is None:
             return limit is not None and present is None
         if narrower != self.ranges[index]:
-            self.found[index] = narrower
+            self.narrowed[index] = narrower
         return True
 
     def constrain(self, index: int, holds: bool, depth: int) -> bool:
-        """Take a condition as known; false when it cannot be so."""
+        """Assume a condition's value; False when it is impossible."""
         operation, own = self.operations[index], self.ranges[index]
         if own is not None and not self.narrow(index, _limited("ne" if holds else "eq", own, (0, 0))):
             return False
@@ -291,7 +291,7 @@ class _Facts:
 def _parts(
     operations: Sequence[Operation], ranges: Sequence[Range | None], operation: Operation, holds: bool
 ) -> list[tuple[int, bool]] | None:
-    """Conditions that follow from a condition which is made of conditions."""
+    """Conditions that a compound condition implies."""
     operands = operation.operands
     booleans = bool(operands) and all(ranges[i] in (BOOLEAN, (0, 0), (1, 1)) for i in operands)
     match operation.opcode:
@@ -320,17 +320,17 @@ def refined_select(
     known: Constraints | None = None,
     depth: int = 3,
 ) -> Range | None:
-    """Range of an integer selection when its condition says something about the values it selects."""
+    """Range of an integer selection whose condition constrains the values that it selects."""
     condition, *values = operation.operands
-    found: Range | None = None
+    union: Range | None = None
     for value, holds in zip(values, (True, False), strict=True):
         constraints = constraints_of(operations, ranges, condition, holds, known=known)
         if constraints is None:
             continue
         own = range_under(operations, ranges, value, constraints, depth)
         if own is not None:
-            found = own if found is None else join(found, own)
-    return found
+            union = own if union is None else join(union, own)
+    return union
 
 
 def range_under(
@@ -340,7 +340,7 @@ def range_under(
     constraints: Constraints,
     depth: int = 3,
 ) -> Range | None:
-    """A value's range when some values are known better: it is made again from its operands, so deep."""
+    """A value's range under constraints, recomputed from its operands to a depth."""
     own, operation = constraints.get(index, ranges[index]), operations[index]
     if own is None or depth == 0 or not constraints or operation.opcode in ("const", "read", "load"):
         return own

@@ -2,10 +2,10 @@
 
 Values are of a `ScalarType`: two's-complement integers whose arithmetic wraps, or IEEE-754 numbers rounded
 to nearest even. Every conversion is a `Cast`: both operands of an operator have one type, an assigned value
-the type of its variable, a stored value the type of its array. Memory is a set of arrays that do not
-overlap. A loop is either counted (`For`, the loop variable is changed by the loop alone and the bound does
-not change inside) or conditional (`While`). `break`, `continue`, `goto` to the end of a block and an early
-`return` are one thing: `Leave` a labelled `Block`.
+the type of its variable, a stored value the type of its array. Memory is a set of arrays that do not overlap.
+A loop is either counted (`For`: only the loop changes its variable, and nothing inside changes the bound) or
+conditional (`While`). `break`, `continue`, `goto` to the end of a block and an early `return` all become
+`Leave` of a labelled `Block`.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Read:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Load:
-    """An array element, one index expression a dimension.
+    """An array element, one index expression per dimension.
 
     `predicate`: the element is fetched only when it is not zero; otherwise the value is undefined and
     must not be used.
@@ -126,7 +126,7 @@ class Binary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Select:
-    """`condition` not zero: `if_true`, else `if_false`; both are evaluated."""
+    """`if_true` when `condition` is not zero, else `if_false`; both are evaluated."""
 
     condition: Expression
     if_true: Expression
@@ -177,7 +177,7 @@ BINARY_OPERATORS = ARITHMETIC + BITWISE + COMPARISONS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assign:
-    """Give a variable a value."""
+    """Assignment of a value to a variable."""
 
     variable: Variable
     value: Expression
@@ -186,7 +186,7 @@ class Assign:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Store:
-    """Give an array element a value, when `predicate` is None or not zero."""
+    """Store of a value to an array element, when `predicate` is None or not zero."""
 
     array: Array
     indices: tuple[Expression, ...]
@@ -220,7 +220,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leave:
-    """Go on after the block of that label, which is around this statement."""
+    """Continue after the enclosing block of that label."""
 
     label: str
     line: int
@@ -228,13 +228,13 @@ class Leave:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loop:
-    """What counted and conditional loops share.
+    """Fields that counted and conditional loops share.
 
     Attributes:
         name: what directives call the loop; its C label, or L0, L1, … in source order.
         directives: canonical directives written in the source on this loop.
         nest: for a loop made by flattening, the counted loops it stands for, outermost first; their
-            variables step like an odometer, once an iteration.
+            variables step like an odometer, once per iteration.
     """
 
     name: str
@@ -323,15 +323,14 @@ class Directive:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Function:
-    """A whole program: its top function, everything it calls inlined.
+    """A whole program: its top function with everything it calls inlined.
 
     Attributes:
         parameters: as written in C; arrays of a partition are not among them.
         arrays: every array, external ones, banks and local ones.
         directives: those in the source that belong to no loop.
         ignored_pragmas: (text, line) of pragmas that are not directives.
-        banks: for each external array of `arrays` the elements it holds; those of unpartitioned arguments
-            are not listed.
+        banks: elements of each external array of `arrays`; unpartitioned arguments are not listed.
     """
 
     name: str
@@ -430,31 +429,36 @@ def stored_arrays(body: tuple[Statement, ...]) -> frozenset[str]:
     return frozenset(s.array.name for s in walk_statements(body) if isinstance(s, Store))
 
 
-def map_expression(expression: Expression, visit: Callable[[Expression], Expression]) -> Expression:
-    """The expression rebuilt bottom-up: each part's operands are mapped first, then the part itself."""
+def map_children(expression: Expression, visit: Callable[[Expression], Expression]) -> Expression:
+    """The expression with its operands replaced, in order; the same object when none changes."""
+    old = child_expressions(expression)
+    new = tuple(visit(e) for e in old)
+    if all(a is b for a, b in zip(new, old, strict=True)):
+        return expression
+    return with_children(expression, new)
 
-    def inner(part: Expression) -> Expression:
-        return map_expression(part, visit)
 
+def with_children(expression: Expression, children: tuple[Expression, ...]) -> Expression:
+    """The expression with other operands, as many as `child_expressions` gives."""
     match expression:
         case Load():
-            predicate = None if expression.predicate is None else inner(expression.predicate)
-            indices = tuple(inner(i) for i in expression.indices)
-            rebuilt: Expression = replace(expression, indices=indices, predicate=predicate)
+            count = len(expression.indices)
+            predicate = children[count] if len(children) > count else None
+            return replace(expression, indices=children[:count], predicate=predicate)
         case Unary() | Cast():
-            rebuilt = replace(expression, operand=inner(expression.operand))
+            return replace(expression, operand=children[0])
         case Binary():
-            rebuilt = replace(expression, left=inner(expression.left), right=inner(expression.right))
+            return replace(expression, left=children[0], right=children[1])
         case Select():
-            rebuilt = replace(
-                expression,
-                condition=inner(expression.condition),
-                if_true=inner(expression.if_true),
-                if_false=inner(expression.if_false),
-            )
+            return replace(expression, condition=children[0], if_true=children[1], if_false=children[2])
         case _:
-            rebuilt = expression
-    return visit(rebuilt)
+            return expression
+
+
+def map_expression(expression: Expression, visit: Callable[[Expression], Expression]) -> Expression:
+    """The expression rebuilt bottom-up: each part's operands are mapped first, then the part itself."""
+    children = tuple(map_expression(e, visit) for e in child_expressions(expression))
+    return visit(with_children(expression, children))
 
 
 def map_own_expressions(statement: Statement, visit: Callable[[Expression], Expression]) -> Statement:
@@ -483,26 +487,26 @@ def map_statements(
     body: tuple[Statement, ...], visit: Callable[[Statement], tuple[Statement, ...]]
 ) -> tuple[Statement, ...]:
     """The body rebuilt, inner statements first; each statement becomes what `visit` gives."""
-    found: list[Statement] = []
+    mapped: list[Statement] = []
     for statement in body:
         inner = tuple(map_statements(b, visit) for b in child_bodies(statement))
-        found.extend(visit(with_bodies(statement, inner)))
-    return tuple(found)
+        mapped.extend(visit(with_bodies(statement, inner)))
+    return tuple(mapped)
 
 
 def all_names(function: Function) -> frozenset[str]:
-    """Names of every variable, array and block label, so that a pass can invent new ones."""
-    found = {p.name for p in function.parameters} | {a.name for a in function.arrays}
-    found |= assigned_variables(function.body)
+    """Names of every variable, array and block label, so that a pass can choose new ones."""
+    names = {p.name for p in function.parameters} | {a.name for a in function.arrays}
+    names |= assigned_variables(function.body)
     for expression in all_expressions(function.body):
         if isinstance(expression, Read):
-            found.add(expression.variable.name)
+            names.add(expression.variable.name)
     for statement in walk_statements(function.body):
         match statement:
             case Block():
-                found.add(statement.label)
+                names.add(statement.label)
             case For() | While():
-                found.add(statement.name)
+                names.add(statement.name)
             case _:
                 pass
-    return frozenset(found)
+    return frozenset(names)

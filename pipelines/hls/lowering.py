@@ -2,21 +2,112 @@
 
 A loop is rotated: its condition is tested once before, then at the end of the body, so that a body without
 inner control flow is one block that branches to itself. An address is the row-major element number; a
-dimension of 2^k elements takes the low k bits of its index, so that such addresses are made without adders.
+dimension of 2^k elements takes the low k bits of its index, so that such addresses need no adders. A local
+memory has no reset: loops at the start of the function store its initial values.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pipelines.hls import ir
 from pipelines.hls.arithmetic import make_binary
-from pipelines.hls.block_builder import BlockBuilder
-from pipelines.hls.cdfg import Branch, Cdfg, Finish, Jump
+from pipelines.hls.cdfg import BlockBuilder, Branch, Cdfg, Finish, Jump
 from pipelines.hls.cleanup import clean
-from pipelines.hls.initial_values import store_initial_values
 from pipelines.interface import INT32, ScalarType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Filling:
+    """Statements that fill one array."""
+
+    statements: tuple[ir.Statement, ...]
+    loop: str
+    table: ir.Array | None
+
+
+def store_initial_values(function: ir.Function) -> tuple[ir.Function, tuple[str, ...]]:
+    """Replace the initial values of stored arrays by loops that store them.
+
+    Returns: the function, and the names of the new innermost loops.
+    """
+    stored = ir.stored_arrays(function.body)
+    arrays: list[ir.Array] = []
+    tables: list[ir.Array] = []
+    before: list[ir.Statement] = []
+    loops: list[str] = []
+    names = set(ir.all_names(function))
+    for array in function.arrays:
+        if array.external or array.initial is None or array.name not in stored:
+            arrays.append(array)
+            continue
+        arrays.append(replace(array, initial=None))
+        filling = _fill(array, names)
+        before += filling.statements
+        loops.append(filling.loop)
+        tables += [filling.table] if filling.table is not None else []
+    if not before:
+        return function, ()
+    plain = {a.name: a for a in arrays}
+    body = _with_arrays(function.body, plain)
+    whole = replace(function, arrays=(*arrays, *tables), body=(*_with_arrays(tuple(before), plain), *body))
+    return whole, tuple(loops)
+
+
+def _fresh(stem: str, names: set[str]) -> str:
+    name, number = stem, 0
+    while name in names:
+        number += 1
+        name = f"{stem}_{number}"
+    names.add(name)
+    return name
+
+
+def _fill(array: ir.Array, names: set[str]) -> _Filling:
+    """A loop nest that stores every initial value of an array; missing ones are zero."""
+    initial = array.initial or ()
+    values = initial + (0,) * (array.element_count - len(initial))
+    table = None
+    if len(set(values)) > 1:
+        table = replace(array, name=_fresh(f"{array.name}_start", names), initial=values)
+    variables = [ir.Variable(name=_fresh(f"{array.name}_{k}", names)) for k in range(len(array.shape))]
+    indices = tuple(ir.Read(variable=v) for v in variables)
+    value: ir.Expression = ir.Constant(value=values[0], type=array.type)
+    if table is not None:
+        value = ir.Load(array=table, indices=indices, line=0)
+    statement: ir.Statement = ir.Store(array=array, indices=indices, value=value, line=0)
+    innermost = ""
+    for variable, size in reversed(list(zip(variables, array.shape, strict=True))):
+        name = _fresh(f"fill_{array.name}", names)
+        innermost = innermost or name
+        statement = ir.For(
+            name=name,
+            body=(statement,),
+            line=0,
+            variable=variable,
+            lower=ir.Constant(value=0),
+            comparison="lt",
+            upper=ir.Constant(value=size, type=INT32),
+            step=1,
+        )
+    return _Filling(statements=(statement,), loop=innermost, table=table)
+
+
+def _with_arrays(body: tuple[ir.Statement, ...], arrays: dict[str, ir.Array]) -> tuple[ir.Statement, ...]:
+    """The body with its loads and stores referring to the new arrays."""
+
+    def present(part: ir.Expression) -> ir.Expression:
+        if isinstance(part, ir.Load) and part.array.name in arrays:
+            return replace(part, array=arrays[part.array.name])
+        return part
+
+    def visit(statement: ir.Statement) -> tuple[ir.Statement, ...]:
+        if isinstance(statement, ir.Store) and statement.array.name in arrays:
+            statement = replace(statement, array=arrays[statement.array.name])
+        return (ir.map_own_expressions(statement, lambda e: ir.map_expression(e, present)),)
+
+    return ir.map_statements(body, visit)
 
 
 @dataclass(slots=True)
@@ -50,7 +141,7 @@ class _Lowering:
     # ---- statements -------------------------------------------------------------------------------
 
     def lower_body(self, body: tuple[ir.Statement, ...], block: BlockBuilder) -> BlockBuilder:
-        """Lower statements into a block; returns the block where control goes on."""
+        """Lower statements into a block; returns the block where control continues."""
         for statement in body:
             match statement:
                 case ir.Assign():
@@ -79,7 +170,7 @@ class _Lowering:
         after = self.new_block(statement.line)
         self.exits[statement.label] = after.index
         end = self.lower_body(statement.body, block)
-        end.go_on(after)
+        end.fall_through(after)
         return after
 
     def assign(self, block: BlockBuilder, variable: ir.Variable, value: ir.Expression, line: int) -> None:
@@ -112,9 +203,9 @@ class _Lowering:
         otherwise = self.new_block(statement.line) if statement.otherwise else None
         otherwise_end = self.lower_body(statement.otherwise, otherwise) if otherwise is not None else None
         after = self.new_block(statement.line)
-        then_end.go_on(after)
+        then_end.fall_through(after)
         if otherwise_end is not None:
-            otherwise_end.go_on(after)
+            otherwise_end.fall_through(after)
         skip = after if otherwise is None else otherwise
         block.terminator = Branch(condition=condition, if_true=then.index, if_false=skip.index)
         return after
@@ -131,7 +222,7 @@ class _Lowering:
         trips = loop.trip_count
         comparison = loop.comparison
         if comparison == "ne" and trips is not None:
-            comparison = "lt" if loop.step > 0 else "gt"  # the bound is met exactly; this says it is one
+            comparison = "lt" if loop.step > 0 else "gt"  # the bound is met exactly; an order shows it
         again = make_binary(comparison, read, upper)
         if trips == 0:
             return block
@@ -140,21 +231,12 @@ class _Lowering:
         )
 
     def settled_bound(self, loop: ir.For, block: BlockBuilder) -> ir.Expression:
-        """The bound, computed once before the loop when that is more than looking at a variable."""
+        """The bound, computed once before the loop unless it is a constant or a variable."""
         if isinstance(loop.upper, ir.Constant | ir.Read):
             return loop.upper
-        bound = ir.Variable(name=self.fresh_name(f"{loop.variable.name}_end"), type=ir.type_of(loop.upper))
+        bound = ir.Variable(name=_fresh(f"{loop.variable.name}_end", self.names), type=ir.type_of(loop.upper))
         self.assign(block, bound, loop.upper, loop.line)
         return ir.Read(variable=bound)
-
-    def fresh_name(self, stem: str) -> str:
-        """A name the program does not use."""
-        name, number = stem, 0
-        while name in self.names:
-            number += 1
-            name = f"{stem}_{number}"
-        self.names.add(name)
-        return name
 
     def lower_while(self, loop: ir.While, block: BlockBuilder) -> BlockBuilder:
         guard = loop.condition if loop.test_first else None
@@ -193,7 +275,7 @@ class _Lowering:
     # ---- expressions ------------------------------------------------------------------------------
 
     def value(self, block: BlockBuilder, expression: ir.Expression, line: int) -> int:
-        """Index of the operation that computes an expression; parts before the whole, each object once."""
+        """Index of the operation that computes an expression; operands first, each object once."""
         done: dict[int, int] = {}
         stack = [expression]
         while stack:
@@ -255,7 +337,7 @@ class _Lowering:
         )
 
     def table_value(self, block: BlockBuilder, array: ir.Array, address: int) -> int | None:
-        """An element of a table of constants whose place is known; zero where no value was given."""
+        """An element of a table of constants at a constant position; zero past the initial values."""
         place = block.constant(address)
         if place is None or array.initial is None or array.name in self.stored:
             return None
@@ -296,5 +378,5 @@ def lower(function: ir.Function, intervals: Mapping[str, int]) -> Cdfg:
     Returns: the graph, without unreachable blocks, dead operations and dead variables.
     """
     prepared, own_loops = store_initial_values(function)
-    wanted = {**dict.fromkeys(own_loops, 1), **intervals}
-    return clean(_Lowering(function=prepared, intervals=wanted).run())
+    requested = {**dict.fromkeys(own_loops, 1), **intervals}
+    return clean(_Lowering(function=prepared, intervals=requested).run())

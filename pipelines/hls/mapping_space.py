@@ -1,6 +1,6 @@
-"""What a program's loops and arrays admit: the legal space that mappings are drawn from.
+"""The legal space that mappings are drawn from: directives that a program's loops and arrays admit.
 
-Facts are of one directive alone. Where two meet, one may make the other impossible: then it is an outcome.
+Each entry is about one directive alone. When two directives conflict, the outcome of one says so.
 """
 
 from __future__ import annotations
@@ -14,21 +14,20 @@ from pipelines.hls.plan import Loop, loops_of, tidy
 from pipelines.hls.transforms.accesses import loads_of
 from pipelines.hls.transforms.counting import exact_trips
 from pipelines.hls.transforms.exits import exits_to_flags
-from pipelines.hls.transforms.flatten import flatten_nest
-from pipelines.hls.transforms.jam import obstacle_to_jam
+from pipelines.hls.transforms.nests import flatten_nest
 from pipelines.hls.transforms.parallel import loop_carries_dependence
-from pipelines.hls.transforms.unroll import unroll_inner, unroll_loop
+from pipelines.hls.transforms.unroll import obstacle_to_jam, unroll_inner, unroll_loop
 
 ACCESS_LIMIT = 40
-"""Accesses in a loop up to which its iterations are compared; above, the loop is not offered for `parallel`.
-Each pair of them may take some tenths of a second."""
+"""Accesses per loop up to which its iterations are compared; a loop with more is not offered for `parallel`.
+Each pair may take some tenths of a second."""
 
-# Standard cells of one operation, from measured operators in osu018: what copies of it add at most.
-CELLS_A_BIT = 3
-CELLS_A_PRODUCT_BIT = 2  # and bit of the other operand
-CELLS_A_QUOTIENT_BIT = 40
-CELLS_A_FLOAT_BIT = 50
-CELLS_AN_ACCESS = 40
+# Standard cells per operation, from measured operators in osu018: an upper bound for each copy.
+CELLS_PER_BIT = 3
+CELLS_PER_PRODUCT_BIT = 2  # and per bit of the other operand
+CELLS_PER_QUOTIENT_BIT = 40
+CELLS_PER_FLOAT_BIT = 50
+CELLS_PER_ACCESS = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,13 +35,13 @@ class LoopSpace:
     """A loop and the directives it admits.
 
     Attributes:
-        name: as directives call it; parent: the loop around it, None for none.
+        name: as in directives; parent: the enclosing loop, or None.
         trip_count: iterations, None when they are not constant.
-        own_cells: estimated standard cells of its body, loops inside apart.
+        own_cells: estimated standard cells of its body without inner loops.
         unrollable: in groups of iterations; pipelined loops need `pipelinable`.
-        independent: its iterations may run at once.
+        independent: its iterations may run in parallel.
         pipelinable: it becomes one block when the loops inside are unrolled; False when one of them cannot.
-        flattens: loops around it that become one with it; none when it contains a loop.
+        flattens: enclosing loops that can be flattened into it; none when it contains a loop.
     """
 
     name: str
@@ -57,7 +56,7 @@ class LoopSpace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArraySpace:
-    """An array that can be partitioned: its name and elements a dimension."""
+    """An array that can be partitioned: its name and its elements per dimension."""
 
     name: str
     shape: tuple[int, ...]
@@ -78,13 +77,14 @@ def mapping_space(
     copy_limit: int = 16,
     register_threshold_elements: int = 32,
 ) -> MappingSpace:
-    """Find what the loops and arrays of a program admit.
+    """Find the directives that the loops and arrays of a program admit.
 
     Args:
-        function: as the front end gives it.
+        function: as the front end returns it.
         unsafe_math: floating sums may be reordered, so that more loops are independent.
-        copy_limit: iterations of inner loops together up to which an outer loop is offered for a pipeline.
-        register_threshold_elements: local arrays of at most so many elements have no ports to deal.
+        copy_limit: total iterations of inner loops up to which an outer loop is offered for a pipeline.
+        register_threshold_elements: local arrays of at most this many elements become registers and have no
+            ports.
     """
     written = {s.name for s in ir.walk_statements(function.body) if isinstance(s, ir.For | ir.While)}
     plain = tidy(function)
@@ -103,15 +103,15 @@ def mapping_space(
 
 
 def _with_parents(body: tuple[ir.Statement, ...], parent: str | None) -> list[tuple[Loop, str | None]]:
-    found: list[tuple[Loop, str | None]] = []
+    pairs: list[tuple[Loop, str | None]] = []
     for statement in body:
         inside = parent
         if isinstance(statement, ir.For | ir.While):
-            found.append((statement, parent))
+            pairs.append((statement, parent))
             inside = statement.name
         for inner in ir.child_bodies(statement):
-            found += _with_parents(inner, inside)
-    return found
+            pairs += _with_parents(inner, inside)
+    return pairs
 
 
 def _loads(function: ir.Function) -> list[ir.Load]:
@@ -163,7 +163,7 @@ def _is_pipelinable(function: ir.Function, loop: Loop, copy_limit: int) -> bool:
 
 
 def _copies_inside(body: tuple[ir.Statement, ...]) -> int:
-    """Iterations of the loops of a body, nested ones multiplied; 1 for none, endless for unknown ones."""
+    """Total iterations of a body's loops, nested ones multiplied; 1 without loops, infinite when unknown."""
     most = 1
     for statement in body:
         if isinstance(statement, ir.While):
@@ -195,37 +195,37 @@ def _own_cells(loop: Loop) -> int:
     accesses = sum(isinstance(s, ir.Store) for s in own)
     parts = [part for s in own for e in ir.statement_expressions(s) for part in ir.walk_expressions(e)]
     accesses += sum(len(list(loads_of(e))) for s in own for e in ir.statement_expressions(s))
-    return CELLS_AN_ACCESS * accesses + sum(_cells(part) for part in parts)
+    return CELLS_PER_ACCESS * accesses + sum(_cells(part) for part in parts)
 
 
 def _own_statements(body: tuple[ir.Statement, ...]) -> list[ir.Statement]:
-    """Statements of a body that are in no loop inside."""
-    found: list[ir.Statement] = []
+    """Statements of a body outside its inner loops."""
+    statements: list[ir.Statement] = []
     for statement in body:
         if isinstance(statement, ir.For | ir.While):
             continue
-        found.append(statement)
+        statements.append(statement)
         for inner in ir.child_bodies(statement):
-            found += _own_statements(inner)
-    return found
+            statements += _own_statements(inner)
+    return statements
 
 
 def _cells(part: ir.Expression) -> int:
-    """Estimated standard cells of one operation, operands apart."""
+    """Estimated standard cells of one operation without its operands."""
     match part:
         case ir.Binary(operator=operator, left=left, right=right) if ir.type_of(left).floating:
             del operator, right
-            return CELLS_A_FLOAT_BIT * ir.type_of(left).width_bits
+            return CELLS_PER_FLOAT_BIT * ir.type_of(left).width_bits
         case ir.Binary(operator="mul", left=left, right=right):
             if isinstance(left, ir.Constant) or isinstance(right, ir.Constant):
-                return CELLS_A_BIT * part.type.width_bits
-            return CELLS_A_PRODUCT_BIT * _width_bits(left) * _width_bits(right)
+                return CELLS_PER_BIT * part.type.width_bits
+            return CELLS_PER_PRODUCT_BIT * _width_bits(left) * _width_bits(right)
         case ir.Binary(operator="div" | "rem", right=right) if not isinstance(right, ir.Constant):
-            return CELLS_A_QUOTIENT_BIT * part.type.width_bits
+            return CELLS_PER_QUOTIENT_BIT * part.type.width_bits
         case ir.Unary(operator="sqrt"):
-            return CELLS_A_FLOAT_BIT * part.type.width_bits
+            return CELLS_PER_FLOAT_BIT * part.type.width_bits
         case ir.Binary() | ir.Unary() | ir.Select():
-            return CELLS_A_BIT * part.type.width_bits
+            return CELLS_PER_BIT * part.type.width_bits
         case _:
             return 0
 

@@ -1,11 +1,14 @@
-"""Modulo scheduling of a loop block: the smallest initiation interval there is, or that is found.
+"""Modulo scheduling of a loop block with the smallest initiation interval that the searches find.
 
 For an interval II every operation gets a start cycle s >= 0 with s_j + d II >= s_i + l for every dependence
-(latency l, distance d), at most as many operations of a port or unit in each residue modulo II as there are,
-and no combinational path longer than the clock allows. Small blocks are searched completely, then by integer
-programming, each within a budget that is a count; what these leave open, and large blocks, by a heuristic.
+(latency l, distance d), each residue modulo II has at most as many operations per resource as there are
+instances, and no combinational path is longer than the clock allows. Small blocks are searched exactly, then
+by integer programming, each within a counted budget; a heuristic schedules the rest and large blocks.
+Operations that share no port or unit then move so that values wait less in registers.
 
-Source: Rau 1994, "Iterative modulo scheduling", section 2 (bounds ResMII and RecMII).
+Source: Rau 1994, "Iterative modulo scheduling", section 2 (bounds ResMII and RecMII). Cong and Zhang 2006,
+         "An efficient and versatile scheduling algorithm based on SDC formulation" (the constraint matrix of
+         differences is totally unimodular, so a vertex of the linear program is integral).
 """
 
 from __future__ import annotations
@@ -14,21 +17,145 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from pipelines.hls.difference import ConstraintGraph, constraint_graph
-from pipelines.hls.integer_program import solve_program
-from pipelines.hls.iterative import iterative_schedule
-from pipelines.hls.lifetimes import keeps, shorten_lifetimes
-from pipelines.hls.operators import TimingModel, sharing_key
-from pipelines.hls.recurrence import Recurrence, describe_recurrence, recurrence_bound
-from pipelines.hls.residues import ResidueSearch, Verdict, contended
-from pipelines.hls.schedule import (
-    BlockGraph,
-    BlockSchedule,
-    Resource,
-    block_length,
-    forward,
-    forwardable,
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.sparse import coo_matrix
+
+from pipelines.hls.difference import (
+    ConstraintGraph,
+    Recurrence,
+    constraint_graph,
+    describe_recurrence,
+    recurrence_bound,
 )
+from pipelines.hls.operators import TimingModel, sharing_key
+from pipelines.hls.residues import ResidueSearch, Verdict, contended, iterative_schedule, solve_program
+from pipelines.hls.schedule import BlockGraph, BlockSchedule, Resource, block_length, forward, forwardable
+
+PROGRAM_OPERATIONS = 250
+"""Largest block whose lifetimes are a linear program (some tens of milliseconds)."""
+
+START_WEIGHT = 0.05
+"""Cost of starting a cycle later, relative to one value that waits a cycle longer."""
+
+SLACK_CYCLES = 64
+"""Cycles by which an operation may start later than in the original schedule."""
+
+
+def shorten_lifetimes(
+    graph: BlockGraph, constraints: ConstraintGraph, interval: int, starts: Sequence[int]
+) -> tuple[int, ...]:
+    """Move operations that share no resource so that values wait less in registers.
+
+    Args:    starts: a valid schedule, (count + 1,) with the start of the iteration last.
+    Returns: (count,) a valid schedule.
+    """
+    if constraints.count > PROGRAM_OPERATIONS:
+        return _sink(graph, constraints, interval, starts)
+    shortened = _solve(graph, constraints, interval, starts)
+    return shortened if shortened is not None else tuple(starts[: constraints.count])
+
+
+def keeps(constraints: ConstraintGraph, starts: Sequence[int], interval: int) -> bool:
+    """Whether (count + 1,) starts satisfy every constraint."""
+    return min(starts) >= 0 and all(
+        starts[c.target] - starts[c.source] >= c.latency - c.distance * interval
+        for c in constraints.constraints
+    )
+
+
+def _solve(
+    graph: BlockGraph, constraints: ConstraintGraph, interval: int, starts: Sequence[int]
+) -> tuple[int, ...] | None:
+    """The schedule of least total waiting, None when the solver fails.
+
+    Columns: starts, the iteration's start (always 0), then the last use of each value.
+    """
+    count = constraints.count
+    rows = [
+        (c.target, c.source, float(c.latency - c.distance * interval))
+        for c in constraints.constraints
+        if c.source != c.target
+    ]
+    uses = sorted({(i, o.index) for o in graph.operations for i in o.inputs if o.index in graph.live})
+    rows += [(count + 1 + value, user, 0.0) for value, user in uses]
+    columns = np.array([(plus, minus) for plus, minus, _ in rows], dtype=np.int64).reshape(-1, 2)
+    matrix = coo_matrix(
+        (np.tile([1.0, -1.0], len(rows)), (np.repeat(np.arange(len(rows)), 2), columns.ravel())),
+        shape=(len(rows), 2 * count + 1),
+    ).tocsr()
+    low, high = _bounds(graph, starts)
+    result = milp(
+        _cost(graph, {value for value, _ in uses}),
+        constraints=LinearConstraint(matrix, [least for _, _, least in rows], np.inf),
+        bounds=Bounds(low, high),
+    )
+    if result.x is None:
+        return None
+    solution = [round(float(v)) for v in result.x[:count]]
+    return tuple(solution) if keeps(constraints, [*solution, 0], interval) else None
+
+
+def _cost(graph: BlockGraph, used: set[int]) -> NDArray[np.float64]:
+    count = len(graph.operations)
+    cost = np.zeros(2 * count + 1)
+    for index, operation in enumerate(graph.operations):
+        weight = 1.0 if index in used and operation.opcode != "const" else 0.0
+        cost[count + 1 + index] += weight
+        cost[index] += START_WEIGHT - weight
+    return cost
+
+
+def _bounds(graph: BlockGraph, starts: Sequence[int]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    count = len(graph.operations)
+    low = np.zeros(2 * count + 1)
+    high = np.full(2 * count + 1, float(max(starts) + SLACK_CYCLES))
+    high[count] = 0.0
+    for index in contended(graph):
+        low[index] = high[index] = float(starts[index])
+    return low, high
+
+
+def _sink(
+    graph: BlockGraph, constraints: ConstraintGraph, interval: int, starts: Sequence[int]
+) -> tuple[int, ...]:
+    """Start operations as late as their successors allow where this reduces total register time.
+
+    A later start shortens the lifetime of the operation's value and lengthens those of values it uses last.
+    """
+    moved, fixed = list(starts), set(contended(graph))
+    last_use = [0] * constraints.count
+    for operation in graph.operations:
+        for value in operation.inputs if operation.index in graph.live else ():
+            last_use[value] = max(last_use[value], moved[operation.index])
+    for index in sorted(range(constraints.count), key=lambda i: (-moved[i], -i)):
+        if index in fixed or last_use[index] == 0:
+            continue
+        later = min(
+            (moved[t] - latency + d * interval for t, latency, d in constraints.outgoing[index]),
+            default=moved[index],
+        )
+        if later > moved[index] and _gain(graph, index, moved[index], later, last_use) >= 0:
+            moved[index] = later
+            for value in graph.operations[index].inputs:
+                last_use[value] = max(last_use[value], later)
+    return tuple(moved[: constraints.count])
+
+
+def _gain(graph: BlockGraph, index: int, now: int, later: int, last_use: Sequence[int]) -> int:
+    """Bits times cycles of registers that a later start of an operation saves."""
+    operation = graph.operations[index]
+    saved = _register_bits(graph, index) * (later - now)
+    for value in set(operation.inputs):
+        saved -= _register_bits(graph, value) * max(0, later - last_use[value])
+    return saved
+
+
+def _register_bits(graph: BlockGraph, index: int) -> int:
+    operation = graph.operations[index]
+    return 0 if operation.opcode == "const" or operation.type is None else operation.type.width_bits
+
 
 MAXIMUM_INTERVAL_CYCLES = 4096
 
@@ -39,12 +166,12 @@ SHARED_OPERATIONS = 2000
 """Largest block that is scheduled a second time so that it needs fewer units."""
 
 PATIENCE = 6
-"""Intervals tried one by one above the bound; then steps grow with the interval."""
+"""Intervals above the bound that are tried one by one; then steps grow with the interval."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceBound:
-    """ResMII and the port or unit that sets it, empty when none does."""
+    """ResMII and the port or unit that sets it."""
 
     interval: int
     resource: Resource | None = None
@@ -56,7 +183,7 @@ class ResourceBound:
 
 
 def resource_bound(graph: BlockGraph) -> ResourceBound:
-    """ResMII: uses of each resource over its instances; no unit takes an operation while it is busy."""
+    """ResMII: uses per resource instance; no unit accepts an operation while it is busy."""
     load: dict[Resource, int] = defaultdict(int)
     for resource, timing in zip(graph.resources, graph.timings, strict=True):
         if resource is not None:
@@ -74,7 +201,7 @@ class _Solver:
     """Tries intervals of one block.
 
     Attributes:
-        unproven: intervals passed over though nothing excludes a schedule.
+        unproven: intervals that were skipped although no proof excludes a schedule.
     """
 
     graph: BlockGraph
@@ -83,15 +210,15 @@ class _Solver:
 
     def solve(self, interval: int) -> tuple[int, ...] | None:
         """A checked schedule at an interval, None when none was found."""
-        found = self._search(interval)
-        if found is None:
+        solution = self._search(interval)
+        if solution is None:
             return None
-        starts = shorten_lifetimes(self.graph, self.constraints, interval, found)
-        candidates = (starts, tuple(found[: self.constraints.count]))
+        starts = shorten_lifetimes(self.graph, self.constraints, interval, solution)
+        candidates = (starts, tuple(solution[: self.constraints.count]))
         return next((s for s in candidates if self.is_valid(s, interval)), None)
 
     def is_valid(self, starts: Sequence[int], interval: int) -> bool:
-        """Whether starts keep every constraint and every resource."""
+        """Whether starts satisfy every constraint and every resource limit."""
         return keeps(self.constraints, [*starts, 0], interval) and not check_modulo(
             self.graph, starts, interval
         )
@@ -99,26 +226,26 @@ class _Solver:
     def _search(self, interval: int) -> list[int] | None:
         small = self.constraints.count <= EXACT_OPERATIONS
         if small:
-            found = ResidueSearch(graph=self.graph, constraints=self.constraints, interval=interval).run()
-            if found is Verdict.INFEASIBLE:
+            result = ResidueSearch(graph=self.graph, constraints=self.constraints, interval=interval).run()
+            if result is Verdict.INFEASIBLE:
                 return None
-            if not isinstance(found, Verdict):
-                return found
+            if not isinstance(result, Verdict):
+                return result
         heuristic = iterative_schedule(self.graph, self.constraints, interval)
         if heuristic is not None:
             return heuristic
         if small:
-            found = solve_program(self.graph, self.constraints, interval)
-            if not isinstance(found, Verdict):
-                return found
-            if found is Verdict.INFEASIBLE:
+            result = solve_program(self.graph, self.constraints, interval)
+            if not isinstance(result, Verdict):
+                return result
+            if result is Verdict.INFEASIBLE:
                 return None
         self.unproven.append(interval)
         return None
 
 
 def solve_interval(graph: BlockGraph, model: TimingModel, interval: int) -> tuple[int, ...] | None:
-    """Start cycles at one interval that keep values in registers briefly, None when none was found."""
+    """Start cycles at one interval with short lifetimes, None when the searches find none."""
     return _Solver(graph=graph, constraints=constraint_graph(graph, model)).solve(interval)
 
 
@@ -147,7 +274,7 @@ def check_modulo(graph: BlockGraph, starts: Sequence[int], interval: int) -> lis
 def modulo_schedule(graph: BlockGraph, model: TimingModel, requested: int) -> BlockSchedule | None:
     """Schedule a loop block with the smallest feasible interval, `requested` or more.
 
-    Args:    requested: the interval asked for; 1 asks for the smallest.
+    Args:    requested: requested interval; 1 requests the smallest.
     Returns: the schedule, or None when no interval up to MAXIMUM_INTERVAL_CYCLES is feasible.
     """
     resource = resource_bound(graph)
@@ -170,8 +297,8 @@ def modulo_schedule(graph: BlockGraph, model: TimingModel, requested: int) -> Bl
                 unproven += [i for s in solvers for i in s.unproven if i < interval]
                 proven = not unproven and proof.excludes_below(interval)
                 bound = _explain(graph, interval, requested, resource, recurrence, proven)
-                found = _schedule(solvers[number], model, starts, interval, bound)
-                return _with_fewer_units(found, solvers[number].constraints, model)
+                schedule = _schedule(solvers[number], model, starts, interval, bound)
+                return _with_fewer_units(schedule, solvers[number].constraints, model)
         step = 1 if interval - least < PATIENCE else max(1, interval // 16)
         unproven += [interval + 1] if step > 1 else []
         interval += step
@@ -180,10 +307,10 @@ def modulo_schedule(graph: BlockGraph, model: TimingModel, requested: int) -> Bl
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Proof:
-    """Whether no choice of forwarded variables allows a smaller interval: one graph relaxes them all.
+    """Proof, on one relaxed graph, that no choice of forwarded variables allows a smaller interval.
 
     Attributes:
-        least: the interval asked for or what the resources need, whichever is more.
+        least: maximum of the requested interval and ResMII.
     """
 
     graph: BlockGraph
@@ -191,7 +318,7 @@ class _Proof:
     least: int
 
     def excludes_below(self, interval: int) -> bool:
-        """Whether each smaller interval is shown to have no schedule."""
+        """Whether every smaller interval is proved to have no schedule."""
         relaxed = forward(self.graph, forwardable(self.graph).keys(), self.model, free=True)
         constraints = constraint_graph(relaxed, self.model)
         lowest = max(self.least, recurrence_bound(constraints).interval or interval)
@@ -199,13 +326,13 @@ class _Proof:
 
 
 def _has_no_schedule(graph: BlockGraph, constraints: ConstraintGraph, interval: int) -> bool:
-    """Whether a method that can show it shows that an interval has no schedule."""
+    """Whether the exact search or the integer program proves that an interval has no schedule."""
     if constraints.count > EXACT_OPERATIONS:
         return False
-    found = ResidueSearch(graph=graph, constraints=constraints, interval=interval).run()
-    if found is Verdict.UNKNOWN:
-        found = solve_program(graph, constraints, interval)
-    return found is Verdict.INFEASIBLE
+    result = ResidueSearch(graph=graph, constraints=constraints, interval=interval).run()
+    if result is Verdict.UNKNOWN:
+        result = solve_program(graph, constraints, interval)
+    return result is Verdict.INFEASIBLE
 
 
 def _schedule(
@@ -223,26 +350,26 @@ def _schedule(
 
 
 def _with_fewer_units(
-    found: BlockSchedule, constraints: ConstraintGraph, model: TimingModel
+    schedule: BlockSchedule, constraints: ConstraintGraph, model: TimingModel
 ) -> BlockSchedule:
-    """A schedule with the same interval whose operations spread over it, so that they share units.
+    """A schedule with the same interval whose operations are spread over it to share units.
 
-    Taken when an iteration lasts at most one interval longer.
+    It is used when an iteration lasts at most one interval longer.
     """
-    interval, graph = found.interval_cycles or 1, found.graph
+    interval, graph = schedule.interval_cycles or 1, schedule.graph
     if interval == 1 or len(graph.operations) > SHARED_OPERATIONS:
-        return found
+        return schedule
     limited = _limited_to_need(graph, interval)
     solver = _Solver(graph=limited, constraints=constraints)
     starts = solver.solve(interval) if limited is not graph else None
     if starts is None:
-        return found
-    shared = _schedule(solver, model, starts, interval, found.bound)
-    return shared if shared.length_cycles <= found.length_cycles + interval else found
+        return schedule
+    shared = _schedule(solver, model, starts, interval, schedule.bound)
+    return shared if shared.length_cycles <= schedule.length_cycles + interval else schedule
 
 
 def _limited_to_need(graph: BlockGraph, interval: int) -> BlockGraph:
-    """The graph in which units are as few as the interval allows, of kinds that more than one could be of."""
+    """The graph limited to the fewest units that the interval allows, for units with latency."""
     resources, capacities = list(graph.resources), dict(graph.capacities)
     busy: dict[Resource, int] = defaultdict(int)
     for index, unit in enumerate(graph.units):
@@ -257,7 +384,7 @@ def _limited_to_need(graph: BlockGraph, interval: int) -> BlockGraph:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Variant:
-    """A block in which some variables may be read as they are written."""
+    """A block with some forwarded variables."""
 
     graph: BlockGraph
     constraints: ConstraintGraph
@@ -270,11 +397,11 @@ def _variant(graph: BlockGraph, model: TimingModel) -> _Variant:
 
 
 def _variants(graph: BlockGraph, model: TimingModel, enough: int) -> tuple[_Variant, BlockGraph]:
-    """The block with the smallest RecMII that few forwarded variables give, and with all of them forwarded.
+    """The block with the smallest RecMII that few forwarded variables give, and with all forwarded.
 
     Variables of the critical recurrence are forwarded while that lowers RecMII. The second variant is for
-    blocks in which ports and recurrences together ask for more than either; a forwarded variable costs a
-    selection, so it comes second.
+    blocks in which ports and recurrences together need more than either alone; a forwarded variable costs a
+    selection, so this variant is tried second.
 
     Args:    enough: interval below which other bounds do not go.
     """
@@ -299,7 +426,7 @@ def _explain(
     recurrence: Recurrence,
     proven: bool,
 ) -> str:
-    """What set the interval, for the directive's outcome."""
+    """The reason for the interval, for the directive's outcome."""
     culprit = f" ({resource.name})" if resource.name else ""
     cycle = describe_recurrence(graph, recurrence)
     parts = [f"ResMII {resource.interval}{culprit}"]

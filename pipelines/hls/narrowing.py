@@ -1,8 +1,9 @@
-"""Integer values and registers at the widths they need.
+"""Narrowing of integer values and registers to the widths that they need.
 
-Afterwards an operation's type is the smallest that holds every number it can give, a variable's the
-smallest that holds what any block finds in it, a local memory's the smallest that holds what is stored there;
-a value is the same number as before.
+Afterwards an operation's type is the smallest that holds every number it can give, a variable's the smallest
+that holds its value in every block, and a local memory's the smallest that holds every stored value; each
+value is the same number as before. Then operations are cut to the low bits that are used: the low bits of
+sums, products and bitwise operations depend only on the low bits of their operands.
 """
 
 from __future__ import annotations
@@ -13,12 +14,108 @@ from dataclasses import dataclass, field, replace
 from pipelines.hls.arithmetic import value_range
 from pipelines.hls.cdfg import Block, Branch, Cdfg, Jump, Operation
 from pipelines.hls.cleanup import clean, with_values
-from pipelines.hls.demand import narrow_to_demand
 from pipelines.hls.intervals import BOOLEAN, Range, meet, operation_range
 from pipelines.hls.ir import Array, Variable
 from pipelines.hls.operators import smallest_type
 from pipelines.hls.ranges import GraphRanges, Ranges, analyse_ranges, variable_ranges
+from pipelines.hls.schedule import closing_values
 from pipelines.interface import ScalarType
+
+_LOW_BITS = ("add", "sub", "mul", "neg", "not", "and", "or", "xor", "shl", "select", "cast")
+"""Operations whose low bits depend on the low bits of their operands."""
+
+
+def narrow_to_demand(graph: Cdfg) -> Cdfg:
+    """Cut operations to the bits that are used; a cut value has an unsigned type."""
+    return replace(graph, blocks=tuple(_cut(block) for block in graph.blocks))
+
+
+def _cut(block: Block) -> Block:
+    demanded = demanded_bits(block)
+    operations = tuple(
+        replace(o, type=ScalarType(width_bits=demanded[o.index], signed=False), cut_from=o.type)
+        if o.type is not None and _may_be_cut(o, block) and 0 < demanded[o.index] < o.type.width_bits
+        else o
+        for o in block.operations
+    )
+    return replace(block, operations=operations)
+
+
+def _is_integer(operation: Operation) -> bool:
+    return operation.type is not None and not operation.type.floating
+
+
+def _may_be_cut(operation: Operation, block: Block) -> bool:
+    if operation.opcode not in _LOW_BITS or not _is_integer(operation):
+        return False
+    return all(_is_integer(block.operations[i]) for i in operation.operands)
+
+
+def demanded_bits(block: Block) -> list[int]:
+    """How many low bits of each value are used, in one pass from the last operation to the first."""
+    operations = block.operations
+    demanded = [0] * len(operations)
+
+    def demand(index: int, bits: int) -> None:
+        kind = operations[index].type
+        width = kind.width_bits if kind is not None else 0
+        demanded[index] = max(demanded[index], min(bits, width))
+
+    for index in closing_values(block):
+        demand(index, 64)
+    for operation in reversed(operations):
+        if operation.predicate is not None:
+            demand(operation.predicate, 64)
+        for source, bits in zip(
+            operation.operands, used_bits(operation, demanded[operation.index], block), strict=True
+        ):
+            demand(source, bits)
+    return demanded
+
+
+def used_bits(operation: Operation, own: int, block: Block) -> list[int]:
+    """How many low bits an operation uses of each operand when `own` low bits of its value are used.
+
+    A number larger than an operand's width stands for all of its bits.
+    """
+    count = len(operation.operands)
+    match operation.opcode:
+        case "write" if isinstance(operation.symbol, Variable):
+            return [operation.symbol.type.width_bits]
+        case "load" | "store" if isinstance(operation.symbol, Array):
+            address = max(1, (operation.symbol.element_count - 1).bit_length())
+            return [address, operation.symbol.type.width_bits][:count]
+        case "select" if _is_integer(operation):
+            return [64, own, own]
+        case "shl":
+            amount = block.operations[operation.operands[1]]
+            less = amount.value or 0 if amount.opcode == "const" else 0
+            return [max(0, own - less), 64]
+        case "shr":
+            return [_demand_of_shifted(operation, own, block), 64]
+        case "mul" if _may_be_cut(operation, block):
+            left, right = operation.operands
+            return [max(0, own - _low_zeros(block, right)), max(0, own - _low_zeros(block, left))]
+        case _ if _may_be_cut(operation, block):
+            return [own] * count
+        case _:
+            return [64] * count
+
+
+def _low_zeros(block: Block, index: int) -> int:
+    """Number of low zero bits of a constant; 0 for other values and for zero itself."""
+    value = block.operations[index].value if block.operations[index].opcode == "const" else None
+    return (value & -value).bit_length() - 1 if value else 0
+
+
+def _demand_of_shifted(operation: Operation, own: int, block: Block) -> int:
+    """Bits that a right shift by a constant uses: those above, all when it shifts in signs."""
+    value, amount = (block.operations[i] for i in operation.operands)
+    width = value.type.width_bits if value.type is not None else 64
+    if amount.opcode != "const" or own + (amount.value or 0) > width:
+        return 64
+    return own + (amount.value or 0)
+
 
 _NEVER_CONSTANT = ("write", "store")
 _SAME_WITH_ZERO = ("add", "sub", "or", "xor", "shl", "shr")
@@ -27,8 +124,8 @@ _SAME_WITH_ZERO = ("add", "sub", "or", "xor", "shl", "shr")
 def narrow(graph: Cdfg) -> Cdfg:
     """Simplify a graph by the ranges of its values and give each integer the width it needs.
 
-    Returns: a graph that computes the same numbers; of the subscripts of an access only those that
-             dependence tests need stay.
+    Returns: a graph that computes the same numbers; an access keeps only the subscripts that dependence tests
+             need.
     """
     ranges = analyse_ranges(graph)
     types = {name: smallest_type(*own) for name, own in variable_ranges(ranges).items()}
@@ -46,7 +143,7 @@ def _narrowed(
     for operation in block.operations:
         rewriter.rewrite(operation)
     terminator = with_values(block.terminator, rewriter.number)
-    possible = [s for s in dict.fromkeys(block.successors) if (block.index, s) in ranges.ways]
+    possible = [s for s in dict.fromkeys(block.successors) if (block.index, s) in ranges.edges]
     if isinstance(terminator, Branch) and len(possible) == 1:
         terminator = Jump(target=possible[0])
     return replace(block, operations=tuple(rewriter.operations), terminator=terminator)
@@ -54,11 +151,11 @@ def _narrowed(
 
 @dataclass(slots=True)
 class _Rewriter:
-    """One block written anew.
+    """Rewrites one block.
 
     Attributes:
-        number: the new operation that has the value of an old one; known: ranges of the new ones.
-        seen: new operations by what they do, so that equal ones are made once.
+        number: index of the new operation per old one; known: ranges of the new operations.
+        seen: new operations by identity, so that equal ones are shared.
     """
 
     ranges: Ranges
@@ -79,7 +176,7 @@ class _Rewriter:
         self.number[operation.index] = self.renewed(operation, operands, own) if same is None else same
 
     def sharpened(self, operation: Operation, operands: tuple[int, ...]) -> Range | None:
-        """Range of an operation, with what was learnt of its operands while they were written anew."""
+        """Range of an operation from its operands' rewritten ranges."""
         own = self.ranges[operation.index]
         if own is None or operation.opcode in ("read", "load"):
             return own
@@ -89,7 +186,7 @@ class _Rewriter:
     # ---- new operations ---------------------------------------------------------------------------
 
     def add(self, operation: Operation, own: Range | None) -> int:
-        """Append an operation, with the type that its range needs."""
+        """Append an operation with the type that its range needs."""
         if own is not None:
             operation = replace(operation, type=smallest_type(*own))
         if operation.opcode not in ("load", "store", "write"):
@@ -114,13 +211,15 @@ class _Rewriter:
         )
         return self.add(operation, (value, value))
 
-    def made(self, opcode: str, operands: tuple[int, ...], near: Operation, value: int | None = None) -> int:
-        """An integer operation of the same type of C as another."""
+    def derived(
+        self, opcode: str, operands: tuple[int, ...], near: Operation, value: int | None = None
+    ) -> int:
+        """An integer operation with the C type of another."""
         operation = replace(near, opcode=opcode, operands=operands, value=value)
         return self.add(operation, operation_range(operation, [self.known[i] for i in operands]))
 
     def renewed(self, operation: Operation, operands: tuple[int, ...], own: Range | None) -> int:
-        """The operation on the new values, or a cheaper one that gives the same."""
+        """The operation on the new values, or a cheaper equivalent."""
         cheaper = self.cheaper(operation, operands)
         if cheaper is not None:
             return cheaper
@@ -144,7 +243,7 @@ class _Rewriter:
     # ---- what ranges allow ------------------------------------------------------------------------
 
     def fixed(self, index: int) -> int | None:
-        """The number of a value that is always the same."""
+        """The number of a constant value, None for any other."""
         own = self.known[index]
         return own[0] if own is not None and own[0] == own[1] else None
 
@@ -154,7 +253,7 @@ class _Rewriter:
         return own is not None and meet(own, (0, 0)) is None
 
     def unchanged(self, operation: Operation, operands: tuple[int, ...]) -> int | None:
-        """The operand that an operation only hands on."""
+        """The operand that an operation passes on unchanged."""
         own = self.ranges[operation.index]
         if own is None or not operands:
             return self._unchanged_floating(operation, operands)
@@ -197,7 +296,7 @@ class _Rewriter:
         return None
 
     def _unmasked(self, operands: tuple[int, ...]) -> int | None:
-        """The value that a mask takes nothing from."""
+        """The value that a mask does not change."""
         for value, mask in (operands, operands[::-1]):
             bits, own = self.fixed(mask), self.known[value]
             if bits == -1 or (
@@ -207,7 +306,7 @@ class _Rewriter:
         return None
 
     def cheaper(self, operation: Operation, operands: tuple[int, ...]) -> int | None:
-        """The value made in a cheaper way."""
+        """A cheaper equivalent, None when there is none."""
         match operation.opcode:
             case "and":
                 return self._cut(operation, operands)
@@ -222,11 +321,11 @@ class _Rewriter:
             bits = self.fixed(mask)
             if bits is not None and _is_low_mask(bits):
                 kind = ScalarType(width_bits=bits.bit_length(), signed=False)
-                return self.made("cast", (value,), replace(operation, type=kind))
+                return self.derived("cast", (value,), replace(operation, type=kind))
         return None
 
     def _by_constant(self, operation: Operation, operands: tuple[int, ...]) -> int | None:
-        """A quotient or remainder by what turned out to be a constant."""
+        """A quotient or remainder by a value that is constant."""
         divisor, dividend = self.fixed(operands[1]), self.known[operands[0]]
         if divisor is None or divisor == 0 or dividend is None:
             return None
@@ -236,13 +335,13 @@ class _Rewriter:
         if dividend[0] >= 0 and divisor > 0 and divisor & (divisor - 1) == 0:
             shift = divisor.bit_length() - 1
             if operation.opcode == "div":
-                return self.made("shr", (operands[0], self.constant(shift, near)), near)
+                return self.derived("shr", (operands[0], self.constant(shift, near)), near)
             kind = ScalarType(width_bits=shift, signed=False)
-            return self.made("cast", (operands[0],), replace(near, type=kind))
-        quotient = self.made("divc", (operands[0],), near, divisor)
+            return self.derived("cast", (operands[0],), replace(near, type=kind))
+        quotient = self.derived("divc", (operands[0],), near, divisor)
         if operation.opcode == "div":
             return quotient
-        product = self.made("mul", (quotient, operands[1]), near)
+        product = self.derived("mul", (quotient, operands[1]), near)
         remainder = replace(near, opcode="sub", operands=(operands[0], product))
         return self.add(remainder, self.ranges[operation.index])
 

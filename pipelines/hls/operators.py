@@ -83,7 +83,7 @@ class OperatorLibrary:
         return widths[fitting[0]][1] * width_bits / fitting[0]
 
     def selection_ns(self, ways: int, width_bits: int) -> float:
-        """Delay of a selection among some sources; one of more than sixteen takes several levels."""
+        """Delay of a selection among sources; more than sixteen sources need several levels."""
         if ways <= 1:
             return 0.0
         fitting = next((n for n in _MULTIPLEXER_WAYS if n >= ways), _MULTIPLEXER_WAYS[-1])
@@ -102,23 +102,23 @@ def measured_libraries() -> tuple[str, ...]:
 
 
 def delay_library(liberty: str) -> str:
-    """The measured library that schedules designs for a liberty: itself, or the default one.
+    """The measured library that schedules designs for a liberty: the liberty itself, or the default.
 
-    Which one it was stands in the design's row.
+    The design's row records which one was used.
     """
     return liberty if liberty in measured_libraries() else DEFAULT_LIBRARY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
-    """How an operation behaves in time.
+    """Timing of an operation.
 
     Attributes:
-        latency_cycles: cycles from start until the value is there; 0 for combinational.
-        delay_ns: combinational delay from its inputs, to its output when the latency is 0, else to the
-            register or port that takes them.
-        busy_cycles: cycles during which its unit takes no other operation.
-        output_ns: when the value settles in the cycle it is ready in, if the latency is not 0.
+        latency_cycles: cycles from start until the value is available; 0 for combinational.
+        delay_ns: combinational delay from its inputs to its output when the latency is 0, else to the
+            register or port that receives them.
+        busy_cycles: cycles during which its unit accepts no other operation.
+        output_ns: when the value settles within the cycle in which it is ready, if the latency is not 0.
     """
 
     latency_cycles: int
@@ -128,14 +128,14 @@ class Timing:
 
 
 FREE = Timing(latency_cycles=0, delay_ns=0.0)
-"""Of what needs no logic: constants, variables, moved bits."""
+"""Timing of operations without logic: constants, variables, moved bits."""
 
 
 @cache
 def load_library(liberty: str) -> OperatorLibrary:
-    """The measured operators of a liberty, by name.
+    """The measured operators of a liberty.
 
-    Raises: HlsError: no measurement of that liberty is there.
+    Raises: HlsError: the liberty was not measured.
     """
     known = measured_libraries()
     if liberty not in known:
@@ -154,11 +154,6 @@ def load_library(liberty: str) -> OperatorLibrary:
     )
 
 
-def is_power_of_two(value: int) -> bool:
-    """Whether a constant has one bit set."""
-    return value > 0 and value & (value - 1) == 0
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimingModel:
     """Timing of every operation under one configuration.
@@ -167,9 +162,10 @@ class TimingModel:
         library: measured operators.
         clock_period_ns: the period the schedule must meet.
         read_delay_cycles, write_delay_cycles: of external arrays.
-        waited_arrays: arrays that are loaded somewhere, so that a store must be waited for.
-        unwaited_stores: some external array is stored and never loaded; the last block waits for those.
-        unit_limits: most units of a class a design may have, by class; see `unit_class`.
+        waited_arrays: arrays that are loaded somewhere, so that the design waits for their stores.
+        unwaited_stores: some external array is stored and never loaded; the last block waits for these
+            stores.
+        unit_limits: largest number of units per class; see `unit_class`.
     """
 
     library: OperatorLibrary
@@ -189,7 +185,7 @@ class TimingModel:
 
     @property
     def budget_ns(self) -> float:
-        """Time for logic between two registers: the period less the flip-flop and one selection."""
+        """Time for logic between two registers: the period minus the flip-flop and one selection."""
         overhead = self.library.clock_to_q_ns + self.library.setup_ns + self.library.delay_ns("mux2")
         return self.clock_period_ns - overhead
 
@@ -212,7 +208,7 @@ class TimingModel:
                 return Timing(latency_cycles=0, delay_ns=self._logic_ns(operation, operations))
 
     def unit_of(self, operation: Operation, operations: Sequence[Operation]) -> FunctionalUnit | None:
-        """The functional unit of an operation; where a limit holds, one for all operations of the class."""
+        """The functional unit of an operation; under a limit, the one that its class shares."""
         unit = functional_unit(operation, operations)
         if unit is None or unit_class(unit) not in self.unit_limits:
             return unit
@@ -256,7 +252,7 @@ class TimingModel:
         return self.write_delay_cycles if external else LOCAL_WRITE_DELAY_CYCLES
 
     def _on_unit(self, unit: FunctionalUnit) -> Timing:
-        """A unit begins with logic before its first register; a combinational one is chained."""
+        """Timing on a unit: logic before the first register; a combinational unit is chained."""
         measured = unit_timing(unit, self.library.liberty)
         if unit.latency_cycles == 0:
             return Timing(latency_cycles=0, delay_ns=measured.input_ns)
@@ -277,7 +273,7 @@ def constant_factor(operation: Operation, operations: Sequence[Operation]) -> in
 
 
 def signed_digit_count(value: int) -> int:
-    """Non-zero digits of the canonical signed-digit form: shifted terms a constant product adds."""
+    """Number of non-zero digits of the canonical signed-digit form: terms of a constant product."""
     value, count = abs(value), 0
     while value:
         if value & 1:
@@ -302,7 +298,7 @@ def covering_type(types: Iterable[ScalarType]) -> ScalarType:
 
 
 def _converter_type(scalar: ScalarType) -> ScalarType:
-    """The type a conversion from or to a floating type is made in: units exist for 32 and 64 bits."""
+    """The integer type of a conversion from or to a floating type: units exist for 32 and 64 bits."""
     if scalar.floating:
         return scalar
     narrow = scalar.width_bits < 32
@@ -310,9 +306,9 @@ def _converter_type(scalar: ScalarType) -> ScalarType:
 
 
 def functional_unit(operation: Operation, operations: Sequence[Operation]) -> FunctionalUnit | None:
-    """The functional unit an operation of a block runs on, None for a plain expression or no operator.
+    """The functional unit of an operation, None when it is a plain expression or no operator.
 
-    Narrow operands are extended to the unit's ports, so the unit is as wide as operands and result need.
+    Narrow operands are extended to the unit's ports, so the unit is as wide as the widest operand or result.
     """
     kind = operation.type
     if kind is None or operation.opcode in _NO_OPERATOR:
@@ -339,7 +335,7 @@ def functional_unit(operation: Operation, operations: Sequence[Operation]) -> Fu
 
 
 CLASS_WIDTHS_BITS = (8, 16, 32, 64)
-"""Widths by which classes of integer units are called."""
+"""Widths in the names of classes of integer units."""
 
 
 LIMITED_CLASSES = (
@@ -355,7 +351,7 @@ def _class_width(unit: FunctionalUnit) -> int:
 
 
 def unit_class(unit: FunctionalUnit) -> str:
-    """What limits call a unit: its kind, for integer units with the next of 8, 16, 32 and 64 bits.
+    """Name of a unit in limits: its kind, for integer units with the next width of 8, 16, 32 and 64 bits.
 
     For example `mul_32`, `div_32` (signed), `udiv_32`, `fadd`, `dmul`.
     """
@@ -370,14 +366,14 @@ def unit_class(unit: FunctionalUnit) -> str:
 
 
 def sharing_key(unit: FunctionalUnit) -> str:
-    """What units must have in common to be one: multipliers of one class may differ in width."""
+    """Key of units that may be shared: multipliers of one class may differ in width."""
     if unit.module == "integer_multiply":
         return f"{unit_class(unit)} of {unit.latency_cycles}"
     return " ".join([unit.kind, *(f"{name}={value}" for name, value in unit.parameters)])
 
 
 def widest_of_class(unit: FunctionalUnit) -> FunctionalUnit:
-    """The unit that does what every unit of its class does."""
+    """The unit that can replace every unit of its class."""
     width = _class_width(unit)
     match unit.module:
         case "integer_multiply":

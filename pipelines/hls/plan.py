@@ -1,4 +1,4 @@
-"""Which transformation when: directives applied to the structured IR, each with its outcome.
+"""Order of the transformations: directives applied to the structured IR, each with its outcome.
 
 Directives are attached to the loops first, so that copies of a loop carry them along; the outcome of a
 directive covers all copies.
@@ -14,18 +14,17 @@ from pipelines.hls.directives import DirectiveOutcome, directive_json
 from pipelines.hls.errors import NotApplicable
 from pipelines.hls.transforms.cache import CacheReport, cache_array
 from pipelines.hls.transforms.chains import balance_chains
-from pipelines.hls.transforms.dead import remove_dead_values
 from pipelines.hls.transforms.exits import exits_to_flags
-from pipelines.hls.transforms.flatten import flatten_nest
 from pipelines.hls.transforms.forward import forward_stores
 from pipelines.hls.transforms.ifconversion import convert_ifs
+from pipelines.hls.transforms.liveness import remove_dead_values
+from pipelines.hls.transforms.nests import flatten_nest, tile_loop
 from pipelines.hls.transforms.parallel import parallelise
 from pipelines.hls.transforms.partition import partition_array
 from pipelines.hls.transforms.promote import promote_accumulators
 from pipelines.hls.transforms.reduction import reduce_tree
 from pipelines.hls.transforms.registers import arrays_to_registers
 from pipelines.hls.transforms.simplify import simplify
-from pipelines.hls.transforms.tile import tile_loop
 from pipelines.hls.transforms.unroll import unroll_inner, unroll_loop
 from pipelines.hls.units.catalogue import unit_for
 
@@ -34,11 +33,11 @@ Loop = ir.For | ir.While
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransformOptions:
-    """What transformations may do.
+    """Permissions and thresholds of the transformations.
 
     Attributes:
         unsafe_math: floating sums may be reassociated.
-        register_threshold_elements: local arrays of at most so many elements become registers.
+        register_threshold_elements: local arrays of at most this many elements become registers.
         flatten_perfect_nests: a pipelined loop is flattened with the perfect nest around it.
     """
 
@@ -49,7 +48,7 @@ class TransformOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What was said about one directive, or about one copy of its loop."""
+    """Decision about one directive, or about one copy of its loop."""
 
     directive: ir.Directive
     applied: bool
@@ -63,7 +62,7 @@ class TransformedProgram:
     Attributes:
         intervals: requested initiation interval of each loop to be pipelined, by the loop's name.
         pipelines: the directive behind each of them.
-        decisions: on every directive but the pipelines that remain to be scheduled.
+        decisions: on every directive except pipelines that are still to be scheduled.
         caches: buffers made for off-chip arrays.
     """
 
@@ -77,19 +76,19 @@ class TransformedProgram:
 def directive_outcomes(
     directives: Sequence[ir.Directive], decisions: Sequence[Decision]
 ) -> list[DirectiveOutcome]:
-    """One outcome a directive: applied when every copy of its loop was, with all reasons."""
+    """One outcome per directive: applied when it was for every copy of its loop, with all reasons."""
     gone = Decision(directive=ir.Directive(kind=""), applied=False, reason="the loop never runs or is gone")
-    found: list[DirectiveOutcome] = []
+    outcomes: list[DirectiveOutcome] = []
     for directive in directives:
-        said = [d for d in decisions if d.directive == directive] or [gone]
-        found.append(
+        matching = [d for d in decisions if d.directive == directive] or [gone]
+        outcomes.append(
             DirectiveOutcome(
                 directive=directive_json(directive),
-                applied=all(d.applied for d in said),
-                reason="; ".join(dict.fromkeys(d.reason for d in said)),
+                applied=all(d.applied for d in matching),
+                reason="; ".join(dict.fromkeys(d.reason for d in matching)),
             )
         )
-    return found
+    return outcomes
 
 
 def loops_of(body: tuple[ir.Statement, ...]) -> Iterator[Loop]:
@@ -102,7 +101,7 @@ def loops_of(body: tuple[ir.Statement, ...]) -> Iterator[Loop]:
 
 
 def tidy(function: ir.Function) -> ir.Function:
-    """The function with constants propagated and what nobody needs removed."""
+    """The function with constants propagated and unneeded code removed."""
     return simplify(remove_dead_values(simplify(function)))
 
 
@@ -148,9 +147,9 @@ class _Planner:
         self.decisions.append(Decision(directive=directive, applied=applied, reason=reason))
 
     def each(self, kinds: Sequence[str], apply: Callable[[Loop, ir.Directive], str]) -> None:
-        """Apply the directives of these kinds, inner loops first; `apply` says what it did."""
-        while (found := _carrying(self.function, kinds)) is not None:
-            loop, directive = found
+        """Apply the directives of these kinds, inner loops first; `apply` returns the reason text."""
+        while (pair := _carrying(self.function, kinds)) is not None:
+            loop, directive = pair
             self.function = _strip(self.function, loop.name, directive)
             self.attempt(directive, lambda loop=loop, directive=directive: apply(loop, directive))
 
@@ -189,22 +188,22 @@ class _Planner:
         return f"{directive.variable} accumulates in parallel parts that a tree joins"
 
     def unroll(self, loop: Loop, directive: ir.Directive) -> str:
-        said = "unrolled fully" if directive.value is None else f"unrolled by {directive.value}"
+        outcome = "unrolled fully" if directive.value is None else f"unrolled by {directive.value}"
         if directive.kind == "unroll":
             self.function = unroll_loop(self.function, loop.name, directive.value)
-            return said
+            return outcome
         self.function, waits = parallelise(
             self.function, loop.name, directive.value, unsafe_math=self.options.unsafe_math
         )
-        return said if waits is None else f"{said}, but its iterations wait for each other: {waits}"
+        return outcome if waits is None else f"{outcome}, but its iterations wait for each other: {waits}"
 
     # ---- steps ------------------------------------------------------------------------------------
 
     def unroll_below_pipelines(self) -> None:
-        """Inner loops of a pipelined loop are unrolled fully; where that fails it is not pipelined."""
+        """Unroll the inner loops of pipelined loops fully; where this fails the loop is not pipelined."""
         refused: set[str] = set()
-        while (found := self.nest_to_unroll(refused)) is not None:
-            loop, directive = found
+        while (pair := self.nest_to_unroll(refused)) is not None:
+            loop, directive = pair
             try:
                 self.function = unroll_inner(self.function, loop.name)
             except NotApplicable as error:
@@ -223,7 +222,7 @@ class _Planner:
         return None
 
     def part_sums(self) -> None:
-        """As many floating sums in a pipelined loop as the adder has cycles, so that none waits for it."""
+        """Split floating sums of pipelined loops into as many partial sums as the adder has cycles."""
         if not self.options.unsafe_math:
             return
         reduced = {d.directive.loop for d in self.decisions if d.applied and d.directive.kind == "reduction"}
@@ -243,12 +242,12 @@ class _Planner:
                     self.function, loop.name, "", unit.latency_cycles, unsafe_math=True
                 )
             except NotApplicable:
-                continue  # no accumulator, or one that something else reads
+                continue  # no accumulator, or another read of it
 
     def partition(self) -> None:
-        """What the buffers of caches need, then what was asked for."""
+        """Apply the partitions that caches need, then the requested ones."""
         for directive in dict.fromkeys(d for c in self.caches for d in c.partitions):
-            if any(a.name == directive.variable for a in self.function.arrays):  # gone when nothing uses it
+            if any(a.name == directive.variable for a in self.function.arrays):  # nothing uses it
                 self.partition_one(directive)
         for directive in self.function.directives:
             self.attempt(directive, lambda directive=directive: self.partition_asked(directive))
@@ -273,7 +272,7 @@ class _Planner:
             try:
                 self.function = flatten_nest(self.function, loop.name, perfect_only=True)
             except NotApplicable:
-                continue  # nobody asked for it
+                continue  # it was not requested
 
     def flatten_one(self, loop: Loop, _: ir.Directive) -> str:
         innermost = next(iter(loops_of((loop,))))

@@ -1,6 +1,6 @@
 """The exact distance between two accesses of a block, by integer sets.
 
-What is no affine condition is left out, so a distance is never larger than the true one.
+Conditions that are not affine are left out, so a distance is never larger than the true one.
 
 Source: Verdoolaege 2010, "isl: an integer set library for the polyhedral model".
 """
@@ -17,11 +17,11 @@ from pipelines.hls.ir import COMPARISONS
 from pipelines.hls.subscripts import BlockForms, Form
 
 OPERATION_LIMIT = 200_000
-"""Steps isl may take for one question (some hundredths of a second); beyond them the answer is the
-conservative one. A count, not a time, so that results are the same on every machine."""
+"""Steps of isl per question (some hundredths of a second); beyond them the conservative answer is used. A
+count, not a time, so that results are the same on every machine."""
 
 FORMULA_LIMIT = 30
-"""Operations of a predicate that are written down; what is beyond counts as any value."""
+"""Operations per predicate that are written; the rest counts as any value."""
 
 ANYTHING = "0 = 0"
 NOTHING = "0 = 1"
@@ -52,7 +52,7 @@ def smallest(text: str) -> int | None:
 
 @dataclass(slots=True)
 class _Writer:
-    """Writes one set; leaves get names in order of appearance, so that equal questions have equal texts."""
+    """Writes one set; leaves are named in order of appearance, so that equal questions have equal texts."""
 
     forms: BlockForms
     later: bool
@@ -63,7 +63,7 @@ class _Writer:
     # ---- values -----------------------------------------------------------------------------------
 
     def leaf(self, leaf: int, when: str) -> str:
-        """A leaf's value in one iteration."""
+        """Text of a leaf's value in one iteration."""
         if leaf in self.forms.levels:
             number = self.forms.levels[leaf]
             level = self.forms.level(number)
@@ -77,7 +77,7 @@ class _Writer:
         return f"({name} + {stride}*d)" if when == TARGET else f"({name} + {stride}*d - {stride})"
 
     def name(self, leaf: int, when: str) -> str:
-        """The isl variable of a leaf that is no loop of the nest."""
+        """The isl variable of a leaf that is no loop variable of the nest."""
         if (leaf, when) not in self.names:
             self.names[leaf, when] = name = f"v{len(self.names)}"
             low, high = self.forms.bounds(leaf)
@@ -87,7 +87,7 @@ class _Writer:
         return self.names[leaf, when]
 
     def value(self, form: Form, when: str) -> str:
-        """An affine form in one iteration."""
+        """Text of an affine form in one iteration."""
         terms = [f"{coefficient}*{self.leaf(leaf, when)}" for leaf, coefficient in form.terms]
         return " + ".join([*terms, str(form.constant)])
 
@@ -126,7 +126,7 @@ class _Writer:
         return kind is not None and not kind.floating
 
     def conjunction(self, operation: Operation, positive: bool, when: str) -> str:
-        """Bitwise and: not zero only if both operands are not zero; the converse holds for 0 and 1."""
+        """Bitwise and: it is not zero only if both operands are not zero; the converse holds for 0 and 1."""
         boolean = all(self.forms.bounds(i) in ((0, 1), (0, 0), (1, 1)) for i in operation.operands)
         if not positive and not boolean:
             return ANYTHING
@@ -157,7 +157,7 @@ class _Writer:
         return f"{texts[0]} {_SYMBOLS[opcode]} {texts[1]}"
 
     def opaque(self, index: int, positive: bool, when: str) -> str:
-        """A comparison that is no affine condition: an unknown 0 or 1, the same one each time it is used."""
+        """A comparison that is not affine: an unknown 0 or 1, the same one at each use."""
         return f"{self.leaf(index, when)} = {int(positive)}"
 
     def tested_value(self, operation: Operation) -> int | None:
@@ -188,27 +188,27 @@ class _Writer:
         return f"{{ [d] : exists ({', '.join(hidden)} : {body}) }}" if hidden else f"{{ [d] : {body} }}"
 
     def distance_constraints(self) -> list[str]:
-        """What the iteration domain says of d."""
+        """Constraints of the iteration domain on d."""
         block = self.forms.block
-        found: list[str] = []
+        constraints: list[str] = []
         for number, level in enumerate(block.nest):
             letters = "xy" if self.later else "x"
-            found += [f"0 <= {letter}{number} < {level.trip_count}" for letter in letters]
+            constraints += [f"0 <= {letter}{number} < {level.trip_count}" for letter in letters]
         if not self.later:
-            return [*found, "d = 0"]
-        found.append("d >= 1")
+            return [*constraints, "d = 0"]
+        constraints.append("d >= 1")
         if block.nest:
             weight, terms = 1, list[str]()
             for number, level in reversed(list(enumerate(block.nest))):
                 terms.append(f"{weight}*y{number} - {weight}*x{number}")
                 weight *= level.trip_count
-            return [*found, f"d = {' + '.join(terms)}"]
+            return [*constraints, f"d = {' + '.join(terms)}"]
         if block.trip_count is not None:
-            found.append(f"d < {block.trip_count}")
-        return found + [self.goes_on(when) for when in (SOURCE, LAST)]
+            constraints.append(f"d < {block.trip_count}")
+        return constraints + [self.continues(when) for when in (SOURCE, LAST)]
 
-    def goes_on(self, when: str) -> str:
-        """The loop's own condition at the end of an iteration."""
+    def continues(self, when: str) -> str:
+        """The condition that the loop continues after an iteration."""
         block = self.forms.block
         if not isinstance(block.terminator, Branch):
             return ANYTHING

@@ -1,11 +1,14 @@
-"""C text to a syntax tree: gcc's preprocessor, then pycparser."""
+"""C files: local headers put in, gcc's preprocessor, pycparser's syntax tree, and the functions in it."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from pycparser import c_ast, c_parser
 
@@ -17,16 +20,16 @@ from pipelines.tools import PATIENCE, PROCESSOR, find_tool
 SOURCE_LIMIT_BYTES = 1 << 20
 PREPROCESSED_LIMIT_BYTES = 4 << 20
 MAXIMUM_TOKENS = 1 << 18
-"""The parser takes some 30 us a token; the largest program of the suites has 9000."""
+"""The parser takes some 30 us per token; the largest program of the suites has 9000 tokens."""
 
 MAXIMUM_TOKEN_CHARACTERS = 4095
-"""What C11 promises for a string literal (5.2.4.1); the parser takes kilobytes of memory a character."""
+"""The minimum that C11 requires for a string literal (5.2.4.1); the parser takes kilobytes per character."""
 
 MAXIMUM_TEXT_CHARACTERS = 1 << 18
-"""Of strings in a row, which the parser joins one by one."""
+"""Characters of consecutive strings, which the parser joins one by one."""
 
 MAXIMUM_SUFFIXES = 256
-"""`[2]` and `(int)` in a row; for each of a declarator the parser walks over those before."""
+"""Consecutive `[2]` and `(int)`; for each suffix of a declarator the parser walks over those before it."""
 
 PREPROCESS_LIMITS = Limits(
     cpu_s=10,
@@ -87,9 +90,9 @@ def preprocess(source: str, *, file: str) -> str:
 
     Args:    source: C text; file: name for messages.
     Returns: preprocessed text whose line markers name the source `<stdin>`.
-    Raises:  HlsError: the text is empty or too large, also for the parser, the preprocessor refuses it, or
-             it includes a file other than this engine's own headers. ToolMissing: gcc or bubblewrap is not
-             installed. SandboxError: the machine forbids confinement. MachineFault: it was too busy.
+    Raises:  HlsError: the text is empty, too large, not accepted by the preprocessor, or includes a file
+             other than this engine's headers. ToolMissing: gcc or bubblewrap is not installed. SandboxError:
+             the machine forbids confinement. MachineFault: the machine was too busy.
     """
     if not source.strip():
         raise HlsError("a program must have a function", "an empty file", file=file)
@@ -123,7 +126,7 @@ def is_own_header(name: str) -> bool:
 
 @lru_cache(maxsize=16)
 def _run_gcc(source: str, mode: str) -> ConfinedRun:
-    """What gcc says of a program; one program is often read several times in a row."""
+    """Run gcc on a program; cached, because programs are often read several times in a row."""
     argv = [find_tool("gcc", "gcc"), mode, "-w", "-fmax-errors=1", "-x", "c", "-std=c11", *HEADER_OPTIONS]
     argv += [*(f"-D{macro}" for macro in _MACROS), _MAIN_FILE]
     with TemporaryDirectory() as scratch:
@@ -141,12 +144,12 @@ def _run_gcc(source: str, mode: str) -> ConfinedRun:
 
 @lru_cache(maxsize=16)
 def _excess(text: str) -> tuple[str, str] | None:
-    """What a preprocessed program has too much of for the parser: the rule, and what it has."""
-    suffixes = [0]  # in a row, at each depth of brackets
+    """The limit of the parser that a preprocessed program exceeds: the rule and the value."""
+    suffixes = [0]  # consecutive ones, at each depth of brackets
     previous = ""
     text_characters = 0
-    for number, found in enumerate(_TOKEN.finditer(text)):
-        token = found[0]
+    for number, match in enumerate(_TOKEN.finditer(text)):
+        token = match[0]
         if number == MAXIMUM_TOKENS:
             return f"a preprocessed program must have at most {MAXIMUM_TOKENS} tokens", "more"
         if token[0] == "#":
@@ -180,8 +183,8 @@ def _refused(run: ConfinedRun, file: str) -> HlsError:
     if absent is not None:
         return _foreign_header(absent[1], shown, line)
     quoted = run.stderr[error.end() :].split("\n", 2)[1:2]
-    said = "__has_include, which is not C11" if "__has_include" in "".join(quoted) else error[3]
-    return HlsError(rule, said, file=shown, line=line)
+    got = "__has_include, which is not C11" if "__has_include" in "".join(quoted) else error[3]
+    return HlsError(rule, got, file=shown, line=line)
 
 
 def _foreign_header(name: str, file: str, line: int | None = None) -> HlsError:
@@ -207,29 +210,29 @@ def parse(source: str, *, file: str) -> c_ast.FileAST:
 
 
 def shown_file(name: str, file: str) -> str:
-    """How messages name a file of the preprocessed text: the program itself, one of its headers, or ours."""
+    """Name in messages of a file of the preprocessed text: the program, one of its headers, or ours."""
     if name in ("", _MAIN_FILE, Path(file).name):
         return file
     return f"<{Path(name).name}>" if is_own_header(name) else name
 
 
 def _syntax_error(message: str, source: str, text: str, file: str) -> HlsError:
-    """The error for what the parser refused; gcc is asked where the parser does not say the line."""
+    """The error for a syntax error; gcc supplies the line when the parser does not."""
     rule = "a program must be C11"
-    found = _PARSE_ERROR.match(message)
-    if found is None:
-        found = _GCC_ERROR.search(_run_gcc(source, "-fsyntax-only").stderr)
-    if found is None:
+    match = _PARSE_ERROR.match(message)
+    if match is None:
+        match = _GCC_ERROR.search(_run_gcc(source, "-fsyntax-only").stderr)
+    if match is None:
         return HlsError(rule, f"a syntax error: {' '.join(message.split())[:200]}", file=file)
-    name, line = found[1], int(found[2])
+    name, line = match[1], int(match[2])
     words = re.findall(r"\w+", _line_of(text, name, line))
-    said = next((_NOT_C11[w] for w in words if w in _NOT_C11), None)
-    said = said or f"a syntax error: {' '.join(found[3].split())[:200]}"
-    return HlsError(rule, said, file=shown_file(name, file), line=line)
+    got = next((_NOT_C11[w] for w in words if w in _NOT_C11), None)
+    got = got or f"a syntax error: {' '.join(match[3].split())[:200]}"
+    return HlsError(rule, got, file=shown_file(name, file), line=line)
 
 
 def _line_of(text: str, name: str, line: int) -> str:
-    """A line of the preprocessed text by the file and number it had."""
+    """A line of the preprocessed text by its original file and number."""
     at_file, at_line = "", 0
     for content in text.splitlines():
         marker = _MARKER.match(content)
@@ -240,3 +243,177 @@ def _line_of(text: str, name: str, line: int) -> str:
             return content
         at_line += 1
     return ""
+
+
+MAXIMUM_INCLUDE_DEPTH = 32
+
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)')
+_ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once\b")
+_COMMENT_OR_TEXT = re.compile(r"""//|/\*|\*/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'""")
+
+
+def bundle_source(path: Path, *, include_folders: Sequence[Path] = ()) -> str:
+    """Text of a C file in which local headers replace their `#include`s.
+
+    Args:    include_folders: searched for headers after the including file's own folder.
+    Returns: the file's own text when it includes no local header. A missing header is left to the
+             preprocessor, which may not need it. Line markers (`# 12 "gemm.c"`) keep file and line of
+             messages right; they name files relative to the program, so that equal programs are equal texts
+             in any folder.
+    Raises:  HlsError: a file is not readable UTF-8 text, lies outside the program's folder and
+             `include_folders`, or all files together are larger than 1 MiB.
+    """
+    roots = [path.parent.resolve(), *(folder.resolve() for folder in include_folders)]
+    bundle = _Bundle(main=path, roots=roots)
+    bundle.add(path, path.name, ())
+    return "".join(bundle.pieces)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Bundle:
+    """Text collected so far.
+
+    Attributes:
+        roots: folders from which files may be read, the program's own first.
+        once: files with `#pragma once`.
+    """
+
+    main: Path
+    roots: list[Path]
+    pieces: list[str] = field(default_factory=list[str])
+    once: set[Path] = field(default_factory=set[Path])
+    size_bytes: int = 0
+
+    def add(self, path: Path, shown: str, including: tuple[Path, ...]) -> None:
+        """Append a file's text with its headers."""
+        inside = (*including, path.resolve())
+        in_comment = False
+        for number, line in enumerate(self._read(path).splitlines(keepends=True), start=1):
+            header = None if in_comment else self._header(line, path, shown, number)
+            once = not in_comment and _ONCE.match(line) is not None and len(inside) > 1
+            in_comment = _comment_open(line, in_comment)
+            if once:
+                self.once.add(inside[-1])
+                self._append("\n")
+            elif header is None:
+                self._append(line if line.endswith("\n") else line + "\n")
+            elif header in self.once or header in inside:
+                self._append("\n")
+            else:
+                if len(inside) > MAXIMUM_INCLUDE_DEPTH:
+                    rule = f"headers must nest at most {MAXIMUM_INCLUDE_DEPTH} deep"
+                    raise HlsError(rule, "more", file=shown, line=number)
+                name = self._name(header)
+                self._append(f'# 1 "{name}"\n')
+                self.add(header, name, inside)
+                self._append(f'# {number + 1} "{shown}"\n')
+
+    def _append(self, text: str) -> None:
+        self.size_bytes += len(text.encode())
+        if self.size_bytes > SOURCE_LIMIT_BYTES:
+            rule = f"a program with its headers must be at most {SOURCE_LIMIT_BYTES} bytes"
+            raise HlsError(rule, "more", file=str(self.main))
+        self.pieces.append(text)
+
+    def _read(self, path: Path) -> str:
+        try:
+            with path.open("rb") as stream:
+                content = stream.read(SOURCE_LIMIT_BYTES + 1)
+        except OSError as error:
+            raise HlsError("a C file must be readable", str(error.strerror), file=str(path)) from error
+        try:
+            return content.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise HlsError("a C file must be UTF-8 text", "other bytes", file=str(path)) from error
+
+    def _header(self, line: str, path: Path, shown: str, number: int) -> Path | None:
+        """The local header that a line includes, None for other lines and missing headers."""
+        match = _INCLUDE.match(line)
+        if match is None:
+            return None
+        quoted, name = match[1] is not None, str(match[1] or match[2])
+        folders = [path.parent, *self.roots[1:]] if quoted else self.roots[1:]
+        if not quoted and (INCLUDE_FOLDER / name).is_file():
+            return None
+        for folder in folders:
+            candidate = (folder / name).resolve()
+            if not candidate.is_file():
+                continue
+            if not any(candidate.is_relative_to(root) for root in self.roots):
+                rule = "a header must lie in the program's folder or in a given include folder"
+                raise HlsError(rule, repr(name), file=shown, line=number)
+            return candidate
+        return None
+
+    def _name(self, header: Path) -> str:
+        """A header's path relative to its root folder."""
+        root = next(root for root in self.roots if header.is_relative_to(root))
+        return header.relative_to(root).as_posix().replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _comment_open(line: str, in_comment: bool) -> bool:
+    """Whether a block comment is open at the end of a line."""
+    for match in _COMMENT_OR_TEXT.finditer(line):
+        mark = match[0]
+        if in_comment:
+            in_comment = mark != "*/"
+        elif mark == "//":
+            return False
+        elif mark == "/*":
+            in_comment = True
+    return in_comment
+
+
+_NEVER_TOP = ("main", "init_array", "print_array")
+
+
+def _definitions(source: str, file: str) -> dict[str, c_ast.FuncDef]:
+    own = str(INCLUDE_FOLDER)
+    return {
+        n.decl.name: n
+        for n in parse(source, file=file).ext
+        if isinstance(n, c_ast.FuncDef) and not str(n.coord.file if n.coord else "").startswith(own)
+    }
+
+
+def defined_functions(source: str, *, file: str = "program.c") -> tuple[str, ...]:
+    """Names of the functions that a C file defines, in source order, without those of this engine's headers.
+
+    Raises: HlsError: the text is not C.
+    """
+    return tuple(_definitions(source, file))
+
+
+def default_top(source: str, stem: str, *, file: str = "program.c") -> str:
+    """The function that becomes hardware when none is named.
+
+    It is the function named after the file (`gemm`, `kernel_gemm` or `gemm_kernel` for gemm.c, `-` read as
+    `_`), else the only function other than `main`, `init_array` and `print_array`, else the only one of these
+    that no other one calls.
+
+    Raises: HlsError: the file has no such function, or several.
+    """
+    definitions = {n: d for n, d in _definitions(source, file).items() if n not in _NEVER_TOP}
+    base = "".join(c if c.isalnum() else "_" for c in stem)
+    for candidate in (base, f"kernel_{base}", f"{base}_kernel"):
+        if candidate in definitions:
+            return candidate
+    called = {c for name, d in definitions.items() for c in _called_names(d.body) if c != name}
+    for candidates in (list(definitions), [n for n in definitions if n not in called]):
+        if len(candidates) == 1:
+            return candidates[0]
+    known = ", ".join(definitions) or "none"
+    raise HlsError(
+        f"a file without --top must have a function {base} or kernel_{base}, or only one that no other one "
+        f"calls (there: {known})",
+        f"{len(definitions)}",
+        file=file,
+    )
+
+
+def _called_names(node: Any) -> Iterator[str]:
+    """Names that a syntax tree calls as functions."""
+    if isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID):
+        yield str(node.name.name)
+    for child in node:
+        yield from _called_names(child)

@@ -1,9 +1,9 @@
-"""Which numbers every value of a control/data-flow graph can be: interval analysis with branch conditions.
+"""Ranges of the values of a control/data-flow graph: interval analysis with branch conditions.
 
-A variable has a range where each block begins, joined over the blocks before it, each with what its branch
-condition says. Ranges that a loop's own iterations make grow jump to the next bound that a condition has set
-for that variable, then to the ends of its type; two more passes without jumps take back what was too much.
-A local memory has one range for all its elements.
+A variable has a range at each block's start, joined over its predecessors under their branch conditions. A
+range that grows with a loop's iterations jumps to the next bound that a condition sets for that variable,
+then to the limits of its type; two more passes without jumps narrow it again. A local memory has one range
+for all its elements.
 
 Source: Cousot and Cousot 1977, "Abstract interpretation: a unified lattice model for static analysis of
         programs" (widening and narrowing of intervals). Differs in jumping to the bounds of conditions.
@@ -36,13 +36,13 @@ Ranges = list[Range | None]
 Environment = dict[str, Range]
 
 FREE_VISITS = 2
-"""Visits of a loop's first block before ranges that still grow jump."""
+"""Visits of a loop's first block before growing ranges jump."""
 
 FREE_GROWTHS = 8
-"""Times that a memory's range may grow before it is that of the type."""
+"""Times that a memory's range may grow before it becomes that of the type."""
 
 LIMITED_JUMPS = 12
-"""Jumps of a variable's range to bounds of conditions; the next one goes to the end of its type."""
+"""Jumps of a variable's range to bounds of conditions; the next jump goes to the limit of its type."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,15 +51,15 @@ class GraphRanges:
 
     Attributes:
         values: of each operation of each block; None for floating values and operations without a value.
-        variables: of each live integer variable where each block begins.
+        variables: of each live integer variable at each block's start.
         cells: of the elements of each local memory of integers that is stored to or has initial values.
-        ways: (block, successor) pairs that control can take.
+        edges: (block, successor) pairs that control can take.
     """
 
     values: tuple[Ranges, ...]
     variables: tuple[Environment, ...]
     cells: Mapping[str, Range]
-    ways: frozenset[tuple[int, int]]
+    edges: frozenset[tuple[int, int]]
 
 
 @dataclass(slots=True)
@@ -67,7 +67,7 @@ class _Cells:
     """Ranges of the elements of local memories.
 
     Attributes:
-        types: of their elements; loaders: blocks that load each; stale: blocks that must look again.
+        types: of their elements; loaders: blocks that load each; stale: blocks to be visited again.
     """
 
     types: dict[str, Range]
@@ -77,12 +77,12 @@ class _Cells:
     stale: set[int] = field(default_factory=set[int])
 
     def of_load(self, operation: Operation) -> Range | None:
-        """Range of a load; what was never stored is undefined."""
+        """Range of a load; elements that were never stored are undefined."""
         name = operation.name
         return self.ranges.get(name, (0, 0)) if name in self.types else operation_range(operation, ())
 
     def store(self, name: str, own: Range | None) -> None:
-        """Take a value that is stored."""
+        """Widen an array's range by a stored value."""
         if name not in self.types or own is None:
             return
         old = self.ranges.get(name)
@@ -146,62 +146,62 @@ class _Analysis:
     # ---- blocks -----------------------------------------------------------------------------------
 
     def start(self) -> Environment:
-        """Where the function begins: arguments are anything."""
+        """Ranges at the function's start: arguments may have any value."""
         names = {p.name for p in self.graph.function.parameters if isinstance(p, Variable)}
         return {name: self.types[name] for name in self.live[0] if name in names}
 
     def entry(self, index: int, *, back: bool | None = None) -> Environment | None:
-        """What the blocks before one say; None when control cannot come from them.
+        """Ranges joined over the edges into a block; None when no edge can be taken.
 
         Args:    back: only edges that close a loop, or only the others; None for all.
         """
-        found: Environment | None = self.start() if index == 0 and not back else None
+        environment: Environment | None = self.start() if index == 0 and not back else None
         for earlier in self.before[index]:
             edge = self.edges.get((earlier, index))
             if edge is None or (back is not None and back != ((earlier, index) in self.back)):
                 continue
-            found = dict(edge) if found is None else _joined(found, edge)
-        if found is not None:
+            environment = dict(edge) if environment is None else _joined(environment, edge)
+        if environment is not None:
             for name, limit in self.nests[index].items():
-                if name in found:
-                    found[name] = meet(found[name], limit) or limit
-        return found
+                if name in environment:
+                    environment[name] = meet(environment[name], limit) or limit
+        return environment
 
     def evaluate(self, block: Block, entry: Environment, *, fresh: bool) -> None:
-        """Ranges of a block's operations; only what a changed variable reaches when not fresh."""
+        """Update the ranges of a block's operations: all when fresh, else those after a changed variable."""
         ranges = self.values[block.index]
         operations = block.operations
         changed = [False] * len(operations)
         for operation in operations:
             index, opcode = operation.index, operation.opcode
             if opcode == "read":
-                found = entry.get(operation.name, (0, 0)) if operation.name in self.types else None
-                changed[index] = fresh or found != ranges[index]
-                ranges[index] = found
+                own = entry.get(operation.name, (0, 0)) if operation.name in self.types else None
+                changed[index] = fresh or own != ranges[index]
+                ranges[index] = own
             elif opcode == "load":
-                found = self.cells.of_load(operation)
-                changed[index] = fresh or found != ranges[index]
-                ranges[index] = found
+                own = self.cells.of_load(operation)
+                changed[index] = fresh or own != ranges[index]
+                ranges[index] = own
             elif opcode == "store":
                 self.cells.store(operation.name, ranges[operation.operands[1]])
             elif opcode != "write" and (fresh or any(changed[i] for i in operation.operands)):
-                # whatever depends on it looks again, as a selection looks at more than ranges
+                # all users are evaluated again, because a selection depends on more than ranges
                 ranges[index] = self.evaluated(operation, operations, ranges)
                 changed[index] = True
 
     def evaluated(
         self, operation: Operation, operations: tuple[Operation, ...], ranges: Ranges
     ) -> Range | None:
-        found = operation_range(operation, [ranges[i] for i in operation.operands])
-        if operation.opcode != "select" or found is None:
-            return found
+        own = operation_range(operation, [ranges[i] for i in operation.operands])
+        if operation.opcode != "select" or own is None:
+            return own
         refined = refined_select(operation, operations, ranges)
-        return found if refined is None else meet(found, refined) or found
+        return own if refined is None else meet(own, refined) or own
 
     def leave(self, block: Block) -> list[int]:
-        """Give a block's ranges to the blocks after it; returns those for which something changed."""
+        """Pass a block's ranges to its successors; returns those for which something changed."""
         touched: list[int] = []
-        for successor, constraints, limits in self.ways(block):
+        for successor, constraints, limits in self.outgoing(block):
             key = (block.index, successor)
             if constraints is None:
                 if self.edges.pop(key, None) is not None:
@@ -213,41 +213,41 @@ class _Analysis:
                 touched.append(successor)
         return touched
 
-    def ways(self, block: Block) -> list[tuple[int, Constraints | None, Limits]]:
-        """Where control may go, and what is known then; None for a way it cannot go."""
+    def outgoing(self, block: Block) -> list[tuple[int, Constraints | None, Limits]]:
+        """Successors with the constraints that hold there; None for an edge that is never taken."""
         terminator, ranges = block.terminator, self.values[block.index]
         if not isinstance(terminator, Branch) or terminator.if_true == terminator.if_false:
             return [(successor, {}, {}) for successor in dict.fromkeys(block.successors)]
-        found: list[tuple[int, Constraints | None, Limits]] = []
+        targets: list[tuple[int, Constraints | None, Limits]] = []
         for successor, holds in ((terminator.if_true, True), (terminator.if_false, False)):
             limits: Limits = {}
             constraints = constraints_of(block.operations, ranges, terminator.condition, holds, limits)
-            found.append((successor, constraints, limits))
-        return found
+            targets.append((successor, constraints, limits))
+        return targets
 
     def environment_after(
         self, block: Block, successor: int, constraints: Constraints, limits: Limits
     ) -> Environment:
-        """Variables at the start of a successor."""
+        """Ranges of variables at the start of a successor."""
         ranges, entry = self.values[block.index], self.entries[block.index] or {}
         written = {o.name: o.operands[0] for o in block.operations if o.opcode == "write"}
         read = {o.name: o.index for o in block.operations if o.opcode == "read"}
-        found: Environment = {}
+        environment: Environment = {}
         for name in self.live[successor]:
             source = written.get(name, read.get(name))
             if source is None:
                 if name in entry:
-                    found[name] = entry[name]
+                    environment[name] = entry[name]
                 continue
             own = range_under(block.operations, ranges, source, constraints)
             if own is not None:
-                found[name] = meet(own, self.types[name]) or self.types[name]
-                self.note_bounds(name, ranges[source], found[name])
+                environment[name] = meet(own, self.types[name]) or self.types[name]
+                self.note_bounds(name, ranges[source], environment[name])
                 self.note_bounds(name, self.types[name], limits.get(source, self.types[name]))
-        return found
+        return environment
 
     def note_bounds(self, name: str, free: Range | None, bound: Range) -> None:
-        """Remember where a condition has cut a variable's range."""
+        """Record where a condition cuts a variable's range."""
         if free is not None and bound != free:
             if bound[1] < free[1]:
                 self.uppers[name].add(bound[1])
@@ -257,19 +257,19 @@ class _Analysis:
     # ---- fixed point ------------------------------------------------------------------------------
 
     def widened(self, index: int, base: Environment, again: Environment) -> Environment:
-        """Let the ranges grow that the loop's own iterations make grow."""
-        found = dict(base)
+        """Join the ranges of a loop's own iterations, with jumps once they keep growing."""
+        widened = dict(base)
         for name, own in again.items():
             grown = join(base[name], own) if name in base else own
             if name in base and grown != base[name] and self.visits[index] >= FREE_VISITS:
                 self.jumps[index, name] += 1
                 grown = self.jumped(name, base[name], grown, self.jumps[index, name])
             limit = self.nests[index].get(name)
-            found[name] = grown if limit is None else meet(grown, limit) or limit
-        return found
+            widened[name] = grown if limit is None else meet(grown, limit) or limit
+        return widened
 
     def jumped(self, name: str, old: Range, new: Range, count: int) -> Range:
-        """A range that grew, taken on to the next known bounds of the variable."""
+        """A range that grew, extended to the next known bounds of the variable."""
         (low, high), (first, last) = new, self.types[name]
         limited = count <= LIMITED_JUMPS
         if low < old[0]:
@@ -281,7 +281,7 @@ class _Analysis:
         return low, high
 
     def arrived(self, index: int) -> Environment | None:
-        """What is known where a block begins, never less than before."""
+        """Ranges at a block's start, never smaller than before."""
         old, outer, again = (
             self.entries[index],
             self.entry(index, back=False),
@@ -294,7 +294,7 @@ class _Analysis:
         return base if again is None else self.widened(index, base, again)
 
     def visit(self, index: int) -> list[int]:
-        """Take what has come to a block through it; returns the blocks after it that must look again."""
+        """Propagate ranges through a block; returns the successors to be visited again."""
         block, old, new = self.graph.blocks[index], self.entries[index], self.arrived(index)
         self.visits[index] += 1
         again = index in self.cells.stale
@@ -321,11 +321,11 @@ class _Analysis:
             values=tuple(self.values),
             variables=tuple(e or {} for e in self.entries),
             cells=self.cells.ranges,
-            ways=frozenset(self.edges),
+            edges=frozenset(self.edges),
         )
 
     def settle(self, block: Block) -> None:
-        """Take back what jumping added: once more, without."""
+        """Evaluate a block once more without jumps, to narrow its ranges."""
         old, new = self.entries[block.index], self.entry(block.index)
         if old is None:
             return
@@ -339,25 +339,25 @@ class _Analysis:
 
 
 def _nest_ranges(block: Block) -> Environment:
-    """Ranges that a flattened loop's own description gives its variables when an iteration begins."""
-    found: Environment = {}
+    """Ranges of a flattened nest's variables at the start of an iteration."""
+    ranges: Environment = {}
     for level in block.nest:
         last = level.lower + level.step * (level.trip_count - 1)
-        found[level.variable.name] = (min(level.lower, last), max(level.lower, last))
-    return found
+        ranges[level.variable.name] = (min(level.lower, last), max(level.lower, last))
+    return ranges
 
 
 def _joined(first: Environment, second: Environment) -> Environment:
-    """Ranges of both; a variable that one lacks is undefined there."""
-    found = dict(first)
+    """Joined ranges of two environments; a variable that one lacks is undefined there."""
+    joined = dict(first)
     for name, own in second.items():
-        found[name] = join(found[name], own) if name in found else own
-    return found
+        joined[name] = join(joined[name], own) if name in joined else own
+    return joined
 
 
 def _back_edges(graph: Cdfg) -> frozenset[tuple[int, int]]:
-    """Edges to a block on the path of a depth-first walk: every cycle has one."""
-    found: set[tuple[int, int]] = set()
+    """Edges to a block on the path of a depth-first search: every cycle has one."""
+    edges: set[tuple[int, int]] = set()
     state = [0] * len(graph.blocks)  # 0 not seen, 1 on the path, 2 done
     stack: list[tuple[int, int]] = [(0, 0)]
     state[0] = 1
@@ -370,22 +370,22 @@ def _back_edges(graph: Cdfg) -> frozenset[tuple[int, int]]:
         stack.append((index, way + 1))
         successor = successors[way]
         if state[successor] == 1:
-            found.add((index, successor))
+            edges.add((index, successor))
         elif state[successor] == 0:
             state[successor] = 1
             stack.append((successor, 0))
-    return frozenset(found)
+    return frozenset(edges)
 
 
 def analyse_ranges(graph: Cdfg) -> GraphRanges:
-    """Ranges of every integer value of a graph whose operations have their types of C."""
+    """Ranges of every integer value of a graph whose operations have their C types."""
     return _Analysis(graph=graph).run()
 
 
-def variable_ranges(found: GraphRanges) -> Mapping[str, Range]:
-    """For each variable every number that some block may find in it."""
+def variable_ranges(ranges: GraphRanges) -> Mapping[str, Range]:
+    """Range of each variable over all blocks."""
     whole: dict[str, Range] = {}
-    for environment in found.variables:
+    for environment in ranges.variables:
         for name, own in environment.items():
             whole[name] = join(whole[name], own) if name in whole else own
     return whole

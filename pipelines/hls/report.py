@@ -1,4 +1,4 @@
-"""Counts and estimates of a design before logic synthesis."""
+"""Counts and area estimates of a design before logic synthesis."""
 
 from __future__ import annotations
 
@@ -25,13 +25,18 @@ from pipelines.hls.operators import (
 from pipelines.hls.schedule import live_operations
 from pipelines.hls.units.catalogue import FunctionalUnit
 from pipelines.hls.units.timing import unit_timing
-from pipelines.hls.verilog import block_writers
-from pipelines.hls.verilog_memory import address_bits, address_sources, data_sources
+from pipelines.hls.verilog import (
+    Sources,
+    address_bits,
+    address_sources,
+    block_writers,
+    data_sources,
+    operand_sources,
+)
 from pipelines.hls.verilog_text import literal_value
-from pipelines.hls.verilog_units import Sources, operand_sources
 from pipelines.hls.verilog_values import BlockWriter
 
-# Shares of the area of an operator of two unknown operands, of a 2-to-1 multiplexer, and gates a bit; from
+# Shares of the area of an operator of two unknown operands, of a 2-to-1 multiplexer, and gates per bit; from
 # synthesis of single operators of 8 and 32 bits and of tables of 8 x 8 to 64 x 32 bits with osu018.
 CONSTANT_SUM = 0.42
 CONSTANT_COMPARISON = 0.3
@@ -54,14 +59,14 @@ class RtlReport:
 
     Attributes:
         state_count: states of the controller.
-        module_count: modules, the top included.
-        functional_unit_count: operators that compute: shared units, and one a combinational operation.
-        multiplexer_count: 2-to-1 multiplexers: selections, and one less than the sources of every shared
-            operand, port and variable.
+        module_count: modules including the top.
+        functional_unit_count: operators that compute: shared units, and one per combinational operation.
+        multiplexer_count: 2-to-1 multiplexers: selections, and per shared operand, port and variable one less
+            than its sources.
         multiplexer_area_um2, estimated_area_um2: from operators measured alone.
         register_bits: datapath, pipeline and controller registers.
-        memory_port_conflict_count: cycles by which accesses waited for a port.
-        critical_path_ns: longest path, estimated.
+        memory_port_conflict_count: cycles by which accesses wait for a port.
+        critical_path_ns: estimated longest path.
     """
 
     state_count: int
@@ -76,7 +81,7 @@ class RtlReport:
 
 
 def state_count(design: ScheduledDesign) -> int:
-    """States of the controller: idle, done, one a cycle of a plain block, one a pipelined loop."""
+    """States of the controller: idle, done, one per cycle of a plain block, one per pipelined loop."""
     return 2 + sum(1 if s.interval_cycles is not None else s.length_cycles for s in design.schedules)
 
 
@@ -85,7 +90,7 @@ class _Selections:
     """2-to-1 multiplexers of a design.
 
     Attributes:
-        count: by width; area_um2: less where an input is a constant or the register has an enable anyway.
+        count: by width; area_um2: reduced where an input is constant or the register has an enable anyway.
     """
 
     library: OperatorLibrary
@@ -93,13 +98,13 @@ class _Selections:
     area_um2: float = 0.0
 
     def add(self, width_bits: int, number: int = 1, share: float = 1.0) -> None:
-        """Some multiplexers of a width."""
+        """Add multiplexers of a width."""
         if number > 0:
             self.count[width_bits] += number
             self.area_um2 += number * share * self.library.area_um2("mux2", width_bits)
 
     def among(self, sources: Sources, width_bits: int) -> None:
-        """A selection among sources; equal ones are one, and a constant costs little."""
+        """Add a selection among sources; equal sources count once, and a constant costs little."""
         values = dict.fromkeys(value for _, value in sources)
         constants = sum(literal_value(value) is not None for value in values)
         most = len(values) - 1
@@ -108,26 +113,26 @@ class _Selections:
 
 
 def _selections(design: ScheduledDesign, places: Places, writers: Sequence[BlockWriter]) -> _Selections:
-    found = _Selections(library=design.model.library)
+    selections = _Selections(library=design.model.library)
     for bound in design.units:
         for sources, (_, width) in zip(operand_sources(bound, writers), bound.unit.ports, strict=True):
-            found.among(sources, width)
+            selections.among(sources, width)
     for array in design.graph.function.arrays:
         for opcode in ("load", "store"):
             users = places.get((opcode, array.name), [])
-            found.among(address_sources(array, users, writers), address_bits(array))
+            selections.among(address_sources(array, users, writers), address_bits(array))
         stores = places.get(("store", array.name), [])
-        found.among(data_sources(array, stores, writers), array.type.width_bits)
-    _variable_selections(found, design, places)
+        selections.among(data_sources(array, stores, writers), array.type.width_bits)
+    _variable_selections(selections, design, places)
     for block in design.graph.blocks:
         for operation in block.operations:
             if operation.opcode == "select" and operation.type is not None:
                 fixed = any(block.operations[i].opcode == "const" for i in operation.operands[1:])
-                found.add(operation.type.width_bits, share=CONSTANT_SELECTION if fixed else 1.0)
-    return found
+                selections.add(operation.type.width_bits, share=CONSTANT_SELECTION if fixed else 1.0)
+    return selections
 
 
-def _variable_selections(found: _Selections, design: ScheduledDesign, places: Places) -> None:
+def _variable_selections(selections: _Selections, design: ScheduledDesign, places: Places) -> None:
     """The selection among a variable's sources; the register's enable is not counted."""
     parameters = {p.name for p in design.graph.function.parameters}
     for variable in design.graph.variables:
@@ -139,7 +144,7 @@ def _variable_selections(found: _Selections, design: ScheduledDesign, places: Pl
         sources = [*fixed, False] if variable.name in parameters else fixed
         for constant in sorted(sources)[1:]:
             share = LATER_SOURCE * (CONSTANT_SELECTION if constant else 1.0)
-            found.add(variable.type.width_bits, share=share)
+            selections.add(variable.type.width_bits, share=share)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +152,7 @@ class _Storage:
     """Bits that a design keeps outside its functional units.
 
     Attributes:
-        free: registers that take a new value every cycle; held: those with an enable.
+        free: registers with a new value every cycle; held: registers with an enable.
         cells: of local memories; constants: of tables.
     """
 
@@ -157,7 +162,7 @@ class _Storage:
     constants: int
 
     def area_um2(self, library: OperatorLibrary) -> float:
-        """Registers, the selection that keeps a value, and memories made of both."""
+        """Area of registers, of the selections that keep values, and of memories made of both."""
         register, keep = library.area_um2("register", 1), library.area_um2("mux2", 8) / 8
         return (
             self.free * register
@@ -168,7 +173,7 @@ class _Storage:
 
 
 def _state_bits(states: int) -> int:
-    """Registers of the controller after synthesis: yosys gives each of fewer than 32 states its own."""
+    """Registers of the controller after synthesis: yosys encodes fewer than 32 states one-hot."""
     return states if states < ONE_HOT_STATES else (states - 1).bit_length()
 
 
@@ -179,8 +184,8 @@ def _storage(design: ScheduledDesign, places: Places) -> _Storage:
         held += design.graph.function.returns.width_bits
     types = {v.name: v.type for v in design.graph.variables}
     for schedule in design.schedules:
-        found = hold_values(schedule, types).held.values()
-        held += sum(value.registers * value.width_bits for value in found)
+        values = hold_values(schedule, types).held.values()
+        held += sum(value.registers * value.width_bits for value in values)
         if schedule.interval_cycles is not None:
             free += schedule.length_cycles + (schedule.interval_cycles - 1).bit_length()
     cells, constants = 0, 0
@@ -232,7 +237,7 @@ _NO_OPERATOR = ("const", "read", "write", "load", "store", "select")
 
 
 def _operators(design: ScheduledDesign) -> tuple[int, float, list[FunctionalUnit]]:
-    """Number and area of the operators that share nothing, and the functional units among them."""
+    """Number and area of the operators that are not shared, and the functional units among them."""
     library = design.model.library
     count, area, units = 0, 0.0, list[FunctionalUnit]()
     for block in design.graph.blocks:
@@ -250,7 +255,7 @@ def _operators(design: ScheduledDesign) -> tuple[int, float, list[FunctionalUnit
 
 
 def _unit_share(bound: BoundUnit, writers: Sequence[BlockWriter]) -> float:
-    """What is left of a floating multiplier when one of its operands is always constant."""
+    """Share of a floating multiplier's area that remains when one operand is always constant."""
     if bound.unit.module != "float_multiply":
         return 1.0
     fraction = (1 << dict(bound.unit.parameters)["FRACTION"]) - 1
@@ -265,7 +270,7 @@ def _unit_share(bound: BoundUnit, writers: Sequence[BlockWriter]) -> float:
 
 
 def report_design(design: ScheduledDesign) -> RtlReport:
-    """Count and estimate a design.
+    """Count the parts of a design and estimate its area.
 
     Source: LLMulator Figure 8 for the choice of features; Bambu's own estimator is not known, so the areas
             are sums over operators, multiplexers and registers measured alone.

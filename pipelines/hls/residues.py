@@ -1,46 +1,50 @@
-"""Which residue modulo the interval each contended operation takes: an exact search.
+"""Residues modulo the interval of contended operations: exact search, integer programming, heuristic.
 
-Bounded by a count of relaxed constraints, never by time.
+Each is bounded by a count (relaxed constraints, nodes, placements), never by time.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from heapq import heapify, heappop, heappush
+from typing import Any
+
+from pyscipopt import Model, quicksum
 
 from pipelines.hls.difference import Budget, ConstraintGraph
 from pipelines.hls.schedule import BlockGraph, Resource
 
 SEARCH_BUDGET = 100_000
-"""Constraints and slots the search may look at, at one interval (about a tenth of a second)."""
+"""Constraints and slots that the search may visit per interval (about a tenth of a second)."""
 
 Slot = tuple[Resource, int]
 
 
 class Verdict(Enum):
-    """What is known of an interval when no schedule was found."""
+    """Result for an interval without a schedule."""
 
     INFEASIBLE = "no schedule exists"
     UNKNOWN = "none was found"
 
 
 def contended(graph: BlockGraph) -> list[int]:
-    """Operations that share a resource with more others than it has room for in one cycle."""
+    """Operations on a resource that has more users than capacity per cycle."""
     groups: dict[Resource, list[int]] = defaultdict(list)
     for index, resource in enumerate(graph.resources):
         if resource is not None:
             groups[resource].append(index)
-    found: list[int] = []
+    operations: list[int] = []
     for resource, members in groups.items():
         if len(members) > graph.capacity(resource):
-            found += members
-    return sorted(found)
+            operations += members
+    return sorted(operations)
 
 
 def slots_of(graph: BlockGraph, index: int, start: int, interval: int) -> list[Slot]:
-    """What an operation holds when it starts in a cycle: its resource in some residues."""
+    """Slots of an operation that starts in a cycle: its resource in some residues."""
     resource = graph.resources[index]
     if resource is None:
         return []
@@ -50,7 +54,7 @@ def slots_of(graph: BlockGraph, index: int, start: int, interval: int) -> list[S
 
 @dataclass(slots=True)
 class Reservations:
-    """How often each slot is taken."""
+    """Number of reservations of each slot."""
 
     graph: BlockGraph
     interval: int
@@ -64,7 +68,7 @@ class Reservations:
         return all(self.taken.get(s, 0) < self.graph.capacity(s[0]) for s in slots)
 
     def change(self, index: int, start: int, by: int) -> None:
-        """Take (1) or give back (-1) what an operation holds."""
+        """Reserve (1) or release (-1) the slots of an operation."""
         for slot in slots_of(self.graph, index, start, self.interval):
             self.taken[slot] = self.taken.get(slot, 0) + by
 
@@ -73,10 +77,10 @@ class Reservations:
 class ResidueSearch:
     """Depth-first search for a residue of every contended operation.
 
-    The operation with the longest path behind it is placed first, in the earliest residue that is free;
-    each choice moves the earliest starts of all others, and a choice without a solution is taken back.
-    Because the least solution is found for every set of residues, a search that ends within its budget
-    without an answer proves that there is none.
+    The operation with the longest path after it is placed first, in its earliest free residue; each choice
+    moves the earliest starts of all others, and a choice without a solution is undone. The least solution is
+    computed for every set of residues, so a search that ends within its budget without a solution proves that
+    none exists.
     """
 
     graph: BlockGraph
@@ -86,16 +90,16 @@ class ResidueSearch:
     residues: dict[int, int] = field(default_factory=dict[int, int])
 
     def run(self) -> list[int] | Verdict:
-        """Starts of all operations, least for the residues found, or why there are none."""
+        """Starts of all operations, least for their residues, or the verdict without a schedule."""
         earliest = self.constraints.earliest(self.interval)
         if earliest is None:
             return Verdict.INFEASIBLE
         heights = self.constraints.heights(self.interval)
         order = sorted(contended(self.graph), key=lambda i: (-heights[i], i))
-        found = self._place(order, 0, earliest, Reservations(graph=self.graph, interval=self.interval))
-        if found is None:
+        starts = self._place(order, 0, earliest, Reservations(graph=self.graph, interval=self.interval))
+        if starts is None:
             return Verdict.UNKNOWN if self.budget.exhausted else Verdict.INFEASIBLE
-        return found
+        return starts
 
     def _place(
         self, order: Sequence[int], depth: int, earliest: list[int], reserved: Reservations
@@ -115,9 +119,168 @@ class ResidueSearch:
             moved = self.constraints.earliest(
                 self.interval, self.residues, earliest, changed=[index], budget=self.budget
             )
-            found = None if moved is None else self._place(order, depth + 1, moved, reserved)
-            if found is not None:
-                return found
+            starts = None if moved is None else self._place(order, depth + 1, moved, reserved)
+            if starts is not None:
+                return starts
             del self.residues[index]
             reserved.change(index, start, -1)
         return None
+
+
+PROGRAM_NODES = 100
+"""Nodes of branch and bound per interval."""
+
+PROGRAM_SIZE = 600
+"""Largest integer program that is solved, in slots of its operations."""
+
+
+def solve_program(graph: BlockGraph, constraints: ConstraintGraph, interval: int) -> list[int] | Verdict:
+    """Starts at one interval by integer programming.
+
+    A contended operation starts at interval * k + sum over r of r x[r], where exactly one of its binaries x
+    is 1; in each residue a resource holds at most its capacity. The other starts follow from differences.
+
+    Source: Eichenberger and Davidson 1997, "Efficient formulation for optimal modulo schedulers", for the
+            split of starts into multiples and residues.
+    """
+    members = contended(graph)
+    if sum(graph.timings[i].busy_cycles for i in members) * interval > PROGRAM_SIZE:
+        return Verdict.UNKNOWN
+    model = Model()
+    model.hideOutput()
+    model.setParam("limits/totalnodes", PROGRAM_NODES)
+    model.setParam("limits/solutions", 1)
+    horizon = constraints.horizon(interval, len(members))
+    starts = [model.addVar(vtype="C", lb=0, ub=horizon) for _ in range(constraints.count)]
+    starts.append(model.addVar(vtype="C", lb=0, ub=0))
+    for c in constraints.constraints:
+        if c.source != c.target:
+            model.addCons(starts[c.target] - starts[c.source] >= c.latency - c.distance * interval)
+    picks = {i: [model.addVar(vtype="B") for _ in range(interval)] for i in members}
+    for index, pick in picks.items():
+        multiple = model.addVar(vtype="I", lb=0, ub=horizon // interval + 1)
+        model.addCons(quicksum(pick) == 1)
+        model.addCons(starts[index] == interval * multiple + quicksum(r * x for r, x in enumerate(pick)))
+    _add_room(model, graph, picks, interval)
+    model.setObjective(quicksum(starts), "minimize")
+    model.optimize()
+    if model.getStatus() == "infeasible":
+        return Verdict.INFEASIBLE
+    if model.getNSols() == 0:
+        return Verdict.UNKNOWN
+    residues = {
+        index: next(r for r, x in enumerate(pick) if model.getVal(x) > 0.5) for index, pick in picks.items()
+    }
+    return constraints.earliest(interval, residues) or Verdict.UNKNOWN
+
+
+def _add_room(model: Any, graph: BlockGraph, picks: Mapping[int, Sequence[Any]], interval: int) -> None:
+    """In each residue limit the operations on a resource to its capacity."""
+    holders: dict[Slot, list[Any]] = defaultdict(list)
+    for index, pick in picks.items():
+        for residue in range(interval):
+            for slot in slots_of(graph, index, residue, interval):
+                holders[slot].append(pick[residue])
+    for slot, variables in sorted(holders.items()):
+        model.addCons(quicksum(variables) <= graph.capacity(slot[0]))
+
+
+BUDGET_RATIO = 6
+"""Placements per operation that an attempt may make."""
+
+
+@dataclass(slots=True)
+class _Attempt:
+    """One attempt at one interval.
+
+    Attributes:
+        starts: of placed operations; previous: last start of operations that were displaced.
+        holders: operations in each slot.
+    """
+
+    graph: BlockGraph
+    constraints: ConstraintGraph
+    interval: int
+    floor: list[int]
+    deadlines: dict[int, int]
+    rank: list[int]
+    reserved: Reservations
+    starts: dict[int, int] = field(default_factory=dict[int, int])
+    previous: dict[int, int] = field(default_factory=dict[int, int])
+    holders: dict[Slot, list[int]] = field(default_factory=lambda: defaultdict(list))
+    queue: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+
+    def run(self) -> list[int] | None:
+        count = self.constraints.count
+        self.queue = [(self.rank[i], i) for i in range(count)]
+        heapify(self.queue)
+        for _ in range(BUDGET_RATIO * count):
+            if not self.queue:
+                break
+            _, index = heappop(self.queue)
+            start = self._choose(index)
+            if start > self.deadlines.get(index, start):
+                return None
+            self._place(index, start)
+        return None if self.queue else [*(self.starts[i] for i in range(count)), 0]
+
+    def _choose(self, index: int) -> int:
+        earliest = self.floor[index]
+        for source, latency, distance in self.constraints.incoming[index]:
+            if source in self.starts:
+                earliest = max(earliest, self.starts[source] + latency - distance * self.interval)
+        if self.graph.resources[index] is None:
+            return earliest
+        for start in range(earliest, earliest + self.interval):
+            if self.reserved.fits(index, start):
+                return start
+        return max(earliest, self.previous.get(index, -1) + 1)
+
+    def _place(self, index: int, start: int) -> None:
+        if self.graph.resources[index] is not None and not self.reserved.fits(index, start):
+            for slot in slots_of(self.graph, index, start, self.interval):
+                while len(self.holders[slot]) >= self.graph.capacity(slot[0]):
+                    self._displace(max(self.holders[slot], key=lambda i: (self.rank[i], i)))
+        self.starts[index] = self.previous[index] = start
+        self.reserved.change(index, start, 1)
+        for slot in slots_of(self.graph, index, start, self.interval):
+            self.holders[slot].append(index)
+        for target, latency, distance in self.constraints.outgoing[index]:
+            if target != index and self.starts.get(target, start + latency) < (
+                start + latency - distance * self.interval
+            ):
+                self._displace(target)
+
+    def _displace(self, index: int) -> None:
+        start = self.starts.pop(index)
+        self.reserved.change(index, start, -1)
+        for slot in slots_of(self.graph, index, start, self.interval):
+            self.holders[slot].remove(index)
+        heappush(self.queue, (self.rank[index], index))
+
+
+def iterative_schedule(graph: BlockGraph, constraints: ConstraintGraph, interval: int) -> list[int] | None:
+    """Schedule one interval by iterative modulo scheduling, for blocks of thousands of operations.
+
+    Returns: (count + 1,) starts, or None when the attempt failed.
+    Source:  Rau 1994, "Iterative modulo scheduling: an algorithm for software pipelining loops". Differs in
+             that the start of the iteration, which the loop's condition must precede, gives deadlines.
+    """
+    floor = constraints.earliest(interval)
+    if floor is None or any(t.busy_cycles > interval for t in graph.timings):
+        return None
+    heights = constraints.heights(interval)
+    order = sorted(range(constraints.count), key=lambda i: (-heights[i], i))
+    rank = [0] * constraints.count
+    for position, index in enumerate(order):
+        rank[index] = position
+    attempt = _Attempt(
+        graph=graph,
+        constraints=constraints,
+        interval=interval,
+        floor=floor,
+        deadlines=constraints.deadlines(interval),
+        rank=rank,
+        reserved=Reservations(graph=graph, interval=interval),
+    )
+    return attempt.run()

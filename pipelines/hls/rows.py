@@ -28,12 +28,12 @@ def design_id(program: ProgramRow, options: HlsOptions) -> str:
 
 
 def engine_options_json(options: HlsOptions) -> str:
-    """What the engine may do, as canonical JSON."""
+    """Options of the engine, as canonical JSON."""
     return canonical_json({**asdict(options.transforms), "unit_limits": dict(options.unit_limits)})
 
 
 def options_of(row: DesignRow) -> HlsOptions:
-    """The configuration a design row was made with."""
+    """The configuration of a design row."""
     engine: dict[str, Any] = json.loads(row.engine_options)
     limits: dict[str, int] = engine.pop("unit_limits")
     return HlsOptions(
@@ -53,7 +53,7 @@ def design_row(
     outcome: CompiledDesign | tuple[str, str],
     wall_s: float,
 ) -> DesignRow:
-    """The row of an attempt.
+    """The row of an attempted design.
 
     Args:    outcome: the design, or the status and reason of the failure; wall_s: time it took, seconds.
     """

@@ -1,4 +1,4 @@
-"""When each operation starts: the constraints of a block and list scheduling.
+"""Start cycles: the constraints of a block and list scheduling.
 
 All cycles are counted from the start of the block (or of the iteration).
 """
@@ -18,14 +18,14 @@ from pipelines.hls.units.catalogue import FunctionalUnit
 from pipelines.interface import INT32
 
 Resource = tuple[str, str]
-"""Something operations compete for: `("load", array)`, `("store", array)`, `("unit", class)` or, for one unit
-of several, `("unit", class#number)`."""
+"""A shared resource: `("load", array)`, `("store", array)`, `("unit", class)` or, for one unit, `("unit",
+class#number)`."""
 
 INSTANCE = "#"
-"""Between the class and the number of a unit that is a resource of its own."""
+"""Separator between the class and the number of a unit that is a resource of its own."""
 
-NANOSECONDS_A_CYCLE = 1000
-"""Scale at which delays count in priorities: far less than a cycle, so that they only break ties."""
+NANOSECONDS_PER_CYCLE = 1000
+"""Scale of delays in priorities: far less than a cycle, so that they only break ties."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,18 +41,18 @@ class Edge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockGraph:
-    """What a schedule of a block must keep.
+    """Constraints on the schedules of a block.
 
     Attributes:
         block: the block.
-        live: operations whose value hardware needs, see `live_operations`; the others keep no rule.
+        live: operations whose value hardware needs, see `live_operations`; the others are not constrained.
         timings, units: of each operation; None when it runs on no functional unit.
         edges: precedences, within an iteration (from a smaller index to a larger one) and between
             iterations.
-        resources: resource of each operation, None when there is one for every operation.
-        capacities: instances of a resource, where there is more than one.
-        forwarded: reads that may take their variable's value in the very cycle in which the iteration before
-            writes it, not from the register.
+        resources: resource of each operation, None when nothing is shared.
+        capacities: instances of a resource when it has more than one.
+        forwarded: reads that may take their variable's value in the cycle in which the previous iteration
+            writes it, without the register.
     """
 
     block: Block
@@ -80,11 +80,10 @@ class BlockSchedule:
 
     Attributes:
         starts: start cycle of every operation, >= 0.
-        length_cycles: cycles from the block's first cycle to its last, both counted; of one iteration
-            when pipelined.
+        length_cycles: cycles of the block, of one iteration when pipelined.
         interval_cycles: initiation interval of a pipelined loop, None otherwise.
-        conflict_cycles: cycles by which memory accesses start later than dependences alone allow.
-        bound: what set the interval, for reports.
+        conflict_cycles: cycles by which ports delay memory accesses.
+        bound: reason for the interval, for reports.
     """
 
     graph: BlockGraph
@@ -100,10 +99,11 @@ class BlockSchedule:
 
     @property
     def forwards(self) -> dict[int, int]:
-        """Reads that start in the cycle in which the iteration before writes their variable, with that write.
+        """Reads that start in the cycle in which the previous iteration writes their variable, with that
+        write.
 
-        Hardware takes the value written instead of the register's when the write happens in that cycle, which
-        it does for every iteration but the first.
+        Hardware uses the written value instead of the register's when the write happens in that cycle, in
+        every iteration except the first.
         """
         interval, operations = self.interval_cycles, self.graph.operations
         if interval is None:
@@ -116,7 +116,7 @@ class BlockSchedule:
 def build_graph(block: Block, model: TimingModel) -> BlockGraph:
     """Dependences, timings and resources of a block.
 
-    Operations that only name an element for dependence tests take no time and no unit, and wait for nothing.
+    Operations that only serve dependence tests need no time and no unit, and are not constrained.
     """
     operations, live = block.operations, live_operations(block)
     timings = tuple(model.of(o, operations) if o.index in live else FREE for o in operations)
@@ -140,10 +140,11 @@ def _resources(
 ) -> tuple[Resource | None, ...]:
     """Ports, and units of limited classes.
 
-    A unit that is busy for several cycles of a pipelined loop is one of its own: in turn each operation gets
-    the next. Only then do the operations fit on as many units as there are (arcs of a circle may not).
+    In a pipelined loop each unit with several busy cycles is a resource of its own, and operations are
+    assigned to them in turn. Otherwise the operations may not fit on the units although the sum of cycles
+    does (arcs of a circle).
     """
-    found: list[Resource | None] = []
+    resources: list[Resource | None] = []
     uses: Counter[str] = Counter()
     for operation, unit in zip(block.operations, units, strict=True):
         resource: Resource | None = None
@@ -156,19 +157,19 @@ def _resources(
                 uses[name] += 1
             else:
                 resource = ("unit", name)
-        found.append(resource)
-    return tuple(found)
+        resources.append(resource)
+    return tuple(resources)
 
 
 def instance_number(resource: Resource | None) -> int | None:
-    """Which of the units of its class a resource is, None when it is any of them."""
+    """Number of the unit that a resource stands for, None when it stands for any of its class."""
     if resource is None or INSTANCE not in resource[1]:
         return None
     return int(resource[1].split(INSTANCE)[1])
 
 
 def forwardable(graph: BlockGraph) -> dict[int, int]:
-    """Reads of variables that the block also writes, with the write."""
+    """Reads of variables that the block also writes, with their writes."""
     operations = graph.operations
     reads = {o.name: o.index for o in operations if o.opcode == "read"}
     return {reads[o.name]: o.index for o in operations if o.opcode == "write" and o.name in reads}
@@ -177,10 +178,10 @@ def forwardable(graph: BlockGraph) -> dict[int, int]:
 def forward(
     graph: BlockGraph, reads: AbstractSet[int], model: TimingModel, *, free: bool = False
 ) -> BlockGraph:
-    """The graph in which some of the `forwardable` reads may take values as they are written.
+    """The graph with some of the `forwardable` reads forwarded.
 
-    Args:    free: as if the selection between old and new value took no time, which no hardware does. What
-             has no schedule with all reads forwarded for free has none with any of them forwarded.
+    Args:    free: the selection between old and new value takes no time, a relaxation. A block without a
+             schedule under all free forwards has none with any of them.
     """
     writes = {write: read for read, write in forwardable(graph).items() if read in reads}
     edges = tuple(
@@ -210,8 +211,8 @@ def _data_edges(operations: Sequence[Operation], timings: Sequence[Timing]) -> l
 
 
 def _memory_edges(block: Block, model: TimingModel) -> list[Edge]:
-    """A load sees a store after its write delay; a store may overtake no load; stores keep order."""
-    found: list[Edge] = []
+    """A load sees a store after its write delay; a store must not overtake a load; stores stay in order."""
+    edges: list[Edge] = []
     for dependence in memory_dependences(block):
         source = block.operations[dependence.source]
         target = block.operations[dependence.target]
@@ -219,7 +220,7 @@ def _memory_edges(block: Block, model: TimingModel) -> list[Edge]:
             latency = model.store_visible_cycles(source) if target.opcode == "load" else 1
         else:
             latency = 0
-        found.append(
+        edges.append(
             Edge(
                 source=dependence.source,
                 target=dependence.target,
@@ -228,14 +229,14 @@ def _memory_edges(block: Block, model: TimingModel) -> list[Edge]:
                 kind="memory",
             )
         )
-    return found
+    return edges
 
 
 def _variable_edges(block: Block) -> list[Edge]:
-    """A variable is written after its last reader started, and before the next iteration reads it.
+    """A variable is written after its last read started and before the next iteration reads it.
 
-    A write that takes another variable's value may come later than that one's write: the value is then
-    held, as every value is that is used after its cycle.
+    A write of another variable's value may come later than that variable's write: the value is then held in a
+    register.
     """
     reads = {o.name: o.index for o in block.operations if o.opcode == "read"}
     users: dict[int, list[int]] = {index: [] for index in reads.values()}
@@ -243,20 +244,20 @@ def _variable_edges(block: Block) -> list[Edge]:
         for source in dict.fromkeys(operation.inputs):
             if source in users and operation.opcode != "write":
                 users[source].append(operation.index)
-    found: list[Edge] = []
+    edges: list[Edge] = []
     for write in (o for o in block.operations if o.opcode == "write" and o.name in reads):
         read = reads[write.name]
         readers = [read, *users[read]] if block.interval is None else [read]
-        found += [
+        edges += [
             Edge(source=r, target=write.index, latency_cycles=0, distance=0, kind="data") for r in readers
         ]
         if block.index in block.successors:
-            found.append(Edge(source=write.index, target=read, latency_cycles=1, distance=1, kind="data"))
-    return found
+            edges.append(Edge(source=write.index, target=read, latency_cycles=1, distance=1, kind="data"))
+    return edges
 
 
 def closing_values(block: Block) -> tuple[int, ...]:
-    """Values the terminator uses in the block's last cycle."""
+    """Values that the terminator uses in the block's last cycle."""
     match block.terminator:
         case Branch():
             return (block.terminator.condition,)
@@ -267,7 +268,7 @@ def closing_values(block: Block) -> tuple[int, ...]:
 
 
 def live_operations(block: Block) -> frozenset[int]:
-    """Operations whose value hardware needs; one that only names an element for dependence tests is not."""
+    """Operations whose value hardware needs; those that only serve dependence tests are not."""
     needed = set(closing_values(block))
     for operation in reversed(block.operations):
         if operation.opcode in ("store", "write"):
@@ -282,9 +283,9 @@ class _Occupancy:
     """The cycles in which a resource of one block is taken.
 
     Attributes:
-        capacity: operations at a time.
-        used: cycle -> operations that hold it then.
-        following: for a full cycle, one after it that may be free; chains are shortened when followed.
+        capacity: operations per cycle.
+        used: cycle -> operations that hold it.
+        following: for a full cycle, a later one that may be free; chains are shortened when followed.
     """
 
     capacity: int
@@ -301,7 +302,7 @@ class _Occupancy:
         return cycle
 
     def take(self, cycle: int, busy_cycles: int) -> int:
-        """Take the resource for some cycles in a row, as early as it is free; gives the first of them."""
+        """Reserve the resource for consecutive cycles as early as possible; returns the first one."""
         cycle = self._free_from(cycle)
         held = 1
         while held < busy_cycles:
@@ -317,12 +318,12 @@ class _Occupancy:
 
 @dataclass(slots=True)
 class _ListScheduler:
-    """Places the operations of one block, one at a time.
+    """List scheduler of one block.
 
     Attributes:
-        starts, ready: cycles in which what is placed starts and has its value; -1 otherwise.
-        settled_ns: when, within the cycle it is ready in, a placed operation's value settles.
-        earliest: first cycle that what is placed allows.
+        starts, ready: start cycle and first cycle with the value of placed operations; -1 otherwise.
+        settled_ns: when a placed operation's value settles within its ready cycle.
+        earliest: first cycle that placed operations allow.
     """
 
     graph: BlockGraph
@@ -386,18 +387,18 @@ class _ListScheduler:
 
 def successors(graph: BlockGraph) -> list[list[tuple[int, int]]]:
     """For each operation (target, latency) of the edges within an iteration that leave it."""
-    found: list[list[tuple[int, int]]] = [[] for _ in graph.operations]
+    following: list[list[tuple[int, int]]] = [[] for _ in graph.operations]
     for edge in graph.edges:
         if edge.distance == 0:
-            found[edge.source].append((edge.target, edge.latency_cycles))
-    return found
+            following[edge.source].append((edge.target, edge.latency_cycles))
+    return following
 
 
 def _priorities(graph: BlockGraph, following: Sequence[Sequence[tuple[int, int]]]) -> list[float]:
-    """Minus the longest path in cycles (delays as fractions) from each operation to the block's end."""
-    heights = [t.latency_cycles + t.delay_ns / NANOSECONDS_A_CYCLE for t in graph.timings]
+    """Negated longest path in cycles (delays as fractions) from each operation to the block's end."""
+    heights = [t.latency_cycles + t.delay_ns / NANOSECONDS_PER_CYCLE for t in graph.timings]
     for index in reversed(range(len(heights))):
-        own = graph.timings[index].delay_ns / NANOSECONDS_A_CYCLE
+        own = graph.timings[index].delay_ns / NANOSECONDS_PER_CYCLE
         for target, latency in following[index]:
             heights[index] = max(heights[index], heights[target] + latency + own)
     return [-height for height in heights]
@@ -424,7 +425,7 @@ def list_schedule(graph: BlockGraph, model: TimingModel) -> BlockSchedule:
 
 
 def block_length(graph: BlockGraph, starts: Sequence[int], model: TimingModel) -> int:
-    """Cycles a block lasts: until every value is there and every store that someone loads is visible."""
+    """Cycles of a block until every value is available and every store that is loaded later is visible."""
     closing = set(closing_values(graph.block))
     final = isinstance(graph.block.terminator, Finish)
     last = max(1, model.write_delay_cycles - 1) if final and model.unwaited_stores else 1

@@ -1,4 +1,4 @@
-"""Affine forms of a block's integer values, and the ranges they lie in."""
+"""Affine forms and ranges of a block's integer values."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ Interval = tuple[int, int]
 
 _WORD_BITS = 32
 _NEVER_WRAPS_BELOW_BITS = 32
-"""Widths other than those C computes in come from narrowing, which keeps every value a number."""
+"""Narrower types than those of C arithmetic come from narrowing, which keeps every number."""
 
 
 def wrapped(value: int) -> int:
-    """A number modulo 2^32, as a signed number: subscripts are INT32, so that is all that counts."""
+    """A number modulo 2^32, as a signed number; subscripts are INT32."""
     half = 1 << (_WORD_BITS - 1)
     return (value + half) % (2 * half) - half
 
@@ -30,7 +30,7 @@ class Form:
 
     Attributes:
         terms: (index of the leaf, coefficient) in order of the leaf, no coefficient zero.
-        exact: the form is the value as a number; otherwise the two are equal modulo 2^32.
+        exact: the form equals the number; otherwise they are equal modulo 2^32.
     """
 
     terms: tuple[tuple[int, int], ...]
@@ -59,7 +59,7 @@ class Form:
 
 
 def number_type(operation: Operation) -> ScalarType | None:
-    """Type of a value as a number, whatever bits of it are kept."""
+    """Type of the whole number of a value, even if only some bits are kept."""
     return operation.cut_from or operation.type
 
 
@@ -95,12 +95,12 @@ def _quotient(bounds: Interval, divisor: int) -> Interval:
 
 @dataclass(slots=True)
 class BlockForms:
-    """Affine forms and ranges of the integer values of a block, computed when asked for.
+    """Affine forms and ranges of the integer values of a block, computed on demand.
 
     Attributes:
         levels: for a read of a variable of a flattened nest, its level.
-        strides: for a leaf that changes by a constant from one iteration to the next, that constant; 0 for
-            what the block does not change. Leaves of neither kind may be anything in each iteration.
+        strides: change per iteration of leaves that change by a constant, 0 for leaves that do not change.
+            All other leaves may have any value in each iteration.
     """
 
     block: Block
@@ -128,7 +128,7 @@ class BlockForms:
         self._find_invariants()
 
     def level(self, number: int) -> NestLevel:
-        """One loop of the flattened nest."""
+        """One level of the flattened nest."""
         return self.block.nest[number]
 
     def form(self, index: int) -> Form:
@@ -137,11 +137,11 @@ class BlockForms:
 
     def bounds(self, index: int) -> Interval:
         """Range of an integer value."""
-        found = self._ranges.get(index)
-        return found if found is not None else self._type_range(self.block.operations[index])
+        known = self._ranges.get(index)
+        return known if known is not None else self._type_range(self.block.operations[index])
 
     def stride(self, form: Form) -> int | None:
-        """Change of a form from one iteration to the next, None when it is no constant."""
+        """Change of a form per iteration, None when it is not constant."""
         total = 0
         for leaf, coefficient in form.terms:
             if leaf not in self.strides:
@@ -186,7 +186,7 @@ class BlockForms:
         return kind is not None and not kind.floating
 
     def _combine(self, operation: Operation) -> Form | None:
-        """The form of an operation of its operands' forms, None when it is a leaf."""
+        """The form of an operation from its operands' forms, None when it is a leaf."""
         parts = [self.form(i) for i in operation.operands]
         match operation.opcode:
             case "const":
@@ -277,7 +277,7 @@ class BlockForms:
 
 
 def _cone(block: Block, written: Mapping[str, int]) -> list[int]:
-    """Operations that subscripts, predicates and the loop's condition are made of, in order."""
+    """Operations that subscripts, predicates and the loop's condition depend on, in order."""
     needed: set[int] = set()
     for operation in block.operations:
         if operation.opcode in ("load", "store"):

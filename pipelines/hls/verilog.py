@@ -1,24 +1,173 @@
 """A scheduled design as Verilog-2005 text.
 
-Interface of the module: `clk`, synchronous `rst`, `start` (one cycle), `done` (one cycle), an input
-`s_<name>` a scalar argument, `result` for a returned value, and the ports of each external array. Data
-arrives exactly the read delay after its address; a store is seen by loads from the write delay on.
-Floating values are their bits.
+Interface of the module: `clk`, synchronous `rst`, `start` (one cycle), `done` (one cycle), one input
+`s_<name>` per scalar argument, `result` for a returned value, and the ports of each external array. Data
+arrives exactly the read delay after its address; a store is seen by loads from the write delay on. Floating
+values are their bits.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from pipelines.hls.cdfg import Branch, Finish
-from pipelines.hls.design import Places, ScheduledDesign, condition_of, symbol_places, units_by_operation
+from pipelines.hls.cdfg import Branch, Finish, Operation
+from pipelines.hls.design import (
+    BoundUnit,
+    Places,
+    ScheduledDesign,
+    condition_of,
+    symbol_places,
+    units_by_operation,
+)
 from pipelines.hls.ir import Array, Variable
 from pipelines.hls.operators import functional_unit
-from pipelines.hls.units.catalogue import FunctionalUnit, module_texts
-from pipelines.hls.verilog_memory import memory_ports, memory_section
-from pipelines.hls.verilog_text import Net, Section, literal, range_text
-from pipelines.hls.verilog_units import unit_section
+from pipelines.hls.units.catalogue import FunctionalUnit, instance_text, mode_value, module_texts
+from pipelines.hls.verilog_text import Net, Section, any_of, literal, range_text, steer
 from pipelines.hls.verilog_values import BlockWriter
+
+Sources = list[tuple[str, str]]
+"""Sources of a port: (condition, value) of each operation that uses it."""
+
+
+def operand_sources(bound: BoundUnit, writers: Sequence[BlockWriter]) -> list[Sources]:
+    """Sources of each operand port of a unit."""
+    by_port: list[Sources] = [[] for _ in bound.unit.ports]
+    for use in bound.uses:
+        writer = writers[use.block]
+        operation = writer.block.operations[use.operation]
+        cycle = writer.schedule.starts[use.operation]
+        for sources, index, (_, width) in zip(by_port, operation.operands, bound.unit.ports, strict=True):
+            sources.append((writer.active(cycle), writer.resized(index, cycle, width)))
+    return by_port
+
+
+def _modes(bound: BoundUnit, writers: Sequence[BlockWriter]) -> dict[int, list[str]]:
+    """Conditions under which a unit works in each of its modes."""
+    conditions: dict[int, list[str]] = {0: [], 1: []}
+    for use in bound.uses:
+        writer = writers[use.block]
+        opcode = writer.block.operations[use.operation].opcode
+        conditions[mode_value(opcode)].append(writer.active(writer.schedule.starts[use.operation]))
+    return conditions
+
+
+def unit_section(bound: BoundUnit, writers: Sequence[BlockWriter]) -> Section:
+    """Operand selection and instance of one functional unit."""
+    section, unit, modes = Section(), bound.unit, _modes(bound, writers)
+    section.values.append(f"  // {bound.name}")
+    for sources, (port, width) in zip(operand_sources(bound, writers), unit.ports, strict=True):
+        section.value(f"{bound.name}_{port}", width, steer(sources, width))
+    output = f"{bound.name}_{unit.output[0]}"
+    section.wire(output, unit.output[1])
+    go = f"{bound.name}_go" if unit.started else None
+    if go is not None:
+        section.value(go, 1, any_of([*modes[0], *modes[1]]))
+    mode = (any_of(modes[1]) if modes[0] else "1'b1") if modes[1] else "1'b0"
+    operands = [f"{bound.name}_{port}" for port, _ in unit.ports]
+    section.values.append("  " + instance_text(unit, bound.name, operands, output, go, mode))
+    return section
+
+
+def address_bits(array: Array) -> int:
+    """Width of an array's address port."""
+    return max(1, (array.element_count - 1).bit_length())
+
+
+def memory_ports(array: Array, places: Places) -> list[str]:
+    """Port declarations of an external array."""
+    name, data = f"m_{array.name}", range_text(array.type.width_bits)
+    address = range_text(address_bits(array))
+    ports: list[str] = []
+    if ("load", array.name) in places:
+        ports += [f"output {name}_re", f"output {address}{name}_raddr", f"input {data}{name}_rdata"]
+    if ("store", array.name) in places:
+        ports += [f"output {name}_we", f"output {address}{name}_waddr", f"output {data}{name}_wdata"]
+    return ports
+
+
+def memory_section(array: Array, places: Places, writers: Sequence[BlockWriter]) -> Section:
+    """Port signals of an array, and the storage of a local one."""
+    section = Section()
+    loads, stores = places.get(("load", array.name), []), places.get(("store", array.name), [])
+    for users, letter in ((loads, "r"), (stores, "w")):
+        if users:
+            _port(section, array, letter, users, writers)
+    if array.external or not loads:
+        return section
+    name, width = f"m_{array.name}", array.type.width_bits
+    section.register(f"{name}_rdata", width)
+    if stores:
+        _storage(section, array)
+    else:
+        _table(section, array)
+    return section
+
+
+def _storage(section: Section, array: Array) -> None:
+    name, width = f"m_{array.name}", array.type.width_bits
+    last = array.element_count - 1
+    section.declarations.append(f"  reg {range_text(width)}{name}_cells [0:{last}];")
+    section.on_clock(f"if ({name}_re) {name}_rdata <= {name}_cells[{name}_raddr];")
+    section.on_clock(f"if ({name}_we) {name}_cells[{name}_waddr] <= {name}_wdata;")
+
+
+def _table(section: Section, array: Array) -> None:
+    """An array that is never stored to; elements without a value are zero."""
+    name, width, bits = f"m_{array.name}", array.type.width_bits, address_bits(array)
+    values = array.initial or ()
+    section.on_clock(f"if ({name}_re) case ({name}_raddr)")
+    for address, value in enumerate(values):
+        if value:
+            section.on_clock(f"  {literal(address, bits)}: {name}_rdata <= {literal(value, width)};")
+    section.on_clock(f"  default: {name}_rdata <= {literal(0, width)};")
+    section.on_clock("endcase")
+
+
+def address_sources(
+    array: Array, users: list[tuple[int, Operation]], writers: Sequence[BlockWriter]
+) -> list[tuple[str, str]]:
+    """(condition, address) of each access of one kind to an array."""
+    return _operands(0, address_bits(array), users, writers)
+
+
+def data_sources(
+    array: Array, users: list[tuple[int, Operation]], writers: Sequence[BlockWriter]
+) -> list[tuple[str, str]]:
+    """(condition, value) of each store to an array."""
+    return _operands(1, array.type.width_bits, users, writers)
+
+
+def _operands(
+    number: int, width_bits: int, users: list[tuple[int, Operation]], writers: Sequence[BlockWriter]
+) -> list[tuple[str, str]]:
+    operands: list[tuple[str, str]] = []
+    for block, operation in users:
+        writer = writers[block]
+        start = writer.schedule.starts[operation.index]
+        operands.append((writer.active(start), writer.resized(operation.operands[number], start, width_bits)))
+    return operands
+
+
+def _port(
+    section: Section,
+    array: Array,
+    letter: str,
+    users: list[tuple[int, Operation]],
+    writers: Sequence[BlockWriter],
+) -> None:
+    """Enable, address and data to store, each selected among the operations that use the port."""
+    name, width, bits = f"m_{array.name}_{letter}", array.type.width_bits, address_bits(array)
+    enables = [writers[block].guarded(operation) for block, operation in users]
+    addresses = steer(address_sources(array, users, writers), bits)
+    signals = [("e", 1, any_of(enables)), ("addr", bits, addresses)]
+    if letter == "w":
+        signals.append(("data", width, steer(data_sources(array, users, writers), width)))
+    for suffix, size, expression in signals:
+        if array.external:
+            section.assignments.append(f"  assign {name}{suffix} = {expression};")
+        else:
+            section.value(f"{name}{suffix}", size, expression)
 
 
 def module_name(function: str) -> str:
@@ -56,19 +205,23 @@ class _ModuleWriter:
 
     def states(self) -> list[tuple[str, str]]:
         """(name, comment) of every state; the first is idle, the last done."""
-        found = [("S_IDLE", "waits for start")]
+        states = [("S_IDLE", "waits for start")]
         for writer in self.writers:
             if writer.interval is not None:
-                found.append((f"S_{writer.block.name}", f"{_place(writer)}, pipelined"))
+                states.append((f"S_{writer.block.name}", f"{_place(writer)}, pipelined"))
                 continue
             lines: list[set[int]] = [set() for _ in range(writer.schedule.length_cycles)]
             for operation in writer.block.operations:
                 if operation.opcode != "const" and operation.line and operation.index in writer.live:
                     lines[writer.schedule.starts[operation.index]].add(operation.line)
-            for cycle, said in enumerate(lines):
-                text = "line " + ", ".join(map(str, sorted(said))) if said else f"waits, {_place(writer)}"
-                found.append((f"S_{writer.block.name}_{cycle}", text))
-        return [*found, ("S_DONE", "one cycle of done")]
+            for cycle, source_lines in enumerate(lines):
+                text = (
+                    "line " + ", ".join(map(str, sorted(source_lines)))
+                    if source_lines
+                    else f"waits, {_place(writer)}"
+                )
+                states.append((f"S_{writer.block.name}_{cycle}", text))
+        return [*states, ("S_DONE", "one cycle of done")]
 
     def first_state(self, block: int) -> str:
         writer = self.writers[block]
@@ -101,7 +254,7 @@ class _ModuleWriter:
         return [*lines, "      default: state <= S_IDLE;"]
 
     def decode_section(self, body: Section) -> Section:
-        """A signal for each cycle of a block in which something happens."""
+        """One signal per active cycle of a block."""
         section = Section()
         awaited = body.words()
         for writer in self.writers:
@@ -138,7 +291,7 @@ class _ModuleWriter:
     # ---- everything -------------------------------------------------------------------------------
 
     def body(self) -> Section:
-        """Everything but states: the parts in the order of data flow."""
+        """Everything except states, in the order of data flow."""
         body = self.variable_section()
         for writer in self.writers:
             body.add(writer.values())
@@ -177,16 +330,16 @@ class _ModuleWriter:
 
 
 def _place(writer: BlockWriter) -> str:
-    """Where in the source a block comes from."""
+    """Source line and loop of a block."""
     loop = f"loop {writer.block.loop}" if writer.block.loop else ""
     line = f"line {writer.block.line}" if writer.block.line else ""
     return ", ".join(part for part in (line, loop) if part) or "begin"
 
 
 def pipeline_section(writer: BlockWriter, body: Section) -> Section:
-    """What runs the iterations of a pipelined loop: a shift register of valid stages.
+    """Control of a pipelined loop: a shift register of valid stages.
 
-    Args:    body: the rest of the module, which says whether the last stage has anything to do.
+    Args:    body: the rest of the module; it shows whether the last stage is used.
     """
     section = Section()
     name, interval, depth = writer.block.name, writer.interval or 1, writer.schedule.length_cycles
@@ -217,7 +370,7 @@ def pipeline_section(writer: BlockWriter, body: Section) -> Section:
 
 
 def _phase(section: Section, name: str, interval: int) -> str:
-    """A counter of the cycles of an interval; its condition in the first one."""
+    """Declare a counter of the cycles of an interval; returns the condition of the first cycle."""
     bits = (interval - 1).bit_length()
     section.register(f"{name}_phase", bits)
     section.on_clock(
@@ -229,13 +382,13 @@ def _phase(section: Section, name: str, interval: int) -> str:
 
 def _own_units(design: ScheduledDesign) -> list[FunctionalUnit]:
     """Every functional-unit type of a design, shared or not, in order of first use."""
-    found = {bound.unit: None for bound in design.units}
+    units = {bound.unit: None for bound in design.units}
     for block in design.graph.blocks:
         for operation in block.operations:
             unit = functional_unit(operation, block.operations)
             if unit is not None:
-                found[unit] = None
-    return list(found)
+                units[unit] = None
+    return list(units)
 
 
 def block_writers(design: ScheduledDesign) -> list[BlockWriter]:
@@ -251,7 +404,7 @@ def block_writers(design: ScheduledDesign) -> list[BlockWriter]:
 def write_verilog(design: ScheduledDesign) -> str:
     """Verilog-2005 of a design: its functional units' modules and the top module.
 
-    Returns: text with named states, each with a comment on the C lines it works on.
+    Returns: text with named states, each with a comment on its C lines.
     """
     top = _ModuleWriter(design=design, writers=block_writers(design)).text()
     return module_texts(_own_units(design)) + top

@@ -1,7 +1,9 @@
-"""Pieces of Verilog text: numbers, nets, and a value taken to another width.
+"""Pieces of Verilog text: numbers, nets, resized values, and the expression of each operation.
 
-Every net is unsigned in the text; what its bits mean is a `ScalarType`. Widths always agree: a value is
-extended or cut where it is used, by its own sign, so that no simulator or synthesiser has to guess.
+Every net is unsigned in the text; a `ScalarType` says what its bits mean. Widths always agree: a value is
+extended or cut where it is used, by its own sign, so that no simulator or synthesiser has to guess. A result
+is the low bits of its operands' exact result: add, subtract, multiply and bitwise operators work at the width
+of the result, comparisons and right shifts at the width of their operands.
 """
 
 from __future__ import annotations
@@ -10,6 +12,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from pipelines.hls.cdfg import Operation
+from pipelines.hls.errors import HlsError
+from pipelines.hls.operators import covering_type
 from pipelines.interface import ScalarType
 
 BIT = ScalarType(width_bits=1, signed=False)
@@ -25,9 +30,9 @@ def literal(value: int, width_bits: int) -> str:
 
 
 def literal_value(text: str) -> int | None:
-    """The number that `literal` wrote, None for any other expression."""
-    found = _LITERAL.fullmatch(text)
-    return None if found is None else int(found[2], 10 if found[1] == "d" else 16)
+    """The number in a text of `literal`, None for any other expression."""
+    match = _LITERAL.fullmatch(text)
+    return None if match is None else int(match[2], 10 if match[1] == "d" else 16)
 
 
 def signed_literal(value: int, width_bits: int) -> str:
@@ -55,7 +60,7 @@ class Net:
 
     Attributes:
         name: of the net; net_bits: its width, at least that of `type`.
-        type: meaning of the low bits; higher ones of the net are not looked at.
+        type: meaning of the low bits; higher bits of the net are ignored.
     """
 
     name: str
@@ -85,11 +90,12 @@ class Net:
 
 @dataclass(slots=True)
 class Section:
-    """Text of one part of a module, in the order in which a module needs it.
+    """Text of one part of a module.
 
     Attributes:
-        declarations: of registers and of wires that are driven elsewhere; values: wires with what drives
-            them, each after those it looks at; assignments: everything else outside the clocked process.
+        declarations: of registers and of wires that are driven elsewhere; values: wires with their drivers,
+            each after the wires it reads; assignments: everything else outside the clocked process; updates:
+            the clocked process.
     """
 
     declarations: list[str] = field(default_factory=list[str])
@@ -98,21 +104,21 @@ class Section:
     updates: list[str] = field(default_factory=list[str])
 
     def wire(self, name: str, width_bits: int, expression: str | None = None) -> None:
-        """A wire and what drives it, when that is an expression."""
+        """Add a wire, with its driver when it is an expression."""
         self.declarations.append(f"  wire {range_text(width_bits)}{name};")
         if expression is not None:
             self.assignments.append(f"  assign {name} = {expression};")
 
     def value(self, name: str, width_bits: int, expression: str) -> None:
-        """A wire with what drives it, which is declared already."""
+        """Add a wire with its driver, which is declared already."""
         self.values.append(f"  wire {range_text(width_bits)}{name} = {expression};")
 
     def register(self, name: str, width_bits: int) -> None:
-        """A register."""
+        """Add a register."""
         self.declarations.append(f"  reg {range_text(width_bits)}{name};")
 
     def on_clock(self, text: str) -> None:
-        """A statement of the clocked process."""
+        """Add a statement of the clocked process."""
         self.updates.append(f"    {text}")
 
     def words(self) -> frozenset[str]:
@@ -121,7 +127,7 @@ class Section:
         return frozenset(word for text in texts for word in _WORD.findall(text))
 
     def mentions(self, name: str) -> bool:
-        """Whether a value, an assignment or a clocked statement has a text in it."""
+        """Whether a value, an assignment or a clocked statement contains a text."""
         return any(name in text for text in (*self.values, *self.assignments, *self.updates))
 
     def add(self, other: Section) -> None:
@@ -133,7 +139,7 @@ class Section:
 
 
 def any_of(conditions: Iterable[str]) -> str:
-    """High when one of the signals is; each named once."""
+    """Disjunction of signals, each named once."""
     return " || ".join(dict.fromkeys(conditions))
 
 
@@ -149,7 +155,177 @@ def steer(sources: Sequence[tuple[str, str]], width_bits: int) -> str:
         return sources[0][1]
     terms: list[str] = []
     for value, whens in conditions.items():
-        found = list(dict.fromkeys(whens))
-        gate = found[0] if len(found) == 1 else "(" + " || ".join(found) + ")"
+        enables = list(dict.fromkeys(whens))
+        gate = enables[0] if len(enables) == 1 else "(" + " || ".join(enables) + ")"
         terms.append(f"({gate} & {value})" if width_bits == 1 else f"({{{width_bits}{{{gate}}}}} & {value})")
     return "\n      | ".join(terms)
+
+
+_SHIFT_AMOUNT_BITS = 6
+"""Relevant bits of a shift amount: C leaves amounts beyond the width undefined."""
+
+_INFIX = {"add": "+", "sub": "-", "and": "&", "or": "|", "xor": "^"}
+_COMPARE = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operand:
+    """An operand of an operation: a net or a constant.
+
+    Attributes:
+        constant: the number, or the bits of a floating one; None for a net.
+    """
+
+    type: ScalarType
+    net: Net | None = None
+    constant: int | None = None
+
+    def resized(self, width_bits: int) -> str:
+        """The value at a width, by its own sign."""
+        if self.net is None:
+            return literal(self.constant or 0, width_bits)
+        return self.net.resized(width_bits)
+
+    def signed(self, width_bits: int) -> str:
+        """The value at a width, as a signed expression."""
+        if self.net is None:
+            return signed_literal(self.constant or 0, width_bits)
+        return f"$signed({self.net.resized(width_bits)})"
+
+    def truth(self) -> str:
+        """Whether the value is not zero, as one bit."""
+        if self.net is None:
+            return literal(int(bool(self.constant)), 1)
+        width = self.type.width_bits
+        return self.net.resized(1) if width == 1 else f"(|{self.net.resized(width)})"
+
+
+def signed_digits(value: int) -> list[tuple[int, int]]:
+    """Canonical signed-digit form: (shift, 1 or -1) of each term, the positive ones first."""
+    digits: list[tuple[int, int]] = []
+    shift = 0
+    while value:
+        if value & 1:
+            digit = 2 - (value & 3)
+            digits.append((shift, digit))
+            value -= digit
+        value >>= 1
+        shift += 1
+    return sorted(digits, key=lambda d: (-d[1], d[0]))
+
+
+def shifted_left(operand: Operand, amount: int, width_bits: int) -> str:
+    """The low bits of a value times a power of two."""
+    if amount == 0:
+        return operand.resized(width_bits)
+    if amount >= width_bits:
+        return literal(0, width_bits)
+    return f"{{{operand.resized(width_bits - amount)}, {literal(0, amount)}}}"
+
+
+def _balanced(terms: list[str]) -> str:
+    """A sum of terms as a tree."""
+    if len(terms) == 1:
+        return terms[0]
+    middle = (len(terms) + 1) // 2
+    return f"({_balanced(terms[:middle])} + {_balanced(terms[middle:])})"
+
+
+def constant_product(operand: Operand, factor: int, width_bits: int) -> str:
+    """A product with a constant, as shifted terms that are added and subtracted."""
+    digits = signed_digits(factor)
+    plus = [shifted_left(operand, s, width_bits) for s, d in digits if d > 0 and s < width_bits]
+    minus = [shifted_left(operand, s, width_bits) for s, d in digits if d < 0 and s < width_bits]
+    if not minus:
+        return _balanced(plus).removeprefix("(").removesuffix(")") if plus else literal(0, width_bits)
+    return f"{_balanced(plus) if plus else literal(0, width_bits)} - {_balanced(minus)}"
+
+
+def _comparison(opcode: str, left: Operand, right: Operand) -> str:
+    common = covering_type((left.type, right.type))
+    width = common.width_bits
+    if opcode in ("eq", "ne") or not common.signed:
+        return f"{left.resized(width)} {_COMPARE[opcode]} {right.resized(width)}"
+    return f"{left.signed(width)} {_COMPARE[opcode]} {right.signed(width)}"
+
+
+def _shift(opcode: str, value: Operand, amount: Operand, width_bits: int) -> str:
+    if amount.constant is not None:
+        if opcode == "shl":
+            return shifted_left(value, amount.constant, width_bits)
+        if value.net is not None:
+            return value.net.shifted(amount.constant, width_bits)
+        return literal((value.constant or 0) >> amount.constant, width_bits)
+    by = amount.resized(min(amount.type.width_bits, _SHIFT_AMOUNT_BITS))
+    if opcode == "shl":
+        return f"{value.resized(width_bits)} << {by}"
+    return (
+        f"{value.signed(width_bits)} >>> {by}"
+        if value.type.signed
+        else f"{value.resized(width_bits)} >> {by}"
+    )
+
+
+def is_wide_shift(opcode: str, value: Operand, amount: Operand, width_bits: int) -> bool:
+    """Whether a right shift must be wider than its result."""
+    return opcode == "shr" and amount.constant is None and value.type.width_bits > width_bits
+
+
+def _integer_binary(operation: Operation, left: Operand, right: Operand, width_bits: int) -> str:
+    match operation.opcode:
+        case "shl" | "shr":
+            return _shift(operation.opcode, left, right, width_bits)
+        case "mul":
+            constant, other = (left, right) if left.constant is not None else (right, left)
+            return constant_product(other, constant.constant or 0, width_bits)
+        case "lt" | "le" | "gt" | "ge" | "eq" | "ne":
+            text = _comparison(operation.opcode, left, right)
+            return text if width_bits == 1 else f"{{{literal(0, width_bits - 1)}, {text}}}"
+        case "add" | "sub" if right.constant is not None and right.constant < 0:
+            sign = "-" if operation.opcode == "add" else "+"
+            return f"{left.resized(width_bits)} {sign} {literal(-right.constant, width_bits)}"
+        case _:
+            sign = _INFIX[operation.opcode]
+            return f"{left.resized(width_bits)} {sign} {right.resized(width_bits)}"
+
+
+def _sign_changed(opcode: str, value: Operand, width_bits: int) -> str:
+    """`neg` and `abs` of a floating value."""
+    if value.net is None:
+        sign = 1 << (width_bits - 1)
+        bits = value.constant or 0
+        return literal(bits ^ sign if opcode == "neg" else bits & ~sign, width_bits)
+    top = slice_text_of(value.net, width_bits - 1, width_bits - 1)
+    rest = slice_text_of(value.net, width_bits - 2, 0)
+    return f"{{~{top}, {rest}}}" if opcode == "neg" else f"{{1'd0, {rest}}}"
+
+
+def slice_text_of(net: Net, high: int, low: int) -> str:
+    """Bits high to low of a net."""
+    return f"{net.name}[{high}]" if high == low else f"{net.name}[{high}:{low}]"
+
+
+def expression_text(operation: Operation, operands: list[Operand], width_bits: int) -> str:
+    """Combinational expression of an operation that runs on no functional unit.
+
+    Args:    width_bits: width of the expression: that of the result, or wider for a right shift.
+    Raises:  HlsError: a floating operation that has neither expression nor unit.
+    """
+    match operation.opcode:
+        case "select":
+            condition, if_true, if_false = operands
+            return f"{condition.truth()} ? {if_true.resized(width_bits)} : {if_false.resized(width_bits)}"
+        case "bits":
+            return operands[0].resized(width_bits)
+        case "neg" | "abs" if operands[0].type.floating:
+            return _sign_changed(operation.opcode, operands[0], width_bits)
+        case opcode if operands[0].type.floating:
+            raise HlsError("a floating operation must have a functional unit", opcode, line=operation.line)
+        case "cast":
+            return operands[0].resized(width_bits)
+        case "neg":
+            return f"-{operands[0].resized(width_bits)}"
+        case "not":
+            return f"~{operands[0].resized(width_bits)}"
+        case _:
+            return _integer_binary(operation, operands[0], operands[1], width_bits)

@@ -13,8 +13,15 @@ from pipelines.hls.ir import Array
 from pipelines.hls.operators import functional_unit
 from pipelines.hls.schedule import BlockSchedule, closing_values
 from pipelines.hls.units.catalogue import FunctionalUnit, instance_text, mode_value
-from pipelines.hls.verilog_operators import Operand, expression_text, is_wide_shift
-from pipelines.hls.verilog_text import Net, Section, range_text, slice_text
+from pipelines.hls.verilog_text import (
+    Net,
+    Operand,
+    Section,
+    expression_text,
+    is_wide_shift,
+    range_text,
+    slice_text,
+)
 from pipelines.interface import INT32, ScalarType
 
 _NOT_COMPUTED = ("const", "read", "write", "load", "store")
@@ -59,7 +66,7 @@ class BlockWriter:
         return self.schedule.interval_cycles
 
     def active(self, cycle: int) -> str:
-        """Signal that is high in one cycle of the block."""
+        """Signal that is high in a cycle of the block."""
         if self.interval is None:
             return f"in_{self.block.name}_{cycle}"
         return slice_text(f"{self.block.name}_valid", self.schedule.length_cycles, cycle, cycle)
@@ -75,7 +82,7 @@ class BlockWriter:
     # ---- references -------------------------------------------------------------------------------
 
     def fresh(self, index: int) -> Net:
-        """The value in the very cycle it is made in; not of a constant."""
+        """The value in the cycle that computes it; not for a constant."""
         operation, kind = self.block.operations[index], self.type(index)
         match operation.opcode:
             case "read":
@@ -93,11 +100,11 @@ class BlockWriter:
         return _net(self.names[index], kind.width_bits if unit is None else unit.output[1], kind)
 
     def net(self, index: int, cycle: int) -> Net:
-        """The value as seen in a cycle at or after the one it is made in; not of a constant."""
+        """The value in a cycle not before the one that computes it; not for a constant."""
         base, kind = base_of(self.block, index), self.type(index)
         if base != index:
-            found = self.net(base, cycle)
-            return _net(found.name, found.net_bits, kind)
+            source = self.net(base, cycle)
+            return _net(source.name, source.net_bits, kind)
         operation = self.block.operations[index]
         age = cycle - self.schedule.ready(index)
         stays = operation.opcode == "read" and self.interval is None
@@ -127,7 +134,7 @@ class BlockWriter:
         return self.operand(index, cycle).truth()
 
     def guarded(self, operation: Operation) -> str:
-        """Signal that is high when a predicated operation happens."""
+        """Signal that is high when a predicated operation is executed."""
         cycle = self.schedule.starts[operation.index]
         if operation.predicate is None:
             return self.active(cycle)
@@ -136,14 +143,14 @@ class BlockWriter:
     # ---- text -------------------------------------------------------------------------------------
 
     def place(self) -> str:
-        """The block and where in the source it comes from."""
+        """The block with its source line and loop."""
         parts = [f"line {self.block.line}"] if self.block.line else []
         parts += [f"loop {self.block.loop}"] if self.block.loop else []
         parts += [f"pipelined, II {self.interval}"] if self.interval is not None else []
         return f"{self.block.name}: {', '.join(parts) or 'begin'}"
 
     def values(self) -> Section:
-        """Wires of the combinational values that something uses."""
+        """Wires of the combinational values that are used."""
         section = Section()
         joined = self._joined_bits()
         for operation in self.block.operations:
@@ -172,15 +179,15 @@ class BlockWriter:
 
     def _joined_bits(self) -> dict[int, tuple[Operation, int]]:
         """Each `or` of a shifted value and one that fits below it, with the shift and the lower value."""
-        found: dict[int, tuple[Operation, int]] = {}
+        joined: dict[int, tuple[Operation, int]] = {}
         for operation in self.block.operations:
             if operation.opcode != "or" or operation.index not in self.live:
                 continue
             for high, low in (operation.operands, operation.operands[::-1]):
                 shift = self.block.operations[high]
                 if self._is_above(shift, low, self.schedule.starts[operation.index]):
-                    found[operation.index] = (shift, low)
-        return found
+                    joined[operation.index] = (shift, low)
+        return joined
 
     def _is_above(self, shift: Operation, low: int, cycle: int) -> bool:
         if shift.opcode != "shl" or self.schedule.starts[shift.index] != cycle:
@@ -189,7 +196,7 @@ class BlockWriter:
         return amount.opcode == "const" and not kind.signed and kind.width_bits <= (amount.value or 0)
 
     def _is_only_joined(self, operation: Operation, joined: Mapping[int, tuple[Operation, int]]) -> bool:
-        """Whether all that use a shift join its operand themselves."""
+        """Whether all users of a shift concatenate its operand themselves."""
         if operation.opcode != "shl" or operation.index in self.holding.held:
             return False
         users = self.users.get(operation.index, [])
@@ -208,7 +215,7 @@ class BlockWriter:
     # ---- wires and registers ----------------------------------------------------------------------
 
     def _forwarded(self, section: Section, read: int, write: Operation) -> None:
-        """A variable in the cycle in which the iteration before writes it."""
+        """A variable in the cycle in which the previous iteration writes it."""
         cycle, width = self.write_starts[write.name], self.variable_types[write.name].width_bits
         written = self.resized(write.operands[0], cycle, width)
         section.wire(self.names[read], width, f"{self.active(cycle)} ? {written} : v_{write.name}")
@@ -225,7 +232,7 @@ class BlockWriter:
             section.value(name, width, expression_text(operation, operands, width))
 
     def _on_own_unit(self, section: Section, operation: Operation, unit: FunctionalUnit) -> None:
-        """A combinational unit of one operation."""
+        """Instance of a combinational unit for one operation."""
         cycle = self.schedule.starts[operation.index]
         operands = [
             self.resized(i, cycle, width)
@@ -258,7 +265,7 @@ class BlockWriter:
 
 
 def _net(name: str, net_bits: int, kind: ScalarType) -> Net:
-    """A net; one that is narrower than the type carries all there is, as an unsigned number."""
+    """A net; a net narrower than the type is an unsigned number."""
     if net_bits < kind.width_bits:
         kind = ScalarType(width_bits=net_bits, signed=False)
     return Net(name=name, net_bits=net_bits, type=kind)
@@ -266,19 +273,18 @@ def _net(name: str, net_bits: int, kind: ScalarType) -> Net:
 
 def _live_users(block: Block, live: frozenset[int]) -> dict[int, list[int]]:
     """Operations that use each value; -1 stands for the end of the block."""
-    found: dict[int, list[int]] = {}
+    users: dict[int, list[int]] = {}
     for operation in block.operations:
         if operation.index in live:
             for source in operation.inputs:
-                found.setdefault(source, []).append(operation.index)
+                users.setdefault(source, []).append(operation.index)
     for value in closing_values(block):
-        found.setdefault(value, []).append(-1)
-    return found
+        users.setdefault(value, []).append(-1)
+    return users
 
 
 def _value_names(block: Block) -> list[str]:
-    """Name of each operation's wire: the variable it is written to, the array it is loaded from or addresses,
-    else what it does; unique by its number at the end."""
+    """Name of each operation's wire: its variable or array, else its opcode, then its number."""
     hints = [o.name if o.opcode in ("load", "read") else o.opcode for o in block.operations]
     for operation in reversed(block.operations):
         if operation.opcode in ("write", "load", "store"):

@@ -137,7 +137,7 @@ def _written(folder: Path, name: str, read: Callable[[Path], object]) -> Callabl
 
 def _c(folder: Path) -> Parser:
     from pipelines.hls import HlsError, read_program
-    from pipelines.hls.functions import default_top
+    from pipelines.hls.preprocess import default_top
     from pipelines.schemas import read_arrow
 
     del folder

@@ -1,7 +1,7 @@
 """Many small programs at a time: one gcc run for their native code, one g++ run for their simulators.
 
-Most of the time of a small design goes into starting compilers and reading their headers; a batch pays for
-that once. What is run is the same: the project's own test bench, and the C text itself.
+Small designs spend most of their time on starting compilers and reading headers; a batch does this once. It
+runs the same code as single tests: the project's own test bench, and the C text itself.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ CYCLE_LIMIT = 3_000_000
 
 @dataclass(frozen=True)
 class Outcome:
-    """Outputs, returned value and cycles (of hardware), or what went wrong."""
+    """Outputs, returned value and cycles (of hardware), or the problem."""
 
     outputs: DataSet
     returned: object
@@ -56,7 +56,7 @@ def _failed(problem: str) -> Outcome:
 
 
 def _call(number: int, interface: Interface) -> str:
-    """A C function that reads the arguments of a program, calls it, and writes what it changed."""
+    """A C function that reads the arguments of a program, calls it, and writes its outputs."""
     lines = [f"static int run_{number}(FILE *in, FILE *out)", "{"]
     for argument in (*interface.arrays, *interface.scalars):
         shape = "".join(f"[{n}]" for n in argument.shape)
@@ -79,7 +79,7 @@ def run_natively(
 ) -> dict[int, Outcome]:
     """Native results of programs whose top function is `fuzz`, by their number.
 
-    Args:    sanitize: stop at undefined behaviour, which is then the problem.
+    Args:    sanitize: stop at undefined behaviour and report it as the problem.
     """
     flags = ["-std=c11", "-w", "-ffp-contract=off", "-fno-builtin", "-fno-math-errno", "-O1"]
     flags += ["-ftrivial-auto-var-init=zero", "-isystem", str(INCLUDE)]
@@ -110,19 +110,19 @@ def run_natively(
     linked = run_tool([gcc, *flags, *objects, "-o", "all", "-lm"], folder=folder, timeout_s=120)
     if linked.returncode != 0:
         return {n: _failed(f"gcc: {linked.last_words()}") for n in programs}
-    found: dict[int, Outcome] = {}
+    outcomes: dict[int, Outcome] = {}
     for number, (_, interface, _) in programs.items():
         argv = ["./all", str(number), f"p{number}.in", f"p{number}.out"]
         memory = None if sanitize else 4 << 30
         run = run_tool(argv, folder=folder, timeout_s=20, memory_bytes=memory)
         if run.returncode != 0:
-            found[number] = _failed(f"native: {run.returncode} {run.last_words(200)}")
+            outcomes[number] = _failed(f"native: {run.returncode} {run.last_words(200)}")
             continue
         content = (folder / f"p{number}.out").read_bytes()
         (bits,) = struct.unpack_from("<Q", content)
         returned = None if interface.returns is None else value_of_bits(int(bits), interface.returns)
-        found[number] = Outcome(outputs=decode_arrays(interface, content, 8), returned=returned)
-    return found
+        outcomes[number] = Outcome(outputs=decode_arrays(interface, content, 8), returned=returned)
+    return outcomes
 
 
 # ---- hardware -------------------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ class Hardware:
 
 
 def _translate(number: int, design: Hardware, folder: Path) -> str | None:
-    """Verilog to C++ in folder/m<number>; what went wrong, None when nothing did."""
+    """Translate Verilog to C++ in folder/m<number>; returns the problem or None."""
     (folder / f"d{number}.v").write_text(design.compiled.verilog)
     argv = [find_tool("verilator_bin", "verilator"), "--cc", "--no-timing", *SAFE_OPTIMISATION, "-Wno-fatal"]
     argv += ["--prefix", f"Vd{number}", "--top-module", design.compiled.module, "--Mdir", f"m{number}"]
@@ -165,13 +165,13 @@ def _bench(number: int, design: Hardware) -> str:
 
 
 def simulate_all(designs: Mapping[int, Hardware], folder: Path, runtime: Path) -> dict[int, Outcome]:
-    """What Verilator gives for designs, by their number."""
-    found: dict[int, Outcome] = {}
+    """Simulation results of designs by number."""
+    outcomes: dict[int, Outcome] = {}
     for number, design in designs.items():
         problem = _translate(number, design, folder)
         if problem is not None:
-            found[number] = _failed(problem)
-    good = {n: d for n, d in designs.items() if n not in found}
+            outcomes[number] = _failed(problem)
+    good = {n: d for n, d in designs.items() if n not in outcomes}
     includes = [f'#include "m{n}/{p.name}"' for n in good for p in sorted((folder / f"m{n}").glob("*.cpp"))]
     cases = "\n".join(f"        case {n}: return d{n}::run(argc - 1, argv + 1);" for n in good)
     main = (
@@ -186,10 +186,10 @@ def simulate_all(designs: Mapping[int, Hardware], folder: Path, runtime: Path) -
     argv += [str(prepare_runtime(runtime)), "-o", "simulators", "-pthread"]
     built = run_tool(argv, folder=folder, timeout_s=600)
     if built.returncode != 0:
-        return found | {n: _failed(f"g++: {built.last_words(300)}") for n in good}
+        return outcomes | {n: _failed(f"g++: {built.last_words(300)}") for n in good}
     for number, design in good.items():
-        found[number] = _simulate(number, design, folder)
-    return found
+        outcomes[number] = _simulate(number, design, folder)
+    return outcomes
 
 
 def _simulate(number: int, design: Hardware, folder: Path) -> Outcome:
@@ -207,7 +207,7 @@ def _simulate(number: int, design: Hardware, folder: Path) -> Outcome:
 
 
 def difference(native: Outcome, other: Outcome) -> str | None:
-    """What differs in any bit between two outcomes; None when nothing does."""
+    """The first difference between two outcomes, None when they are bit-equal."""
     names: Sequence[str] = [
         n
         for n, values in native.outputs.items()

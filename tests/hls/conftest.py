@@ -17,7 +17,7 @@ from pipelines.rtlsim import MemoryTiming, simulate_design
 
 @pytest.fixture
 def check_against_native(tmp_path: Path, runtime_folder: Path) -> Callable[..., tuple[CompiledDesign, int]]:
-    """Compile and simulate a program; its outputs must equal native C. Gives the design and its cycles."""
+    """Compile and simulate a program; its outputs must equal native C. Returns the design and its cycles."""
 
     def check(
         source: str, top: str, options: HlsOptions, *, inputs: str = "{}", data: DataSet | None = None

@@ -1,4 +1,4 @@
-"""An interpreter of control/data-flow graphs, written for tests: what each operation gives, step by step."""
+"""An interpreter of control/data-flow graphs for tests, operation by operation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Watch = Callable[[Block, Operation, int], None]
 
 
 def bits_of(value: Any, kind: ScalarType) -> int:
-    """A NumPy scalar as the graph holds it: a number, or the bits of a floating one."""
+    """A NumPy scalar as in the graph: an integer, or the bits of a floating number."""
     if not kind.floating:
         return int(value)
     return int(np.asarray(value, kind.dtype).view(f"u{kind.width_bits // 8}"))
@@ -36,10 +36,10 @@ def _floating(opcode: str, operands: list[int], kind: ScalarType, result: Scalar
         case "add" | "sub" | "mul" | "div":
             a, b = (np.asarray(n, kind.dtype) for n in numbers)
             with np.errstate(all="ignore"):
-                found = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide}[opcode](
+                value = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide}[opcode](
                     a, b
                 )
-            return bits_of(found, kind)
+            return bits_of(value, kind)
         case _:
             a, b = numbers
             return int(
@@ -60,7 +60,7 @@ def _cast(value: int, source: ScalarType, kind: ScalarType) -> int:
 
 
 class Interpreter:
-    """Runs a graph on data; `watch` sees every value, `undefined` gives those of variables never written."""
+    """Runs a graph on data; `watch` gets every value, `undefined` returns values of unwritten variables."""
 
     def __init__(
         self,

@@ -21,7 +21,7 @@ _MEMORY = ("-fno-strict-aliasing", "-ftrivial-auto-var-init=zero")
 
 
 def _entry(interface: Interface, called: str) -> str:
-    """A function that any program can be called by: arrays are plain addresses."""
+    """A function that calls any program through plain addresses of arrays."""
     names = [f"a{number}" for number in range(len(interface.arguments))]
     kinds = ["void *" if a.is_array else f"{a.type.c_name} " for a in interface.arguments]
     parameters = ", ".join(k + n for k, n in zip(kinds, names, strict=True)) or "void"
@@ -42,7 +42,7 @@ def _compile(text: str, path: Path) -> Path:
 
 
 def _draw(argument: Argument, generator: np.random.Generator) -> NDArray[Any]:
-    """Small values of an argument: enough to index the arrays of the tests after a mask."""
+    """Small values of an argument, which index the tests' arrays after a mask."""
     if argument.type.floating:
         return (generator.standard_normal(argument.shape) * 8).astype(argument.type.dtype)
     low = -100 if argument.type.signed else 0
@@ -58,13 +58,13 @@ def _call(library: Path, interface: Interface, data: DataSet, run: int) -> tuple
     entry.restype = None
     if interface.returns is not None:
         entry.restype = np.ctypeslib.as_ctypes_type(interface.returns.dtype)
-    given = [
+    arguments = [
         values[a.name].ctypes.data_as(ctypes.c_void_p)
         if a.is_array
         else np.ctypeslib.as_ctypes_type(a.type.dtype)(values[a.name].item())
         for a in interface.arguments
     ]
-    return values, entry(*given)
+    return values, entry(*arguments)
 
 
 def check_front_end(

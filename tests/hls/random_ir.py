@@ -52,7 +52,7 @@ def binary(operator: str, left: ir.Expression, right: ir.Expression) -> ir.Binar
 
 @dataclass
 class Generator:
-    """Draws one function; loops and exits can be left out for passes that want plain bodies."""
+    """Draws one function; loops and exits can be left out for passes that need plain bodies."""
 
     random: Random
     exits: bool = True
@@ -167,12 +167,12 @@ class Generator:
     # ---- statements -------------------------------------------------------------------------------
 
     def body(self, depth: int, most: int) -> tuple[ir.Statement, ...]:
-        found: list[ir.Statement] = []
+        statements: list[ir.Statement] = []
         for _ in range(self.random.randint(1, most)):
             if self.statements > 40:
                 break
-            found += self.statement(depth)
-        return tuple(found)
+            statements += self.statement(depth)
+        return tuple(statements)
 
     def statement(self, depth: int) -> list[ir.Statement]:
         self.statements += 1
@@ -217,7 +217,7 @@ class Generator:
         kind = self.random.choice((INT32, INT32, INT32, INT32, UINT32, INT8))
         comparison, low, high, step = self.random.choice(BOUNDS)
         if comparison == "ge" and not kind.signed:
-            comparison, low, high, step = "gt", 7, 1, -2  # never below 0, which an unsigned one cannot be
+            comparison, low, high, step = "gt", 7, 1, -2  # never below 0: the variable may be unsigned
         lower: ir.Expression = constant(low, kind)
         upper: ir.Expression = constant(high, kind)
         pick = self.random.random()
@@ -256,7 +256,7 @@ class Generator:
         self.loops -= 1
         self.indices.pop()
         self.readable.append(variable)
-        found = ir.For(
+        loop = ir.For(
             name=name,
             body=body,
             line=1,
@@ -268,8 +268,8 @@ class Generator:
         )
         start = ir.Assign(variable=variable, value=constant(1, kind), line=1)
         if around:
-            return [start, ir.Block(label=around, body=(found, *self.body(depth + 1, 1)), line=1)]
-        return [start, found]
+            return [start, ir.Block(label=around, body=(loop, *self.body(depth + 1, 1)), line=1)]
+        return [start, loop]
 
     def while_loop(self, depth: int, name: str) -> list[ir.Statement]:
         counter = ir.Variable(name=f"w{self.fresh}")
@@ -288,7 +288,7 @@ class Generator:
         return [start, loop]
 
     def nest(self, levels: int) -> list[ir.Statement]:
-        """Loops with constant bounds, one in the other, with plain statements before and after."""
+        """Nested loops with constant bounds, with plain statements before and after."""
         self.fresh += 1
         kind = self.random.choice((INT32, INT32, INT32, UINT32, INT8))
         comparison, low, high, step = self.random.choice(SHORT_BOUNDS)
@@ -317,26 +317,26 @@ class Generator:
         return [loop]
 
     def plain_body(self) -> list[ir.Statement]:
-        found = self.plain(2)
+        statements = self.plain(2)
         if self.random.random() < 0.4:
             then = tuple(self.plain(1))
-            found.append(ir.If(condition=self.condition(1), then=then, otherwise=(), line=1))
-        return found
+            statements.append(ir.If(condition=self.condition(1), then=then, otherwise=(), line=1))
+        return statements
 
     def starts(self) -> list[ir.Statement]:
-        """Every variable gets a value."""
+        """Initial assignments of every variable."""
         self.readable = list(self.parameters)
-        found: list[ir.Statement] = []
+        statements: list[ir.Statement] = []
         for number, kind in enumerate(dict.fromkeys((INT32, *SCALARS))):
             for copy in range(2 if kind == INT32 else 1):
                 variable = ir.Variable(name=f"v{number}_{copy}", type=kind)
-                found.append(ir.Assign(variable=variable, value=make_cast(constant(copy), kind), line=1))
+                statements.append(ir.Assign(variable=variable, value=make_cast(constant(copy), kind), line=1))
                 self.variables.append(variable)
                 self.readable.append(variable)
-        return found
+        return statements
 
     def whole(self, starts: list[ir.Statement], body: tuple[ir.Statement, ...]) -> ir.Function:
-        """The function that also gives back what its variables hold in the end."""
+        """The function that also returns the final values of its variables."""
         result: ir.Expression = ir.Read(variable=self.variables[0])
         for variable in self.variables[1:]:
             as_integer = ir.Cast(operand=ir.Read(variable=variable), type=INT32)
@@ -377,7 +377,7 @@ def random_nest(random: Random) -> ir.Function:
 
 
 def check_valid(function: ir.Function) -> None:
-    """Assert the rules of the structured IR that can be seen in the text."""
+    """Assert the structural rules of the IR."""
     names: list[str] = []
     kinds: dict[str, ScalarType] = {}
     declared = {a.name for a in function.arrays}

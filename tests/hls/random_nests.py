@@ -1,8 +1,8 @@
 """Random loop nests over arrays, for differential tests of memory transformations.
 
 Subscripts are affine in the loop variables, halved, masked or data-dependent, always in bounds; loops are
-constant, triangular, backwards, stepping or bounded by an argument. Elements that do not change in a loop
-are accumulated in, sometimes under conditions, and loops are sometimes left early.
+constant, triangular, backwards, stepping or bounded by an argument. Some elements with unchanging indices
+accumulate values, sometimes under conditions, and some loops are left early.
 """
 
 from __future__ import annotations

@@ -113,7 +113,7 @@ class _Generator:
             )
         )
         self.emit(depth, header + " {")
-        # A bound that reads x or y must not see them change: keep them out of reach inside.
+        # A bound that reads x or y must not change: do not assign them inside.
         kept = self.scalars
         if "x & 3" in header:
             self.scalars = [s for s in kept if s not in ("x", "y")] or ["z"]

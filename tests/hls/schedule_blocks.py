@@ -23,7 +23,7 @@ HEADER = "int f(int n, int x, int A[64], int B[64], int M[32][32])"
 def model_of(
     *, read: int = 2, write: int = 2, period: float = 10.0, limits: dict[str, int] | None = None
 ) -> TimingModel:
-    """Timing with some memory delays, every array being loaded somewhere."""
+    """Timing with memory delays; every array counts as loaded."""
     return TimingModel(
         library=load_library("osu018"),
         clock_period_ns=period,
@@ -36,7 +36,7 @@ def model_of(
 
 @dataclass
 class LoopBuilder:
-    """Operations of a loop block, written by hand."""
+    """Builds the operations of a loop block by hand."""
 
     operations: list[Operation] = field(default_factory=list)
 
@@ -94,15 +94,15 @@ class LoopBuilder:
 
 
 def lowered_loop(loop: str) -> Block:
-    """The block of the only loop in a C statement, to be pipelined; nothing is transformed."""
+    """The block of the only loop in a C statement, to be pipelined, without transformations."""
     function = read_function(f"{HEADER} {{ {loop} return x; }}", top="f")
     return next(b for b in lower(function, {"L0": 1}).blocks if b.index in b.successors)
 
 
 def broken_by(schedule: BlockSchedule, model: TimingModel) -> list[str]:
-    """Every rule a schedule breaks."""
+    """Every rule that a schedule breaks."""
     graph, starts, interval = schedule.graph, schedule.starts, schedule.interval_cycles
-    found = [
+    broken = [
         f"dependence {e}"
         for e in graph.edges
         if (interval or e.distance == 0)
@@ -123,13 +123,13 @@ def broken_by(schedule: BlockSchedule, model: TimingModel) -> list[str]:
         arrival = max(chained, default=0.0)
         settled[operation.index] = timing.output_ns if timing.latency_cycles else arrival + timing.delay_ns
         if arrival > 0 and arrival + timing.delay_ns > model.budget_ns + 1e-9:
-            found.append(f"clock at operation {operation.index}: {arrival + timing.delay_ns:.2f} ns")
-    found += [f"port {slot}" for slot, count in slots.items() if count > graph.capacity(slot[0])]
-    return found + broken_by_interval(schedule)
+            broken.append(f"clock at operation {operation.index}: {arrival + timing.delay_ns:.2f} ns")
+    broken += [f"port {slot}" for slot, count in slots.items() if count > graph.capacity(slot[0])]
+    return broken + broken_by_interval(schedule)
 
 
 def written_ns(schedule: BlockSchedule, index: int, cycle: int) -> float:
-    """When a value settles in a cycle, all forwarded variables in its way being followed back."""
+    """When a value settles in a cycle, through all forwarded variables on its path."""
     timing, operation = schedule.graph.timings[index], schedule.graph.operations[index]
     if schedule.ready(index) != cycle:
         return 0.0
@@ -144,21 +144,21 @@ def written_ns(schedule: BlockSchedule, index: int, cycle: int) -> float:
 
 
 def broken_by_interval(schedule: BlockSchedule) -> list[str]:
-    """What overlapping iterations break: units still busy, a condition known too late."""
+    """Rules that overlapping iterations break: units still busy, a condition known too late."""
     graph, interval = schedule.graph, schedule.interval_cycles
     if interval is None:
         return []
-    found = [f"busy {t}" for t in graph.timings if t.busy_cycles > interval]
+    broken = [f"busy {t}" for t in graph.timings if t.busy_cycles > interval]
     terminator = graph.block.terminator
     if isinstance(terminator, Branch) and schedule.ready(terminator.condition) >= interval:
-        found.append("the next iteration starts before this one knows that it does")
-    return found
+        broken.append("the next iteration starts before this one knows that it does")
+    return broken
 
 
 def smallest_interval(graph: BlockGraph, model: TimingModel, horizon: int) -> int:
-    """Smallest interval by trying every start of every operation but constants, which start at 0.
+    """Smallest interval, by trying every start of every operation; constants start at 0.
 
-    Starts that break a dependence with an operation before are not gone on with.
+    Starts that break a dependence on an earlier operation are not extended.
     """
     for interval in range(1, horizon + 1):
         if _some_schedule(graph, model, interval, horizon, []):

@@ -1,4 +1,4 @@
-"""Random C in which side effects stand inside expressions, each order of evaluation defined by C.
+"""Random C with side effects inside expressions, in orders of evaluation that C defines.
 
 The operands of an operator that does not order them use different variables; those of `&&`, `||`, `,` and
 `?:` may share. Functions only add to the file's array, so that their order does not matter. Signed overflow
@@ -81,7 +81,7 @@ class Generator:
         return " ".join(self.statement(depth) for _ in range(self.random.randrange(1, 3)))
 
     def function(self, name: str) -> str:
-        """A function that changes what it is given and an array of the file."""
+        """A function that changes its arguments and an array of the file."""
         kinds = [self.random.choice(TYPES) for _ in VARIABLES[1:]]
         declared = " ".join(
             f"{kind} {v} = x + {n};" for n, (v, kind) in enumerate(zip(VARIABLES[1:], kinds, strict=True))

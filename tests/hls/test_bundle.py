@@ -1,4 +1,4 @@
-"""Programs of several files: what is put together, what is refused, and where errors are."""
+"""Programs of several files: bundled text, refusals, and places of errors."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.hls.bundle import bundle_source
 from pipelines.hls.errors import HlsError
 from pipelines.hls.frontend import interface_of, read_function
+from pipelines.hls.preprocess import bundle_source
 
 
 def write(folder: Path, files: dict[str, str]) -> Path:

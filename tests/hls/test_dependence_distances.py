@@ -1,4 +1,4 @@
-"""Distances between accesses equal those found by running every iteration; nothing that orders is lost."""
+"""Distances between accesses equal those from running every iteration; no ordering is lost."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def run_operations(block: Block, reads: dict[str, int]) -> list[int]:
     """Value of every operation in one iteration, written independently of the compiler's forms."""
     values: list[int] = []
     for operation in block.operations:
-        given = [values[i] for i in operation.operands]
+        operands = [values[i] for i in operation.operands]
         match operation.opcode:
             case "const":
                 values.append(operation.value or 0)
@@ -31,14 +31,14 @@ def run_operations(block: Block, reads: dict[str, int]) -> list[int]:
             case "write" | "load" | "store":
                 values.append(0)
             case _:
-                result = evaluate(operation.opcode, given[0], given[1], INT32)
+                result = evaluate(operation.opcode, operands[0], operands[1], INT32)
                 assert result is not None
                 values.append(result)
     return values
 
 
 def touched(block: Block, values: list[int]) -> dict[int, tuple[int, ...]]:
-    """The element each access touches in one iteration, those that do not happen left out."""
+    """The element that each executed access touches in one iteration."""
     return {
         o.index: tuple(values[i] for i in o.subscripts)
         for o in block.operations
@@ -47,14 +47,14 @@ def touched(block: Block, values: list[int]) -> dict[int, tuple[int, ...]]:
 
 
 def distances_by_running(runs: list[list[dict[int, tuple[int, ...]]]]) -> dict[tuple[int, int], set[int]]:
-    """Every distance at which two accesses meet, from what each iteration of each run touches."""
-    found: dict[tuple[int, int], set[int]] = {}
+    """Every distance at which two accesses meet, from the elements that each iteration touches."""
+    distances: dict[tuple[int, int], set[int]] = {}
     for iterations in runs:
         for n, m in product(range(len(iterations)), repeat=2):
             for first, second in product(iterations[n], iterations[m]) if n <= m else ():
                 if iterations[n][first] == iterations[m][second]:
-                    found.setdefault((first, second), set()).add(m - n)
-    return found
+                    distances.setdefault((first, second), set()).add(m - n)
+    return distances
 
 
 def random_accesses(builder: LoopBuilder, random: Random, leaves: list[int], predicates: list[int]) -> None:
@@ -92,7 +92,7 @@ def random_predicates(builder: LoopBuilder, random: Random, leaves: list[int]) -
 
 @dataclass
 class RandomLoop:
-    """A loop block and what its iterations touch for each value of its parameter."""
+    """A loop block and the elements that its iterations touch per value of its parameter."""
 
     block: Block
     runs: list[list[dict[int, tuple[int, ...]]]]
@@ -139,7 +139,7 @@ def random_nest(seed: int) -> RandomLoop:
 
 
 def random_strided(seed: int) -> RandomLoop:
-    """A plain loop whose variables change by constants from unknown beginnings."""
+    """A plain loop whose variables change by constants from unknown initial values."""
     random = Random(seed)
     builder = LoopBuilder()
     wide = ScalarType(width_bits=5, signed=False)
@@ -193,7 +193,7 @@ def latency(source: Operation, target: Operation) -> int:
 
 
 def implied(block: Block, edges: list[tuple[int, int, int]], source: int, target: int, distance: int) -> bool:
-    """Whether orderings together keep `target` of `distance` iterations later behind `source`."""
+    """Whether orderings together keep `target` of `distance` iterations later after `source`."""
     operations = block.operations
     best = {(source, 0): 0}
     queue = [(source, 0)]
@@ -246,8 +246,8 @@ def test_orderings_of_an_unrolled_loop_grow_with_its_accesses_alone() -> None:
 def test_ranges_keep_data_dependent_accesses_apart() -> None:
     builder = LoopBuilder()
     read = builder.add("read", symbol=Variable(name="i"))
-    found = builder.add("load", read, symbol=A2, subscripts=(read, read))
-    low = builder.add("and", found, builder.constant(7))
+    loaded = builder.add("load", read, symbol=A2, subscripts=(read, read))
+    low = builder.add("and", loaded, builder.constant(7))
     moved = builder.add("add", low, builder.constant(8))
     for place in (low, moved):
         builder.add("store", place, read, symbol=A1, subscripts=(place,))
@@ -335,12 +335,12 @@ def test_a_flattened_accumulation_that_ends_with_its_store_carries_nothing() -> 
 def test_distance_from_store_to_load(statement: str, distances: set[int]) -> None:
     block = lowered_loop(f"for (int i = 0; i < 20; i++) {statement}")
     opcodes = [o.opcode for o in block.operations]
-    found = {
+    measured = {
         d.distance
         for d in memory_dependences(block)
         if (opcodes[d.source], opcodes[d.target]) == ("store", "load") and d.distance
     }
-    assert found == distances
+    assert measured == distances
 
 
 def test_distance_beyond_the_last_iteration_is_no_dependence() -> None:

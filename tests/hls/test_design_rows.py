@@ -1,4 +1,4 @@
-"""Rows of the `designs` table: they carry the report and give their options back."""
+"""Rows of the `designs` table: report figures and round trip of options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Directives: JSON, canonical form, and an outcome for each."""
+"""Directives: JSON, canonical form, and one outcome each."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ def outcomes(*directives: Directive, source: str = NEST) -> dict[str, tuple[bool
 
 
 def test_applied_pipeline_explains_its_interval() -> None:
-    found = outcomes(Directive(kind="pipeline", loop="L1"))
-    assert found == {'{"kind":"pipeline","loop":"L1"}': (True, "II 1: ResMII 1 (store A), RecMII 1")}
+    results = outcomes(Directive(kind="pipeline", loop="L1"))
+    assert results == {'{"kind":"pipeline","loop":"L1"}': (True, "II 1: ResMII 1 (store A), RecMII 1")}
 
 
 def test_pipeline_of_an_outer_loop_unrolls_the_loops_inside() -> None:
-    found = outcomes(Directive(kind="pipeline", loop="L0"))
-    assert found == {'{"kind":"pipeline","loop":"L0"}': (True, "II 8: ResMII 8 (store A), RecMII 1")}
+    results = outcomes(Directive(kind="pipeline", loop="L0"))
+    assert results == {'{"kind":"pipeline","loop":"L0"}': (True, "II 8: ResMII 8 (store A), RecMII 1")}
 
 
 def test_pipeline_of_an_outer_loop_rejects_an_inner_loop_without_constant_trip_count() -> None:
@@ -64,24 +64,24 @@ def test_pipeline_of_an_outer_loop_rejects_an_inner_loop_without_constant_trip_c
 
 
 def test_every_copy_of_a_loop_keeps_its_directives() -> None:
-    found = outcomes(
+    results = outcomes(
         Directive(kind="unroll", loop="L0", value=2),
         Directive(kind="pipeline", loop="L1"),
     )
-    assert found['{"kind":"unroll","loop":"L0","value":2}'] == (True, "unrolled by 2")
-    assert found['{"kind":"pipeline","loop":"L1"}'][0]
+    assert results['{"kind":"unroll","loop":"L0","value":2}'] == (True, "unrolled by 2")
+    assert results['{"kind":"pipeline","loop":"L1"}'][0]
 
 
 def test_directive_on_a_loop_that_another_removes_is_an_outcome() -> None:
-    found = outcomes(Directive(kind="unroll", loop="L1"), Directive(kind="pipeline", loop="L1"))
+    results = outcomes(Directive(kind="unroll", loop="L1"), Directive(kind="pipeline", loop="L1"))
     reason = "the loop never runs or is gone"
-    assert found['{"kind":"pipeline","loop":"L1"}'] == (False, reason)
+    assert results['{"kind":"pipeline","loop":"L1"}'] == (False, reason)
 
 
 def test_unknown_pragmas_are_outcomes() -> None:
     source = NEST.replace("        for", "#pragma HLS dataflow\n        for")
-    found = outcomes(source=source)
-    assert [applied for applied, _ in found.values()] == [False]
+    results = outcomes(source=source)
+    assert [applied for applied, _ in results.values()] == [False]
 
 
 def test_directive_rejects_an_unknown_array() -> None:
@@ -129,10 +129,10 @@ def test_options_rejects_a_delay_of_zero() -> None:
     ],
 )
 def test_pragmas_of_every_field_become_canonical_and_round_trip(text: str, canonical: str) -> None:
-    found = parse_pragma(text, "L0")
-    assert found is not None
-    assert [directive_json(d) for d in found] == [canonical]
-    assert parse_directives(f"[{canonical}]") == found
+    parsed = parse_pragma(text, "L0")
+    assert parsed is not None
+    assert [directive_json(d) for d in parsed] == [canonical]
+    assert parse_directives(f"[{canonical}]") == parsed
 
 
 @pytest.mark.parametrize(

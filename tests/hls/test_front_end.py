@@ -1,4 +1,4 @@
-"""The C front end: what it reads, and each refusal with its line."""
+"""The C front end: accepted programs, and refusals with their lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What reading a program takes grows with its text; what is too large is refused with the limit it passes."""
+"""The cost of reading a program grows with its text; programs beyond a limit are refused by name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pipelines.hls.reading.session import MAXIMUM_STEPS, Session
 
 
 def nested_structures(depth: int, members: int) -> str:
-    """Structures s0 to s<depth - 1>, each of several of the one before."""
+    """Structures s0 to s<depth - 1>, each with several members of the previous one."""
     text = f"struct s0 {{ {' '.join(f'int m{n};' for n in range(members))} }};\n"
     for level in range(1, depth):
         text += f"struct s{level} {{ {' '.join(f'struct s{level - 1} m{n};' for n in range(members))} }};\n"
@@ -50,7 +50,7 @@ def test_member_of_no_size_is_refused(member: str) -> None:
 
 
 def calls(body: str, depth: int) -> str:
-    """Functions that each call the one before twice, on one line."""
+    """Functions on one line, each of which calls the previous one twice."""
     text = "int g0(int a) { return a + 1; } "
     for level in range(1, depth):
         text += f"int g{level}(int a) {{ {body.replace('g', f'g{level - 1}')} }} "
@@ -126,7 +126,7 @@ def test_long_text_in_parts_is_accepted() -> None:
 
 
 def chain(first: str, following: str, last: str) -> Callable[[int], str]:
-    """Programs of several lines, each of which names the one before twice."""
+    """Programs of several lines, each of which uses the previous one twice."""
 
     def program(length: int) -> str:
         lines = [following.replace("OLD", f"c{n - 1}").replace("NEW", f"c{n}") for n in range(1, length)]
@@ -136,7 +136,7 @@ def chain(first: str, following: str, last: str) -> Callable[[int], str]:
 
 
 def nested(inner: str, outer: str, program: str) -> Callable[[int], str]:
-    """Programs with an expression in itself."""
+    """Programs with a nested expression."""
 
     def of_depth(depth: int) -> str:
         text = inner

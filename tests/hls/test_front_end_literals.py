@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pipelines.hls import ir
-from pipelines.hls.reading.literals import read_character, read_floating, read_integer, read_string
+from pipelines.hls.reading.ctypes import read_character, read_floating, read_integer, read_string
 from pipelines.interface import DOUBLE, FLOAT, INT32, INT64, UINT32, UINT64, ScalarType
 
 

@@ -134,8 +134,8 @@ def test_argument_that_nothing_changes_keeps_loops_of_a_called_function_counted(
     ],
 )
 def test_pragma_belongs_to_its_loop(text: str, directives: set[Directive]) -> None:
-    found = loops("{ int C; C = n; A[1] = C; } int C[4]; C[0] = n; A[2] = C[n & 3];" + text)
-    assert set(found[0].directives) == directives
+    nest = loops("{ int C; C = n; A[1] = C; } int C[4]; C[0] = n; A[2] = C[n & 3];" + text)
+    assert set(nest[0].directives) == directives
 
 
 def test_array_directives_name_arrays_as_the_function_does() -> None:
@@ -150,8 +150,8 @@ def test_array_directives_name_arrays_as_the_function_does() -> None:
     }
     """
     function = function_of("int local[2]; local[n & 1] = 1; A[3] = local[0]; g(A);", before)
-    found = {(d.kind, d.variable, d.style, d.value) for d in function.directives}
-    assert found == {("partition", "A", "cyclic", 2), ("partition", "local_1", "complete", None)}
+    actual = {(d.kind, d.variable, d.style, d.value) for d in function.directives}
+    assert actual == {("partition", "A", "cyclic", 2), ("partition", "local_1", "complete", None)}
     assert {a.name for a in function.arrays} >= {"A", "local", "local_1"}
 
 

@@ -1,4 +1,4 @@
-"""What the front end refuses: each with its line, and most with what to write instead."""
+"""Refusals of the front end: each with its line, most with an alternative."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def test_front_end_rejects_with_what_to_write(source: str, message: str) -> None
 
 
 def test_mangled_programs_are_read_or_refused() -> None:
-    """Tokens dropped, doubled and exchanged: never another exception than a refusal."""
+    """Dropped, doubled and exchanged tokens raise no other exception than a refusal."""
     random = Random(11)
     sources = list(PROGRAMS.values())
     read = 0

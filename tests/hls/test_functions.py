@@ -1,11 +1,11 @@
-"""Which function of a file becomes hardware when none is named."""
+"""The default top function of a file."""
 
 from __future__ import annotations
 
 import pytest
 
 from pipelines.hls.errors import HlsError
-from pipelines.hls.functions import default_top, defined_functions
+from pipelines.hls.preprocess import default_top, defined_functions
 
 TWO = "int helper(int a) { return a; }\nvoid kernel_x_y(int A[4]) { A[0] = helper(1); }\n"
 

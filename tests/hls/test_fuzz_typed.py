@@ -22,11 +22,11 @@ def some_directives(text: str, seed: int) -> tuple[Directive, ...]:
     """Innermost loops pipelined, some unrolled, one array in banks."""
     random = Random(seed)
     function = read_function(text, top="fuzz")
-    found = [Directive(kind="pipeline", loop=loop) for loop in innermost_loops(function)]
+    directives = [Directive(kind="pipeline", loop=loop) for loop in innermost_loops(function)]
     loops = [s.name for s in ir.walk_statements(function.body) if isinstance(s, ir.For)]
-    found += [Directive(kind="unroll", loop=n, value=2) for n in loops if random.random() < 0.4]
-    found.append(Directive(kind="partition", variable="A", style="cyclic", value=2, dimension=1))
-    return tuple(found)
+    directives += [Directive(kind="unroll", loop=n, value=2) for n in loops if random.random() < 0.4]
+    directives.append(Directive(kind="partition", variable="A", style="cyclic", value=2, dimension=1))
+    return tuple(directives)
 
 
 def test_random_typed_programs_equal_native_c(tmp_path: Path, runtime_folder: Path) -> None:
@@ -45,16 +45,16 @@ def test_random_typed_programs_equal_native_c(tmp_path: Path, runtime_folder: Pa
     (tmp_path / "c").mkdir()
     (tmp_path / "v").mkdir()
     native = run_natively(programs, tmp_path / "c", sanitize=True)
-    found = simulate_all(designs, tmp_path / "v", runtime_folder)
+    simulated = simulate_all(designs, tmp_path / "v", runtime_folder)
     for seed in SEEDS:
         assert native[seed].problem is None, seed
-        assert found[seed].problem is None, seed
-        assert difference(native[seed], found[seed]) is None, seed
+        assert simulated[seed].problem is None, seed
+        assert difference(native[seed], simulated[seed]) is None, seed
     seed = SEEDS[1]
     folder = tmp_path / "m"
     folder.mkdir()
     counted = count_cycles(designs[seed].compiled, designs[seed].data, folder=folder)
-    assert counted.latency_cycles == found[seed].cycles
+    assert counted.latency_cycles == simulated[seed].cycles
 
 
 def test_a_seed_always_gives_the_same_program() -> None:
@@ -63,18 +63,18 @@ def test_a_seed_always_gives_the_same_program() -> None:
 
 
 def pieces(program: Program) -> list[Piece]:
-    found: list[Piece] = []
+    parts: list[Piece] = []
     stack = list(program.statements)
     while stack:
         piece = stack.pop()
-        found.append(piece)
+        parts.append(piece)
         stack += piece.body
-    return found
+    return parts
 
 
 @pytest.mark.parametrize("seed", [2, 3, 7])
 def test_shrinking_keeps_the_failure_and_nothing_else(seed: int) -> None:
-    """The failure here is a text: whatever holds an assignment to M."""
+    """The failure here is a text with an assignment to M."""
 
     def fails(program: Program) -> bool:
         return any(p.head.startswith("M[") for p in pieces(program))

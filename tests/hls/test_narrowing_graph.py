@@ -80,8 +80,8 @@ def test_variable_has_the_width_its_numbers_need(body: str, variable: str, width
 )
 def test_operation_has_the_width_its_numbers_need(expression: str, opcode: str, width: int) -> None:
     graph = narrow(graph_of(f"int f(int x, int y, unsigned char u) {{ return {expression}; }}"))
-    found = [o.type.width_bits for o in only(graph, opcode) if o.type is not None]
-    assert max(found) == width
+    widths = [o.type.width_bits for o in only(graph, opcode) if o.type is not None]
+    assert max(widths) == width
 
 
 def test_only_the_low_bits_of_an_address_are_computed() -> None:
@@ -128,11 +128,11 @@ def test_operation_that_changes_nothing_is_gone(expression: str, opcode: str) ->
 )
 def test_local_memory_has_the_width_its_numbers_need(source: str, array: str, width: str) -> None:
     graph = narrow(graph_of(f"void f(int n, int A[32]) {{ {source} }}"))
-    (found,) = [a.type for a in graph.function.arrays if a.name.startswith(array) and not a.external]
-    assert f"{'s' if found.signed else 'u'}{found.width_bits}" == width
+    (kind,) = [a.type for a in graph.function.arrays if a.name.startswith(array) and not a.external]
+    assert f"{'s' if kind.signed else 'u'}{kind.width_bits}" == width
     symbols = [o.symbol for b in graph.blocks for o in b.operations if o.name.startswith(array)]
     assert symbols
-    assert all(getattr(s, "type", None) == found for s in symbols)
+    assert all(getattr(s, "type", None) == kind for s in symbols)
 
 
 def test_branch_that_is_never_taken_is_gone() -> None:

@@ -42,9 +42,9 @@ def test_range_of_a_binary_operator_holds_every_result(
     (a, left), (b, right) = data.draw(numbers(kind)), data.draw(numbers(kind))
     result = INT32 if opcode in COMPARISONS else kind
     value = evaluate(opcode, a, b, result)
-    found = operation_range(operation(opcode, result if opcode in COMPARISONS else kind), [left, right])
-    assert found is not None
-    assert value is None or found[0] <= value <= found[1]
+    bounds = operation_range(operation(opcode, result if opcode in COMPARISONS else kind), [left, right])
+    assert bounds is not None
+    assert value is None or bounds[0] <= value <= bounds[1]
 
 
 @given(st.data(), st.sampled_from(["neg", "not"]), TYPES)
@@ -52,10 +52,10 @@ def test_range_of_a_unary_operator_holds_every_result(
     data: st.DataObject, opcode: str, kind: ScalarType
 ) -> None:
     a, own = data.draw(numbers(kind))
-    found = operation_range(operation(opcode, kind, operands=1), [own])
+    bounds = operation_range(operation(opcode, kind, operands=1), [own])
     value = wrap(-a if opcode == "neg" else ~a, kind)
-    assert found is not None
-    assert found[0] <= value <= found[1]
+    assert bounds is not None
+    assert bounds[0] <= value <= bounds[1]
 
 
 @given(st.data(), TYPES, st.sampled_from([INT8, UINT8, INT32, ScalarType(width_bits=3, signed=False)]))
@@ -63,9 +63,9 @@ def test_range_of_a_conversion_holds_every_result(
     data: st.DataObject, source: ScalarType, kind: ScalarType
 ) -> None:
     a, own = data.draw(numbers(source))
-    found = operation_range(operation("cast", kind, operands=1), [own])
-    assert found is not None
-    assert found[0] <= wrap(a, kind) <= found[1]
+    bounds = operation_range(operation("cast", kind, operands=1), [own])
+    assert bounds is not None
+    assert bounds[0] <= wrap(a, kind) <= bounds[1]
 
 
 @given(st.data(), TYPES, st.integers(-9, 300).filter(bool))
@@ -73,10 +73,10 @@ def test_range_of_a_quotient_by_a_constant_holds_every_result(
     data: st.DataObject, kind: ScalarType, divisor: int
 ) -> None:
     a, own = data.draw(numbers(kind))
-    found = operation_range(operation("divc", kind, value=divisor, operands=1), [own])
+    bounds = operation_range(operation("divc", kind, value=divisor, operands=1), [own])
     value = evaluate("div", a, divisor, kind)
-    assert found is not None
-    assert value is None or found[0] <= value <= found[1]
+    assert bounds is not None
+    assert value is None or bounds[0] <= value <= bounds[1]
 
 
 @given(st.data(), st.sampled_from(COMPARISONS), st.booleans())
@@ -93,10 +93,10 @@ def test_what_a_condition_says_is_true_of_numbers_that_meet_it(
         operations += [zero, Operation(index=4, opcode="eq", operands=(2, 3), type=INT32, line=1)]
         ranges += [(0, 0), (0, 1)]
         condition, expected = 4, not holds
-    found = constraints_of(operations, ranges, condition, expected)
-    assert found is not None
+    constraints = constraints_of(operations, ranges, condition, expected)
+    assert constraints is not None
     for index, value in ((0, a), (1, b)):
-        low, high = found.get(index, (value, value))
+        low, high = constraints.get(index, (value, value))
         assert low <= value <= high
 
 
@@ -108,10 +108,10 @@ def test_range_of_a_selection_by_its_own_comparison_holds_every_result(
     select = Operation(index=3, opcode="select", operands=(2, *order), type=INT8, line=1)
     operations = [*leaves(2, INT8), operation(opcode, INT32), select]
     compared = operation_range(operations[2], [left, right])
-    found = refined_select(select, operations, [left, right, compared, None])
+    bounds = refined_select(select, operations, [left, right, compared, None])
     value = (a, b)[order[0]] if evaluate(opcode, a, b, INT32) else (a, b)[order[1]]
-    assert found is not None
-    assert found[0] <= value <= found[1]
+    assert bounds is not None
+    assert bounds[0] <= value <= bounds[1]
 
 
 def test_clamp_is_as_narrow_as_its_bounds() -> None:

@@ -1,4 +1,4 @@
-"""Deliberate mistakes in the scheduler: the checker of schedules or an expected figure notices each."""
+"""Deliberate mistakes in the scheduler, each noticed by the checker of schedules or an expected figure."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ BLOCKS = (
 
 @dataclass(frozen=True)
 class Expected:
-    """What the scheduler as it is makes of a block, plain or pipelined."""
+    """Result of the unmodified scheduler for a block, plain or pipelined."""
 
     graph: BlockGraph
     interval: int | None
@@ -85,43 +85,43 @@ def scheduled(block: Block) -> BlockSchedule | None:
 
 
 def expected_results() -> list[Expected]:
-    found: list[Expected] = []
+    results: list[Expected] = []
     for block in (*BLOCKS, *(replace(b, interval=None) for b in BLOCKS)):
         result = scheduled(block)
         assert result is not None
-        found.append(Expected(build_graph(block, MODEL), result.interval_cycles, result.length_cycles))
-    return found
+        results.append(Expected(build_graph(block, MODEL), result.interval_cycles, result.length_cycles))
+    return results
 
 
 def complaints(expected: list[Expected]) -> list[str]:
-    """What is wrong with the schedules of all blocks, judged by the graphs of the scheduler as it is."""
-    found: list[str] = []
+    """Problems of the schedules of all blocks, judged by the graphs of the unmodified scheduler."""
+    problems: list[str] = []
     for case in expected:
         result = scheduled(case.graph.block)
         if result is None:
-            found.append("no schedule")
+            problems.append("no schedule")
             continue
         honest = schedule.forward(case.graph, result.graph.forwarded, MODEL)
-        found += broken_by(replace(result, graph=honest), MODEL)
+        problems += broken_by(replace(result, graph=honest), MODEL)
         if result.interval_cycles != case.interval:
-            found.append(f"interval {result.interval_cycles}")
+            problems.append(f"interval {result.interval_cycles}")
         if case.interval is None and result.length_cycles != case.length:
-            found.append(f"length {result.length_cycles}")
-        found += shared_at_once(result)
-    return found
+            problems.append(f"length {result.length_cycles}")
+        problems += shared_at_once(result)
+    return problems
 
 
 def shared_at_once(result: BlockSchedule) -> list[str]:
-    found: list[str] = []
+    problems: list[str] = []
     for bound in design.bind_units((result,)):
         taken: set[int] = set()
         for use in bound.uses:
             for k in range(bound.unit.busy_cycles):
                 cycle = result.starts[use.operation] + k
                 slot = cycle % result.interval_cycles if result.interval_cycles else cycle
-                found += [f"{bound.name} twice in cycle {slot}"] if slot in taken else []
+                problems += [f"{bound.name} twice in cycle {slot}"] if slot in taken else []
                 taken.add(slot)
-    return found
+    return problems
 
 
 def altered(original: Callable[..., Any], change: Callable[[Any], Any]) -> Callable[..., Any]:

@@ -1,4 +1,4 @@
-"""Schedules keep every dependence, port and clock; intervals are the smallest there are."""
+"""Schedules satisfy every dependence, port and clock; intervals are the smallest possible."""
 
 from __future__ import annotations
 
@@ -21,16 +21,18 @@ from schedule_blocks import (
 from pipelines.hls import CompiledDesign, compile_program
 from pipelines.hls.cdfg import Block
 from pipelines.hls.design import bind_units
-from pipelines.hls.difference import constraint_graph
+from pipelines.hls.difference import constraint_graph, recurrence_bound
 from pipelines.hls.errors import HlsError
-from pipelines.hls.integer_program import PROGRAM_SIZE, solve_program
 from pipelines.hls.ir import Array
-from pipelines.hls.iterative import iterative_schedule
-from pipelines.hls.lifetimes import shorten_lifetimes
-from pipelines.hls.modulo import check_modulo, modulo_schedule, resource_bound, solve_interval
+from pipelines.hls.modulo import (
+    check_modulo,
+    modulo_schedule,
+    resource_bound,
+    shorten_lifetimes,
+    solve_interval,
+)
 from pipelines.hls.operators import TimingModel
-from pipelines.hls.recurrence import recurrence_bound
-from pipelines.hls.residues import ResidueSearch, Verdict
+from pipelines.hls.residues import PROGRAM_SIZE, ResidueSearch, Verdict, iterative_schedule, solve_program
 from pipelines.hls.schedule import BlockGraph, BlockSchedule, build_graph, forward, forwardable, list_schedule
 from pipelines.interface import DOUBLE, FLOAT, INT32, ScalarType
 from pipelines.programs import SUITES, kernel_programs
@@ -42,10 +44,10 @@ def compiled_statements(text: str) -> CompiledDesign:
 
 
 def pipelined(block: Block, model: TimingModel, requested: int = 1) -> BlockSchedule:
-    found = modulo_schedule(build_graph(block, model), model, requested)
-    assert found is not None
-    assert broken_by(found, model) == []
-    return found
+    schedule = modulo_schedule(build_graph(block, model), model, requested)
+    assert schedule is not None
+    assert broken_by(schedule, model) == []
+    return schedule
 
 
 # ---- whole kernels ----------------------------------------------------------------------------------
@@ -171,7 +173,7 @@ def test_interval_of_a_small_block_equals_brute_force(seed: int) -> None:
 
 
 def crowded_graph(loads: int, *, gap: int) -> BlockGraph:
-    """Loads of one array that must each start `gap` cycles after the one before, one port."""
+    """Loads of one array with one port, each at least `gap` cycles after the previous one."""
     builder = LoopBuilder()
     i = builder.read("i")
     previous = i
@@ -193,12 +195,12 @@ def test_search_program_and_heuristic_agree_with_one_another(loads: int, gap: in
         programmed = solve_program(graph, constraints, interval)
         placed = iterative_schedule(graph, constraints, interval)
         feasible = interval >= loads
-        for found in (searched, programmed, placed):
+        for result in (searched, programmed, placed):
             if not feasible:
-                assert found in (Verdict.INFEASIBLE, None)
+                assert result in (Verdict.INFEASIBLE, None)
             else:
-                assert isinstance(found, list)
-                assert not check_modulo(graph, found, interval)
+                assert isinstance(result, list)
+                assert not check_modulo(graph, result, interval)
 
 
 def test_a_large_integer_program_is_left_to_the_heuristic() -> None:
@@ -225,8 +227,8 @@ def test_the_recurrence_that_sets_the_interval_is_named() -> None:
 def accumulation(kind: ScalarType, *, selected: bool) -> Block:
     builder = LoopBuilder()
     total = builder.read("s", kind)
-    given = builder.load(Array(name="F", type=kind, shape=(64,), external=True), builder.read("i"))
-    added = builder.add("add", total, given, type=kind)
+    term = builder.load(Array(name="F", type=kind, shape=(64,), external=True), builder.read("i"))
+    added = builder.add("add", total, term, type=kind)
     if selected:
         added = builder.add("select", builder.read("n"), added, total, type=kind)
     builder.write("s", added, kind)
@@ -246,7 +248,7 @@ def accumulation(kind: ScalarType, *, selected: bool) -> Block:
 def test_an_accumulation_takes_as_long_as_its_adder(
     kind: ScalarType, period: float, selected: bool, interval: int
 ) -> None:
-    """The sum goes from the adder's output to its input in one cycle, where the clock lets it."""
+    """The sum goes from the adder's output to its input in one cycle when the clock allows it."""
     schedule = pipelined(accumulation(kind, selected=selected), model_of(period=period))
     assert schedule.interval_cycles == interval
     assert bool(schedule.forwards) == (interval == 2)

@@ -1,4 +1,4 @@
-"""Variables read in the cycle in which the iteration before writes them: hardware equals native C."""
+"""Variables read in the cycle in which the previous iteration writes them: hardware equals native C."""
 
 from __future__ import annotations
 

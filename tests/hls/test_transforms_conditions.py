@@ -1,4 +1,4 @@
-"""Accesses in the condition of a conditional loop: it is evaluated again after what the loop changes."""
+"""Accesses in the condition of a conditional loop, which is evaluated again after the loop's changes."""
 
 from __future__ import annotations
 

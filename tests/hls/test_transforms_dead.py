@@ -1,20 +1,20 @@
-"""Dead assignments: gone where no read sees them, kept where one does."""
+"""Dead assignments are removed where no read sees them and kept where one does."""
 
 from __future__ import annotations
 
 import pytest
 
 from pipelines.hls import ir, read_function
-from pipelines.hls.transforms.dead import remove_dead_values
+from pipelines.hls.transforms.liveness import remove_dead_values
 
 
 def assigned(body: str) -> list[str]:
-    """Lines of the assignments that stay."""
+    """Lines of the remaining assignments."""
     source = f"int f(int n, int A[8]) {{\n{body}\n}}\n"
     function = remove_dead_values(read_function(source, top="f"))
-    found = [s for s in ir.walk_statements(function.body) if isinstance(s, ir.Assign)]
+    assignments = [s for s in ir.walk_statements(function.body) if isinstance(s, ir.Assign)]
     lines = source.splitlines()
-    return [lines[s.line - 1].strip() for s in found]
+    return [lines[s.line - 1].strip() for s in assignments]
 
 
 @pytest.mark.parametrize(

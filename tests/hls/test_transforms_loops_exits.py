@@ -1,4 +1,4 @@
-"""Leaving as flags, and if-conversion: plain bodies of the same meaning."""
+"""Exits as flags, and if-conversion: plain bodies with the same meaning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Flattening: the one loop, its nest, what stands in the way, and that the meaning stays."""
+"""Flattening: the flattened loop, its nest, refusals, and unchanged meaning."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pipelines.hls import ir, read_function
 from pipelines.hls.errors import NotApplicable
 from pipelines.hls.transforms.copying import find_loop, loops_inside
 from pipelines.hls.transforms.exits import exits_to_flags
-from pipelines.hls.transforms.flatten import flatten_nest
 from pipelines.hls.transforms.ifconversion import convert_ifs
+from pipelines.hls.transforms.nests import flatten_nest
 from pipelines.hls.transforms.simplify import simplify
 
 GEMM = """
@@ -44,7 +44,7 @@ int f(int A[16][16], int x) {
 
 
 def pipelined(function: ir.Function, loop: str) -> ir.Function:
-    """As the compiler goes on after flattening."""
+    """The passes of the compiler after flattening."""
     return simplify(convert_ifs(exits_to_flags(function, loop), frozenset((loop,))))
 
 

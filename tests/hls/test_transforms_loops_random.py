@@ -18,10 +18,9 @@ from pipelines.hls import ir
 from pipelines.hls.errors import NotApplicable
 from pipelines.hls.transforms.copying import loops_inside
 from pipelines.hls.transforms.exits import exits_to_flags
-from pipelines.hls.transforms.flatten import flatten_nest
 from pipelines.hls.transforms.ifconversion import convert_ifs
+from pipelines.hls.transforms.nests import flatten_nest, tile_loop
 from pipelines.hls.transforms.simplify import simplify
-from pipelines.hls.transforms.tile import tile_loop
 from pipelines.hls.transforms.unroll import unroll_inner, unroll_loop
 
 Step = Callable[[ir.Function, str], ir.Function]
@@ -46,9 +45,9 @@ CHAINS: dict[str, tuple[Step, ...]] = {
 
 
 def variants(function: ir.Function, chains: Iterator[str]) -> list[tuple[str, ir.Function]]:
-    """Each chain on each loop, as far as it applies, and what it made."""
+    """The results of each chain on each loop to which it applies."""
     loops = [loop.name for loop in loops_inside(function.body)]
-    found = [("simplify", simplify(function)), ("convert", convert_ifs(function, frozenset(loops)))]
+    pairs = [("simplify", simplify(function)), ("convert", convert_ifs(function, frozenset(loops)))]
     for loop in loops:
         for _ in range(3):
             name = next(chains)
@@ -60,8 +59,8 @@ def variants(function: ir.Function, chains: Iterator[str]) -> list[tuple[str, ir
                     break
                 check_valid(changed)
             if changed is not function:
-                found.append((f"{name} of {loop}", changed))
-    return found
+                pairs.append((f"{name} of {loop}", changed))
+    return pairs
 
 
 def endless(names: list[str]) -> Iterator[str]:
@@ -71,10 +70,10 @@ def endless(names: list[str]) -> Iterator[str]:
 
 def comparison(function: ir.Function, label: str, chains: Iterator[str], sets: int) -> Comparison:
     check_valid(function)
-    found = variants(function, chains)
-    labels = ", ".join(f"{number} {name}" for number, (name, _) in enumerate(found, 1))
+    pairs = variants(function, chains)
+    labels = ", ".join(f"{number} {name}" for number, (name, _) in enumerate(pairs, 1))
     return Comparison(
-        functions=(function, *(changed for _, changed in found)),
+        functions=(function, *(changed for _, changed in pairs)),
         data_sets=tuple(draw_arguments(function, seed) for seed in range(sets)),
         label=f"{label}: {labels}",
     )

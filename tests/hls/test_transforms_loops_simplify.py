@@ -1,4 +1,4 @@
-"""Simplification: what it folds and removes, and that the meaning stays."""
+"""Simplification: folding, removal, and unchanged meaning."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from transform_support import assert_same_meaning, draw_arguments
 from pipelines.hls import ir, read_function
 from pipelines.hls.transforms.copying import loops_inside
 from pipelines.hls.transforms.ctext import c_function
-from pipelines.hls.transforms.flatten import flatten_nest
 from pipelines.hls.transforms.folding import canonical_sum, interval_of
 from pipelines.hls.transforms.ifconversion import convert_ifs
+from pipelines.hls.transforms.nests import flatten_nest
 from pipelines.hls.transforms.simplify import simplify
 from pipelines.hls.transforms.unroll import unroll_loop
 from pipelines.interface import INT64, UINT8
 
 
 def simplified(source: str, *, count: int = 3) -> ir.Function:
-    """The program simplified; the meaning must stay."""
+    """The simplified program; its meaning must not change."""
     before = read_function(source, top="f")
     after = simplify(before)
     check_valid(after)

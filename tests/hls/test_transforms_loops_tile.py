@@ -1,4 +1,4 @@
-"""Tiling: the loops it makes, what it refuses, and that the meaning stays."""
+"""Tiling: the new loops, refusals, and unchanged meaning."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from transform_support import Comparison, assert_all_same_meaning, draw_argument
 from pipelines.hls import ir, read_function
 from pipelines.hls.errors import NotApplicable
 from pipelines.hls.transforms.copying import loops_inside
+from pipelines.hls.transforms.nests import tile_loop
 from pipelines.hls.transforms.simplify import simplify
-from pipelines.hls.transforms.tile import tile_loop
 
 SOURCE = """
 int f(int A[32], int n) {{

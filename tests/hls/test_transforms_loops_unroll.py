@@ -1,4 +1,4 @@
-"""Unrolling: what the copies look like, what is refused, and that the meaning stays."""
+"""Unrolling: the copies, refusals, and unchanged meaning."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def loop_names(function: ir.Function) -> list[str]:
 
 
 def assert_unrolls(sources: list[tuple[str, int | None]]) -> None:
-    """Unroll loop L0 of each program; the meaning must stay, for several values of n."""
+    """Unroll loop L0 of each program; the meaning must not change for several values of n."""
     comparisons: list[Comparison] = []
     for source, factor in sources:
         before = read_function(source, top="f")

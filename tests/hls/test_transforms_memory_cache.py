@@ -1,4 +1,4 @@
-"""A cached loop computes what it computed, on a copy of as much of the array as it touches."""
+"""A cached loop computes the same values on a copy of the part of the array that it touches."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from transform_support import Comparison, assert_all_same_meaning, assert_same_m
 from pipelines.hls import ir, read_function
 from pipelines.hls.errors import NotApplicable
 from pipelines.hls.transforms.cache import CacheReport, cache_array
+from pipelines.hls.transforms.nests import tile_loop
 from pipelines.hls.transforms.partition import partition_array
-from pipelines.hls.transforms.tile import tile_loop
 
 ARGUMENTS = "int n, int A[32][32], int B[20][24], int V[100]"
 
@@ -113,8 +113,8 @@ def test_cache_holds_what_the_loop_touches(name: str) -> None:
     final = partitioned(after, report)
     assert_same_meaning(before, after, [draw_arguments(before, seed) for seed in range(2)])
     assert_same_meaning(before, final, [draw_arguments(before, seed) for seed in range(2)])
-    found = (report.buffer_elements, report.bytes_in, report.bytes_out)
-    assert found == (elements, bytes_in, bytes_out)
+    figures = (report.buffer_elements, report.bytes_in, report.bytes_out)
+    assert figures == (elements, bytes_in, bytes_out)
 
 
 def _while(function: ir.Function, name: str) -> ir.While:

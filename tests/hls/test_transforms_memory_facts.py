@@ -1,4 +1,4 @@
-"""What is known of index expressions: ranges, residues, differences, boxes."""
+"""Facts about index expressions: ranges, residues, differences, boxes."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ import pytest
 
 from pipelines.hls import ir, read_function
 from pipelines.hls.transforms.affine import Affine
+from pipelines.hls.transforms.burst import coordinates
 from pipelines.hls.transforms.facts import Facts
-from pipelines.hls.transforms.footprint import coordinates
 
 
 def indices(body: str) -> list[tuple[Affine, Facts]]:
-    """Forms of the indices of the stores to A, in program order, each with what is known there."""
+    """Forms of the indices of the stores to A in program order, each with the facts there."""
     function = read_function(f"void f(int n, unsigned u, int A[64], int K[64]) {{ {body} }}", top="f")
-    found: list[tuple[Affine, Facts]] = []
+    pairs: list[tuple[Affine, Facts]] = []
 
     def walk(statements: tuple[ir.Statement, ...], facts: Facts) -> None:
         for statement in statements:
             if isinstance(statement, ir.Store) and statement.array.name == "A":
-                found.append((facts.read(statement.indices[0]), facts.snapshot()))
+                pairs.append((facts.read(statement.indices[0]), facts.snapshot()))
             for inner, inner_facts in facts.inside(statement):
                 walk(inner, inner_facts)
             facts.after(statement)
 
     walk(function.body, Facts())
-    return found
+    return pairs
 
 
 RANGES = {
@@ -114,10 +114,10 @@ def test_flat_indices_have_coordinates() -> None:
         " A[20 * i + 5 * (j + 1) + k - 1] = 0;"
     )
     ((form, facts),) = indices(body)
-    found = coordinates(form, shape, facts)
-    assert found is not None
+    split = coordinates(form, shape, facts)
+    assert split is not None
     for i, j, k in product(range(3), range(3), range(1, 5)):
         values = {"i": i, "j": j, "k": k}
-        places = [f.constant + sum(c * values[leaf] for leaf, c in f.terms) for f in found]
+        places = [f.constant + sum(c * values[leaf] for leaf, c in f.terms) for f in split]
         assert places == [i, j + 1, k - 1]
     assert coordinates(form.shifted(2), shape, facts) is None

@@ -179,14 +179,16 @@ def backwards(function: ir.Function, loop: str) -> ir.Function:
     )
     block = ir.Block(label="turned", body=(marked,), line=0)
     whole = unroll_loop(replace_statement(function, unrolled, (block,)), loop, None)
-    found = next(s for s in ir.walk_statements(whole.body) if isinstance(s, ir.Block) and s.label == "turned")
-    *copies, last = found.body
+    container = next(
+        s for s in ir.walk_statements(whole.body) if isinstance(s, ir.Block) and s.label == "turned"
+    )
+    *copies, last = container.body
     starts = [
         k for k, s in enumerate(copies) if isinstance(s, ir.Assign) and s.variable.name.startswith("marker")
     ]
     pieces = [copies[a:b] for a, b in pairwise([*starts, len(copies)])]
     turned = [s for piece in reversed(pieces) for s in piece]
-    return replace_statement(whole, found, (*turned, last))
+    return replace_statement(whole, container, (*turned, last))
 
 
 def test_backwards_turns_the_iterations() -> None:

@@ -23,10 +23,10 @@ def read(body: str, arguments: str = "int n, int A[12], int M[6][10]") -> ir.Fun
 
 def accesses(function: ir.Function) -> dict[str, int]:
     """Accesses in the text, by array."""
-    found: Counter[str] = Counter()
-    found.update(e.array.name for e in ir.all_expressions(function.body) if isinstance(e, ir.Load))
-    found.update(s.array.name for s in ir.walk_statements(function.body) if isinstance(s, ir.Store))
-    return dict(sorted(found.items()))
+    counts: Counter[str] = Counter()
+    counts.update(e.array.name for e in ir.all_expressions(function.body) if isinstance(e, ir.Load))
+    counts.update(s.array.name for s in ir.walk_statements(function.body) if isinstance(s, ir.Store))
+    return dict(sorted(counts.items()))
 
 
 def check(before: ir.Function, after: ir.Function) -> None:
@@ -88,7 +88,7 @@ def test_an_access_goes_to_the_banks_it_may_mean(name: str) -> None:
 
 
 def test_an_access_that_is_never_reached_goes_to_one_bank() -> None:
-    # Of at most three iterations none is left for a body of four.
+    # At most three iterations leave none for a body of four.
     source = """
     int f(int A[5]) {
         int s = 0;

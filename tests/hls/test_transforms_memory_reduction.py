@@ -14,8 +14,7 @@ from transform_support import Comparison, assert_all_same_meaning, assert_same_m
 
 from pipelines.hls import ir, read_function
 from pipelines.hls.errors import NotApplicable
-from pipelines.hls.transforms.accumulation import accumulators
-from pipelines.hls.transforms.chains import balance_chains
+from pipelines.hls.transforms.chains import accumulators, balance_chains
 from pipelines.hls.transforms.copying import find_loop
 from pipelines.hls.transforms.reduction import interleave_reduction, reduce_tree
 from pipelines.hls.transforms.unroll import unroll_loop
@@ -77,8 +76,8 @@ def test_reductions_of_integers_are_exact(name: str) -> None:
 
 def test_copies_accumulate_in_variables_of_their_own() -> None:
     after = reduce_tree(read("int s = 0; for (int i = 0; i < 24; i++) s += A[i]; return s;"), "L0", "s", 4)
-    found = accumulators(find_loop(after, "L0").body)
-    assert sorted(found) == ["s", "s_part", "s_part_2", "s_part_3"]
+    sums = accumulators(find_loop(after, "L0").body)
+    assert sorted(sums) == ["s", "s_part", "s_part_2", "s_part_3"]
 
 
 def test_iterations_take_turns() -> None:

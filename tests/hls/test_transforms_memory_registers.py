@@ -1,4 +1,4 @@
-"""Arrays in registers hold what the arrays held."""
+"""Arrays in registers hold the same values as the arrays."""
 
 from __future__ import annotations
 

@@ -28,9 +28,9 @@ def osu018() -> Target:
 
 def test_the_netlist_of_float_multiply_equals_c(osu018: Target, tmp_path: Path) -> None:
     check = next(c for c in arithmetic_checks() if c.name == "float mul")
-    found = check_netlist(check, 150, osu018, tmp_path)
-    assert (found.vectors, found.mismatches) == (150, 0), found.examples
-    assert found.cells > 1000
+    result = check_netlist(check, 150, osu018, tmp_path)
+    assert (result.vectors, result.mismatches) == (150, 0), result.examples
+    assert result.cells > 1000
 
 
 def test_a_wrong_netlist_is_a_mismatch(osu018: Target, tmp_path: Path) -> None:
@@ -40,8 +40,8 @@ def test_a_wrong_netlist_is_a_mismatch(osu018: Target, tmp_path: Path) -> None:
 
 # ---- proof ----------------------------------------------------------------------------------------
 
-# Both designs are given the same inputs from arbitrary states of their registers; when as many cycles as the
-# pipeline is long have passed, outputs must be equal. There is no feedback, so this holds ever after.
+# Both designs get the same inputs from arbitrary states of their registers; after as many cycles as the
+# pipeline is long, their outputs must be equal. There is no feedback, so this holds for all later cycles.
 PROOF = """read_verilog -sv {design}
 hierarchy -check -top small
 proc

@@ -1,4 +1,4 @@
-"""Functional units: each equals the C compiler's arithmetic, and is what its catalogue entry says."""
+"""Functional units equal the C compiler's arithmetic and their catalogue entries."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def odd_checks() -> list[Check]:
 
 @pytest.fixture(scope="module")
 def outcomes(tmp_path_factory: pytest.TempPathFactory, runtime_folder: Path) -> dict[str, Outcome]:
-    """What every check gave in one simulation of all of them."""
+    """Outcomes of all checks in one simulation."""
     checks = [*arithmetic_checks(), *comparison_checks(), *conversion_checks(), *odd_checks()]
     program = build_bench(checks, tmp_path_factory.mktemp("units"), runtime_folder)
     return {o.name: o for o in run_bench(program, checks, cycles=25_000)}
@@ -73,8 +73,8 @@ def test_a_wrong_expectation_is_a_mismatch(tmp_path: Path, runtime_folder: Path)
     unit = unit_for("add", FLOAT, FLOAT)
     assert unit is not None
     wrong = Check(name="wrong", unit=unit, operands=(FLOAT, FLOAT), result=FLOAT, c="a - b")
-    (found,) = run_bench(build_bench([wrong], tmp_path, runtime_folder), [wrong], cycles=1000)
-    assert found.mismatches > 100
+    (outcome,) = run_bench(build_bench([wrong], tmp_path, runtime_folder), [wrong], cycles=1000)
+    assert outcome.mismatches > 100
 
 
 # ---- catalogue ------------------------------------------------------------------------------------
@@ -223,11 +223,11 @@ def test_figures_of_other_widths_lie_between_their_neighbours() -> None:
         assert unit is not None
         return family(unit), unit_timing(unit, "osu018")
 
-    (name, width), found = figures(20)
+    (name, width), timing = figures(20)
     assert (name, width) == ("integer_multiply", 20)
-    assert figures(17)[1].area_um2 < found.area_um2 < figures(24)[1].area_um2
-    assert found.input_ns == figures(24)[1].input_ns
-    assert abs(found.flip_flop_count - 3 * 20) <= 1
+    assert figures(17)[1].area_um2 < timing.area_um2 < figures(24)[1].area_um2
+    assert timing.input_ns == figures(24)[1].input_ns
+    assert abs(timing.flip_flop_count - 3 * 20) <= 1
     assert figures(2)[1].flip_flop_count == 2
 
 

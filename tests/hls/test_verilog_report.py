@@ -1,4 +1,4 @@
-"""Counts and estimates: they agree with the text, and grow with what a design needs."""
+"""Counts and estimates agree with the text and grow with the design."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def returned(expression: str) -> CompiledDesign:
 
 
 def register_bits(verilog: str) -> int:
-    """Bits of all registers of the top module but the state's."""
+    """Bits of all registers of the top module except the state."""
     top = verilog[verilog.index("module f_hw") :]
-    found = re.findall(r"\breg (?:\[(\d+):(\d+)\] )?(\w+)(?: \[0:(\d+)\])?", top)
+    declarations = re.findall(r"\breg (?:\[(\d+):(\d+)\] )?(\w+)(?: \[0:(\d+)\])?", top)
     return sum(
         (int(high or 0) - int(low or 0) + 1) * (int(last or 0) + 1)
-        for high, low, name, last in found
+        for high, low, name, last in declarations
         if name != "state"
     )
 

@@ -11,13 +11,22 @@ from random import Random
 import pytest
 
 from pipelines.hls.arithmetic import value_range
-from pipelines.hls.verilog_operators import Operand, constant_product, shifted_left, signed_digits
-from pipelines.hls.verilog_text import Net, literal, literal_value, signed_literal, steer
+from pipelines.hls.verilog_text import (
+    Net,
+    Operand,
+    constant_product,
+    literal,
+    literal_value,
+    shifted_left,
+    signed_digits,
+    signed_literal,
+    steer,
+)
 from pipelines.interface import ScalarType
 
 
 def displayed(lines: list[str], folder: Path) -> list[int]:
-    """What Icarus shows of some statements."""
+    """Output of Icarus for statements."""
     if shutil.which("iverilog") is None:
         pytest.skip("iverilog is not installed")
     text = "module t;\n" + "\n".join(lines) + "\nendmodule\n"
@@ -32,14 +41,14 @@ def displayed(lines: list[str], folder: Path) -> list[int]:
 def random_values(count: int) -> list[tuple[Net, int, Random]]:
     """Nets of any width with a number on them, sometimes wider than the number's type."""
     random = Random(5)
-    found: list[tuple[Net, int, Random]] = []
+    values: list[tuple[Net, int, Random]] = []
     for index in range(count):
         kind = ScalarType(width_bits=random.randint(1, 40), signed=random.random() < 0.5)
         low, high = value_range(kind)
         value = random.choice([low, high, 0, random.randint(low, high)])
         net_bits = kind.width_bits + random.choice([0, 0, random.randint(0, 9)])
-        found.append((Net(name=f"n{index}", net_bits=net_bits, type=kind), value, random))
-    return found
+        values.append((Net(name=f"n{index}", net_bits=net_bits, type=kind), value, random))
+    return values
 
 
 def declared(net: Net, value: int, random: Random) -> str:

@@ -1,4 +1,4 @@
-"""The Verilog of designs as other tools see it: no warning of Verilator, Icarus Verilog or Yosys."""
+"""The Verilog of designs causes no warning in Verilator, Icarus Verilog or Yosys."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def design_of(name: str, *, pipeline: bool) -> CompiledDesign:
 
 
 def said_by(arguments: list[str], folder: Path) -> str:
-    """What a tool prints; the test is skipped when it is not installed."""
+    """Output of a tool; the test is skipped when it is not installed."""
     if shutil.which(arguments[0]) is None:
         pytest.skip(f"{arguments[0]} is not installed")
     run = subprocess.run(arguments, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
@@ -95,7 +95,7 @@ def test_verilator_has_nothing_to_warn_of_but_unused_inputs(design: CompiledDesi
     )
     unused = [line for line in said.splitlines() if line.startswith("%Warning-UNUSEDSIGNAL")]
     others = [line for line in said.splitlines() if line.startswith("%") and line not in unused]
-    # Inputs that a program does not look at, and results of units wider than the numbers they give.
+    # Inputs that a program does not read, and unit results wider than their numbers.
     own = [line for line in unused if not any(f"'{p}" in line for p in ("s_", "m_")) and "_y'" not in line]
     assert [line for line in others if "Exiting due to" not in line] == []
     assert own == []

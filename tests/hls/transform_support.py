@@ -1,8 +1,8 @@
-"""Whether functions mean the same: structured IR as C, compiled once for many functions, run on data.
+"""Equivalence of functions: structured IR as C, compiled once for many functions, run on data.
 
-`assert_same_meaning(before, after, data_sets)` is what a test of one transformation needs;
-`assert_all_same_meaning` does many in one compilation. Every element of every array argument and the result
-must be equal to the last bit (one not-a-number equals another). Array accesses are checked.
+`assert_same_meaning(before, after, data_sets)` tests one transformation; `assert_all_same_meaning` tests many
+in one compilation. Every element of every array argument and the result must be equal to the last bit (one
+not-a-number equals another). Array accesses are checked.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ static void keep(FILE *outputs, void *place, size_t bytes, int is_array)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Functions that must mean the same as the first of them, on some data sets."""
+    """Functions that must be equivalent to the first one on data sets."""
 
     functions: tuple[ir.Function, ...]
     data_sets: tuple[DataSet, ...]
@@ -79,17 +79,17 @@ def assert_same_meaning(before: ir.Function, after: ir.Function, data_sets: Sequ
 
 
 def assert_all_same_meaning(comparisons: Sequence[Comparison]) -> None:
-    """The same for many functions, in one compilation."""
+    """`assert_same_meaning` for many functions in one compilation."""
     with tempfile.TemporaryDirectory() as name:
         outputs = _run(comparisons, Path(name))
     for comparison in comparisons:
         for data in comparison.data_sets:
             expected = _read_outputs(comparison.functions[0], data, outputs)
             for number, function in enumerate(comparison.functions[1:], 1):
-                found = _read_outputs(function, data, outputs)
+                actual = _read_outputs(function, data, outputs)
                 for key, value in expected.items():
                     np.testing.assert_array_equal(
-                        found[key], value, err_msg=f"{comparison.label} function {number}: {key}"
+                        actual[key], value, err_msg=f"{comparison.label} function {number}: {key}"
                     )
 
 
@@ -180,14 +180,14 @@ class _Reader:
 
 
 def _read_outputs(function: ir.Function, data: DataSet, outputs: _Reader) -> dict[str, np.ndarray]:
-    found: dict[str, np.ndarray] = {}
+    arrays: dict[str, np.ndarray] = {}
     if function.returns is not None:
-        found["the result"] = _exact(outputs.take(function.returns.dtype, 1))
+        arrays["the result"] = _exact(outputs.take(function.returns.dtype, 1))
     for parameter in function.parameters:
         if isinstance(parameter, ir.Array):
             values = outputs.take(parameter.type.dtype, parameter.element_count)
-            found[parameter.name] = _exact(values).reshape(parameter.shape)
-    return found
+            arrays[parameter.name] = _exact(values).reshape(parameter.shape)
+    return arrays
 
 
 def _exact(values: np.ndarray) -> np.ndarray:

@@ -125,10 +125,10 @@ class _Generator:
 
     def named(self, floating: bool) -> str:
         """A variable or array element of one kind."""
-        wanted = [n for n, kind in self.scalars.items() if (kind in FLOATS) == floating]
+        candidates = [n for n, kind in self.scalars.items() if (kind in FLOATS) == floating]
         arrays = [n for n, (kind, _) in self.arrays.items() if (kind in FLOATS) == floating]
-        if wanted and self.random.random() < 0.5:
-            return self.random.choice(wanted)
+        if candidates and self.random.random() < 0.5:
+            return self.random.choice(candidates)
         return self.element(self.random.choice(arrays))
 
     def integer(self, depth: int) -> str:
@@ -297,21 +297,21 @@ class _Generator:
         return Piece("{", (declared, inner), "}")
 
     def declarations(self) -> list[Piece]:
-        found = [Piece("int32_t z = 1;")]
+        pieces = [Piece("int32_t z = 1;")]
         self.scalars["z"] = "int32_t"
         for _ in range(self.random.randint(0, 3)):
             kind = self.random.choice([*INTEGERS, *FLOATS])
             name = self.name("v")
-            found.append(Piece(f"{kind} {name} = {self.value(kind, 1)};"))
+            pieces.append(Piece(f"{kind} {name} = {self.value(kind, 1)};"))
             self.scalars[name] = kind
         if self.random.random() < 0.4:
             kind = self.pick("int32_t", "uint16_t", "float", "int64_t")
-            found.append(Piece(f"{kind} T[8] = {{1, 2, 3}};"))
+            pieces.append(Piece(f"{kind} T[8] = {{1, 2, 3}};"))
             self.arrays["T"] = (kind, 1)
         if self.random.random() < 0.3:
-            found.append(Piece("struct pair s = {4, 0.5f};"))
+            pieces.append(Piece("struct pair s = {4, 0.5f};"))
             self.scalars |= {"s.first": "int32_t", "s.second": "float"}
-        return found
+        return pieces
 
 
 def typed_program(seed: int) -> Program:
@@ -324,7 +324,7 @@ def typed_program(seed: int) -> Program:
 
 
 def smaller(program: Program) -> Iterator[Program]:
-    """Programs with one piece less, or a compound piece replaced by what is inside it, largest cuts first."""
+    """Programs with one piece less, or with a compound piece replaced by its body, largest cuts first."""
     for statements in _smaller_bodies(program.statements):
         yield Program(statements)
 

@@ -1,8 +1,8 @@
 """Functional units in Verilator against the C compiler's arithmetic, vector by vector.
 
-One program holds any number of checks. Each draws operands, applies them as fast as its unit takes them
-(noise in between), and compares the result in the very cycle it is due with native C, bit for bit. Of two
-NaN that differ in sign or payload the bits are counted apart.
+One program holds any number of checks. Each draws operands, applies them at the rate of its unit (noise in
+between), and compares the result in its due cycle with native C, bit for bit. Two NaN that differ in sign or
+payload are counted separately.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What a check gave: vectors, results that differ, NaN that differ in bits only, first differences."""
+    """Outcome of a check: vectors, different results, NaN with different bits, first differences."""
 
     name: str
     vectors: int
@@ -55,7 +55,7 @@ class Outcome:
 
 
 def c_type(scalar: ScalarType) -> str:
-    """C type in which a value of a type is computed with."""
+    """C type for arithmetic on a type."""
     if scalar.floating:
         return scalar.c_name
     return "int64_t" if scalar.signed else "uint64_t"
@@ -70,7 +70,7 @@ _ROOTS = (
 
 
 def native_text(checks: Sequence[Check]) -> str:
-    """C file with a function and a validity function a check."""
+    """C file with one function and one validity function per check."""
     lines = ["#include <stdint.h>", *_ROOTS]
     for number, check in enumerate(checks):
         arguments = ", ".join(f"{c_type(t)} {n}" for t, n in zip(check.operands, "ab", strict=False))
@@ -80,7 +80,7 @@ def native_text(checks: Sequence[Check]) -> str:
 
 
 def wrapper_text(checks: Sequence[Check]) -> str:
-    """Verilog module with an instance a check."""
+    """Verilog module with one instance per check."""
     ports = ["input clk", "input rst"]
     body: list[str] = []
     for number, check in enumerate(checks):
@@ -192,7 +192,7 @@ struct Tally {
 
 
 def bench_text(checks: Sequence[Check], model: str) -> str:
-    """C++ program: cycles and seed as arguments, a JSON line of figures a check."""
+    """C++ program: arguments are cycles and seed; it prints one JSON line of figures per check."""
     numbers = range(len(checks))
     members = " ".join(f"static Check{n} c{n};" for n in numbers)
     drive = " ".join(f"c{n}.drive(m, s, cycle);" for n in numbers)

@@ -1,4 +1,4 @@
-"""Every operation of the functional units with what it means in C."""
+"""Every operation of the functional units with its C expression."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _C_INTEGERS = tuple(
 
 
 def required(opcode: str, operand: ScalarType, result: ScalarType) -> FunctionalUnit:
-    """The unit of an operation that has one."""
+    """The unit of an operation, which must have one."""
     unit = unit_for(opcode, operand, result)
     if unit is None:
         raise LookupError(f"{opcode} must have a unit, got none")

@@ -1,7 +1,7 @@
 """Functional units as netlists of standard cells, in Icarus, against the C compiler's arithmetic.
 
-A unit is synthesised alone, by the project's own recipe; the netlist and the library's cell models are given
-the operands of `unit_vectors.hpp`, a new one in every cycle; every result must equal native C in all bits.
+A unit is synthesised alone with the project's own recipe; the netlist with the library's cell models gets new
+operands of `unit_vectors.hpp` in every cycle; every result must equal native C in all bits.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class NetlistOutcome:
 
 
 def vectors_text(check: Check, count: int, seed: int) -> str:
-    """C++ program that prints operands and the result, 16 hexadecimal digits each, a line a vector."""
+    """C++ program that prints operands and result, 16 hexadecimal digits each, one line per vector."""
     used = OPERANDS[: len(check.operands)]
     types = ", ".join(c_type(t) for t in check.operands)
     values = ", ".join(_typed(t, n) for t, n in zip(check.operands, used, strict=True))
@@ -65,7 +65,7 @@ int main() {{
 
 
 def icarus_text(check: Check, count: int) -> str:
-    """Verilog test bench: a vector a cycle, each compared in the cycle its result is due."""
+    """Verilog test bench: one vector per cycle, compared in the cycle in which its result is due."""
     pins = "".join(
         f".u0_{p}({n}[{w - 1}:0]), " for n, (p, w) in zip(OPERANDS, check.unit.ports, strict=False)
     )

@@ -1,23 +1,20 @@
-"""C to the structured intermediate representation, one idea a module.
+"""C to the structured intermediate representation, one module per construct.
 
 | module | holds |
 | --- | --- |
-| `ctypes` | types of C: promotions, conversions, sizes |
-| `literals` | integer, character, floating and string constants |
-| `session` | names, scopes, emitted statements, refusals: what is known while a program is read |
+| `ctypes` | types of C: promotions, conversions, sizes; constants |
+| `session` | names and their storage, scopes, emitted statements, refusals |
 | `declarators` | declared types; the names of a file |
-| `places` | where values are: variables, array elements, members, and pointers to them |
-| `values` | what expressions give |
-| `expressions`, `choices`, `pointers` | values; `&&`, `||`, `?:`; pointer arithmetic |
-| `effects` | assignments inside and outside expressions |
-| `calls`, `memory_calls`, `facts` | inlining, functions that are operators; what a function's text says |
-| `objects`, `initialisers`, `filling` | declared variables and arrays, and their first values |
-| `parameters` | arguments of the top function |
-| `statements`, `switches`, `loops` | statements |
-| `counting`, `countdown` | what makes a loop counted |
-| `leaves` | blocks that need not be left |
-| `finishing` | tables, unused arrays, the final return |
-| `program` | the readers put together |
+| `places` | steps between variables, array elements, members, and pointers to them |
+| `values` | what expressions give; pointer arithmetic |
+| `expressions` | values of expressions |
+| `effects` | assignments inside and outside expressions; `&&`, `||`, `?:` |
+| `calls` | inlining, functions that are operators, `memcpy`, `memmove` and `memset` |
+| `objects` | declared variables and arrays; arguments of the top function |
+| `initialisers` | their first values |
+| `statements`, `loops` | statements, `switch`; loops |
+| `counting` | what makes a loop counted |
+| `bodies` | facts of a function's text, blocks that need not be left, tables, the final return |
 
-`pipelines.hls.frontend` has the functions that the rest of the engine uses.
+`pipelines.hls.frontend` puts the readers together and has the functions that the rest of the engine uses.
 """

@@ -1,4 +1,5 @@
-"""Calls: functions of the file inlined, operators that C spells as functions."""
+"""Calls: inlined functions of the file, operators that C spells as functions, and `memcpy`, `memmove`,
+`memset`."""
 
 from __future__ import annotations
 
@@ -8,16 +9,149 @@ from dataclasses import dataclass, field, replace
 from pycparser import c_ast
 
 from pipelines.hls import ir
-from pipelines.hls.arithmetic import make_bit_cast, make_cast, make_unary
-from pipelines.hls.reading.ctypes import ArrayOf, CType, Pointer, Scalar, Struct
+from pipelines.hls.arithmetic import make_binary, make_bit_cast, make_cast, make_unary
+from pipelines.hls.reading.bodies import FunctionFacts, block_items, facts_of, make_block
+from pipelines.hls.reading.ctypes import SIZE, ArrayOf, CType, Pointer, Scalar, Struct, layout_of, spelled
+from pipelines.hls.reading.effects import MAXIMUM_COPIED_STATEMENTS, Effects
 from pipelines.hls.reading.expressions import Expressions
-from pipelines.hls.reading.facts import FunctionFacts, block_items, facts_of
-from pipelines.hls.reading.leaves import make_block
-from pipelines.hls.reading.memory_calls import MEMORY_CALLS, MemoryCalls
+from pipelines.hls.reading.initialisers import Filler
 from pipelines.hls.reading.objects import Objects
+from pipelines.hls.reading.places import as_index
 from pipelines.hls.reading.session import Address, Cell, Frame, Place, PointerSlot, Session, Value
 from pipelines.hls.reading.values import Result
-from pipelines.interface import DOUBLE, FLOAT, UINT32, UINT64, ScalarType
+from pipelines.interface import DOUBLE, FLOAT, INT32, UINT32, UINT64, ScalarType
+
+MEMORY_CALLS = ("memcpy", "memmove", "memset")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryCalls:
+    """Reads calls that copy or set memory."""
+
+    session: Session
+    expressions: Expressions
+    effects: Effects
+    filler: Filler
+
+    def call(self, name: str, arguments: list[c_ast.Node], node: c_ast.FuncCall) -> Result:
+        """A call; its value is its first argument."""
+        if len(arguments) != 3:
+            raise self.session.refuse(node, f"{name} must have 3 arguments", str(len(arguments)))
+        readers = [lambda a=a: self.expressions.read(a) for a in arguments]
+        first, second, third = self.expressions.sequence(*readers)
+        target = self.expressions.pointers.address(first, node)
+        size_bytes = make_cast(self.expressions.as_number(third, node), SIZE)
+        if name == "memset":
+            self._set(target, self.expressions.as_number(second, node), size_bytes, node)
+        else:
+            source = self.expressions.pointers.address(second, node)
+            self._copy(name, target, source, size_bytes, node)
+        return target
+
+    def _set(
+        self, target: Address, value: ir.Expression, size_bytes: ir.Expression, node: c_ast.Node
+    ) -> None:
+        byte = value.value & 0xFF if isinstance(value, ir.Constant) and not value.type.floating else None
+        if byte != 0 and not (isinstance(target.kind, Scalar) and target.kind.type.width_bits == 8):
+            rule = "memset must set to 0 or have elements of one byte (write a loop)"
+            raise self.session.refuse(node, rule, f"elements of type {spelled(target.kind)}")
+        target, count = self._elements(target, target.kind, size_bytes, node)
+
+        def each(index: ir.Expression) -> None:
+            place = self._at(target, index, node)
+            if isinstance(place.kind, Scalar):
+                self.effects.assign(place, value, node)
+            else:
+                self.filler.fill(place, [], node)
+
+        self._repeat("memset", count, each, node)
+
+    def _copy(
+        self, name: str, target: Address, source: Address, size_bytes: ir.Expression, node: c_ast.Node
+    ) -> None:
+        if name == "memmove" and target.storage is source.storage:
+            rule = "memmove must copy between different arrays (write a loop)"
+            raise self.session.refuse(node, rule, "one array")
+        if not _same_layout(target.kind, source.kind):
+            rule = f"{name} must copy elements of one layout (write a loop with casts)"
+            got = f"{spelled(source.kind)} to {spelled(target.kind)}"
+            raise self.session.refuse(node, rule, got)
+        into, count = self._elements(target, target.kind, size_bytes, node)
+        from_, _ = self._elements(source, source.kind, size_bytes, node)
+
+        def each(index: ir.Expression) -> None:
+            self._copy_part(self._at(into, index, node), self._at(from_, index, node), node)
+
+        self._repeat(name, count, each, node)
+
+    def _copy_part(self, target: Place, source: Place, node: c_ast.Node) -> None:
+        if isinstance(target.kind, Scalar) and isinstance(source.kind, Scalar):
+            value = self.expressions.places.load(source, node, None)
+            kinds = target.kind.type, source.kind.type
+            if kinds[0].floating != kinds[1].floating:
+                value = make_bit_cast(value, kinds[0])
+            self.expressions.places.store(target, make_cast(value, kinds[0]), node)
+        else:
+            self.effects.copy(target, source, node)
+
+    def _elements(
+        self, address: Address, kind: CType, size_bytes: ir.Expression, node: c_ast.Node
+    ) -> tuple[Address, ir.Expression]:
+        """The address of the first element and the number of elements that a number of bytes covers."""
+        layout = layout_of(kind)
+        element_bytes = 1 if layout is None else layout.size or 1
+        if isinstance(size_bytes, ir.Constant) and size_bytes.value % element_bytes:
+            if isinstance(kind, ArrayOf):
+                inner = self.expressions.places.decayed(self.expressions.places.target(address, node))
+                return self._elements(inner, kind.element, size_bytes, node)
+            rule = f"a size must be a multiple of {element_bytes} bytes"
+            raise self.session.refuse(node, rule, str(size_bytes.value))
+        count = make_binary("div", size_bytes, ir.Constant(value=element_bytes, type=SIZE))
+        return address, as_index(count)
+
+    def _at(self, address: Address, index: ir.Expression, node: c_ast.Node) -> Place:
+        places = self.expressions.places
+        return places.target(places.moved(address, index, node), node)
+
+    def _repeat(
+        self, name: str, count: ir.Expression, each: Callable[[ir.Expression], None], node: c_ast.Node
+    ) -> None:
+        if isinstance(count, ir.Constant) and count.value <= MAXIMUM_COPIED_STATEMENTS:
+            for number in range(count.value):
+                each(ir.Constant(value=number))
+            return
+        line = self.session.line_of(node)
+        if not isinstance(count, ir.Constant):
+            count = self.session.saved(count, f"{name}_end", line)
+        variable = ir.Variable(name=self.session.unique(f"{name}_at"), type=INT32)
+        loop_name = self.session.unique_loop(name)
+        with self.session.collect() as body:
+            each(ir.Read(variable=variable))
+        loop = ir.For(
+            name=loop_name,
+            variable=variable,
+            lower=ir.Constant(value=0),
+            comparison="lt",
+            upper=count,
+            step=1,
+            body=tuple(body),
+            line=line,
+        )
+        self.session.emit(loop, node)
+
+
+def _same_layout(first: CType, second: CType) -> bool:
+    """Whether elements of two types can be copied one by one: equal types or numbers of equal width."""
+    match first, second:
+        case (Scalar(), Scalar()):
+            return first.type.width_bits == second.type.width_bits
+        case (ArrayOf(), ArrayOf()):
+            return first.size == second.size and _same_layout(first.element, second.element)
+        case (Struct(), Struct()):
+            return first is second
+        case _:
+            return False
+
 
 MAXIMUM_CALL_DEPTH = 64
 
@@ -65,7 +199,7 @@ class Calls:
     _formulas: dict[str, bool] = field(default_factory=dict[str, bool])
 
     def is_operator(self, name: str) -> bool:
-        """Whether a call of that name is an operator, or a function that is one formula without effects."""
+        """Whether a call of that name is an operator, or a function of one formula without side effects."""
         definition = self.expressions.types.file_scope.functions.get(name)
         if definition is None:
             return name in _UNARY or name in _BIT_CASTS or name == "__builtin_expect"
@@ -77,13 +211,13 @@ class Calls:
         return self._formulas[name]
 
     def facts(self, definition: c_ast.FuncDef) -> FunctionFacts:
-        """Facts of a function, found once."""
+        """Facts of a function, cached."""
         if id(definition) not in self._facts:
             self._facts[id(definition)] = facts_of(definition)
         return self._facts[id(definition)]
 
     def call(self, node: c_ast.FuncCall, used: bool) -> Result:
-        """A call; its value is None when the function gives none."""
+        """A call; its value is None for a void function."""
         del used
         name = node.name.name if isinstance(node.name, c_ast.ID) else None
         arguments: list[c_ast.Node] = list(node.args.exprs) if node.args is not None else []
@@ -106,9 +240,9 @@ class Calls:
         return self._inline(definition, arguments, node)
 
     def _operator(self, name: str, arguments: list[c_ast.Node], node: c_ast.Node) -> ir.Expression:
-        wanted = 2 if name == "__builtin_expect" else 1
-        if len(arguments) != wanted:
-            raise self.session.refuse(node, f"{name} must have {wanted} arguments", str(len(arguments)))
+        expected = 2 if name == "__builtin_expect" else 1
+        if len(arguments) != expected:
+            raise self.session.refuse(node, f"{name} must have {expected} arguments", str(len(arguments)))
         value = self.expressions.number(arguments[0])
         if name in _UNARY:
             operator, kind = _UNARY[name]
@@ -172,7 +306,7 @@ class Calls:
         return self.objects.new_object(kind, f"{name}_result", definition.decl)
 
     def _bind(self, parameter: c_ast.Decl, value: Result, node: c_ast.Node) -> None:
-        """A parameter: a name for the argument where nothing changes either, else a copy of it."""
+        """Bind a parameter: to the argument itself when neither changes, else to a copy."""
         kind = parameter_type(self.expressions, parameter)
         name = str(parameter.name)
         frame = self.session.frame
@@ -209,10 +343,10 @@ class Calls:
 def parameters_of(session: Session, definition: c_ast.FuncDef) -> list[c_ast.Decl]:
     """The declared parameters of a function.
 
-    Raises: HlsError: a variable number of them, one without a name, or a declaration in the old style.
+    Raises: HlsError: a variable number of parameters, one without a name, or an old-style declaration.
     """
     listed = definition.decl.type.args
-    found: list[c_ast.Decl] = []
+    parameters: list[c_ast.Decl] = []
     for node in listed.params if listed is not None else ():
         if isinstance(node, c_ast.Typename) and getattr(node.type.type, "names", None) == ["void"]:
             continue
@@ -221,8 +355,8 @@ def parameters_of(session: Session, definition: c_ast.FuncDef) -> list[c_ast.Dec
         if not isinstance(node, c_ast.Decl) or node.name is None:
             got = "one without" if not isinstance(node, c_ast.ID) else "a declaration in the old style"
             raise session.refuse(definition.decl, "a parameter must have a name and a type", got)
-        found.append(node)
-    return found
+        parameters.append(node)
+    return parameters
 
 
 def parameter_type(expressions: Expressions, parameter: c_ast.Decl) -> CType:
@@ -235,7 +369,7 @@ def parameter_type(expressions: Expressions, parameter: c_ast.Decl) -> CType:
 
 
 def _last_value(body: list[ir.Statement], result: Place | None) -> ir.Expression | None:
-    """The value a body gives its result last, taken out of it, when it gives it only there."""
+    """Remove the final assignment of a body to its result, when it is the only one, and return its value."""
     if result is None or not isinstance(result.storage, Cell) or not isinstance(result.kind, Scalar):
         return None
     variable = result.storage.variable

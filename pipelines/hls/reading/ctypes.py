@@ -1,10 +1,13 @@
-"""The types of C on LP64: scalars, pointers, arrays and structures."""
+"""The types of C on LP64, and C's constants with their types and values."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 
+from pipelines.hls import ir
 from pipelines.interface import (
     DOUBLE,
     FLOAT,
@@ -22,7 +25,7 @@ from pipelines.interface import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scalar:
-    """An arithmetic type; `boolean` is _Bool: an unsigned byte that conversion makes 0 or 1."""
+    """An arithmetic type; `boolean` marks _Bool: an unsigned byte that conversions set to 0 or 1."""
 
     type: ScalarType
     boolean: bool = False
@@ -42,7 +45,7 @@ class Pointer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArrayOf:
-    """`size` elements; None when the declaration leaves the size open."""
+    """An array of `size` elements; None when the declaration leaves the size open."""
 
     element: CType
     size: int | None
@@ -64,12 +67,12 @@ class Struct:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """How an object lies in memory as gcc has it on x86-64.
+    """Memory layout of an object as in gcc on x86-64.
 
     Attributes:
         size, alignment: in bytes.
-        parts: numbers, pointers, and arrays of either that it is split into.
-        numbers: how many there are, those of arrays included; number_types: theirs.
+        parts: number of numbers, pointers and arrays of either that it is split into.
+        numbers: number of numbers including those of arrays; number_types: their types.
     """
 
     size: int
@@ -107,9 +110,9 @@ _ALIASES = {"__signed__": "signed", "__signed": "signed"}
 
 
 def specified_type(names: list[str]) -> CType | None:
-    """The type that keywords such as `unsigned long int` spell in any order, None when they spell none.
+    """The type of keywords such as `unsigned long int` in any order, None when they spell none.
 
-    Source: ISO C11 6.7.2; char is signed, long has 64 bits, as gcc has them on x86-64.
+    Source: ISO C11 6.7.2; char is signed, long has 64 bits, as in gcc on x86-64.
     """
     words = sorted(_ALIASES.get(name, name) for name in names)
     if words == ["void"]:
@@ -119,10 +122,10 @@ def specified_type(names: list[str]) -> CType | None:
     kept = [w for w in words if w != "int"]
     if "char" not in kept:
         kept = [w for w in kept if w != "signed"]
-    found = _SPECIFIERS.get(" ".join(kept))
-    if found is None or (len(words) - len(kept) > 2) or ("int" in words and found.floating):
+    kind = _SPECIFIERS.get(" ".join(kept))
+    if kind is None or (len(words) - len(kept) > 2) or ("int" in words and kind.floating):
         return None
-    return Scalar(type=found)
+    return Scalar(type=kind)
 
 
 def promoted(kind: ScalarType) -> ScalarType:
@@ -141,7 +144,7 @@ def common_type(left: ScalarType, right: ScalarType) -> ScalarType:
 
 
 def layout_of(kind: CType) -> Layout | None:
-    """The layout of a type, None when it is not complete; a structure has its own since it was defined."""
+    """The layout of a type, None when it is incomplete."""
     match kind:
         case Scalar():
             size = kind.type.width_bits // 8
@@ -180,7 +183,7 @@ def structure_layout(members: Iterable[Layout]) -> Layout:
 
 
 def spelled(kind: CType) -> str:
-    """A type as messages name it."""
+    """The name of a type in messages."""
     match kind:
         case Scalar():
             return "_Bool" if kind.boolean else kind.type.c_name
@@ -192,3 +195,120 @@ def spelled(kind: CType) -> str:
             return f"{spelled(kind.element)}[{'' if kind.size is None else kind.size}]"
         case Struct():
             return f"struct {kind.tag}"
+
+
+_INTEGER = re.compile(r"(0[xX][0-9a-fA-F]+|0[bB][01]+|0[0-7]*|[1-9]\d*)([uUlL]*)$")
+_SUFFIXES = {"": (False, 32), "u": (True, 32), "l": (False, 64), "ll": (False, 64)} | dict.fromkeys(
+    ("ul", "lu", "ull", "llu"), (True, 64)
+)
+_DECIMAL = re.compile(r"(?:\d+\.?\d*|\.\d+)(?:[eE]([+-]?\d+))?$")
+_HEXADECIMAL = re.compile(r"0[xX]([0-9a-fA-F]*)\.?([0-9a-fA-F]*)[pP]([+-]?\d+)$")
+_SIMPLE_ESCAPES = {"a": 7, "b": 8, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11, "e": 27}
+_CHARACTER = re.compile(r"\\(?:([0-7]{1,3})|x([0-9a-fA-F]+)|(.))|([^\\])", re.DOTALL)
+_STRING_PART = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
+_LARGEST_EXPONENT = 100_000
+
+
+def read_integer(text: str) -> ir.Constant | None:
+    """An integer constant; None when it is malformed or fits no type (C11 6.4.4.1)."""
+    match = _INTEGER.match(text)
+    if match is None or match[2].lower() not in _SUFFIXES or "lL" in match[2] or "Ll" in match[2]:
+        return None
+    digits = match[1]
+    decimal = digits[0] != "0"
+    octal = len(digits) > 1 and digits[0] == "0" and digits[1].isdigit()
+    value = int(digits, 8) if octal else int(digits, 0)
+    unsigned, width_bits = _SUFFIXES[match[2].lower()]
+    for kind in (INT32, UINT32, INT64, UINT64):
+        if kind.width_bits < width_bits or (unsigned and kind.signed):
+            continue
+        if decimal and not unsigned and not kind.signed:
+            continue
+        if value < 1 << (kind.width_bits - kind.signed):
+            return ir.Constant(value=value, type=kind)
+    return None
+
+
+def read_floating(text: str) -> ir.Constant | None:
+    """A floating constant, rounded once to its type; None when malformed or long double."""
+    kind = DOUBLE
+    digits = text
+    hexadecimal = text[:2] in ("0x", "0X")
+    if text[-1:] in "fF" and (not hexadecimal or "p" in text.lower()):
+        kind, digits = FLOAT, text[:-1]
+    elif text[-1:] in "lL":
+        return None
+    if hexadecimal:
+        return _read_hexadecimal(digits, kind)
+    match = _DECIMAL.match(digits)
+    if match is None:
+        return None
+    near = float(digits)
+    exponent = int((match[1] or "0")[:7])
+    if kind == DOUBLE or near == 0.0 or abs(exponent) > 400:
+        return ir.float_constant(near, kind)
+    return _rounded(Fraction(digits), kind)
+
+
+def _read_hexadecimal(digits: str, kind: ScalarType) -> ir.Constant | None:
+    match = _HEXADECIMAL.match(digits)
+    if match is None or not match[1] + match[2]:
+        return None
+    exponent = int(match[3])
+    mantissa = int(match[1] + match[2], 16)
+    if abs(exponent) > _LARGEST_EXPONENT:
+        return ir.float_constant(float("inf") if exponent > 0 and mantissa else 0.0, kind)
+    return _rounded(Fraction(mantissa) * Fraction(2) ** (exponent - 4 * len(match[2])), kind)
+
+
+def _rounded(exact: Fraction, kind: ScalarType) -> ir.Constant:
+    """A non-negative number rounded once, to nearest even, to a floating type."""
+    if exact == 0:
+        return ir.Constant(value=0, type=kind)
+    precision, lowest, highest = (24, -149, 127) if kind == FLOAT else (53, -1074, 1023)
+    exponent = exact.numerator.bit_length() - exact.denominator.bit_length()
+    if Fraction(2) ** exponent > exact:
+        exponent -= 1
+    unit = max(exponent - precision + 1, lowest)
+    mantissa = round(exact / Fraction(2) ** unit)
+    if mantissa.bit_length() + unit > highest + 1:
+        return ir.float_constant(float("inf"), kind)
+    return ir.float_constant(float(mantissa * Fraction(2) ** unit), kind)
+
+
+def _character_values(text: str) -> list[int] | None:
+    """Values of the characters of a quoted text, as bytes."""
+    values: list[int] = []
+    for match in _CHARACTER.finditer(text):
+        octal, hexadecimal, simple, plain = match.groups()
+        if octal is not None:
+            values.append(int(octal, 8))
+        elif hexadecimal is not None:
+            values.append(int(hexadecimal, 16))
+        elif simple is not None:
+            values.append(_SIMPLE_ESCAPES.get(simple, ord(simple)))
+        else:
+            values.extend(plain.encode())
+    return values if all(v < 256 for v in values) else None
+
+
+def read_character(text: str) -> ir.Constant | None:
+    """A character constant: an int with the value of a signed char; None when it is not one byte."""
+    values = _character_values(text[1:-1]) if text[:1] == "'" else None
+    if values is None or len(values) != 1:
+        return None
+    return ir.Constant(value=values[0] - 256 if values[0] > 127 else values[0])
+
+
+def read_string(text: str) -> tuple[int, ...] | None:
+    """Bytes of a string with its final zero, as signed chars; None for wide or malformed strings."""
+    parts = _STRING_PART.findall(text)
+    if not text.startswith('"') or _STRING_PART.sub("", text).strip():
+        return None
+    values: list[int] = []
+    for part in parts:
+        characters = _character_values(part)
+        if characters is None:
+            return None
+        values.extend(characters)
+    return tuple(v - 256 if v > 127 else v for v in (*values, 0))

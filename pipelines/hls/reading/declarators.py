@@ -1,4 +1,4 @@
-"""Declared types: from the syntax of declarations to `ctypes`; the names of the file."""
+"""Declared types, from the syntax of declarations to `ctypes`, and the names of the file."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from pipelines.hls.reading.session import Frame, Session, TypeName, Value
 from pipelines.interface import INT32, UINT32
 
 MAXIMUM_PARTS = 1 << 16
-"""Numbers and arrays that one structure is split into, those of its members included."""
+"""Numbers and arrays into which one structure is split, members included."""
 
 
 @dataclass(slots=True, kw_only=True)
 class FileScope:
-    """What a file declares, by name; nothing is read before it is used."""
+    """Declarations of a file by name; each is read when it is first used."""
 
     functions: dict[str, c_ast.FuncDef] = field(default_factory=dict[str, c_ast.Node])
     typedefs: dict[str, c_ast.Typedef] = field(default_factory=dict[str, c_ast.Node])
@@ -97,7 +97,7 @@ class Declarators:
 
     @contextmanager
     def at_file_scope(self) -> Generator[None]:
-        """What is read inside sees the names of the file alone."""
+        """Read with the names of the file only."""
         frame = Frame(
             name="",
             changed=frozenset(),
@@ -115,10 +115,10 @@ class Declarators:
             self.session.frames.pop()
 
     def read(self, node: c_ast.Node, owner: c_ast.Node) -> CType:
-        """The type a declarator spells.
+        """The type that a declarator spells.
 
         Args:    owner: the declaration, for messages.
-        Raises:  HlsError: a type this engine does not build.
+        Raises:  HlsError: a type outside the accepted subset.
         """
         self.session.count(owner)
         match node:
@@ -146,10 +146,10 @@ class Declarators:
                 return symbol.kind
             if names[0] in self.file_scope.typedefs:
                 return self._typedef(names[0])
-        found = specified_type(names)
-        if found is None:
+        kind = specified_type(names)
+        if kind is None:
             raise self.session.refuse(owner, "a type must be " + _ACCEPTED, repr(" ".join(names)))
-        return found
+        return kind
 
     def _typedef(self, name: str) -> CType:
         if name not in self._typedefs:
@@ -181,17 +181,17 @@ class Declarators:
             return self._structs[id(node)]
         if node.decls is None:
             return self._tagged_struct(node, owner)
-        found = Struct(tag=node.name or "(unnamed)")
-        self._structs[id(node)] = found
+        structure = Struct(tag=node.name or "(unnamed)")
+        self._structs[id(node)] = structure
         if node.name and self.session.frames:
-            self.session.frame.tags[-1][node.name] = found
+            self.session.frame.tags[-1][node.name] = structure
         members = list(self._members(node))
         layout = structure_layout(layout for _, _, layout in members)
         if layout.parts > MAXIMUM_PARTS:
             rule = f"a structure must have at most {MAXIMUM_PARTS} members, those of its members included"
             raise self.session.refuse(owner, rule, str(layout.parts))
-        found.members, found.layout = {name: kind for name, kind, _ in members}, layout
-        return found
+        structure.members, structure.layout = {name: kind for name, kind, _ in members}, layout
+        return structure
 
     def _tagged_struct(self, node: c_ast.Struct, owner: c_ast.Node) -> Struct:
         for tags in reversed(self.session.frame.tags) if self.session.frames else ():

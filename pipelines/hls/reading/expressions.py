@@ -1,9 +1,9 @@
 """Expressions of C to values, and their side effects to statements.
 
-A value is read without statements where the expression has no side effects; then `&&`, `||` and `?:` are
-selections, and array elements behind them are loaded under a predicate. Side effects become statements of
-the body being read, from left to right; behind `&&`, `||` and `?:` they stand in a condition. A value that
-later side effects would change is saved in a variable before them.
+An expression without side effects emits no statements: `&&`, `||` and `?:` are selections, and array elements
+after them are loaded under a predicate. Side effects become statements of the body being read, from left to
+right; after `&&`, `||` and `?:` they stand in a condition. A value that later side effects would change is
+saved in a variable before them.
 """
 
 from __future__ import annotations
@@ -28,17 +28,19 @@ from pipelines.hls.reading.ctypes import (
     common_type,
     layout_of,
     promoted,
+    read_character,
+    read_floating,
+    read_integer,
+    read_string,
     spelled,
 )
 from pipelines.hls.reading.declarators import Declarators
-from pipelines.hls.reading.literals import read_character, read_floating, read_integer, read_string
 from pipelines.hls.reading.places import Places
-from pipelines.hls.reading.pointers import Pointers
 from pipelines.hls.reading.session import Address, Place, PointerSlot, Session, TypeName, Value, affected
-from pipelines.hls.reading.values import BINARY, UPDATES, Hooks, Result, convert
+from pipelines.hls.reading.values import BINARY, UPDATES, Hooks, Pointers, Result, convert
 
 MAXIMUM_REPEATED = 1024
-"""Parts of a condition that loads repeat; those of the suites have at most 263."""
+"""Largest condition, in parts, that loads repeat; those of the suites have at most 263."""
 
 _INTEGER_ONLY = ("rem", "and", "or", "xor", "shl", "shr")
 
@@ -66,7 +68,7 @@ class Expressions:
         return self.as_number(self.read(node), node)
 
     def as_number(self, value: Result, node: c_ast.Node) -> ir.Expression:
-        """A result that must be a number."""
+        """A result as a number."""
         match value:
             case None:
                 raise self.session.refuse(node, "an expression must have a value", "a void expression")
@@ -171,15 +173,15 @@ class Expressions:
                 return symbol
 
     def symbol(self, node: c_ast.ID) -> Value | Place | Address:
-        """What a name stands for.
+        """The symbol of a name.
 
-        Raises: HlsError: it is not declared, or a type or a function.
+        Raises: HlsError: the name is not declared, or names a type or a function.
         """
-        found = self.session.find(node.name) or self.hooks.global_symbol(node)
-        if isinstance(found, TypeName):
+        symbol = self.session.find(node.name) or self.hooks.global_symbol(node)
+        if isinstance(symbol, TypeName):
             raise self.session.refuse(node, "an expression must not be a type", repr(node.name))
-        if found is not None:
-            return found
+        if symbol is not None:
+            return symbol
         if node.name in self.types.file_scope.functions or node.name in self.types.file_scope.prototypes:
             rule = "a function must be called by its name (write a switch over the functions)"
             raise self.session.refuse(node, rule, f"{node.name!r} without a call")
@@ -208,7 +210,7 @@ class Expressions:
     # ---- places -----------------------------------------------------------------------------------
 
     def place(self, node: c_ast.Node) -> Place:
-        """What an expression names: a variable, an array element, a member."""
+        """The place that an expression names: a variable, an array element, a member."""
         match node:
             case c_ast.ID():
                 symbol = self.symbol(node)
@@ -245,7 +247,7 @@ class Expressions:
     # ---- order of evaluation ----------------------------------------------------------------------
 
     def sequence(self, *readers: Callable[[], Result]) -> list[Result]:
-        """Values read one after the other, each as it was before the side effects of the next."""
+        """Values read in order, each as it was before the side effects of the next."""
         values: list[Result] = []
         for read in readers:
             mark = len(self.session.buffer)
@@ -258,7 +260,7 @@ class Expressions:
         return values
 
     def _kept(self, value: Result, emitted: list[ir.Statement], mark: int) -> Result:
-        """A value as it is before statements, which begin at a position of the body."""
+        """The value before emitted statements, saved at their position when they change it."""
         line = emitted[0].line
         match value:
             case None | Place():
@@ -283,9 +285,9 @@ class Expressions:
         return self._effects[id(node)]
 
     def held(self, value: ir.Expression, node: c_ast.Node) -> ir.Expression:
-        """A condition that all loads under it repeat: in a variable when it is large.
+        """A condition that all guarded loads repeat, in a variable when it is large.
 
-        A load in the next condition repeats it again, so that each `&&` would double what there is.
+        A load in the next condition repeats it again, so each `&&` would double the size.
         """
         if sum(1 for _ in islice(ir.walk_expressions(value), MAXIMUM_REPEATED + 1)) <= MAXIMUM_REPEATED:
             return value
@@ -293,7 +295,7 @@ class Expressions:
 
     @contextmanager
     def under(self, condition: ir.Expression, node: c_ast.Node) -> Generator[None]:
-        """What is read inside is evaluated only when a condition holds, too."""
+        """Evaluate the expressions read inside only under an additional condition."""
         outer = self.guard
         both = condition if outer is None else make_binary("and", outer, condition)
         self.guard = self.held(both, node)
@@ -360,7 +362,7 @@ class Expressions:
         return ir.Constant(value=layout.size, type=SIZE)
 
     def kind_of(self, node: c_ast.Node) -> CType:
-        """The type of an expression, which is not evaluated."""
+        """The type of an expression, without evaluating it."""
         with self.session.collect():
             if _names_place(node):
                 return self.place(node).kind
@@ -430,7 +432,7 @@ class Expressions:
 
 
 def _names_place(node: c_ast.Node) -> bool:
-    """Whether an expression other than a name is a place, whose type may be an array."""
+    """Whether an expression other than a name is a place, so that its type may be an array."""
     if isinstance(node, c_ast.Constant):
         return str(node.value).startswith('"')
     if isinstance(node, c_ast.UnaryOp):

@@ -1,16 +1,20 @@
-"""Initialisers: which scalar each expression of a braced list sets."""
+"""Initialisers: which scalar each expression of a braced list sets, and the statements that set it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, product
+from math import prod
 
 from pycparser import c_ast
 
-from pipelines.hls.reading.ctypes import ArrayOf, CType, Scalar, Struct, spelled
-from pipelines.hls.reading.literals import read_string
-from pipelines.hls.reading.session import Session
+from pipelines.hls import ir
+from pipelines.hls.reading.ctypes import ArrayOf, CType, Scalar, Struct, read_string, spelled
+from pipelines.hls.reading.effects import MAXIMUM_COPIED_STATEMENTS, Effects, counting_loop
+from pipelines.hls.reading.expressions import Expressions
+from pipelines.hls.reading.session import Memory, Place, Session
+from pipelines.hls.reading.values import convert
 
 Step = int | str
 Path = tuple[Step, ...]
@@ -19,7 +23,7 @@ Path = tuple[Step, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Initial:
-    """One part of an object and what it is set to: an expression, or the value of a character."""
+    """One part of an object and its initial value: an expression or a character."""
 
     path: Path
     kind: CType
@@ -41,11 +45,11 @@ class Initialisers:
     kind_of: Callable[[c_ast.Node], CType]
 
     def plan(self, kind: CType, node: c_ast.Node) -> list[Initial]:
-        """The parts an initialiser sets, in the order it sets them; a later one wins."""
+        """The parts that an initialiser sets, in order; a later one overrides an earlier one."""
         return list(self._whole(kind, node, ()))
 
     def completed(self, kind: CType, node: c_ast.Node) -> CType:
-        """An array type with the size its initialiser gives it, when its own is open."""
+        """An array type completed with the size of its initialiser."""
         if not isinstance(kind, ArrayOf) or kind.size is not None:
             return kind
         plan = self.plan(kind, node)
@@ -79,7 +83,7 @@ class Initialisers:
             raise self.session.refuse(node, "a number must have one initialiser", f"{len(items)} values")
 
     def _members(self, kind: CType, cursor: _Cursor, path: Path, *, braced: bool) -> Iterator[Initial]:
-        """The parts of an aggregate, from a list; without braces it takes only what it needs."""
+        """The parts of an aggregate from a list; without braces only as many items as it needs."""
         position = 0
         while cursor.position < len(cursor.items):
             item = cursor.items[cursor.position]
@@ -98,7 +102,7 @@ class Initialisers:
             yield from self._next(inner, cursor, (*path, name))
 
     def _designated(self, kind: CType, item: c_ast.NamedInitializer, path: Path) -> tuple[int, CType, Path]:
-        """Position after the outermost designator, and type and path of what all of them name."""
+        """Position after the outermost designator, and type and path of the designated part."""
         position = 0
         for number, designator in enumerate(item.name):
             index = self._position(kind, designator)
@@ -123,7 +127,7 @@ class Initialisers:
         raise self.session.refuse(designator, f"a designator must name a part of {spelled(kind)}", "another")
 
     def _below(self, kind: CType, node: c_ast.Node, path: Path, cursor: _Cursor) -> Iterator[Initial]:
-        """A part that a designator names; without braces its own parts may take what follows."""
+        """The parts under a designator; without braces they also take following items."""
         whole = isinstance(kind, Scalar) or isinstance(node, c_ast.InitList)
         if whole or self._characters(kind, node) is not None:
             yield from self._whole(kind, node, path)
@@ -132,7 +136,7 @@ class Initialisers:
         yield from self._next(kind, cursor, path)
 
     def _next(self, kind: CType, cursor: _Cursor, path: Path) -> Iterator[Initial]:
-        """One part: a value of its own, or, when it is an aggregate without braces, parts of it."""
+        """The next part: one value, or the parts of an aggregate without braces."""
         item = cursor.items[cursor.position]
         whole = isinstance(item, c_ast.InitList) or not isinstance(kind, ArrayOf | Struct)
         whole = whole or self._characters(kind, item) is not None
@@ -147,7 +151,7 @@ class Initialisers:
         return not isinstance(node, c_ast.Constant) and isinstance(self.kind_of(node), Struct)
 
     def _characters(self, kind: CType, node: c_ast.Node) -> tuple[int, ...] | None:
-        """Characters of a string that initialises an array of bytes; the final zero may not fit."""
+        """Characters of a string that initialises an array of bytes; the final zero is optional."""
         if isinstance(node, c_ast.InitList) and len(node.exprs or []) == 1:
             node = node.exprs[0]
         if not (isinstance(kind, ArrayOf) and isinstance(kind.element, Scalar)):
@@ -164,10 +168,183 @@ class _Cursor:
 
 
 def _step(kind: CType, position: int) -> tuple[Step, CType] | None:
-    """The part of an aggregate at a position, None past its end."""
+    """Path step to the part of an aggregate at a position, None past its end."""
     if isinstance(kind, ArrayOf):
         inside = position >= 0 and (kind.size is None or position < kind.size)
         return (position, kind.element) if inside else None
     if isinstance(kind, Struct) and 0 <= position < len(kind.members):
         return next(islice(kind.members.items(), position, None))
     return None
+
+
+Template = tuple[int | str | None, ...]
+"""A path in which None stands for every index of a dimension."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaf:
+    """A variable or array inside an object: path, dimensions and type."""
+
+    template: Template
+    sizes: tuple[int, ...]
+    kind: Scalar
+
+    @property
+    def count(self) -> int:
+        """Elements of the array; 1 for a variable."""
+        return prod(self.sizes)
+
+    def paths(self) -> Iterator[Path]:
+        """Path of every element, in C order."""
+        for indices in product(*(range(size) for size in self.sizes)):
+            remaining = iter(indices)
+            yield tuple(next(remaining) if step is None else step for step in self.template)
+
+    def values(self, constants: ByTemplate) -> list[ir.Constant]:
+        """The value of every element; zero by default."""
+        values = [ir.Constant(value=0, type=self.kind.type)] * self.count
+        for path, value in constants.get(self.template, {}).items():
+            position = 0
+            for size, step in zip(self.sizes, (s for s in path if isinstance(s, int)), strict=True):
+                position = position * size + step
+            values[position] = value
+        return values
+
+
+ByTemplate = Mapping[Template, Mapping[Path, ir.Constant]]
+"""Constants of an object, grouped by variable or array."""
+
+
+def by_template(constants: Mapping[Path, ir.Constant]) -> ByTemplate:
+    """Group constants by variable or array."""
+    groups: dict[Template, dict[Path, ir.Constant]] = {}
+    for path, value in constants.items():
+        template = tuple(None if isinstance(step, int) else step for step in path)
+        groups.setdefault(template, {})[path] = value
+    return groups
+
+
+def _leaves(kind: CType, template: Template, sizes: tuple[int, ...]) -> Iterator[Leaf]:
+    match kind:
+        case Scalar():
+            yield Leaf(template=template, sizes=sizes, kind=kind)
+        case ArrayOf():
+            yield from _leaves(kind.element, (*template, None), (*sizes, kind.size or 0))
+        case Struct():
+            for name, member in kind.members.items():
+                yield from _leaves(member, (*template, name), sizes)
+        case _:
+            return
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filler:
+    """Fills objects."""
+
+    expressions: Expressions
+    effects: Effects
+
+    def constant(self, item: Initial) -> ir.Constant | None:
+        """The value of a part, None when it is not a constant number."""
+        if not isinstance(item.kind, Scalar):
+            return None
+        kind = item.kind
+        if item.character is not None:
+            value = convert(ir.Constant(value=item.character), kind)
+            return value if isinstance(value, ir.Constant) else None
+        if self.expressions.has_effects(item.node):
+            return None
+        with self.expressions.session.collect() as emitted:
+            read = self.expressions.read(item.node)
+        if not isinstance(read, ir.Constant) or emitted:
+            return None
+        value = convert(read, kind)
+        return value if isinstance(value, ir.Constant) else None
+
+    def fill(self, place: Place, plan: list[Initial], node: c_ast.Node) -> None:
+        """Set an object to the values of a plan, the rest to zero."""
+        constants: dict[Path, ir.Constant] = {}
+        computed: dict[Path, Initial] = {}
+        for item in plan:
+            value = self.constant(item)
+            constants.pop(item.path, None)
+            computed.pop(item.path, None)
+            if value is None:
+                computed[item.path] = item
+            else:
+                constants[item.path] = value
+        templates = by_template(constants)
+        for leaf in _leaves(place.kind, (), ()):
+            self._fill_leaf(place, leaf, templates, computed, node)
+        for item in computed.values():
+            part = self._part(place, item.path, node)
+            self.effects.assign(part, self.expressions.read(item.node), item.node)
+
+    def _fill_leaf(
+        self,
+        place: Place,
+        leaf: Leaf,
+        constants: ByTemplate,
+        computed: Collection[Path],
+        node: c_ast.Node,
+    ) -> None:
+        session = self.expressions.session
+        session.count_values(node, leaf.count)
+        values = leaf.values(constants)
+        content = tuple(value.value for value in values)
+        with session.collect() as body:
+            if leaf.count <= MAXIMUM_COPIED_STATEMENTS:
+                for path, value in zip(leaf.paths(), values, strict=True):
+                    if not any(path[:length] in computed for length in range(len(path) + 1)):
+                        self.expressions.places.store(self._part(place, path, node), value, node)
+            elif all(value == content[0] for value in content):
+                self._loop(place, leaf, lambda _: values[0], node)
+            else:
+                self._copy_table(place, leaf, content, node)
+        for statement in body:
+            session.emit(statement, node)
+        if leaf.sizes and not computed:
+            first = tuple(0 if step is None else step for step in leaf.template)
+            storage = self._part(place, first, node).storage
+            if isinstance(storage, Memory) and storage.packed is None:
+                session.fills[storage.array.name] = (content, body)
+
+    def _copy_table(self, place: Place, leaf: Leaf, content: tuple[int, ...], node: c_ast.Node) -> None:
+        session = self.expressions.session
+        line = session.line_of(node)
+        table = session.new_array("initial_values", leaf.kind.type, leaf.sizes, initial=content)
+        self._loop(place, leaf, lambda indices: ir.Load(array=table, indices=indices, line=line), node)
+
+    def _loop(
+        self,
+        place: Place,
+        leaf: Leaf,
+        value_at: Callable[[tuple[ir.Expression, ...]], ir.Expression],
+        node: c_ast.Node,
+    ) -> None:
+        """A nest of loops, one per dimension, that stores a value at each index."""
+        session = self.expressions.session
+        names = [session.unique_loop("fill") for _ in leaf.sizes]
+        variables = [ir.Variable(name=session.unique("filled")) for _ in leaf.sizes]
+        indices = tuple(ir.Read(variable=v) for v in variables)
+        remaining: Iterator[ir.Expression] = iter(indices)
+        target = place
+        for step in leaf.template:
+            if step is None:
+                target = self.expressions.places.element(target, next(remaining), node)
+            else:
+                target = self.expressions.places.member(target, str(step), node)
+        with session.collect() as body:
+            self.expressions.places.store(target, value_at(indices), node)
+        line = session.line_of(node)
+        for name, variable, size in reversed(list(zip(names, variables, leaf.sizes, strict=True))):
+            body = [counting_loop(name, variable, size, body, line)]
+        session.emit(body[0], node)
+
+    def _part(self, place: Place, path: Path, node: c_ast.Node) -> Place:
+        for step in path:
+            if isinstance(step, int):
+                place = self.expressions.places.element(place, ir.Constant(value=step), node)
+            else:
+                place = self.expressions.places.member(place, step, node)
+        return place

@@ -8,11 +8,9 @@ from pycparser import c_ast
 
 from pipelines.hls import ir
 from pipelines.hls.arithmetic import negated
-from pipelines.hls.reading.countdown import countdown, counted_down
-from pipelines.hls.reading.counting import counted_loop
+from pipelines.hls.reading.bodies import block_items, make_block
+from pipelines.hls.reading.counting import countdown, counted_down, counted_loop
 from pipelines.hls.reading.expressions import Expressions
-from pipelines.hls.reading.facts import block_items
-from pipelines.hls.reading.leaves import make_block
 from pipelines.hls.reading.session import Session
 from pipelines.hls.reading.statements import Statements
 
@@ -21,7 +19,7 @@ Body = tuple[ir.Statement, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Heading:
-    """What is known of a loop before its body is read.
+    """Heading of a loop, before its body is read.
 
     Attributes:
         inner: the body without the pragmas that belong to the loop.
@@ -48,7 +46,7 @@ class Loops:
     statements: Statements
 
     def read(self, node: c_ast.Node, pragmas: list[c_ast.Pragma]) -> None:
-        """A loop, into the current body; pragmas are those before it."""
+        """Read a loop into the current body; `pragmas` are those before it."""
         name = self.session.frame.loop_names[id(node)]
         leading = _leading_pragmas(node.stmt)
         with self.session.scope():
@@ -66,9 +64,9 @@ class Loops:
                 self._tested_last(heading)
             else:
                 self._tested_first(heading)
-        found = self.session.buffer[heading.mark :]
+        statements = self.session.buffer[heading.mark :]
         del self.session.buffer[heading.mark :]
-        for statement in make_block(heading.leaving, found, heading.line):
+        for statement in make_block(heading.leaving, statements, heading.line):
             self.session.emit(statement, node)
 
     def _body(self, heading: _Heading) -> Body:
@@ -77,11 +75,11 @@ class Loops:
         frame.break_labels.append(heading.leaving)
         frame.continue_labels.append(heading.continuing)
         try:
-            found = self.statements.body(heading.inner)
+            statements = self.statements.body(heading.inner)
         finally:
             frame.break_labels.pop()
             frame.continue_labels.pop()
-        return make_block(heading.continuing, found, heading.line)
+        return make_block(heading.continuing, statements, heading.line)
 
     # ---- for and while ----------------------------------------------------------------------------
 
@@ -108,7 +106,7 @@ class Loops:
             self.session.emit(_conditional(heading, condition, (*body, *after)), node)
 
     def _counted(self, heading: _Heading, condition: ir.Expression, body: Body, after: Body) -> bool:
-        """Emit a counted loop; a step at the end of the body is as good as one in the heading."""
+        """Emit a counted loop; its step may also be at the end of the body."""
         if not after:
             body, after = body[:-1], body[-1:]
         counted = counted_loop(self.session.buffer, condition, body, after)
@@ -135,12 +133,12 @@ class Loops:
 
     def _with_effects(self, heading: _Heading, loop: ir.While, effects: list[ir.Statement]) -> None:
         """A loop whose condition has side effects."""
-        found = countdown(self.session.buffer, effects, loop.condition, loop.body)
-        if found is not None:
+        form = countdown(self.session.buffer, effects, loop.condition, loop.body)
+        if form is not None:
             counter = ir.Variable(
-                name=self.session.unique(f"{found.variable.name}_left"), type=found.variable.type
+                name=self.session.unique(f"{form.variable.name}_left"), type=form.variable.type
             )
-            for statement in counted_down(found, heading.name, counter, loop):
+            for statement in counted_down(form, heading.name, counter, loop):
                 self.session.emit(statement, heading.node)
         elif any(isinstance(s, ir.Block | ir.Loop) for s in ir.walk_statements(tuple(effects))):
             self.session.emit(_tested_inside(loop, effects, heading.leaving), heading.node)
@@ -148,7 +146,7 @@ class Loops:
             self._tested_before(loop, effects, heading.node)
 
     def _tested_before(self, loop: ir.While, effects: list[ir.Statement], node: c_ast.Node) -> None:
-        """The condition's side effects before the loop and again at the end of its body."""
+        """A loop with the condition's side effects before it and again at the end of its body."""
         for statement in effects:
             self.session.emit(statement, node)
         held = self.session.saved(loop.condition, "condition", loop.line)
@@ -158,7 +156,7 @@ class Loops:
     # ---- do ---------------------------------------------------------------------------------------
 
     def _tested_last(self, heading: _Heading) -> None:
-        """`do … while`; with a condition that never holds it is its body."""
+        """`do … while`; the body alone when the condition never holds."""
         body = self._body(heading)
         with self.session.collect() as effects:
             value = self.expressions.condition(heading.node.cond)
@@ -183,14 +181,14 @@ def _conditional(heading: _Heading, condition: ir.Expression, body: Body) -> ir.
 
 
 def _tested_inside(loop: ir.While, effects: list[ir.Statement], label: str) -> ir.While:
-    """The condition at the beginning of an endless loop's body, which it leaves."""
+    """An endless loop with the condition at the start of its body, which leaves it."""
     leave = (ir.Leave(label=label, line=loop.line),)
     test = ir.If(condition=negated(loop.condition), then=leave, otherwise=(), line=loop.line)
     return replace(loop, condition=ir.Constant(value=1), body=(*effects, test, *loop.body))
 
 
 def _leading_pragmas(node: c_ast.Node) -> list[c_ast.Pragma]:
-    """Pragmas inside a loop's body that belong to that loop, as Vitis has it."""
+    """Pragmas at the start of a loop's body that belong to that loop, as in Vitis."""
     if not isinstance(node, c_ast.Compound):
         return []
     pragmas = [i for i in block_items(node) if isinstance(i, c_ast.Pragma)]

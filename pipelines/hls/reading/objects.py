@@ -1,8 +1,8 @@
 """Declared variables and arrays: storage, initial values, file-scope and static objects, parameters.
 
-A table, an array that nothing stores to, has its values as `Array.initial`; every other initialised array is
-filled by statements where it is declared. Objects of static storage start at their initialiser in each call
-of the design.
+A table (an array that is never stored to) has its values in `Array.initial`; statements at the declaration
+fill every other initialised array. Objects of static storage have their initial values at each start of the
+design.
 """
 
 from __future__ import annotations
@@ -13,11 +13,29 @@ from math import prod
 from pycparser import c_ast
 
 from pipelines.hls import ir
-from pipelines.hls.reading.ctypes import CHAR, ArrayOf, CType, Pointer, Scalar, Struct, Void, layout_of
+from pipelines.hls.reading.ctypes import (
+    CHAR,
+    ArrayOf,
+    CType,
+    Pointer,
+    Scalar,
+    Struct,
+    Void,
+    layout_of,
+    spelled,
+)
 from pipelines.hls.reading.effects import Effects
 from pipelines.hls.reading.expressions import Expressions
-from pipelines.hls.reading.filling import ByTemplate, Filler, Leaf, Template, by_template
-from pipelines.hls.reading.initialisers import Initial, Initialisers, Path
+from pipelines.hls.reading.initialisers import (
+    ByTemplate,
+    Filler,
+    Initial,
+    Initialisers,
+    Leaf,
+    Path,
+    Template,
+    by_template,
+)
 from pipelines.hls.reading.session import (
     Address,
     Cell,
@@ -41,7 +59,7 @@ class Objects:
     """Allocates and initialises objects.
 
     Attributes:
-        statics: objects of static storage, by the identity of their declaration or content.
+        statics: objects of static storage, by identity of declaration or content.
     """
 
     session: Session
@@ -65,15 +83,15 @@ class Objects:
             self.expressions.types.read(node.type, node)
             return
         if "extern" in node.storage:
-            found = self.global_symbol(c_ast.ID(node.name, node.coord))
-            if found is None:
+            symbol = self.global_symbol(c_ast.ID(node.name, node.coord))
+            if symbol is None:
                 raise self.session.refuse(node, "an extern name must be defined in the file", repr(node.name))
-            self.session.declare(node.name, found, node)
+            self.session.declare(node.name, symbol, node)
             return
         self._local(node)
 
     def _local(self, node: c_ast.Decl) -> None:
-        """Declare an object of a function; its own initialiser may name it."""
+        """Declare an object of a function; its initialiser may use its own name."""
         kind = self._kind(node)
         known = self._constant(node, kind)
         if known is None and "static" in node.storage:
@@ -94,7 +112,7 @@ class Objects:
         return kind if node.init is None else self.initialisers.completed(kind, node.init)
 
     def global_symbol(self, node: c_ast.ID) -> Value | Place | Address | None:
-        """An object or an enumerator of the file; None when the file declares none of that name."""
+        """An object or enumerator of the file, None when none has that name."""
         scope = self.expressions.types.file_scope
         declaration = scope.objects.get(node.name)
         if declaration is None:
@@ -103,12 +121,12 @@ class Objects:
         if id(declaration) not in self.statics:
             with self.expressions.types.at_file_scope():
                 kind = self._kind(declaration)
-                found = self._constant(declaration, kind) or self._static(declaration, kind)
-            self.statics[id(declaration)] = found
+                symbol = self._constant(declaration, kind) or self._static(declaration, kind)
+            self.statics[id(declaration)] = symbol
         return self.statics[id(declaration)]
 
     def _static(self, node: c_ast.Decl, kind: CType) -> Value | Place:
-        """An object that all uses of its declaration share."""
+        """The object of a declaration with static storage, shared by all uses."""
         if id(node) in self.statics:
             return self.statics[id(node)]
         place = self.new_object(kind, node.name, node, exposed=True)
@@ -124,7 +142,7 @@ class Objects:
         return place
 
     def _constant(self, node: c_ast.Decl, kind: CType) -> Value | Place | None:
-        """A const object whose values are all constants, as a value or a table; None when it is not one."""
+        """A const object of constants only, as a value or a table; None otherwise."""
         if "const" not in node.quals or node.init is None or not isinstance(kind, Scalar | ArrayOf):
             return None
         if id(node) in self.statics:
@@ -148,19 +166,19 @@ class Objects:
         return Value(expression=value) if isinstance(value, ir.Constant) and not emitted else None
 
     def _constants(self, plan: list[Initial]) -> dict[Path, ir.Constant] | None:
-        """The constants a plan sets, None when one is not constant."""
-        found: dict[Path, ir.Constant] = {}
+        """The constants of a plan, None when some value is not constant."""
+        constants: dict[Path, ir.Constant] = {}
         for item in plan:
             value = self.filler.constant(item)
             if value is None:
                 return None
-            found[item.path] = value
-        return found
+            constants[item.path] = value
+        return constants
 
     # ---- allocation -------------------------------------------------------------------------------
 
     def result_type(self, definition: c_ast.FuncDef) -> CType | None:
-        """What a function returns, None for nothing."""
+        """The type that a function returns, None for void."""
         kind = self.expressions.types.read(definition.decl.type.type, definition.decl)
         return None if isinstance(kind, Void) else kind
 
@@ -175,7 +193,7 @@ class Objects:
     ) -> Place:
         """Storage for an object of a type.
 
-        Args:    exposed: called functions may change it; tables: values of an object that nothing changes.
+        Args:    exposed: called functions may change it; tables: values of an object that never changes.
         Raises:  HlsError: an incomplete type, an array of pointers, too many dimensions or elements.
         """
         layout = layout_of(kind)
@@ -185,7 +203,7 @@ class Objects:
         return Place(kind=kind, storage=allocation.storage(kind, name, (), ()))
 
     def string_table(self, values: tuple[int, ...], node: c_ast.Node) -> Place:
-        """The array a string stands for."""
+        """The array of a string literal."""
         if values not in self.statics:
             kind = ArrayOf(element=CHAR, size=len(values))
             tables: dict[Path, ir.Constant] = {
@@ -207,7 +225,7 @@ class Objects:
     # ---- initial values ---------------------------------------------------------------------------
 
     def initialise(self, place: Place, init: c_ast.Node, node: c_ast.Node) -> None:
-        """Set an object to its initialiser; what a list does not name becomes zero."""
+        """Set an object to its initialiser; parts that a list omits become zero."""
         if not isinstance(place.kind, ArrayOf | Struct) or _is_copy(place.kind, init):
             inner = init
             while isinstance(inner, c_ast.InitList):
@@ -285,3 +303,131 @@ def check_shape(session: Session, node: c_ast.Node, sizes: tuple[int, ...]) -> N
     if prod(sizes) > MAXIMUM_ELEMENTS:
         rule = f"an array must have at most {MAXIMUM_ELEMENTS} elements"
         raise session.refuse(node, rule, str(prod(sizes)))
+
+
+Parameter = ir.Variable | ir.Array
+
+
+def declare_parameters(objects: Objects, nodes: list[c_ast.Decl]) -> tuple[Parameter, ...]:
+    """Declare the top function's parameters.
+
+    Returns: the design's arguments in order: a variable for a scalar; an array for an array, for an array of
+             structures of one scalar type (its last dimension runs over the members), and of one element for
+             a pointer.
+    Raises:  HlsError: an argument of another type, or an array without a constant size.
+    """
+    return tuple(_Parameter(objects=objects, node=node, name=str(node.name)).declare() for node in nodes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Parameter:
+    objects: Objects
+    node: c_ast.Decl
+    name: str
+
+    @property
+    def session(self) -> Session:
+        return self.objects.session
+
+    def declare(self) -> Parameter:
+        kind = self.objects.expressions.types.read(self.node.type, self.node)
+        match kind:
+            case Scalar():
+                return self._scalar(kind)
+            case ArrayOf():
+                return self._array(kind, single=False)
+            case Pointer() if isinstance(kind.target, Scalar | Struct):
+                return self._array(ArrayOf(element=kind.target, size=1), single=True)
+            case Pointer() if isinstance(kind.target, ArrayOf):
+                rule = f"an array argument must have a constant size (write {self.name}[N][M])"
+                raise self.session.refuse(self.node, rule, f"a pointer {self.name}")
+            case Struct():
+                rule = "an argument must be a number or an array (write the members as arguments)"
+                raise self.session.refuse(self.node, rule, f"{spelled(kind)} {self.name}")
+            case _:
+                rule = "an argument must be a number or an array"
+                raise self.session.refuse(self.node, rule, f"{spelled(kind)} {self.name}")
+
+    def _scalar(self, kind: Scalar) -> ir.Variable:
+        variable = ir.Variable(name=self.session.unique(self.name), type=kind.type)
+        if self.name in self.session.frame.exposed:
+            self.session.exposed.add(variable.name)
+        self.session.declare(self.name, Place(kind=kind, storage=Cell(variable=variable)), self.node)
+        return variable
+
+    def _array(self, kind: ArrayOf, *, single: bool) -> ir.Array:
+        element, sizes = self._element(kind)
+        storage: Storage
+        check_shape(self.session, self.node, sizes)
+        if isinstance(element, Struct):
+            storage, array = self._packed(element, sizes)
+        else:
+            assert isinstance(element, Scalar)
+            array = self.session.new_array(self.name, element.type, sizes, external=True)
+            storage = Memory(array=array, single=single)
+        address = Address(kind=kind.element, storage=storage, indices=(ir.Constant(value=0),), moving=True)
+        frame = self.session.frame
+        if self.name in frame.changed | frame.exposed:
+            self._variable(kind, address)
+        else:
+            self.session.declare(self.name, address, self.node)
+        return array
+
+    def _variable(self, kind: ArrayOf, address: Address) -> None:
+        """A parameter that is assigned: a pointer variable that starts at the array."""
+        pointer = Pointer(target=kind.element)
+        place = self.objects.new_object(pointer, self.name, self.node)
+        self.objects.effects.assign(place, address, self.node)
+        self.session.declare(self.name, place, self.node)
+
+    def _element(self, kind: ArrayOf) -> tuple[CType, tuple[int, ...]]:
+        """Element type and shape of an array argument."""
+        sizes: list[int] = []
+        inner: CType = kind
+        while isinstance(inner, ArrayOf):
+            if inner.size is None:
+                rule = f"an array must have a constant size (write {self.name}[N])"
+                raise self.session.refuse(self.node, rule, f"{self.name}[]")
+            sizes.append(inner.size)
+            inner = inner.element
+        if isinstance(inner, Pointer | Void):
+            rule = f"an array argument must be an array of numbers (write {self.name}[N][M])"
+            raise self.session.refuse(self.node, rule, f"an array of {spelled(inner)}")
+        return inner, tuple(sizes)
+
+    def _packed(self, kind: Struct, sizes: tuple[int, ...]) -> tuple[Storage, ir.Array]:
+        """An array of structures whose scalars all have one type, in memory order."""
+        layout = kind.layout
+        types = [] if layout is None else sorted(layout.number_types, key=lambda t: t.c_name)
+        if layout is None or len(types) != 1:
+            rule = "an array of structures must have members of one type (write one array a member)"
+            raise self.session.refuse(self.node, rule, " and ".join(t.c_name for t in types) or spelled(kind))
+        shape = (*sizes, layout.numbers)
+        check_shape(self.session, self.node, (prod(shape),))
+        array = self.session.new_array(self.name, types[0], shape, external=True)
+        return _packed_part(kind, array, len(sizes), 0, ()), array
+
+
+def _packed_part(kind: CType, array: ir.Array, outer: int, first: int, strides: tuple[int, ...]) -> Storage:
+    """Storage of a part of packed structures.
+
+    Args: outer: dimensions around the structures; first: scalars before the part in its structure; strides:
+          scalars from one element to the next, for each array around the part inside the structure.
+    """
+    match kind:
+        case ArrayOf():
+            inner = (*strides, _numbers(kind.element))
+            return _packed_part(kind.element, array, outer, first, inner)
+        case Struct():
+            members: dict[str, Storage] = {}
+            for name, member in kind.members.items():
+                members[name] = _packed_part(member, array, outer, first, strides)
+                first += _numbers(member)
+            return Record(members=members)
+        case _:
+            return Memory(array=array, packed=(outer, first, strides))
+
+
+def _numbers(kind: CType) -> int:
+    layout = layout_of(kind)
+    return 0 if layout is None else layout.numbers

@@ -1,4 +1,4 @@
-"""Steps between places: members, elements, pointers, and what is read from or written to them."""
+"""Steps between places: members, elements, pointers, loads and stores."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from pipelines.interface import INT32, ScalarType
 def as_index(value: ir.Expression) -> ir.Expression:
     """An integer as an array index: INT32, with conversions moved to the leaves where the result is equal.
 
-    An index is in bounds, so that all that matters of it are its low 32 bits; those of sums and products
-    depend on the low bits of the operands alone.
+    An index is in bounds, so only its low 32 bits matter; those of sums and products depend only on the low
+    bits of their operands.
     """
     match value:
         case ir.Cast() if not value.bits and _keeps_low_bits(ir.type_of(value.operand), value.type):
@@ -36,7 +36,7 @@ def _keeps_low_bits(source: ScalarType, target: ScalarType) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Places:
-    """Steps between places, with the refusals of what does not resolve to one object."""
+    """Steps between places; refuses pointers that do not resolve to one object."""
 
     session: Session
 
@@ -114,9 +114,9 @@ class Places:
         return replace(address, indices=(*outer, make_binary(operator, last, steps)))
 
     def flattened(self, address: Address, kind: CType) -> Address | None:
-        """A pointer into an array, seen as elements of another shape; None when numbers of another width.
+        """A pointer into an array with elements of another shape; None for numbers of another width.
 
-        The last index of the result counts numbers; it becomes indices again where an element is used.
+        The last index of the result counts numbers; it is split into indices when an element is used.
         """
         memory = address.storage
         if not isinstance(memory, Memory) or memory.packed is not None or memory.single:
@@ -147,7 +147,7 @@ class Places:
         return _viewed(value, kind.type)
 
     def store(self, place: Place, value: ir.Expression, node: c_ast.Node) -> None:
-        """Give a scalar place a value of its type."""
+        """Store a value of the place's type to a scalar place."""
         self.scalar_kind(place, node)
         line = self.session.line_of(node)
         if isinstance(place.storage, Cell):
@@ -160,7 +160,7 @@ class Places:
         self.session.emit(ir.Store(array=array, indices=indices, value=own, line=line), node)
 
     def scalar_kind(self, place: Place, node: c_ast.Node) -> Scalar:
-        """The type of a scalar place whose storage has as many bits.
+        """The type of a scalar place with storage of the same width.
 
         Raises: HlsError: another type, or memory of another width is reinterpreted.
         """
@@ -216,13 +216,13 @@ def _packed_indices(
 
 
 def _unflattened(indices: tuple[ir.Expression, ...], shape: tuple[int, ...]) -> tuple[ir.Expression, ...]:
-    """Indices whose last counts numbers over the rest of the dimensions, as one index a dimension."""
+    """One index per dimension from indices whose last counts numbers over the remaining dimensions."""
     *outer, position = indices
-    found: list[ir.Expression] = []
+    remainders: list[ir.Expression] = []
     for size in reversed(shape[len(outer) + 1 :]):
-        found.insert(0, make_binary("rem", position, ir.Constant(value=size)))
+        remainders.insert(0, make_binary("rem", position, ir.Constant(value=size)))
         position = make_binary("div", position, ir.Constant(value=size))
-    return (*outer, position, *found)
+    return (*outer, position, *remainders)
 
 
 def number_count(kind: CType) -> int:
@@ -231,7 +231,7 @@ def number_count(kind: CType) -> int:
 
 
 def _number(kind: CType) -> int | None:
-    """Width of the numbers an array is made of, None when it is made of something else."""
+    """Width of an array's numbers, None when its elements are not numbers."""
     while isinstance(kind, ArrayOf):
         kind = kind.element
     return kind.type.width_bits if isinstance(kind, Scalar) else None
@@ -246,6 +246,6 @@ def _viewed(value: ir.Expression, kind: ScalarType) -> ir.Expression:
 
 
 def same_object(first: Address, second: Address) -> bool:
-    """Whether two pointers are into one object, with as many indices."""
+    """Whether two pointers point into one object with equally many indices."""
     alike = len(first.indices) == len(second.indices) and first.flat == second.flat
     return alike and first.storage is second.storage

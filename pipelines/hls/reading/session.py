@@ -1,8 +1,8 @@
-"""The state of reading a program: names and the storage they stand for, scopes, statements so far, refusals.
+"""State while a program is read: names, the storage behind them, scopes, emitted statements, and refusals.
 
 A structure has no storage of its own: each member is a variable, or an array over the dimensions around the
-structure. An external array of structures whose members all have one type stays one array, as it lies in
-memory: its last dimension runs over the scalars of a structure.
+structure. An external array of structures whose members all have one type stays one array in memory order:
+its last dimension runs over the scalars of a structure.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from pipelines.interface import ScalarType
 MAXIMUM_STATEMENTS = 200_000
 MAXIMUM_VALUES = 1 << 24
 MAXIMUM_STEPS = 1 << 18
-"""Expressions, statements and types that are read, each as often as its function is inlined; the largest
-program of the suites takes some 3000."""
+"""Expressions, statements and types that may be read, counted per inlined copy; the largest program of the
+suites needs some 3000."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,12 +35,9 @@ class TypeName:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Value:
-    """A name for a value that never changes: an enumerator, a constant, a parameter bound to one."""
+    """A name of a value that never changes: an enumerator, a constant, a parameter bound to one."""
 
     expression: ir.Expression
-
-
-# ---- storage ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -75,11 +72,11 @@ class Record:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class PointerSlot:
-    """A pointer variable: it points into one object, which its first value sets.
+    """A pointer variable; its first value determines the one object that it points into.
 
     Attributes:
         name: for messages and for the variables that hold its indices.
-        base: the object and how many indices; None until a value is assigned.
+        base: the object with its number of indices; None until a value is assigned.
         indices: the pointer's present indices: variables of its own, or constants that never change.
         fixed: the pointer keeps its first value.
     """
@@ -95,12 +92,11 @@ Storage = Cell | Memory | Record | PointerSlot
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Place:
-    """An object or a part of one: `indices` so far, one for each dimension passed.
+    """An object or a part of one; `indices` has one index per dimension passed.
 
     Attributes:
-        element: the last step was an index, so that a pointer to it can move.
-        flat: a cast changed the array's shape: the last index counts numbers over all dimensions that the
-            indices before it leave.
+        element: the last step was an index, so a pointer to it can move.
+        flat: a cast changed the array's shape: the last index counts numbers over all remaining dimensions.
     """
 
     kind: CType
@@ -112,7 +108,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Address:
-    """A pointer's value: the place it points to.
+    """The value of a pointer: the place that it points to.
 
     Attributes:
         kind: type of what it points to.
@@ -131,22 +127,19 @@ class Address:
 Symbol = TypeName | Value | Place | Address
 
 
-# ---- reading -----------------------------------------------------------------------------------------
-
-
 @dataclass(slots=True, kw_only=True)
 class Frame:
-    """A function being read, or a copy of it being inlined.
+    """A function that is being read, or an inlined copy of it.
 
     Attributes:
-        changed: names that the function's text assigns; exposed: names whose address it takes; uses: how
-            often it names each.
+        changed: names that the function's text assigns; exposed: names whose address it takes; uses: number
+            of uses per name.
         exit_label: of the block around its body; left: whether a return left it.
-        result: what `return` gives a value; None for void.
+        result: place that `return` assigns; None for void.
         loop_names: name of each loop by the identity of its node.
         break_labels, continue_labels: of the statements around, innermost last.
         call_line: line of the call in the top function's text; None for the top function itself.
-        returns_value: a `return` with a value was read.
+        returns_value: whether a `return` with a value was read.
     """
 
     name: str
@@ -166,15 +159,15 @@ class Frame:
 
 @dataclass(slots=True, kw_only=True)
 class Session:
-    """One program being read.
+    """One program that is being read.
 
     Attributes:
         file: name for messages; main_file: where the syntax tree has the top function.
         frames: functions being read, the innermost call last.
         buffer: statements of the body being read.
-        prologue: statements that run before the function's own: values of file-scope variables.
+        prologue: statements before the function's own: values of file-scope variables.
         exposed: variables that a called function may change.
-        fills: statements that only set an array to its initialiser, by its name, and the values they set.
+        fills: values and statements that only set an array to its initialiser, by array name.
     """
 
     file: str
@@ -209,19 +202,19 @@ class Session:
         return HlsError(rule, got, file=self.file_of(node), line=node.coord.line)
 
     def file_of(self, node: c_ast.Node) -> str:
-        """Name of the file a node stands in, as messages give it."""
+        """Name of a node's file in messages."""
         return shown_file(str(node.coord.file or "") if node.coord else "", self.file)
 
     def line_of(self, node: c_ast.Node) -> int:
-        """Line of a statement in the top function's file; of the call when it is inlined from another."""
+        """Line of a statement in the top function's file; the call's line for code of other files."""
         if node.coord is None or str(node.coord.file or "") != self.main_file:
             return (self.frames[-1].call_line or 0) if self.frames else 0
         return int(node.coord.line)
 
     def count(self, node: c_ast.Node | None, steps: int = 1) -> None:
-        """Count what reading a node takes.
+        """Count the steps of reading a node.
 
-        Raises: HlsError: the program takes too much: a few lines can call a function a million times.
+        Raises: HlsError: the program needs too many steps: a few lines can call a function a million times.
         """
         self._steps += steps
         if self._steps > MAXIMUM_STEPS:
@@ -241,13 +234,13 @@ class Session:
     # ---- names ------------------------------------------------------------------------------------
 
     def unique(self, name: str) -> str:
-        """The name itself the first time, then with a number after it."""
+        """A unique name: the name itself the first time, then with a number."""
         count = self._taken.get(name, 0)
         self._taken[name] = count + 1
         return name if count == 0 else self.unique(f"{name}_{count}")
 
     def unique_loop(self, name: str) -> str:
-        """The same for loops, whose names are a set of their own."""
+        """A unique loop name; loops have a name space of their own."""
         count = self._loops.get(name, 0)
         self._loops[name] = count + 1
         return name if count == 0 else self.unique_loop(f"{name}_{count}")
@@ -256,7 +249,7 @@ class Session:
 
     @contextmanager
     def scope(self) -> Generator[None]:
-        """A block of C: names declared inside end with it."""
+        """A block of C; names declared inside end with it."""
         self.frame.scopes.append({})
         self.frame.tags.append({})
         try:
@@ -281,7 +274,7 @@ class Session:
     # ---- statements -------------------------------------------------------------------------------
 
     def emit(self, statement: ir.Statement, node: c_ast.Node | None = None) -> None:
-        """Add a statement to the body being read, unless control has left it."""
+        """Add a statement to the current body, unless control has left it."""
         if self.ended:
             return
         self._statements += 1
@@ -292,12 +285,12 @@ class Session:
 
     @property
     def ended(self) -> bool:
-        """Whether the body being read ends by leaving a block."""
+        """Whether the current body ends by leaving a block."""
         return bool(self.buffer) and isinstance(self.buffer[-1], ir.Leave)
 
     @contextmanager
     def collect(self) -> Generator[list[ir.Statement]]:
-        """Statements emitted inside go to a body of their own."""
+        """Collect the statements emitted inside into a new body."""
         outer, self.buffer = self.buffer, []
         try:
             yield self.buffer
@@ -305,7 +298,7 @@ class Session:
             self.buffer = outer
 
     def saved(self, value: ir.Expression, name: str, line: int, at: int | None = None) -> ir.Read:
-        """The value in a new variable, assigned at a position of the body (its end by default)."""
+        """Save the value in a new variable, assigned at a position of the body (its end by default)."""
         variable = ir.Variable(name=self.unique(name), type=ir.type_of(value))
         assign = ir.Assign(variable=variable, value=value, line=line)
         if at is None:
@@ -330,9 +323,9 @@ class Session:
         return array
 
     def is_stable(self, expression: ir.Expression, limit: int = 9) -> bool:
-        """Whether no called function can change the value: it may stand for a parameter.
+        """Whether no called function can change the value, so that it can replace a parameter.
 
-        Args: limit: most parts it may have, since each use repeats it.
+        Args: limit: largest number of its parts, since each use repeats them.
         """
         for count, part in enumerate(ir.walk_expressions(expression)):
             if count >= limit or isinstance(part, ir.Load):

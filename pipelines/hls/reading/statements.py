@@ -1,17 +1,19 @@
-"""Statements, except loops and switch."""
+"""Statements, except loops; `switch` becomes conditions on a saved value."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from pycparser import c_ast
 
 from pipelines.hls import ir
+from pipelines.hls.arithmetic import make_binary, make_cast, negated
 from pipelines.hls.directives import parse_pragma
+from pipelines.hls.reading.bodies import block_items, ends_elsewhere, labelled_loop, make_block
+from pipelines.hls.reading.ctypes import promoted
 from pipelines.hls.reading.effects import Effects
 from pipelines.hls.reading.expressions import Expressions
-from pipelines.hls.reading.facts import block_items, labelled_loop
 from pipelines.hls.reading.objects import Objects
 from pipelines.hls.reading.session import Address, Memory, Place, Record, Session, Storage
 
@@ -21,7 +23,7 @@ class Statements:
     """Reads statements into the current body.
 
     Attributes:
-        read_loop, read_switch: set when those readers exist.
+        read_loop, read_switch: set after construction.
     """
 
     session: Session
@@ -32,20 +34,20 @@ class Statements:
     read_switch: Callable[[c_ast.Switch], None] = field(init=False)
 
     def body(self, node: c_ast.Node | None) -> tuple[ir.Statement, ...]:
-        """A statement or block in a scope of its own, as a body of its own."""
-        with self.session.collect() as found:
+        """Read a statement or block in a new scope, into a new body."""
+        with self.session.collect() as statements:
             self.block(node)
-        return tuple(found)
+        return tuple(statements)
 
     def block(self, node: c_ast.Node | None) -> None:
-        """A statement or block in a scope of its own, into the current body."""
+        """Read a statement or block in a new scope, into the current body."""
         if node is None:
             return
         with self.session.scope():
             self.items(block_items(node))
 
     def items(self, items: list[c_ast.Node]) -> None:
-        """Statements one after the other; those that cannot be reached are not read."""
+        """Read statements in order; unreachable ones are skipped."""
         pragmas: list[c_ast.Pragma] = []
         for item in items:
             if isinstance(item, c_ast.Pragma):
@@ -62,7 +64,7 @@ class Statements:
         self.loose(pragmas)
 
     def statement(self, node: c_ast.Node, pragmas: list[c_ast.Pragma] | None = None) -> None:
-        """One statement; pragmas are those before it."""
+        """Read one statement; `pragmas` are those before it."""
         pragmas = pragmas or []
         self.session.count(node)
         match node:
@@ -144,39 +146,39 @@ class Statements:
     # ---- pragmas ----------------------------------------------------------------------------------
 
     def loose(self, pragmas: list[c_ast.Pragma]) -> None:
-        """Pragmas that stand before no loop: directives on arrays, or nothing this engine knows."""
+        """Pragmas that are not before a loop: directives on arrays, or unknown ones."""
         for pragma in pragmas:
             if not self._array_pragma(pragma):
                 self.session.ignored.append((str(pragma.string), self.session.line_of(pragma)))
 
     def _array_pragma(self, pragma: c_ast.Pragma) -> bool:
-        found = parse_pragma(str(pragma.string), "")
-        if found is None:
+        directives = parse_pragma(str(pragma.string), "")
+        if directives is None:
             return False
-        self.session.directives.extend(self.resolved(found))
+        self.session.directives.extend(self.resolved(directives))
         return True
 
     def loop_directives(self, pragmas: list[c_ast.Pragma], loop: str) -> tuple[ir.Directive, ...]:
-        """Directives that pragmas put on a loop; those on arrays alone go to the function."""
+        """Directives of a loop's pragmas; those on arrays belong to the function."""
         kept: list[ir.Directive] = []
         for pragma in pragmas:
-            found = parse_pragma(str(pragma.string), loop)
-            if found is None:
+            parsed = parse_pragma(str(pragma.string), loop)
+            if parsed is None:
                 self.session.ignored.append((str(pragma.string), self.session.line_of(pragma)))
                 continue
-            for directive in self.resolved(found):
+            for directive in self.resolved(parsed):
                 (kept if directive.loop else self.session.directives).append(directive)
         return tuple(kept)
 
     def resolved(self, directives: tuple[ir.Directive, ...]) -> list[ir.Directive]:
-        """Directives with the names that variables of the source have in the function."""
-        found: list[ir.Directive] = []
+        """Directives with the source's names replaced by those in the function."""
+        resolved: list[ir.Directive] = []
         for directive in directives:
             names = self._names(directive.variable) if directive.variable else []
-            found.extend(_renamed(directive, n) for n in names)
+            resolved.extend(_renamed(directive, n) for n in names)
             if not names:
-                found.append(directive)
-        return found
+                resolved.append(directive)
+        return resolved
 
     def _names(self, name: str) -> list[str]:
         symbol = self.session.find(name)
@@ -211,3 +213,162 @@ def _stored_names(storage: Storage | None) -> list[str]:
         case _:
             variable = getattr(storage, "variable", None)
             return [variable.name] if isinstance(variable, ir.Variable) else []
+
+
+MAXIMUM_RUN = 24
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Part:
+    """Statements between two labels of a switch, with their labels (None for default)."""
+
+    labels: tuple[c_ast.Node | None, ...]
+    body: tuple[ir.Statement, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Switches:
+    """Reads switch statements.
+
+    Cases that fall through form one group. Each group is a condition; inside a group of several parts, a part
+    runs when the value is one of its labels or one of an earlier part's.
+    """
+
+    session: Session
+    expressions: Expressions
+    statements: Statements
+
+    def read(self, node: c_ast.Switch) -> None:
+        """Read a switch statement into the current body."""
+        line = self.session.line_of(node)
+        value = self.expressions.number(node.cond)
+        if ir.type_of(value).floating:
+            raise self.session.refuse(node, "a switch must be on an integer", ir.type_of(value).c_name)
+        value = make_cast(value, promoted(ir.type_of(value)))
+        if not isinstance(value, ir.Constant):
+            value = self.session.saved(value, "selector", line)
+        label = self.session.unique("switch_end")
+        frame = self.session.frame
+        frame.break_labels.append(label)
+        try:
+            parts = self._parts(node)
+        finally:
+            frame.break_labels.pop()
+        chain = self._chain(_groups(parts), value, line)
+        for statement in make_block(label, chain, line):
+            self.session.emit(statement, node)
+
+    def _parts(self, node: c_ast.Switch) -> list[_Part]:
+        """The parts of the switch's block, in order; all share one scope."""
+        parts: list[_Part] = []
+        labels: list[c_ast.Node | None] = []
+        with self.session.scope():
+            for item in block_items(node.stmt):
+                if not isinstance(item, c_ast.Case | c_ast.Default):
+                    if not isinstance(item, c_ast.Decl | c_ast.Pragma):
+                        rule = "a statement of a switch must follow a case"
+                        raise self.session.refuse(item, rule, "one before the first")
+                    self.statements.statement(item)
+                    continue
+                labels.append(item.expr if isinstance(item, c_ast.Case) else None)
+                if item.stmts:
+                    with self.session.collect() as body:
+                        self.statements.items(list(item.stmts))
+                    parts.append(_Part(labels=tuple(labels), body=tuple(body)))
+                    labels = []
+        if labels:
+            parts.append(_Part(labels=tuple(labels), body=()))
+        return parts
+
+    def _chain(self, groups: list[list[_Part]], value: ir.Expression, line: int) -> tuple[ir.Statement, ...]:
+        """One condition per group; the group with default is last, because it takes the remaining values.
+
+        Many groups are chained in runs, each under one condition for the whole run, to limit nesting.
+        """
+        everything = [label for g in groups for p in g for label in p.labels]
+        rest: tuple[ir.Statement, ...] = ()
+        chosen: list[tuple[ir.Expression, tuple[ir.Statement, ...]]] = []
+        for group in groups:
+            condition = self._one_of([label for p in group for label in p.labels], value)
+            body = self._group(group, everything, value, line)
+            if condition is None:
+                rest = body
+            else:
+                chosen.append((condition, body))
+        if len(chosen) <= MAXIMUM_RUN:
+            return _nested(chosen, rest, line)
+        runs = [chosen[n : n + MAXIMUM_RUN] for n in range(0, len(chosen), MAXIMUM_RUN)]
+        outer = [(_any([c for c, _ in run]), _nested(run[:-1], run[-1][1], line)) for run in runs]
+        return _nested(outer, rest, line)
+
+    def _group(
+        self, group: list[_Part], everything: Sequence[c_ast.Node | None], value: ir.Expression, line: int
+    ) -> tuple[ir.Statement, ...]:
+        """The body of parts that fall through, for a value that is one of their labels."""
+        statements: list[ir.Statement] = []
+        seen: list[c_ast.Node | None] = []
+        for part in group[:-1]:
+            seen.extend(part.labels)
+            condition = self._one_of(seen, value)
+            if condition is None:
+                others = [label for label in everything if label is not None and label not in seen]
+                excluded = self._one_of(others, value)
+                condition = ir.Constant(value=1) if excluded is None or not others else negated(excluded)
+            statements.extend(_choose(condition, part.body, (), line))
+        return (*statements, *group[-1].body)
+
+    def _one_of(self, labels: Sequence[c_ast.Node | None], value: ir.Expression) -> ir.Expression | None:
+        """The condition that the value is one of some labels; None when default is among them."""
+        kind = ir.type_of(value)
+        tests: list[ir.Expression] = []
+        for label in labels:
+            if label is None:
+                return None
+            self.session.count(label)
+            constant = self.expressions.constant(label)
+            if constant is None or constant.type.floating:
+                raise self.session.refuse(label, "a case must be an integer constant", "an expression")
+            tests.append(make_binary("eq", value, make_cast(constant, kind)))
+        return _any(tests)
+
+
+def _any(tests: list[ir.Expression]) -> ir.Expression:
+    """The disjunction of conditions, as a balanced tree."""
+    if not tests:
+        return ir.Constant(value=0)
+    if len(tests) == 1:
+        return tests[0]
+    middle = len(tests) // 2
+    return make_binary("or", _any(tests[:middle]), _any(tests[middle:]))
+
+
+def _nested(
+    choices: list[tuple[ir.Expression, tuple[ir.Statement, ...]]],
+    rest: tuple[ir.Statement, ...],
+    line: int,
+) -> tuple[ir.Statement, ...]:
+    """Nested conditions: the body of the first that holds, else the rest."""
+    for condition, body in reversed(choices):
+        rest = _choose(condition, body, rest, line)
+    return rest
+
+
+def _groups(parts: list[_Part]) -> list[list[_Part]]:
+    """Groups of parts that fall through."""
+    groups: list[list[_Part]] = []
+    open_group = False
+    for part in parts:
+        if open_group:
+            groups[-1].append(part)
+        else:
+            groups.append([part])
+        open_group = not ends_elsewhere(part.body)
+    return groups
+
+
+def _choose(
+    condition: ir.Expression, body: tuple[ir.Statement, ...], rest: tuple[ir.Statement, ...], line: int
+) -> tuple[ir.Statement, ...]:
+    if isinstance(condition, ir.Constant):
+        return body if condition.value else rest
+    return (ir.If(condition=condition, then=body, otherwise=rest, line=line),)

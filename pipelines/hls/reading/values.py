@@ -1,17 +1,18 @@
-"""What expressions give, and what their readers ask of one another."""
+"""Values of expressions: numbers, conversions, and pointer arithmetic."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pycparser import c_ast
 
 from pipelines.hls import ir
-from pipelines.hls.arithmetic import make_cast, truth_value
-from pipelines.hls.reading.ctypes import CType, Scalar
-from pipelines.hls.reading.session import Address, Place, Value
-from pipelines.interface import ScalarType
+from pipelines.hls.arithmetic import make_binary, make_cast, truth_value
+from pipelines.hls.reading.ctypes import ArrayOf, CType, Pointer, Scalar, Void, spelled
+from pipelines.hls.reading.places import Places, number_count, same_object
+from pipelines.hls.reading.session import Address, Place, Session, Value
+from pipelines.interface import INT64, ScalarType
 
 Result = ir.Expression | Address | Place | None
 """A number, a pointer, a structure, or nothing."""
@@ -39,7 +40,7 @@ UPDATES = {"++": "add", "--": "sub", "p++": "add", "p--": "sub"}
 
 
 def convert(value: ir.Expression, kind: Scalar) -> ir.Expression:
-    """The value converted to a scalar type; widening that is undone at once disappears."""
+    """The value converted to a scalar type; a widening that the conversion undoes is dropped."""
     if kind.boolean:
         return make_cast(truth_value(value), kind.type)
     while isinstance(value, ir.Cast) and not value.bits and _undone(value, kind.type):
@@ -48,7 +49,7 @@ def convert(value: ir.Expression, kind: Scalar) -> ir.Expression:
 
 
 def _undone(value: ir.Cast, kind: ScalarType) -> bool:
-    """Whether an integer conversion does not matter for the low bits that the next one keeps."""
+    """Whether an integer conversion does not change the low bits that the next one keeps."""
     source = ir.type_of(value.operand)
     if source.floating or value.type.floating or kind.floating:
         return False
@@ -57,7 +58,7 @@ def _undone(value: ir.Cast, kind: ScalarType) -> bool:
 
 @dataclass(slots=True, kw_only=True)
 class Hooks:
-    """What other readers do for expressions; set when all of them exist."""
+    """Functions of other readers that expressions call; set after construction."""
 
     choose: Callable[[c_ast.TernaryOp], Result] = field(init=False)
     connect: Callable[[c_ast.BinaryOp], ir.Expression] = field(init=False)
@@ -69,3 +70,89 @@ class Hooks:
     copy: Callable[[Place, Place, c_ast.Node], None] = field(init=False)
     new_object: Callable[[CType, str, c_ast.Node], Place] = field(init=False)
     is_operator: Callable[[str], bool] = field(init=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pointers:
+    """Operators of pointers."""
+
+    session: Session
+    places: Places
+
+    def integer(self, value: Result, node: c_ast.Node) -> ir.Expression:
+        """An integer operand: an index or an offset."""
+        if value is None or isinstance(value, Address | Place) or ir.type_of(value).floating:
+            raise self.session.refuse(node, "an index must be an integer", "another value")
+        return value
+
+    def address(self, value: Result, node: c_ast.Node) -> Address:
+        """A value as a pointer."""
+        if isinstance(value, Address):
+            return value
+        raise self.session.refuse(node, "only an array or a pointer can be indexed", "another value")
+
+    def combine(self, operator: str, left: Result, right: Result, node: c_ast.Node) -> Result:
+        """A binary operator of which at least one operand is a pointer."""
+        if isinstance(left, Address) and isinstance(right, Address):
+            return self._pair(operator, left, right, node)
+        pointer, other = (left, right) if isinstance(left, Address) else (right, left)
+        assert isinstance(pointer, Address)
+        if operator in ("eq", "ne") and isinstance(other, ir.Constant) and other.value == 0:
+            return ir.Constant(value=int((pointer.storage is None) == (operator == "eq")))
+        if operator == "add" or (operator == "sub" and pointer is left):
+            return self.places.moved(pointer, self.integer(other, node), node, operator)
+        raise self.session.refuse(node, "a pointer can be moved and compared", f"the operator {operator}")
+
+    def _pair(self, operator: str, left: Address, right: Address, node: c_ast.Node) -> ir.Expression:
+        if left.storage is None or right.storage is None:
+            equal = left.storage is right.storage
+            if operator in ("eq", "ne"):
+                return ir.Constant(value=int(equal == (operator == "eq")))
+        same = same_object(left, right) and left.indices[:-1] == right.indices[:-1]
+        if not same or operator not in ("sub", *ir.COMPARISONS):
+            rule = "two pointers must be into one array, and be subtracted or compared"
+            raise self.session.refuse(node, rule, "pointers into different objects")
+        if not left.indices:
+            zero = ir.Constant(value=0)
+            return make_binary(operator, zero, zero)
+        value = make_binary(operator, left.indices[-1], right.indices[-1])
+        if operator != "sub":
+            return value
+        if left.flat:
+            value = make_binary("div", value, ir.Constant(value=number_count(left.kind)))
+        return make_cast(value, INT64)
+
+    def pointed(self, value: Result, kind: Pointer, node: c_ast.Node) -> Address:
+        """A value as a pointer of a type: the same object with elements of the same width."""
+        if isinstance(value, ir.Constant) and value.value == 0:
+            return Address(kind=kind.target, storage=None)
+        if not isinstance(value, Address):
+            raise self.session.refuse(node, f"a value must be a {spelled(kind)}", "no pointer")
+        target = kind.target
+        if value.storage is None or isinstance(target, Void) or _compatible(value.kind, target):
+            return value if isinstance(target, Void) else replace(value, kind=_sized(value.kind, target))
+        flat = self.places.flattened(value, target)
+        if flat is not None:
+            return flat
+        rule = f"a pointer must keep the type of its array, {spelled(value.kind)}"
+        raise self.session.refuse(node, rule, spelled(kind))
+
+
+def _compatible(own: CType, other: CType) -> bool:
+    """Whether memory of one type can be reinterpreted as another without moving bits."""
+    match own, other:
+        case (Scalar(), Scalar()):
+            return own.type.width_bits == other.type.width_bits
+        case (ArrayOf(), ArrayOf()):
+            sizes = own.size == other.size or other.size is None
+            return sizes and _compatible(own.element, other.element)
+        case _:
+            return own == other
+
+
+def _sized(own: CType, other: CType) -> CType:
+    """The other type with its open sizes filled in."""
+    if isinstance(own, ArrayOf) and isinstance(other, ArrayOf):
+        size = own.size if other.size is None else other.size
+        return ArrayOf(element=_sized(own.element, other.element), size=size)
+    return other

@@ -1,19 +1,19 @@
-"""Which array elements a body reads and writes, and how to replace accesses."""
+"""Array elements that a body reads and writes, and replacement of accesses."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from pipelines.hls import ir
 from pipelines.hls.transforms.affine import Affine
 from pipelines.hls.transforms.facts import Facts
 
 Key = tuple[tuple[tuple[tuple[str, int], ...], int], ...]
-"""Terms and constant of each index: accesses with one key read here touch one element."""
+"""Terms and constant of each index: accesses with equal keys at one point touch one element."""
 
 Shape = tuple[tuple[tuple[str, int], ...], ...]
-"""The terms of a key: two keys of one shape that differ never meet."""
+"""The terms of a key: two different keys of one shape never meet."""
 
 
 def key_of(forms: Iterable[Affine]) -> Key:
@@ -28,13 +28,13 @@ def shape_of(key: Key) -> Shape:
 
 @dataclass(slots=True)
 class Site:
-    """An element that a body accesses, once or more.
+    """An element that a body accesses at least once.
 
     Attributes:
         indices: the index expressions of its first access.
-        places: what is known where it is accessed.
-        certain: some access happens in each run of the body.
-        entry: it is loaded even when the body is not run.
+        places: facts at each of its accesses.
+        certain: some access happens whenever the body runs.
+        entry: it is loaded even when the body does not run.
         read_first: a load may come before every unconditional store.
         written: some store is unconditional.
         blocked: some access to it cannot be replaced.
@@ -64,18 +64,18 @@ class Accesses:
     """The accesses of a body to some arrays, collected in program order.
 
     Attributes:
-        wanted: names of the arrays.
+        array_names: of the arrays whose accesses are collected.
         arrays: the sites of each array by key.
         of_object: the site of a load (or store) object, by its identity.
     """
 
-    wanted: frozenset[str]
+    array_names: frozenset[str]
     arrays: dict[str, dict[Key, Site]] = field(default_factory=dict[str, dict[Key, Site]])
     of_object: dict[int, Site] = field(default_factory=dict[int, Site])
     left: bool = False
 
     def body(self, body: tuple[ir.Statement, ...], facts: Facts, certain: bool) -> None:
-        """Collect the accesses of a body; `certain` when it is run whenever the whole is."""
+        """Collect the accesses of a body; `certain` when it runs whenever the whole does."""
         place = facts.snapshot()
         for statement in body:
             self.statement(statement, facts, place, certain and not self.left)
@@ -95,10 +95,10 @@ class Accesses:
             self.own(statement, facts, place, certain and not self.left)
 
     def own(self, statement: ir.Statement, facts: Facts, place: Facts, certain: bool) -> None:
-        """Collect the accesses that a statement makes itself."""
+        """Collect the accesses of a statement without its inner bodies."""
         for expression in ir.statement_expressions(statement):
             self.expression(expression, facts, place, certain)
-        if isinstance(statement, ir.Store) and statement.array.name in self.wanted:
+        if isinstance(statement, ir.Store) and statement.array.name in self.array_names:
             site = self.site(statement, facts, place)
             site.stores += 1
             if certain and statement.predicate is None:
@@ -107,14 +107,14 @@ class Accesses:
     def expression(self, expression: ir.Expression, facts: Facts, place: Facts, certain: bool) -> None:
         """Collect the loads of an expression."""
         for part in loads_of(expression):
-            if part.array.name in self.wanted:
+            if part.array.name in self.array_names:
                 site = self.site(part, facts, place)
                 site.loads += 1
                 site.read_first = site.read_first or not site.written
                 site.certain = site.certain or (certain and part.predicate is None)
 
     def site(self, access: ir.Load | ir.Store, facts: Facts, place: Facts) -> Site:
-        """The site of an access, new when it is the first of its element."""
+        """The site of an access, created for the first access to its element."""
         forms = tuple(facts.read(i) for i in access.indices)
         key = key_of(forms)
         sites = self.arrays.setdefault(access.array.name, {})
@@ -129,22 +129,22 @@ class Accesses:
         return site
 
     def block_loads(self, expression: ir.Expression, facts: Facts) -> None:
-        """Collect loads that must stay as they are."""
+        """Collect loads that must not be replaced."""
         place = facts.snapshot()
         for part in loads_of(expression):
-            if part.array.name in self.wanted:
+            if part.array.name in self.array_names:
                 site = self.site(part, facts, place)
                 site.loads += 1
                 site.read_first = site.blocked = True
 
     def mark_entry(self) -> None:
-        """What has been collected so far is the condition of a loop, evaluated before the body."""
+        """Mark the sites collected so far as those of a loop's condition, evaluated before the body."""
         for sites in self.arrays.values():
             for site in sites.values():
                 site.entry, site.blocked = site.certain, not site.certain
 
     def is_alone(self, site: Site) -> bool:
-        """Whether no access to another site can touch this element, whose indices do not change."""
+        """Whether no access of another site can touch this element, whose indices do not change."""
         shape = shape_of(site.key)
         return all(
             shape_of(other.key) == shape or all(are_disjoint(site, other, p) for p in other.places)
@@ -155,7 +155,7 @@ class Accesses:
 
 def loads_of(expression: ir.Expression) -> list[ir.Load]:
     """The loads of an expression, outer before inner, from left to right."""
-    found: list[ir.Load] = []
+    loads: list[ir.Load] = []
     rest = [expression]
     while rest:
         part = rest.pop()
@@ -163,7 +163,7 @@ def loads_of(expression: ir.Expression) -> list[ir.Load]:
             case ir.Constant() | ir.Read():
                 continue
             case ir.Load():
-                found.append(part)
+                loads.append(part)
                 if part.predicate is not None:
                     rest.append(part.predicate)
                 rest.extend(reversed(part.indices))
@@ -174,7 +174,7 @@ def loads_of(expression: ir.Expression) -> list[ir.Load]:
                 rest.append(part.operand)
             case ir.Select():
                 rest += (part.if_false, part.if_true, part.condition)
-    return found
+    return loads
 
 
 def loaded_arrays(body: tuple[ir.Statement, ...]) -> frozenset[str]:
@@ -188,12 +188,12 @@ def loaded_arrays(body: tuple[ir.Statement, ...]) -> frozenset[str]:
 
 
 def are_disjoint(first: Site, second: Site, place: Facts) -> bool:
-    """Whether two elements differ in some dimension, as far as is known at a place."""
+    """Whether two elements provably differ in some dimension at a place."""
     return any(place.differs(a, b) for a, b in zip(first.forms, second.forms, strict=True))
 
 
 def _runs_inner_body(statement: ir.Statement) -> bool:
-    """Whether an inner body certainly runs when the statement does."""
+    """Whether an inner body always runs when the statement does."""
     match statement:
         case ir.For():
             return bool(statement.trip_count)
@@ -220,36 +220,13 @@ def escaping_labels(statement: ir.Statement) -> frozenset[str]:
 def replace_loads(
     expression: ir.Expression, visit: Callable[[ir.Load], ir.Expression | None]
 ) -> ir.Expression:
-    """The expression with loads replaced where `visit` gives something; the loads inside go first.
+    """The expression with loads replaced where `visit` returns an expression; inner loads come first.
 
-    `visit` gets the load as it stands in the expression; when it gives None and the load's own indices
-    changed, the load is rebuilt.
+    `visit` gets the load as it stands in the expression; when it returns None and the load's indices changed,
+    the load is rebuilt.
     """
-    match expression:
-        case ir.Constant() | ir.Read():
-            return expression
-        case ir.Load():
-            found = visit(expression)
-            if found is not None:
-                return found
-            indices = tuple(replace_loads(i, visit) for i in expression.indices)
-            old = expression.predicate
-            predicate = None if old is None else replace_loads(old, visit)
-            same = predicate is old and all(a is b for a, b in zip(indices, expression.indices, strict=True))
-            return expression if same else replace(expression, indices=indices, predicate=predicate)
-        case ir.Unary() | ir.Cast():
-            operand = replace_loads(expression.operand, visit)
-            return expression if operand is expression.operand else replace(expression, operand=operand)
-        case ir.Binary():
-            left, right = replace_loads(expression.left, visit), replace_loads(expression.right, visit)
-            if left is expression.left and right is expression.right:
-                return expression
-            return replace(expression, left=left, right=right)
-        case ir.Select():
-            condition = replace_loads(expression.condition, visit)
-            if_true = replace_loads(expression.if_true, visit)
-            if_false = replace_loads(expression.if_false, visit)
-            old_parts = (expression.condition, expression.if_true, expression.if_false)
-            if all(a is b for a, b in zip((condition, if_true, if_false), old_parts, strict=True)):
-                return expression
-            return replace(expression, condition=condition, if_true=if_true, if_false=if_false)
+    if isinstance(expression, ir.Load):
+        replacement = visit(expression)
+        if replacement is not None:
+            return replacement
+    return ir.map_children(expression, lambda e: replace_loads(e, visit))

@@ -1,6 +1,6 @@
 """Affine forms: a constant plus multiples of leaves.
 
-A form equals its expression modulo 2^32; when it is `exact` it equals it.
+A form equals its expression modulo 2^32, and exactly when it is `exact`.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Affine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leaf:
-    """What is known about a leaf at any time.
+    """Facts about a leaf that hold at every point.
 
     Attributes:
         variables: names of the variables it reads; None when its value also depends on memory.
@@ -83,7 +83,7 @@ class Leaves:
         return variable.name
 
     def of_expression(self, expression: ir.Expression) -> str:
-        """The leaf of an expression that is not affine; one that reads memory equals no other."""
+        """The leaf of an expression that is not affine; a leaf that reads memory equals no other."""
         parts = tuple(ir.walk_expressions(expression))
         pure = not any(isinstance(p, ir.Load) for p in parts)
         if pure and expression in self.names:
@@ -102,7 +102,7 @@ class Leaves:
 
 
 def _power_of(expression: ir.Expression) -> int:
-    """A power of two that divides the value: of `x & mask` the lowest bit of the mask."""
+    """A power of two that divides the value: the lowest bit of the mask for `x & mask`."""
     if isinstance(expression, ir.Binary) and expression.operator == "and":
         mask = expression.right
         if isinstance(mask, ir.Constant) and mask.value:

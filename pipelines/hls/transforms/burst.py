@@ -1,39 +1,174 @@
 """The local copy of a part of an external array: its layout, and the loops that fill it and write it back.
 
-Off-chip memory delivers one word of `WORD_BITS` a cycle, so the array is dealt cyclically over as many
-lanes as elements fit in a word, by its flat index, and so is the copy; both loops move a word an iteration.
+Off-chip memory delivers one word of `WORD_BITS` per cycle, so the array and the copy are partitioned
+cyclically by flat index into as many lanes as elements fit in a word; both loops move one word per iteration.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import prod
 
 from pipelines.hls import ir
-from pipelines.hls.arithmetic import make_binary, make_select
+from pipelines.hls.arithmetic import both, make_binary, make_select
 from pipelines.hls.errors import NotApplicable
+from pipelines.hls.transforms.accesses import Site
 from pipelines.hls.transforms.affine import Affine
 from pipelines.hls.transforms.copying import FreshNames
-from pipelines.hls.transforms.facts import Facts
-from pipelines.hls.transforms.footprint import Extent, strides_of
-from pipelines.hls.transforms.selection import both
+from pipelines.hls.transforms.facts import MAXIMUM_ALTERNATIVES, Facts
+
+Terms = tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extent:
+    """One dimension of a box: indices `base` to `base + size - 1` out of the array's `elements`.
+
+    Attributes:
+        low_inside, high_inside: the first and the last index are provably inside the array.
+    """
+
+    base: Affine
+    size: int
+    elements: int
+    low_inside: bool
+    high_inside: bool
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the box covers the whole dimension."""
+        return self.size == self.elements and not self.base.terms
+
+
+def strides_of(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Distance in the flat array between neighbours in each dimension."""
+    strides = [1]
+    for size in reversed(shape[1:]):
+        strides.insert(0, strides[0] * size)
+    return tuple(strides)
+
+
+def coordinates(flat: Affine, shape: tuple[int, ...], place: Facts) -> tuple[Affine, ...] | None:
+    """Split a flat index into one index per dimension; None when they cannot be separated."""
+    if not flat.exact:
+        return None
+    leading: list[Affine] = []
+    rest = flat
+    for stride in strides_of(shape)[:-1]:
+        outer = tuple((leaf, c // stride) for leaf, c in rest.terms if c % stride == 0)
+        inner = Affine(tuple((leaf, c) for leaf, c in rest.terms if c % stride))
+        low, high = place.interval(inner)
+        constant = rest.constant % stride
+        constant += -((low + constant) // stride) * stride
+        if high + constant >= stride:
+            return None
+        leading.append(Affine(outer, (rest.constant - constant) // stride))
+        rest = inner.shifted(constant)
+    return (*leading, rest)
+
+
+def box_of(
+    sites: Iterable[Site],
+    shape: tuple[int, ...],
+    changed: frozenset[str],
+    facts: Facts,
+) -> tuple[Extent, ...]:
+    """A small box that contains every element of some sites.
+
+    Args:    sites: with as many forms as `shape` has dimensions; changed: variables that change inside;
+             facts: at the point where the box is filled.
+    Returns: one extent per dimension; the whole dimension where no smaller one is known.
+    """
+    accesses = [(site.forms, place) for site in sites for place in site.places]
+    return tuple(
+        _extent([(forms[d], place) for forms, place in accesses], size, changed, facts)
+        for d, size in enumerate(shape)
+    )
+
+
+def _extent(
+    forms: list[tuple[Affine, Facts]], elements: int, changed: frozenset[str], facts: Facts
+) -> Extent:
+    whole = Extent(base=Affine(), size=elements, elements=elements, low_inside=True, high_inside=True)
+    if not all(form.exact for form, _ in forms):
+        return whole
+    lower = [_bounds(form, place, changed, largest=False) for form, place in forms]
+    upper = [_bounds(form, place, changed, largest=True) for form, place in forms]
+    shared = set(lower[0]).intersection(*lower[1:], *upper)
+    best = whole
+    for terms in sorted(shared, key=lambda t: (len(t), t)):
+        low, high = min(b[terms] for b in lower), max(b[terms] for b in upper)
+        if not terms:
+            low, high = max(low, 0), min(high, elements - 1)
+        size = max(1, high - low + 1)
+        if size < best.size:
+            base = Affine(terms, low)
+            first, last = facts.interval(base)
+            best = Extent(
+                base=base,
+                size=size,
+                elements=elements,
+                low_inside=first >= 0,
+                high_inside=last + size <= elements,
+            )
+    return best
+
+
+def _bounds(form: Affine, place: Facts, changed: frozenset[str], *, largest: bool) -> dict[Terms, int]:
+    """Bounds of a form in unchanging leaves: the best constant per combination of leaves."""
+    bounds: dict[Terms, int] = {}
+    pick = min if largest else max
+    for bound in _without_changing(form, place, changed, largest, [MAXIMUM_ALTERNATIVES]):
+        old = bounds.get(bound.terms)
+        bounds[bound.terms] = bound.constant if old is None else pick(old, bound.constant)
+    return bounds
+
+
+def _without_changing(
+    form: Affine, place: Facts, changed: frozenset[str], largest: bool, budget: list[int]
+) -> list[Affine]:
+    """Bounds of a form with the changing leaves replaced by their bounds, innermost first."""
+    order = {name: number for number, name in enumerate(place.loops)}
+    moving = [
+        (leaf, coefficient)
+        for leaf, coefficient in form.terms
+        if place.mentions(Affine(((leaf, 1),)), changed)
+    ]
+    if not moving:
+        return [form]
+    leaf, coefficient = max(moving, key=lambda m: order.get(m[0], len(order)))
+    upwards = (coefficient > 0) == largest
+    low, high = place.numeric(leaf)
+    bounds = [Affine((), high if upwards else low)]
+    fact = place.loops.get(leaf)
+    if fact is not None:
+        bounds = [*(fact.upper if upwards else fact.lower), *bounds]
+    without = form.plus(Affine(((leaf, 1),)), -coefficient)
+    forms: list[Affine] = []
+    for bound in bounds:
+        if budget[0] > 0 or not forms:
+            budget[0] -= 1
+            forms += _without_changing(without.plus(bound, coefficient), place, changed, largest, budget)
+    return forms
+
 
 WORD_BITS = 512
 """Width of a transfer, as in Merlin and most high-bandwidth memories."""
 
 MAXIMUM_BUFFER_BITS = 1 << 25
-"""Bits of one copy: about what the largest devices have on chip for one array."""
+"""Largest copy in bits: about the on-chip memory of the largest devices for one array."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """Where the copy holds each element: rows of the box, each a run of the flat array in whole words.
+    """Layout of the copy: rows of the box, each a run of the flat array in whole words.
 
     Attributes:
-        shape: of the array; box: of the copy's part of it.
-        split: the dimension a run goes along; those after it are in the run whole.
-        offset: place of a run's first element in its first word; None when it is not the same for all.
-        words: a row.
+        shape: of the array; box: the part that the copy holds.
+        split: the dimension along which a run goes; runs contain the later dimensions whole.
+        offset: position of a run's first element in its first word; None when it varies.
+        words: per row.
     """
 
     array: ir.Array
@@ -48,12 +183,12 @@ class Layout:
 
     @property
     def row_strides(self) -> tuple[int, ...]:
-        """Distance in the copy between neighbours of each dimension before the run."""
+        """Distance in the copy between neighbours in each dimension before the run."""
         sizes = tuple(e.size for e in self.box[: self.split])
         return tuple(s * self.words * self.lanes for s in strides_of(sizes)) if sizes else ()
 
     def first(self, indices: tuple[Affine, ...]) -> Affine:
-        """Flat index of the first element of the run in the row of an element."""
+        """Flat index of the first element of the run that contains an element."""
         strides = strides_of(self.shape)
         start = self.box[self.split].base.times(strides[self.split])
         for index, stride in zip(indices[: self.split], strides, strict=False):
@@ -134,7 +269,7 @@ class Transfer:
     inside: list[ir.Statement] = field(default_factory=list[ir.Statement])
 
     def statements(self, *, out: bool) -> tuple[ir.Statement, ...]:
-        """The loops over rows and words, with what they need before."""
+        """The loops over rows and words, with the statements before them."""
         self.before, self.inside = [], []
         layout = self.layout
         name = self.names.take(f"{self.loop}_{'write' if out else 'fill'}_{layout.array.name}")
@@ -170,7 +305,7 @@ class Transfer:
         )
 
     def lanes(self, rows: list[ir.Variable], word: ir.Variable, *, out: bool) -> list[ir.Statement]:
-        """One move a lane."""
+        """The moves of one word, one per lane."""
         layout, facts = self.layout, self.facts
         indices = tuple(
             extent.base.plus(Affine(((facts.leaves.of_variable(row), 1),)))
@@ -186,7 +321,7 @@ class Transfer:
         else:
             start = facts.expression_of(first.shifted(-layout.offset))
         guards = self.guards(rows, word, first)
-        found: list[ir.Statement] = []
+        moves: list[ir.Statement] = []
         for lane, guard in guards:
             local = facts.expression_of(row_place.plus(position).shifted(lane))
             flat = make_binary("add", start, facts.expression_of(position.shifted(lane)))
@@ -194,24 +329,24 @@ class Transfer:
             if out:
                 source, target = target, source
             value = ir.Load(array=source[0], indices=(source[1],), line=self.line, predicate=guard)
-            found.append(
+            moves.append(
                 ir.Store(array=target[0], indices=(target[1],), value=value, line=self.line, predicate=guard)
             )
-        return found
+        return moves
 
     # ---- which elements of a word are moved -------------------------------------------------------
 
     def guards(
         self, rows: list[ir.Variable], word: ir.Variable, first: Affine
     ) -> list[tuple[int, ir.Expression | None]]:
-        """The lanes that move anything, each with its condition."""
+        """The active lanes, each with its condition."""
         layout = self.layout
         row_guard = self.row_guard(rows)
         low, high = self.limits()
         read = ir.Read(variable=word)
         scaled = make_binary("mul", read, ir.Constant(value=layout.lanes))
         shift = self.run_offset(first)
-        found: list[tuple[int, ir.Expression | None]] = []
+        guards: list[tuple[int, ir.Expression | None]] = []
         for lane in range(layout.lanes):
             guard = row_guard
             at = make_binary("sub", make_binary("add", scaled, ir.Constant(value=lane)), shift)
@@ -226,23 +361,23 @@ class Transfer:
                 guard = both(make_binary("ge", at, _as_expression(low)), guard)
             elif start > 0:
                 guard = both(make_binary("ge", read, ir.Constant(value=start)), guard)
-            found.append((lane, guard))
-        return found
+            guards.append((lane, guard))
+        return guards
 
     def word_of(self, limit: int | ir.Expression, lane: int) -> int | None:
-        """The first word whose element in a lane is at an offset or after it; None when that varies."""
+        """The first word whose element in a lane is not before an offset; None when it varies."""
         if self.layout.offset is None or not isinstance(limit, int):
             return None
         return -((lane - self.layout.offset - limit) // self.layout.lanes)
 
     def run_offset(self, first: Affine) -> ir.Expression:
-        """Place of the run's first element in its first word."""
+        """Position of the run's first element in its first word."""
         if self.layout.offset is not None:
             return ir.Constant(value=self.layout.offset)
         return _masked(first, self.layout.lanes - 1, self.facts)
 
     def limits(self) -> tuple[int | ir.Expression, int | ir.Expression]:
-        """First offset in a run that is moved and the one after the last: elements of array and box."""
+        """First moved offset in a run and the one after the last: elements inside array and box."""
         extent = self.layout.box[self.layout.split]
         stride = strides_of(self.layout.shape)[self.layout.split]
         low: int | ir.Expression = 0
@@ -256,7 +391,7 @@ class Transfer:
         return low, high
 
     def row_guard(self, rows: list[ir.Variable]) -> ir.Expression | None:
-        """Whether a row is one of the array's."""
+        """The condition that a row lies inside the array."""
         guard: ir.Expression | None = None
         for extent, row in zip(self.layout.box, rows, strict=False):
             index = self.facts.expression_of(extent.base.plus(Affine(((row.name, 1),))))
@@ -271,7 +406,7 @@ class Transfer:
         return ir.Read(variable=variable)
 
     def held(self, stem: str, value: ir.Expression) -> ir.Expression:
-        """A value computed once before the loops, as a read of a new variable."""
+        """A value computed once before the loops, read from a new variable."""
         variable = self.names.variable(f"{self.layout.array.name}_{stem}")
         self.before.append(ir.Assign(variable=variable, value=value, line=self.line))
         return ir.Read(variable=variable)

@@ -10,27 +10,34 @@ from pipelines.hls import ir
 from pipelines.hls.errors import NotApplicable
 from pipelines.hls.transforms.accesses import Accesses, Site, escaping_labels, replace_loads
 from pipelines.hls.transforms.affine import Affine
-from pipelines.hls.transforms.burst import Layout, Transfer, layout_of
+from pipelines.hls.transforms.burst import (
+    Extent,
+    Layout,
+    Transfer,
+    box_of,
+    coordinates,
+    layout_of,
+    strides_of,
+)
 from pipelines.hls.transforms.copying import FreshNames, find_loop, fresh_names, map_own
 from pipelines.hls.transforms.facts import Facts
-from pipelines.hls.transforms.footprint import Extent, box_of, coordinates, strides_of
 from pipelines.hls.transforms.partition import with_bank_sides
 from pipelines.hls.transforms.promote import collect_region, loop_of, runs_at_least_once
 from pipelines.interface import Bank, BankDimension
 
 MAXIMUM_PLACES = 100_000
-"""Places of a box that are added up for the report; beyond that the sum is left to the cycle model."""
+"""Box positions that are summed for the report; beyond them the cycle model computes the sum."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheReport:
-    """What a cache costs.
+    """Cost of a cache.
 
     Attributes:
         array: the external array; buffer: its copy.
         buffer_elements: elements of the copy, padding included.
-        bytes_in, bytes_out: moved in a run of the design; None when that depends on data.
-        partitions: directives to be applied to the array and the copy after unrolling.
+        bytes_in, bytes_out: moved per run of the design; None when it depends on data.
+        partitions: directives for the array and the copy, to be applied after unrolling.
     """
 
     array: str
@@ -46,8 +53,8 @@ class _Cacher:
     """Rewrites a function around one loop.
 
     Attributes:
-        array: as the body has it; flat: the same with one dimension.
-        around: the loops around the present statement; None when one of them has no constant trip count.
+        array: as in the body; flat: the same array with one dimension.
+        around: loops around the present statement; None when one has no constant trip count.
     """
 
     array: ir.Array
@@ -61,17 +68,17 @@ class _Cacher:
 
     def body(self, body: tuple[ir.Statement, ...], facts: Facts) -> tuple[ir.Statement, ...]:
         """A body with the loop cached in it."""
-        found: list[ir.Statement] = []
+        statements: list[ir.Statement] = []
         for statement in body:
             if loop_of(statement) is self.loop and self.layout is None:
-                found += self.region(statement, facts)
+                statements += self.region(statement, facts)
             else:
-                found.append(self.statement(statement, facts))
+                statements.append(self.statement(statement, facts))
             facts.after(statement)
-        return tuple(found)
+        return tuple(statements)
 
     def statement(self, statement: ir.Statement, facts: Facts) -> ir.Statement:
-        """A statement with its accesses replaced, by those of the flat array or of the copy."""
+        """A statement with its accesses replaced by those of the flat array or of the copy."""
         if not isinstance(statement, ir.While):
             statement = self.own(statement, facts)
         before = self.around
@@ -88,7 +95,7 @@ class _Cacher:
         return ir.with_bodies(statement, tuple(bodies)) if bodies else statement
 
     def own(self, statement: ir.Statement, facts: Facts) -> ir.Statement:
-        """A statement with the accesses that it makes itself replaced."""
+        """A statement with its own accesses replaced, inner bodies excluded."""
 
         def visit(load: ir.Load) -> ir.Expression | None:
             if load.array.name != self.array.name:
@@ -105,7 +112,7 @@ class _Cacher:
         return rebuilt
 
     def place(self, access: ir.Load | ir.Store, facts: Facts) -> tuple[ir.Array, ir.Expression]:
-        """The array and the index that take the place of an access."""
+        """The array and the index that replace an access."""
         forms = tuple(facts.read(i) for i in access.indices)
         if self.layout is not None:
             indices = self.coordinates(forms, facts)
@@ -125,7 +132,7 @@ class _Cacher:
         return coordinates(forms[0], self.shape, facts)
 
     def region(self, region: ir.Statement, facts: Facts) -> list[ir.Statement]:
-        """The loop on a copy, between its fill and its writing back."""
+        """The loop on a copy, between the loops that fill it and write it back."""
         written = self.array.name in ir.stored_arrays((region,))
         if written and escaping_labels(region):
             raise NotApplicable(
@@ -144,30 +151,30 @@ class _Cacher:
             or not runs_at_least_once(self.loop, facts)
         )
         transfer = Transfer(layout, facts, self.names, self.loop.name, self.loop.line)
-        found = list(transfer.statements(out=False)) if fills else []
+        statements = list(transfer.statements(out=False)) if fills else []
         self.report = self.reported(layout, fills=fills, written=written)
-        found += self.cached(region, layout, facts)
+        statements += self.cached(region, layout, facts)
         if written:
-            found += transfer.statements(out=True)
-        return found
+            statements += transfer.statements(out=True)
+        return statements
 
     def sites(self, accesses: Accesses) -> list[Site]:
         """The accesses in the loop, in coordinates of `shape`.
 
         Raises: NotApplicable: there are none.
         """
-        found = list(accesses.arrays.get(self.array.name, {}).values())
-        if not found:
+        sites = list(accesses.arrays.get(self.array.name, {}).values())
+        if not sites:
             raise NotApplicable(f"loop {self.loop.name} does not access {self.array.name}")
-        if len(self.shape) == len(found[0].forms):
-            return found
-        split = [[coordinates(s.forms[0], self.shape, p) for p in s.places] for s in found]
+        if len(self.shape) == len(sites[0].forms):
+            return sites
+        split = [[coordinates(s.forms[0], self.shape, p) for p in s.places] for s in sites]
         if any(forms is None for forms_of_site in split for forms in forms_of_site):
             self.shape = self.array.shape
-            return found
+            return sites
         return [
             replace(site, forms=forms, places=[place])
-            for site, of_site in zip(found, split, strict=True)
+            for site, of_site in zip(sites, split, strict=True)
             for forms, place in zip(of_site, site.places, strict=True)
             if forms is not None
         ]
@@ -210,7 +217,7 @@ class _Cacher:
 
 
 def _elements_moved(box: tuple[Extent, ...], around: tuple[ir.For, ...]) -> int | None:
-    """Elements of a box, summed over the iterations of the loops around; None when that is not known."""
+    """Elements of a box, summed over the iterations of the loops around; None when unknown."""
     moving = {leaf for extent in box for leaf in extent.base.leaves}
     used = [loop for loop in around if loop.variable.name in moving]
     counts = [loop.trip_count or 0 for loop in used]
@@ -233,13 +240,13 @@ def _first_value(loop: ir.For) -> int:
 
 
 def _inside(extent: Extent, values: dict[str, int]) -> int:
-    """How many indices of an extent are indices of the array, for some values of variables."""
+    """Number of indices of an extent inside the array, for values of variables."""
     base = extent.base.constant + sum(c * values[leaf] for leaf, c in extent.base.terms)
     return max(0, min(base + extent.size, extent.elements) - max(base, 0))
 
 
 def _covers(site: Site, box: tuple[Extent, ...], changed: frozenset[str]) -> bool:
-    """Whether a store certainly writes every element of the box, each index by a loop variable of its own."""
+    """Whether a store provably writes every element of the box, with one loop variable per index."""
     if not (site.written and len(site.places) == 1):
         return False
     place, used = site.places[0], set[str]()
@@ -264,31 +271,31 @@ def _covers(site: Site, box: tuple[Extent, ...], changed: frozenset[str]) -> boo
 def cache_array(function: ir.Function, array: str, loop: str) -> tuple[ir.Function, CacheReport]:
     """Give a loop a local copy of the part of an external array that it touches.
 
-    The array becomes one of a single dimension, listed in `Function.banks`; the copy is a local array
-    `<array>_cache`. To be applied before unrolling.
+    The array gets a single dimension and is listed in `Function.banks`; the copy is a local array
+    `<array>_cache`. Apply it before unrolling.
 
     Args:    array: name of an external array argument; loop: name of the loop that works on the copy.
-    Returns: an equivalent function, and what the cache costs. When every access is affine the copy holds
-             the smallest box found that contains them, at a place that may depend on the loops around;
-             otherwise whole dimensions.
+    Returns: an equivalent function, and the cache's cost. When every access is affine the copy holds a small
+             box that contains them, at a position that may depend on the loops around; otherwise whole
+             dimensions.
     Raises:  NotApplicable: no such loop or external array, an array that is partitioned already, a loop
              that does not access it or is left past its end, or a copy of more than
              `burst.MAXIMUM_BUFFER_BITS` bits.
     """
     target = find_loop(function, loop)
-    found = next((a for a in function.arrays if a.name == array), None)
-    if found is None or not found.external:
+    external = next((a for a in function.arrays if a.name == array), None)
+    if external is None or not external.external:
         raise NotApplicable(_no_external_array(function, array))
     parameter = next(p for p in function.parameters if isinstance(p, ir.Array) and p.name == array)
-    flat = found
-    if len(found.shape) > 1:
-        flat = replace(found, shape=(found.element_count,), argument=array)
+    flat = external
+    if len(external.shape) > 1:
+        flat = replace(external, shape=(external.element_count,), argument=array)
     names = fresh_names(function)
-    cacher = _Cacher(array=found, flat=flat, shape=parameter.shape, loop=target, names=names)
+    cacher = _Cacher(array=external, flat=flat, shape=parameter.shape, loop=target, names=names)
     body = cacher.body(function.body, Facts())
     assert cacher.report is not None
     report = cacher.report
-    buffer = ir.Array(name=report.buffer, type=found.type, shape=(report.buffer_elements,), external=False)
+    buffer = ir.Array(name=report.buffer, type=external.type, shape=(report.buffer_elements,), external=False)
     arrays = (*(flat if a.name == array else a for a in function.arrays), buffer)
     banks = tuple(b for b in function.banks if b.port != array)
     if parameter.shape != flat.shape:

@@ -1,4 +1,4 @@
-"""Copies of expressions and statements under other names and values, and the place of a loop."""
+"""Copies of expressions and statements with other names and values, and lookup of loops."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Body = tuple[ir.Statement, ...]
 
 @dataclass(slots=True)
 class FreshNames:
-    """Names that a function does not use yet; each one taken is used from then on."""
+    """Names that a function does not use yet; a taken name counts as used."""
 
     taken: set[str]
     counts: dict[str, int] = field(default_factory=dict[str, int])
@@ -46,40 +46,30 @@ def fresh_names(function: ir.Function) -> FreshNames:
 
 
 def substitute(expression: ir.Expression, values: Mapping[str, ir.Expression]) -> ir.Expression:
-    """The expression with variables replaced by values of their types, folded where that makes constants.
+    """The expression with variables replaced by values of their types, with constants folded.
 
-    Args:    values: by name of the variable; others stay.
+    Args:    values: by name of the variable; others are kept.
     Returns: the very same object when nothing changes.
     """
+    if isinstance(expression, ir.Read):
+        return values.get(expression.variable.name, expression)
+    old = ir.child_expressions(expression)
+    new = tuple(substitute(e, values) for e in old)
+    if all(a is b for a, b in zip(new, old, strict=True)):
+        return expression
     match expression:
-        case ir.Read():
-            return values.get(expression.variable.name, expression)
-        case ir.Constant():
-            return expression
         case ir.Binary():
-            left, right = substitute(expression.left, values), substitute(expression.right, values)
-            if left is expression.left and right is expression.right:
-                return expression
-            return make_binary(expression.operator, left, right)
-        case ir.Load():
-            return _substitute_load(expression, values)
+            return make_binary(expression.operator, new[0], new[1])
         case ir.Cast() | ir.Unary():
-            operand = substitute(expression.operand, values)
-            return expression if operand is expression.operand else with_operand(expression, operand)
+            return with_operand(expression, new[0])
         case ir.Select():
-            condition = substitute(expression.condition, values)
-            if_true, if_false = (substitute(e, values) for e in (expression.if_true, expression.if_false))
-            if (
-                condition is expression.condition
-                and if_true is expression.if_true
-                and if_false is expression.if_false
-            ):
-                return expression
-            return make_select(condition, if_true, if_false)
+            return make_select(new[0], new[1], new[2])
+        case _:
+            return ir.with_children(expression, new)
 
 
 def with_operand(expression: ir.Cast | ir.Unary, operand: ir.Expression) -> ir.Expression:
-    """The same conversion or unary operator of another operand, folded when that is a constant."""
+    """The same conversion or unary operator on another operand, folded for a constant."""
     if isinstance(expression, ir.Unary):
         return make_unary(expression.operator, operand)
     if expression.bits:
@@ -87,22 +77,12 @@ def with_operand(expression: ir.Cast | ir.Unary, operand: ir.Expression) -> ir.E
     return make_cast(operand, expression.type)
 
 
-def _substitute_load(load: ir.Load, values: Mapping[str, ir.Expression]) -> ir.Load:
-    indices = tuple(substitute(i, values) for i in load.indices)
-    predicate = None if load.predicate is None else substitute(load.predicate, values)
-    if predicate is load.predicate and all(a is b for a, b in zip(indices, load.indices, strict=True)):
-        return load
-    return ir.Load(array=load.array, indices=indices, line=load.line, predicate=predicate)
-
-
 def map_loads(expression: ir.Expression, visit: Callable[[ir.Load], ir.Expression]) -> ir.Expression:
-    """The expression with each load replaced by what `visit` makes of it, the loads inside it first.
+    """The expression with each load replaced by the result of `visit`, inner loads first.
 
     Returns: the very same object when nothing changes.
     """
     match expression:
-        case ir.Constant() | ir.Read():
-            return expression
         case ir.Load():
             predicate = None if expression.predicate is None else map_loads(expression.predicate, visit)
             indices = tuple(map_loads(i, visit) for i in expression.indices)
@@ -110,23 +90,15 @@ def map_loads(expression: ir.Expression, visit: Callable[[ir.Load], ir.Expressio
             if same and predicate is expression.predicate:
                 return visit(expression)
             return visit(replace(expression, indices=indices, predicate=predicate))
-        case ir.Binary():
-            left, right = map_loads(expression.left, visit), map_loads(expression.right, visit)
-            same = left is expression.left and right is expression.right
-            return expression if same else replace(expression, left=left, right=right)
         case ir.Cast() | ir.Unary():
             operand = map_loads(expression.operand, visit)
             return expression if operand is expression.operand else with_operand(expression, operand)
-        case ir.Select():
-            parts = (expression.condition, expression.if_true, expression.if_false)
-            condition, if_true, if_false = mapped = tuple(map_loads(p, visit) for p in parts)
-            if all(a is b for a, b in zip(mapped, parts, strict=True)):
-                return expression
-            return replace(expression, condition=condition, if_true=if_true, if_false=if_false)
+        case _:
+            return ir.map_children(expression, lambda e: map_loads(e, visit))
 
 
 def map_own(statement: ir.Statement, visit: Callable[[ir.Expression], ir.Expression]) -> ir.Statement:
-    """As `ir.map_own_expressions`, but the very same statement when no expression changes."""
+    """Like `ir.map_own_expressions`, but returns the same statement when no expression changes."""
     expressions = ir.statement_expressions(statement)
     if not expressions:
         return statement
@@ -135,21 +107,21 @@ def map_own(statement: ir.Statement, visit: Callable[[ir.Expression], ir.Express
         if value is statement.value:
             return statement
         return ir.Assign(variable=statement.variable, value=value, line=statement.line)
-    found = {id(e): visit(e) for e in expressions}
-    if all(found[id(e)] is e for e in expressions):
+    mapped = {id(e): visit(e) for e in expressions}
+    if all(mapped[id(e)] is e for e in expressions):
         return statement
-    return ir.map_own_expressions(statement, lambda e: found[id(e)])
+    return ir.map_own_expressions(statement, lambda e: mapped[id(e)])
 
 
 @dataclass(slots=True, kw_only=True)
 class Copier:
-    """Copies statements, their names and values changed.
+    """Copies statements with other names and values.
 
     Attributes:
-        values: what reads of a variable become; a renamed variable is in both tables.
-        variables: other variables for assigned ones, by name.
-        labels: other labels of blocks inside, by label; the rest stay.
-        loops: other names of loops inside, by name; the rest stay.
+        values: replacements of reads, by variable; a renamed variable is in both tables.
+        variables: replacements of assigned variables, by name.
+        labels: new labels of blocks inside, by label; the rest are kept.
+        loops: new names of loops inside, by name; the rest are kept.
     """
 
     values: dict[str, ir.Expression] = field(default_factory=dict[str, ir.Expression])
@@ -158,7 +130,7 @@ class Copier:
     loops: dict[str, str] = field(default_factory=dict[str, str])
 
     def rename(self, variable: ir.Variable, other: ir.Variable) -> None:
-        """Use another variable of the same type from now on."""
+        """Replace a variable by another of the same type."""
         self.variables[variable.name] = other
         self.values[variable.name] = ir.Read(variable=other)
 
@@ -167,7 +139,7 @@ class Copier:
         return substitute(expression, self.values)
 
     def variable(self, variable: ir.Variable) -> ir.Variable:
-        """The variable that takes the place of an assigned one."""
+        """The variable that replaces an assigned one."""
         return self.variables.get(variable.name, variable)
 
     def child(self) -> Copier:
@@ -218,7 +190,7 @@ class Copier:
                 return ir.with_bodies(mapped, tuple(self.body(b) for b in ir.child_bodies(mapped)))
 
     def loop_header(self, loop: ir.For | ir.While) -> ir.For | ir.While:
-        """A copy of a loop around the body as it is."""
+        """A copy of a loop with its body unchanged."""
         nest = tuple(replace(level, variable=self.variable(level.variable)) for level in loop.nest)
         name = self.loops.get(loop.name, loop.name)
         if isinstance(loop, ir.While):
@@ -241,17 +213,17 @@ def find_loop(function: ir.Function, name: str) -> ir.For | ir.While:
 
     Raises: NotApplicable: there is none.
     """
-    found: list[str] = []
+    names: list[str] = []
     for statement in ir.walk_statements(function.body):
         if isinstance(statement, ir.For | ir.While):
             if statement.name == name:
                 return statement
-            found.append(statement.name)
-    raise NotApplicable(f"no loop is named {name}; there are {', '.join(found) or 'none'}")
+            names.append(statement.name)
+    raise NotApplicable(f"no loop is named {name}; there are {', '.join(names) or 'none'}")
 
 
 def replace_statement(function: ir.Function, old: ir.Statement, new: Body) -> ir.Function:
-    """The function with one statement, the very object, replaced."""
+    """The function with one statement object replaced."""
     return replace(function, body=_replaced(function.body, old, new) or function.body)
 
 

@@ -1,4 +1,4 @@
-"""Counted loops: how often they run and what their variable is when."""
+"""Counted loops: trip counts, values of the variable, and bounds."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ def exact_trips(loop: ir.For) -> int | None:
 def value_at(loop: ir.For, iteration: int) -> ir.Constant:
     """Value of the variable in an iteration of a loop with a constant lower bound, 0 for the first.
 
-    With `exact_trips` as the iteration: its value after the loop.
+    With `exact_trips` as the iteration, it is the value after the loop.
     """
     assert isinstance(loop.lower, ir.Constant)
     return ir.Constant(value=loop.lower.value + iteration * loop.step, type=loop.variable.type)
 
 
 def constant_like(loop: ir.For, value: int) -> ir.Constant:
-    """A constant of the type of the loop's variable, modulo what it can hold."""
+    """A constant of the type of the loop's variable, wrapped to it."""
     return ir.Constant(value=wrap(value, loop.variable.type), type=loop.variable.type)
 
 
 def full_groups_bound(loop: ir.For, group: int) -> tuple[str, ir.Expression]:
-    """Comparison and bound under which a whole group of iterations, from this one on, is still to run.
+    """Comparison and bound under which a whole group of iterations remains, this one included.
 
     Args:    loop: ends on lt, le, gt or ge; group: iterations in a group, at least 2.
-    Returns: `lt` or `gt` and a bound for the variable. Where the exact bound is outside the type no
-             group is started: the bound is the type's own limit then.
+    Returns: `lt` or `gt` and a bound for the variable. When the exact bound is outside the type no group is
+             started: the bound is then the type's limit.
     """
     ahead = (group - 1) * loop.step
     if loop.comparison in ("le", "ge"):
@@ -54,7 +54,7 @@ def full_groups_bound(loop: ir.For, group: int) -> tuple[str, ir.Expression]:
 
 
 def ordered(loop: ir.For) -> ir.For:
-    """A loop that ends on inequality as one that ends on an order, which is the same unless it overflows.
+    """A loop that ends on inequality as an equivalent one that ends on an order, unless it overflows.
 
     Raises: NotApplicable: it may wrap around, or be left before it overflows.
     """
@@ -68,7 +68,7 @@ def ordered(loop: ir.For) -> ir.For:
 def held(
     value: ir.Expression, stem: str, names: FreshNames, before: list[ir.Statement], line: int
 ) -> ir.Expression:
-    """A value that is computed once: constants and variables as they are, the rest in a new variable.
+    """A value that is computed once: a constant or variable itself, another value in a new variable.
 
     Args: before: gets the assignment of the new variable.
     """

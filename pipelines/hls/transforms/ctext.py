@@ -1,9 +1,9 @@
-"""Structured IR as C11 text, to be compiled and run natively: what a function means, in executable form.
+"""Structured IR as C11 text, to be compiled and run natively: an executable meaning of a function.
 
-Integer arithmetic is done in unsigned types and converted back, so that it wraps. What C leaves undefined
-has a fixed value here, because a converted branch may compute it and drop it: a quotient by zero and a
+Integer arithmetic is done in unsigned types and converted back, so that it wraps. Results that C leaves
+undefined have fixed values, because a converted branch may compute and drop them: a quotient by zero and a
 shift by too much are 0 (all signs for a signed right shift), a number outside the integer type is 0. Both
-values of a selection are evaluated; an access whose predicate is zero does not happen and gives 0.
+values of a selection are evaluated; an access with predicate zero is skipped and gives 0.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pipelines.hls import ir
 from pipelines.interface import Bank, BankDimension, ScalarType
 
 STATIC_ELEMENTS = 4096
-"""Local arrays with more elements are kept off the stack."""
+"""Local arrays with more elements are static."""
 
 _TYPES = tuple(ScalarType(width_bits=w, signed=s) for w in (8, 16, 32, 64) for s in (True, False)) + tuple(
     ScalarType(width_bits=w, floating=True) for w in (32, 64)
@@ -83,7 +83,7 @@ static inline uint64_t unsigned_integer(double a, double above)
     return a > -1.0 && a < above ? (uint64_t)a : 0;
 }}
 {_SELECTIONS}{_BITS}"""
-"""What the functions need before them, once a file."""
+"""Declarations before the functions, once per file."""
 
 
 def constant_text(constant: ir.Constant) -> str:
@@ -109,7 +109,7 @@ def _float_text(constant: ir.Constant) -> str:
 
 
 def _wide(kind: ScalarType) -> str:
-    """The unsigned type that arithmetic is done in: never one that C would promote to int."""
+    """The unsigned type of arithmetic: never one that C would promote to int."""
     return "uint64_t" if kind.width_bits == 64 else "uint32_t"
 
 
@@ -183,7 +183,7 @@ class _Writer:
         return f"({name})(({wide}){left} {_INFIX[operator]} ({wide}){right})"
 
     def element(self, array: ir.Array, indices: tuple[ir.Expression, ...]) -> str:
-        """An array element; one of a bank is an element of the argument it is a part of."""
+        """An array element; an element of a bank is one of the bank's argument."""
         texts = [self.value(i) for i in indices]
         bank = self.banks.get(array.name)
         if bank is None:
@@ -262,7 +262,7 @@ class _Writer:
 
 
 def _integer_text(operand: str, target: ScalarType) -> str:
-    """A floating operand truncated to an integer type; the limits are the numbers just outside it."""
+    """A floating operand truncated to an integer type; the limits are the numbers just outside the type."""
     if not target.signed:
         return f"unsigned_integer({operand}, {float(1 << target.width_bits).hex()})"
     limit = 1 << (target.width_bits - 1)
@@ -283,18 +283,18 @@ def _declaration(symbol: ir.Variable | ir.Array) -> str:
 
 
 def _local_variables(function: ir.Function) -> list[ir.Variable]:
-    """Every variable that is no parameter, by first appearance."""
-    found: dict[str, ir.Variable] = {}
+    """Every variable that is not a parameter, in order of first appearance."""
+    by_name: dict[str, ir.Variable] = {}
     for statement in ir.walk_statements(function.body):
         if isinstance(statement, ir.Assign | ir.For):
-            found.setdefault(statement.variable.name, statement.variable)
+            by_name.setdefault(statement.variable.name, statement.variable)
         for expression in ir.statement_expressions(statement):
             for part in ir.walk_expressions(expression):
                 if isinstance(part, ir.Read):
-                    found.setdefault(part.variable.name, part.variable)
+                    by_name.setdefault(part.variable.name, part.variable)
     for parameter in function.parameters:
-        found.pop(parameter.name, None)
-    return list(found.values())
+        by_name.pop(parameter.name, None)
+    return list(by_name.values())
 
 
 def _local_array(array: ir.Array, taken: frozenset[str]) -> list[str]:
@@ -313,7 +313,7 @@ def _local_array(array: ir.Array, taken: frozenset[str]) -> list[str]:
 
 
 def c_function(function: ir.Function, *, name: str) -> str:
-    """The definition of a function alone; `PRELUDE` must stand before it, once a file.
+    """The definition of a function alone; `PRELUDE` has to precede it, once per file.
 
     Args:    name: of the C function.
     Returns: C11 text of one function with the parameters of `function`, in order.
@@ -325,8 +325,8 @@ def c_function(function: ir.Function, *, name: str) -> str:
 def c_text(function: ir.Function, *, name: str) -> str:
     """A function as a complete C11 file.
 
-    Args:    function: any valid one; banks are accessed through the argument they are parts of, so that
-             the signature is that of the source. name: of the C function.
+    Args:    function: any valid one; banks are accessed through their arguments, so that the signature is
+             that of the source. name: of the C function.
     Returns: text for any compiler with gcc's builtins; the variables have the names of the IR. A program
              with square roots must be linked with the mathematical library.
     """

@@ -1,8 +1,8 @@
-"""Leaving as flags: a loop that is to be pipelined without jumps.
+"""Exits as flags, so that a loop can be pipelined without jumps.
 
-What follows a statement that may leave goes into the branch that does not leave, or under the condition
-that no flag is set. A loop that is left becomes a conditional one: its variable steps, and it goes on, only
-while the flag is not set; the jump itself happens after the loop.
+Statements after a possible exit move into the branch that does not leave, or under the condition that no flag
+is set. A loop that is left becomes conditional: its variable steps and it continues only while the flag is
+not set; the jump itself happens after the loop.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from pipelines.hls.transforms.folding import plus_constant
 from pipelines.hls.transforms.ifconversion import guard_loads
 
 MAXIMUM_NESTING = 8
-"""Conditions that are nested for what follows a statement that leaves; beyond it a flag is tested, so that
-a long chain of exits does not nest as deeply as it is long."""
+"""Conditions that are nested for statements after exits; beyond them a flag is tested, so that the nesting of
+a long chain of exits is limited."""
 
 _ZERO = ir.Constant(value=0)
 _ONE = ir.Constant(value=1)
@@ -38,42 +38,42 @@ def exits_to_flags(function: ir.Function, loop: str) -> ir.Function:
     """Make an innermost loop free of blocks and of statements that leave them.
 
     Args:    loop: its name, which it keeps, with its directives.
-    Returns: an equivalent function. A loop that nothing inside leaves stays what it is; another becomes a
-             conditional loop, `nest` telling how its variable steps when the trip count is constant.
+    Returns: an equivalent function. A loop without exits is unchanged; another becomes a conditional loop
+             whose `nest` describes the steps of its variable when the trip count is constant.
     Raises:  NotApplicable: no such loop, or it contains a loop.
     """
-    found = find_loop(function, loop)
-    inner = loops_inside(found.body)
+    target = find_loop(function, loop)
+    inner = loops_inside(target.body)
     if inner:
         raise NotApplicable(f"loop {loop} contains loop {inner[0].name}; only innermost loops are pipelined")
-    if not any(isinstance(s, ir.Block | ir.Leave) for s in ir.walk_statements(found.body)):
+    if not any(isinstance(s, ir.Block | ir.Leave) for s in ir.walk_statements(target.body)):
         return function
     names = fresh_names(function)
-    outward = sorted(leaves_outward(found.body))
+    outward = sorted(leaves_outward(target.body))
     codes = {label: number for number, label in enumerate(outward, 1)}
     flags = _Flags(names=names, codes=codes, left=names.variable("left"))
-    body = flags.without_exits(found.body)
+    body = flags.without_exits(target.body)
     if not outward:
-        return replace_statement(function, found, (replace(found, body=body),))
-    after = _jumps(flags, _harmless_labels(function.body, found), found.line)
-    return replace_statement(function, found, (*_left_loop(found, body, flags), *after))
+        return replace_statement(function, target, (replace(target, body=body),))
+    after = _jumps(flags, _harmless_labels(function.body, target), target.line)
+    return replace_statement(function, target, (*_left_loop(target, body, flags), *after))
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """Statements without exits; the labels that may have been left after them; whether control may go on."""
+    """Statements without exits, the labels that may have been left, and whether control may continue."""
 
     body: Body
     left: frozenset[str] = frozenset()
-    goes_on: bool = True
+    falls_through: bool = True
 
 
 @dataclass(slots=True, kw_only=True)
 class _Flags:
-    """One flag for each block inside the loop that is left, and one for leaving the loop.
+    """One flag per inner block that is left, and one for leaving the loop.
 
     Attributes:
-        codes: value of `left` for each label outside the loop; it is 0 as long as the loop is not left.
+        codes: value of `left` per label outside the loop; 0 while the loop is not left.
         tested: flags of inner blocks that some condition reads.
     """
 
@@ -89,7 +89,7 @@ class _Flags:
         return make_binary("eq", ir.Read(variable=self.left), _ZERO)
 
     def without_exits(self, body: Body) -> Body:
-        """The body without blocks, flags nobody tests removed."""
+        """The body without blocks and without unused flags."""
         converted = self.sequence(body, 0).body
         unused = {v.name for v in self.inner.values()} - self.tested
 
@@ -100,7 +100,7 @@ class _Flags:
         return ir.map_statements(converted, keep) if unused else converted
 
     def sequence(self, body: Body, depth: int) -> _Part:
-        """A body; `depth` counts the conditions made so far for what follows an exit."""
+        """Convert a body; `depth` counts the conditions nested for statements after exits."""
         groups: list[tuple[frozenset[str], list[ir.Statement]]] = [(frozenset(), [])]
         for position, statement in enumerate(body):
             left, group = groups[-1]
@@ -113,13 +113,13 @@ class _Flags:
             group += part.body
             if part.left:
                 groups.append((left | part.left, []))
-            if joined or not part.goes_on:
-                return _Part(self.guarded(groups, body[0].line), groups[-1][0], part.goes_on)
+            if joined or not part.falls_through:
+                return _Part(self.guarded(groups, body[0].line), groups[-1][0], part.falls_through)
         line = body[0].line if body else 0
         return _Part(self.guarded(groups, line), groups[-1][0])
 
     def rest_in_branch(self, statement: ir.If, rest: Body, depth: int) -> _Part | None:
-        """A condition one of whose branches never goes on, with what follows in the other branch."""
+        """A condition with one branch that never continues, with the following statements in the other."""
         then, otherwise = never_goes_on(statement.then), never_goes_on(statement.otherwise)
         if then == otherwise:
             return None
@@ -131,7 +131,7 @@ class _Flags:
     def branches(self, statement: ir.If, bodies: tuple[Body, Body], depth: int) -> _Part:
         then, otherwise = (self.sequence(b, depth) for b in bodies)
         converted = replace(statement, then=then.body, otherwise=otherwise.body)
-        return _Part((converted,), then.left | otherwise.left, then.goes_on or otherwise.goes_on)
+        return _Part((converted,), then.left | otherwise.left, then.falls_through or otherwise.falls_through)
 
     def statement(self, statement: ir.Statement, depth: int) -> _Part:
         match statement:
@@ -142,8 +142,8 @@ class _Flags:
                 self.inner[statement.label] = flag
                 part = self.sequence(statement.body, depth)
                 start = ir.Assign(variable=flag, value=_ZERO, line=statement.line)
-                goes_on = part.goes_on or statement.label in part.left
-                return _Part((start, *part.body), part.left - {statement.label}, goes_on)
+                falls_through = part.falls_through or statement.label in part.left
+                return _Part((start, *part.body), part.left - {statement.label}, falls_through)
             case ir.Leave():
                 flag, value = self.inner.get(statement.label, self.left), _ONE
                 if statement.label in self.codes:
@@ -154,18 +154,18 @@ class _Flags:
                 return _Part((statement,))
 
     def guarded(self, groups: list[tuple[frozenset[str], list[ir.Statement]]], line: int) -> Body:
-        """Each group of statements under the condition that none of its labels has been left."""
-        found: list[ir.Statement] = []
+        """Guard each group of statements by the condition that none of its labels has been left."""
+        body: list[ir.Statement] = []
         for left, statements in groups:
             if left and statements:
                 then = tuple(statements)
-                found.append(ir.If(condition=self.unset(left), then=then, otherwise=(), line=line))
+                body.append(ir.If(condition=self.unset(left), then=then, otherwise=(), line=line))
             else:
-                found += statements
-        return tuple(found)
+                body += statements
+        return tuple(body)
 
     def unset(self, left: frozenset[str]) -> ir.Expression:
-        """Whether none of some labels, at least one, has been left."""
+        """The condition that none of one or more labels has been left."""
         flags = dict.fromkeys(self.inner.get(label, self.left) for label in sorted(left))
         self.tested |= {flag.name for flag in flags}
         tests = [make_binary("eq", ir.Read(variable=flag), _ZERO) for flag in flags]
@@ -221,44 +221,44 @@ def _left_loop(loop: ir.For | ir.While, body: Body, flags: _Flags) -> Body:
 
 
 def _jumps(flags: _Flags, harmless: frozenset[str], line: int) -> Body:
-    """After the loop: leave the block that was left, unless control gets there anyway."""
-    found: list[ir.Statement] = []
+    """Jumps after the loop to the block that was left, unless control arrives there anyway."""
+    jumps: list[ir.Statement] = []
     for label, code in flags.codes.items():
         if label not in harmless:
             condition = make_binary("eq", ir.Read(variable=flags.left), ir.Constant(value=code))
             leave = ir.Leave(label=label, line=line)
-            found.append(ir.If(condition=condition, then=(leave,), otherwise=(), line=line))
-    return tuple(found)
+            jumps.append(ir.If(condition=condition, then=(leave,), otherwise=(), line=line))
+    return tuple(jumps)
 
 
-def _harmless_labels(body: Body, wanted: ir.Statement) -> frozenset[str]:
+def _harmless_labels(body: Body, target: ir.Statement) -> frozenset[str]:
     """Labels of the blocks in which nothing follows a statement."""
-    found: set[str] = set()
-    for container, is_last in reversed(_path(body, wanted)):
+    labels: set[str] = set()
+    for container, is_last in reversed(_path(body, target)):
         if not is_last or isinstance(container, ir.For | ir.While):
             break
         if isinstance(container, ir.Block):
-            found.add(container.label)
-    return frozenset(found)
+            labels.add(container.label)
+    return frozenset(labels)
 
 
-def _path(body: Body, wanted: ir.Statement) -> list[tuple[ir.Statement | None, bool]]:
-    """The statements around one, outermost first, each with whether what is inside it is its last.
+def _path(body: Body, target: ir.Statement) -> list[tuple[ir.Statement | None, bool]]:
+    """The statements around one, outermost first, each with whether the inner one is its last.
 
     The body itself is the first, as None.
     """
-    return _path_inside(None, body, wanted) or []
+    return _path_inside(None, body, target) or []
 
 
 def _path_inside(
-    container: ir.Statement | None, body: Body, wanted: ir.Statement
+    container: ir.Statement | None, body: Body, target: ir.Statement
 ) -> list[tuple[ir.Statement | None, bool]] | None:
     for position, statement in enumerate(body):
         here = (container, position == len(body) - 1)
-        if statement is wanted:
+        if statement is target:
             return [here]
         for inner in ir.child_bodies(statement):
-            deeper = _path_inside(statement, inner, wanted)
+            deeper = _path_inside(statement, inner, target)
             if deeper is not None:
                 return [here, *deeper]
     return None

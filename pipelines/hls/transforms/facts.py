@@ -1,7 +1,7 @@
-"""What is known about integer values at one point of a function: ranges, residues, differences.
+"""Facts about integer values at one point of a function: ranges, residues, differences.
 
-Arithmetic of signed types is taken as exact, because overflow is undefined in C; unsigned arithmetic only
-when its range shows that it does not wrap.
+Signed arithmetic counts as exact, because overflow is undefined in C; unsigned arithmetic only when its range
+shows that it does not wrap.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from pipelines.interface import INT32, ScalarType
 
 MODULUS = 1 << 32
 MAXIMUM_ALTERNATIVES = 64
-"""Combinations of symbolic bounds that one question may try; beyond it the answer is a weaker bound."""
+"""Combinations of symbolic bounds per question; beyond them the answer is a weaker bound."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopFact:
-    """What a variable keeps to inside its loop: inclusive symbolic bounds, a range, a residue."""
+    """Facts about a variable inside its loop: inclusive symbolic bounds, a range, a residue."""
 
     lower: tuple[Affine, ...]
     upper: tuple[Affine, ...]
@@ -33,7 +33,7 @@ class LoopFact:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A value assigned before; it holds while the variables it reads have these versions."""
+    """An assigned value; it holds while the variables that it reads have these versions."""
 
     form: Affine
     versions: tuple[tuple[str, int], ...]
@@ -41,13 +41,13 @@ class _Known:
 
 @dataclass(slots=True)
 class Facts:
-    """What is known at one point of a function; follow the program in its order with `inside` and `after`.
+    """Facts at one point of a function; call `inside` and `after` in program order.
 
     Attributes:
         loops: facts of the variables of the loops around, outermost first.
-        values: forms of scalar variables that were assigned affine values before; one table for all points,
-            so that following a program of n statements takes time in proportion to n.
-        versions: how often each variable may have changed so far.
+        values: forms of scalar variables with affine values; one table for all points, so that a program of n
+            statements takes time proportional to n.
+        versions: number of possible changes per variable so far.
     """
 
     leaves: Leaves = field(default_factory=Leaves)
@@ -58,31 +58,31 @@ class Facts:
     # ---- following the program ---------------------------------------------------------------------
 
     def forget(self, names: Iterable[str]) -> None:
-        """Some variables may have changed."""
+        """Drop the facts of variables that may have changed."""
         for name in names:
             self.loops.pop(name, None)
             self.values.pop(name, None)
             self.versions[name] = self.versions.get(name, 0) + 1
 
     def before(self, statement: ir.Statement) -> None:
-        """To be called before a statement's own expressions are read.
+        """Prepare for reading a statement's own expressions.
 
-        A conditional loop evaluates its condition after each iteration, too, when other values are there.
+        A conditional loop evaluates its condition after each iteration, too, with other values.
         """
         if isinstance(statement, ir.While):
             self.forget(ir.assigned_variables((statement,)))
 
     def after(self, statement: ir.Statement) -> None:
-        """Follow a whole statement, inner bodies included."""
+        """Advance past a whole statement, inner bodies included."""
         if isinstance(statement, ir.Assign):
             self._assign(statement)
         elif isinstance(statement, ir.If | ir.Block | ir.For | ir.While):
             self.forget(ir.assigned_variables((statement,)))
 
     def inside(self, statement: ir.Statement) -> Iterator[tuple[tuple[ir.Statement, ...], Facts]]:
-        """The inner bodies of a statement, each with what holds at its start (of a loop: in every iteration).
+        """The inner bodies of a statement, each with the facts at its start (for a loop: of every iteration).
 
-        To be used in order: the next body's facts are made when the one before has been followed.
+        Use them in order: the facts of a body are computed after the previous body was followed.
         """
         if isinstance(statement, ir.For):
             yield statement.body, self.enter(statement)
@@ -97,7 +97,7 @@ class Facts:
                 self.forget(ir.assigned_variables(body))
 
     def snapshot(self) -> Facts:
-        """What the loops around say, for questions that are asked later."""
+        """The facts of the loops around, for later questions."""
         return Facts(self.leaves, dict(self.loops))
 
     def _same(self) -> Facts:
@@ -120,7 +120,7 @@ class Facts:
         return known.form
 
     def enter(self, loop: ir.For) -> Facts:
-        """What holds at the start of every iteration of a counted loop."""
+        """The facts at the start of every iteration of a counted loop."""
         changed = ir.assigned_variables((loop,))
         fact = self._loop_fact(loop, changed)
         self.forget(changed)
@@ -134,7 +134,7 @@ class Facts:
         return inner
 
     def enter_nest(self, loop: ir.For | ir.While) -> None:
-        """The variables of a flattened nest, at the start of an iteration."""
+        """Add facts of a flattened nest's variables at the start of an iteration."""
         for level in loop.nest:
             self.leaves.of_variable(level.variable)
             last = level.lower + level.step * (max(level.trip_count, 1) - 1)
@@ -179,26 +179,26 @@ class Facts:
         )
 
     def _arms(self, expression: ir.Expression, *, largest: bool) -> list[Affine]:
-        """Exact forms of the operands of a minimum or maximum, each a bound."""
-        found: list[Affine] = []
+        """Exact forms of the operands of a minimum or maximum; each is a bound."""
+        arms: list[Affine] = []
         for arm in minimum_arms(expression, largest=largest):
             form = self.read(arm)
             held = self._held_selection(form)
             if held is not None and held != arm:
-                found += self._arms(held, largest=largest)
+                arms += self._arms(held, largest=largest)
             elif form.exact:
-                found.append(form)
-        return found
+                arms.append(form)
+        return arms
 
     def _held_selection(self, form: Affine) -> ir.Select | None:
-        """The selection that a form stands for, for itself or as the value of a variable."""
+        """The selection that a form stands for, directly or as the value of a variable."""
         if len(form.terms) != 1 or form.constant or form.terms[0][1] != 1:
             return None
         expression = self.leaves.known[form.terms[0][0]].expression
         return expression if isinstance(expression, ir.Select) else None
 
     def _keeps_direction(self, loop: ir.For) -> bool:
-        """Whether the variable cannot wrap around: always for a signed one, where that is undefined."""
+        """Whether the variable cannot wrap around; always for a signed one, where wrapping is undefined."""
         if loop.comparison == "ne" and loop.trip_count is None and abs(loop.step) != 1:
             return False
         if loop.variable.type.signed or loop.trip_count is not None:
@@ -240,7 +240,7 @@ class Facts:
                 return self._leaf(expression)
 
     def _checked(self, form: Affine, expression: ir.Expression, kind: ScalarType) -> Affine:
-        """The form as far as it holds after the operator's result is taken to its type."""
+        """The form with its exactness after the operator's result is converted to its type."""
         if kind.signed and kind.width_bits >= 32:
             return form
         low, high = self.interval(form)
@@ -279,7 +279,7 @@ class Facts:
         return Affine(((self.leaves.of_expression(expression), 1),))
 
     def _leaf_interval(self, expression: ir.Expression) -> Interval:
-        """Range of an expression that is not affine, with what is known here of its operands."""
+        """Range of an expression that is not affine, from the facts about its operands here."""
         kind = ir.type_of(expression)
         low, high = value_range(kind)
         match expression:
@@ -329,7 +329,7 @@ class Facts:
         return -self._largest(form.times(-1)), self._largest(form)
 
     def numeric(self, leaf: str) -> Interval:
-        """Range of a leaf, symbolic bounds aside."""
+        """Range of a leaf without symbolic bounds."""
         fact = self.loops.get(leaf)
         if fact is not None:
             return fact.interval
@@ -378,7 +378,7 @@ class Facts:
         return residue % factor if modulus % factor == 0 else None
 
     def differs(self, first: Affine, second: Affine) -> bool:
-        """Whether two values read here are certainly not equal."""
+        """Whether two values read here are provably different."""
         return self.is_nonzero(second.plus(first, -1))
 
     def is_nonzero(self, form: Affine) -> bool:
@@ -394,14 +394,14 @@ class Facts:
         return high < 0 and (form.exact or low > -MODULUS)
 
     def within(self, form: Affine, size: int) -> bool:
-        """Whether a form is certainly an index of a dimension of that size."""
+        """Whether a form is provably an index of a dimension of that size."""
         low, high = self.interval(form)
         return form.exact and low >= 0 and high < size
 
     # ---- back to expressions -----------------------------------------------------------------------
 
     def expression_of(self, form: Affine) -> ir.Expression:
-        """An INT32 expression of a form's value."""
+        """An INT32 expression with a form's value."""
         total: ir.Expression | None = None
         for leaf, coefficient in sorted(form.terms, key=lambda t: (t[1] < 0, t[0])):
             part = make_cast(self.leaves.known[leaf].expression, INT32)

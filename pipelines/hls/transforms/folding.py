@@ -1,4 +1,4 @@
-"""Simpler expressions of the same value.
+"""Rules that simplify expressions without changing their values.
 
 No rule changes a floating value; integer rules hold modulo 2^width, because arithmetic wraps.
 """
@@ -28,7 +28,7 @@ _ZERO = ir.Constant(value=0)
 
 
 def is_bit(expression: ir.Expression, known: Mapping[str, Interval]) -> bool:
-    """Whether a value is certainly 0 or 1; `known` are ranges of variables."""
+    """Whether a value is provably 0 or 1; `known` has ranges of variables."""
     match expression:
         case ir.Binary():
             if expression.operator in ir.COMPARISONS:
@@ -48,7 +48,7 @@ def is_bit(expression: ir.Expression, known: Mapping[str, Interval]) -> bool:
 
 
 def bit_variables(function: ir.Function) -> dict[str, Interval]:
-    """Range (0, 1) of each variable to which nothing but bits is ever assigned."""
+    """Range (0, 1) of each variable that is only assigned 0 or 1."""
     values: dict[str, list[ir.Expression]] = {}
     excluded = {p.name for p in function.parameters}
     for statement in ir.walk_statements(function.body):
@@ -56,24 +56,24 @@ def bit_variables(function: ir.Function) -> dict[str, Interval]:
             values.setdefault(statement.variable.name, []).append(statement.value)
         elif isinstance(statement, ir.For):
             excluded.add(statement.variable.name)
-    found = {name: (0, 1) for name in values if name not in excluded}
+    bits = {name: (0, 1) for name in values if name not in excluded}
     users: dict[str, set[str]] = {}
-    for name in found:
+    for name in bits:
         for value in values[name]:
             for part in ir.walk_expressions(value):
                 if isinstance(part, ir.Read):
                     users.setdefault(part.variable.name, set()).add(name)
-    pending = list(found)
+    pending = list(bits)
     while pending:
         name = pending.pop()
-        if name in found and not all(is_bit(value, found) for value in values[name]):
-            del found[name]
+        if name in bits and not all(is_bit(value, bits) for value in values[name]):
+            del bits[name]
             pending.extend(sorted(users.get(name, ())))
-    return found
+    return bits
 
 
 def is_same(left: ir.Expression, right: ir.Expression) -> bool:
-    """Whether two expressions are the same variable, constant or object; anything deeper is not looked at."""
+    """Whether two expressions are the same variable, constant or object; deeper equality is not tested."""
     if left is right:
         return not isinstance(left, ir.Load)
     if isinstance(left, ir.Read) and isinstance(right, ir.Read):
@@ -87,14 +87,14 @@ def is_same(left: ir.Expression, right: ir.Expression) -> bool:
 def interval_of(expression: ir.Expression, known: Mapping[str, Interval]) -> Interval | None:
     """Smallest and largest value of an integer expression; None for a floating one.
 
-    Args: known: of variables; the rest may have any value of their type.
+    Args: known: ranges of variables; other variables may have any value of their type.
     """
     kind = ir.type_of(expression)
     if kind.floating:
         return None
-    found = _computed_interval(expression, known)
+    interval = _computed_interval(expression, known)
     low, high = value_range(kind)
-    return found if found is not None and low <= found[0] and found[1] <= high else (low, high)
+    return interval if interval is not None and low <= interval[0] and interval[1] <= high else (low, high)
 
 
 def _computed_interval(expression: ir.Expression, known: Mapping[str, Interval]) -> Interval | None:
@@ -159,7 +159,7 @@ def _quotient(value: int, divisor: int) -> int:
 
 
 def decided(operator: str, left: Interval, right: Interval) -> bool | None:
-    """What a comparison gives for all values in two ranges, None when it depends on them."""
+    """Result of a comparison for all values in two ranges, None when it depends on the values."""
     if operator in ("gt", "ge"):
         operator, left, right = _MIRRORED[operator], right, left
     apart = left[1] < right[0] or right[1] < left[0]
@@ -205,7 +205,7 @@ class _Sum:
                 self.terms[expression] = self.terms.get(expression, 0) + factor
 
     def passes(self, cast: ir.Cast) -> bool:
-        """Whether a sum goes through a conversion: from an integer at least as wide."""
+        """Whether a conversion preserves a sum: from an integer at least as wide."""
         source = ir.type_of(cast.operand)
         return not cast.bits and not source.floating and source.width_bits >= self.kind.width_bits
 
@@ -247,14 +247,14 @@ class _Sum:
 def canonical_sum(expression: ir.Expression) -> ir.Expression:
     """An integer expression as one sum of multiples, so that equal sums are equal expressions.
 
-    For indices: products with constants are distributed, which data arithmetic may not want.
+    For indices only: products with constants are distributed, which may cost data arithmetic more.
     """
     if isinstance(expression, ir.Constant | ir.Read | ir.Load):
         return expression
     total = _Sum(kind=ir.type_of(expression))
     total.add(expression, 1)
-    found = total.expression()
-    return expression if found == expression else found
+    canonical = total.expression()
+    return expression if canonical == expression else canonical
 
 
 # ---- operators ----------------------------------------------------------------------------------------
@@ -263,26 +263,28 @@ def canonical_sum(expression: ir.Expression) -> ir.Expression:
 def fold_binary(
     operator: str, left: ir.Expression, right: ir.Expression, known: Mapping[str, Interval]
 ) -> ir.Expression:
-    """A binary expression, made simpler where a rule allows it; `known` are ranges of variables."""
+    """A binary expression, simplified where a rule applies; `known` has ranges of variables."""
     kind = ir.type_of(left)
-    made = make_binary(operator, left, right)
-    if kind.floating or made is left or made is right or not isinstance(made, ir.Binary):
-        return made
+    folded = make_binary(operator, left, right)
+    if kind.floating or folded is left or folded is right or not isinstance(folded, ir.Binary):
+        return folded
     if operator in ir.COMPARISONS:
-        return _fold_comparison(made, known)
-    if isinstance(made.right, ir.Constant):
-        return _fold_with_constant(made, made.right, known)
-    if is_same(made.left, made.right):
+        return _fold_comparison(folded, known)
+    if isinstance(folded.right, ir.Constant):
+        return _fold_with_constant(folded, folded.right, known)
+    if is_same(folded.left, folded.right):
         if operator in ("sub", "xor"):
             return ir.Constant(value=0, type=kind)
         if operator in ("and", "or"):
-            return made.left
-    return made
+            return folded.left
+    return folded
 
 
-def _fold_with_constant(made: ir.Binary, right: ir.Constant, known: Mapping[str, Interval]) -> ir.Expression:
+def _fold_with_constant(
+    binary: ir.Binary, right: ir.Constant, known: Mapping[str, Interval]
+) -> ir.Expression:
     """Rules for `x operator constant`."""
-    kind, left, operator = made.type, made.left, made.operator
+    kind, left, operator = binary.type, binary.left, binary.operator
     zero = ir.Constant(value=0, type=kind)
     inner = left if isinstance(left, ir.Binary) and isinstance(left.right, ir.Constant) else None
     constant = inner.right if inner is not None and isinstance(inner.right, ir.Constant) else zero
@@ -305,22 +307,22 @@ def _fold_with_constant(made: ir.Binary, right: ir.Constant, known: Mapping[str,
         case "rem" if right.value == 1:
             return zero
         case _:
-            return made
+            return binary
 
 
 def plus_constant(expression: ir.Expression, amount: int) -> ir.Expression:
-    """An integer expression plus a constant, as a sum or a difference with a positive one."""
+    """An integer expression plus a constant, as a sum or difference with a positive constant."""
     kind = ir.type_of(expression)
     amount = wrap(amount, ScalarType(width_bits=kind.width_bits))
     operator = "add" if amount >= 0 else "sub"
     return make_binary(operator, expression, ir.Constant(value=wrap(abs(amount), kind), type=kind))
 
 
-def _fold_comparison(made: ir.Binary, known: Mapping[str, Interval]) -> ir.Expression:
-    left, right, operator = made.left, made.right, made.operator
+def _fold_comparison(comparison: ir.Binary, known: Mapping[str, Interval]) -> ir.Expression:
+    left, right, operator = comparison.left, comparison.right, comparison.operator
     if isinstance(left, ir.Constant):
         left, right, operator = right, left, _MIRRORED[operator]
-        made = ir.Binary(operator=operator, left=left, right=right)
+        comparison = ir.Binary(operator=operator, left=left, right=right)
     if is_same(left, right):
         return ir.Constant(value=int(operator in ("le", "ge", "eq")))
     first, second = interval_of(left, known), interval_of(right, known)
@@ -337,11 +339,11 @@ def _fold_comparison(made: ir.Binary, known: Mapping[str, Interval]) -> ir.Expre
         if right.value in (0, 1):
             return left if (operator == "ne") == (right.value == 0) else negate(left)
         return ir.Constant(value=int(operator == "ne"))
-    return made
+    return comparison
 
 
 def negate(condition: ir.Expression) -> ir.Expression:
-    """1 when an INT32 condition is 0, else 0; the opposite comparison where there is one."""
+    """1 when an INT32 condition is 0, else 0; the opposite comparison for a comparison."""
     if isinstance(condition, ir.Binary):
         operator = condition.operator
         floating = ir.type_of(condition.left).floating
@@ -351,7 +353,7 @@ def negate(condition: ir.Expression) -> ir.Expression:
 
 
 def fold_cast(operand: ir.Expression, kind: ScalarType, *, bits: bool = False) -> ir.Expression:
-    """A conversion; one of a conversion that lost nothing this one keeps is one of the first value."""
+    """A conversion; an inner conversion that loses nothing is skipped."""
     if bits:
         return make_bit_cast(operand, kind)
     if isinstance(operand, ir.Cast) and not operand.bits:
@@ -370,7 +372,7 @@ def _holds_all(kind: ScalarType, of: ScalarType) -> bool:
 
 
 def fold_unary(operator: str, operand: ir.Expression) -> ir.Expression:
-    """A unary expression; the same twice is nothing for `neg` and `not`."""
+    """A unary expression; `neg` and `not` applied twice cancel."""
     if isinstance(operand, ir.Unary) and operand.operator == operator and operator in ("neg", "not"):
         return operand.operand
     return make_unary(operator, operand)
@@ -382,7 +384,7 @@ def fold_select(
     if_false: ir.Expression,
     known: Mapping[str, Interval],
 ) -> ir.Expression:
-    """A selection, made simpler where a rule allows it; `known` are ranges of variables."""
+    """A selection, simplified where a rule applies; `known` has ranges of variables."""
     if isinstance(condition, ir.Binary) and condition.right == _ZERO and condition.operator in ("eq", "ne"):
         if condition.operator == "eq":
             if_true, if_false = if_false, if_true
@@ -393,11 +395,11 @@ def fold_select(
         if_false = if_false.if_false
     if is_same(if_true, if_false):
         return if_true
-    made = make_select(condition, if_true, if_false)
-    if isinstance(made, ir.Select) and made.type == INT32 and is_bit(condition, known):
+    selected = make_select(condition, if_true, if_false)
+    if isinstance(selected, ir.Select) and selected.type == INT32 and is_bit(condition, known):
         values = tuple(v.value if isinstance(v, ir.Constant) else None for v in (if_true, if_false))
         if values == (1, 0):
             return condition
         if values == (0, 1):
             return negate(condition)
-    return made
+    return selected

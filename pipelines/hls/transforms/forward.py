@@ -1,4 +1,4 @@
-"""Forwarding in straight-line code: what was stored or loaded just before is not loaded again."""
+"""Forwarding in straight-line code: a value that was just stored or loaded is not loaded again."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class _Entry:
     Attributes:
         line: position of the statement that stored or loaded it.
         load: the load that fetched it; None when it was stored.
-        used: its value is read again, so that it needs a variable.
-        unread: stored, and nothing can have read it from memory since.
+        used: its value is read again and needs a variable.
+        unread: it was stored, and nothing can have read it from memory since.
     """
 
     array: ir.Array
@@ -43,7 +43,7 @@ class _Entry:
 
 @dataclass(slots=True)
 class _Plan:
-    """What becomes of one statement: loads by identity that are known, and entries that begin here."""
+    """Plan of one statement: known loads by identity, and entries that begin here."""
 
     statement: ir.Statement
     known: dict[int, _Entry] = field(default_factory=dict[int, _Entry])
@@ -73,7 +73,7 @@ class _Body:
     # ---- known elements ---------------------------------------------------------------------------
 
     def add(self, entry: _Entry) -> None:
-        """Know an element from now on, if its indices can be followed."""
+        """Add a known element, if its indices can be followed."""
         names: set[str] = set()
         for form in entry.forms:
             variables = variables_of(form, self.facts)
@@ -86,7 +86,7 @@ class _Body:
             self.readers.setdefault(name, []).append(entry)
 
     def forget_variable(self, name: str) -> None:
-        """A variable changes: elements with it in their indices are no longer the same."""
+        """Drop the elements whose indices read a changed variable."""
         for entry in self.readers.pop(name, ()):
             if self.find(entry.array.name, entry.key) is entry:
                 self.remove(entry)
@@ -96,7 +96,7 @@ class _Body:
         return self.table.get(array, {}).get(shape_of(key), {}).get(key)
 
     def remove(self, entry: _Entry) -> None:
-        """An element is known no longer."""
+        """Drop a known element."""
         shapes = self.table[entry.array.name]
         shape = shape_of(entry.key)
         del shapes[shape][entry.key]
@@ -104,7 +104,7 @@ class _Body:
             del shapes[shape]
 
     def meeting(self, array: str, key: Key, forms: tuple[Affine, ...]) -> list[_Entry]:
-        """Known elements other than this one that an access to it may touch."""
+        """Other known elements that an access to this one may touch."""
         shape = shape_of(key)
         return [
             other
@@ -117,7 +117,7 @@ class _Body:
     # ---- statements -------------------------------------------------------------------------------
 
     def statement(self, statement: ir.Statement) -> None:
-        """Plan one statement; `plans` gets it."""
+        """Add the plan of one statement to `plans`."""
         plan = _Plan(statement)
         self.plans.append(plan)
         if not isinstance(statement, ir.While):
@@ -137,7 +137,7 @@ class _Body:
             self.keep_stores(None)
 
     def loads(self, expression: ir.Expression, plan: _Plan) -> None:
-        """Find the loads of an expression that are known."""
+        """Find the known loads of an expression."""
         for part in loads_of(expression):
             if part.array.name not in self.stored_here:
                 continue
@@ -157,7 +157,7 @@ class _Body:
                 self.add(fetched)
 
     def store(self, store: ir.Store, plan: _Plan) -> None:
-        """Know the stored element; forget those that it may be."""
+        """Add the stored element; drop those that it may overwrite."""
         forms = tuple(self.facts.read(i) for i in store.indices)
         key = key_of(forms)
         for other in self.meeting(store.array.name, key, forms):
@@ -174,7 +174,7 @@ class _Body:
         self.add(entry)
 
     def after_nested(self, statement: ir.Statement) -> None:
-        """What a statement with inner bodies may have changed or read."""
+        """Drop what a statement with inner bodies may have changed or read."""
         for name in ir.stored_arrays((statement,)):
             self.table.pop(name, None)
         for name in ir.assigned_variables((statement,)):
@@ -185,7 +185,7 @@ class _Body:
             self.keep_stores(None)
 
     def keep_stores(self, array: str | None) -> None:
-        """Stores to an array, or to all, may be read from memory."""
+        """Keep stores to an array, or to all arrays, because they may be read from memory."""
         for name in list(self.table) if array is None else [array]:
             for entries in self.table.get(name, {}).values():
                 for entry in entries.values():
@@ -194,24 +194,24 @@ class _Body:
     # ---- the new body -----------------------------------------------------------------------------
 
     def rewritten(self) -> tuple[ir.Statement, ...]:
-        """The statements as planned."""
+        """The statements, rewritten by their plans."""
         return tuple(s for plan in self.plans for s in self.rewrite(plan))
 
     def rewrite(self, plan: _Plan) -> list[ir.Statement]:
-        """A statement with what goes before it."""
-        found: list[ir.Statement] = []
+        """A rewritten statement with the statements before it."""
+        statements: list[ir.Statement] = []
         for entry in plan.fetched:
             if entry.used and entry.load is not None:
                 value = self.value(entry.load, plan, fetched=entry)
-                found.append(ir.Assign(variable=self.variable(entry), value=value, line=entry.load.line))
+                statements.append(ir.Assign(variable=self.variable(entry), value=value, line=entry.load.line))
         statement = plan.statement
         if any(entry.used for entry in plan.known.values()) and not isinstance(statement, ir.While):
             statement = ir.map_own_expressions(statement, lambda e: self.value(e, plan))
         if isinstance(statement, ir.Store) and plan.stored is not None and plan.stored.used:
             variable = self.variable(plan.stored)
-            found.append(ir.Assign(variable=variable, value=statement.value, line=statement.line))
+            statements.append(ir.Assign(variable=variable, value=statement.value, line=statement.line))
             statement = replace(statement, value=ir.Read(variable=variable))
-        return found if plan.dead else [*found, statement]
+        return statements if plan.dead else [*statements, statement]
 
     def value(self, expression: ir.Expression, plan: _Plan, fetched: _Entry | None = None) -> ir.Expression:
         """An expression with known loads replaced, except the one that fetches an entry."""
@@ -232,7 +232,7 @@ class _Body:
 
 
 def forward_body(body: tuple[ir.Statement, ...], facts: Facts, names: FreshNames) -> tuple[ir.Statement, ...]:
-    """Forward inside a body and, each for itself, the bodies in it."""
+    """Forward inside a body and, separately, inside each inner body."""
     stored = frozenset(s.array.name for s in body if isinstance(s, ir.Store))
     planner = _Body(names=names, facts=facts, stored_here=stored)
     for statement in body:
@@ -241,10 +241,10 @@ def forward_body(body: tuple[ir.Statement, ...], facts: Facts, names: FreshNames
 
 
 def forward_stores(function: ir.Function) -> ir.Function:
-    """Read what a body stored or loaded before from a variable; drop stores that are overwritten at once.
+    """Read values that a body stored or loaded before from variables; drop stores that are overwritten.
 
     Args:    function: any valid function.
     Returns: an equivalent function. Only arrays that the same body stores to are considered; equal loads
-             without a store between them are one operation after lowering anyway.
+             without a store in between are one operation after lowering anyway.
     """
     return replace(function, body=forward_body(function.body, Facts(), fresh_names(function)))

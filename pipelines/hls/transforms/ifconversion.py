@@ -1,8 +1,8 @@
 """If-conversion: conditions become predicates, so that a loop body is one block.
 
-Each branch is done always, on variables of its own; where the branches meet, one selection a variable that
-is needed later takes the value of the branch that counts. Loads and stores of a branch get the conjunction
-of the conditions around them as predicate. The size of the result is linear in the program's.
+Both branches always run, on variables of their own; after them one selection per variable that is needed
+later takes the value of the branch whose condition holds. Loads and stores of a branch get the conjunction of
+the conditions around them as predicate. The size of the result is linear in the program's.
 """
 
 from __future__ import annotations
@@ -13,19 +13,18 @@ from pipelines.hls import ir
 from pipelines.hls.arithmetic import make_binary, make_select, truth_value
 from pipelines.hls.transforms.copying import Body, Copier, FreshNames, fresh_names, with_operand
 from pipelines.hls.transforms.liveness import live_after
-from pipelines.hls.transforms.merging import merge_accesses
-from pipelines.hls.transforms.sharing import share_loads
+from pipelines.hls.transforms.predicates import merge_accesses, share_loads
 
 SMALL_BRANCH_ASSIGNMENTS = 3
-"""An if of at most this many cheap assignments is converted everywhere: the selections cost less than the
-states of a branch."""
+"""Cheap assignments up to which an `if` is converted everywhere: the selections cost less than the states of
+a branch."""
 
 
 def convert_ifs(function: ir.Function, loops: frozenset[str]) -> ir.Function:
     """Replace conditions by predicates.
 
-    Args:    loops: names of loops in whose bodies every condition goes that holds assignments, stores and
-             such conditions only; elsewhere small and cheap ones go.
+    Args:    loops: names of loops in whose bodies all conditions are converted that contain only assignments,
+             stores and such conditions; elsewhere only small and cheap ones.
     Returns: an equivalent function. In the bodies of the loops named, loads of one element that only differ
              in their predicates are one load, and accesses of opposite branches share a port.
     Source:  Allen, Kennedy, Porterfield, Warren 1983, "Conversion of control dependence to data
@@ -37,7 +36,7 @@ def convert_ifs(function: ir.Function, loops: frozenset[str]) -> ir.Function:
 
 
 def is_convertible(statement: ir.If) -> bool:
-    """Whether both bodies are assignments, stores and conditions of which the same is true."""
+    """Whether both bodies have only assignments, stores and convertible conditions."""
     return all(
         isinstance(s, ir.Assign | ir.Store) or (isinstance(s, ir.If) and is_convertible(s))
         for s in (*statement.then, *statement.otherwise)
@@ -45,7 +44,7 @@ def is_convertible(statement: ir.If) -> bool:
 
 
 def is_cheap(statement: ir.If) -> bool:
-    """Whether running both bodies always costs no time worth a branch.
+    """Whether running both bodies costs less than a branch.
 
     Not cheap: memory, products, quotients, remainders, and floating arithmetic, comparisons and conversions.
     """
@@ -78,8 +77,6 @@ def _is_costly(part: ir.Expression) -> bool:
 def guard_loads(expression: ir.Expression, predicate: ir.Expression) -> ir.Expression:
     """The expression with every load made conditional on a predicate that is 0 or 1."""
     match expression:
-        case ir.Constant() | ir.Read():
-            return expression
         case ir.Load():
             own = None if expression.predicate is None else guard_loads(expression.predicate, predicate)
             return replace(
@@ -90,19 +87,12 @@ def guard_loads(expression: ir.Expression, predicate: ir.Expression) -> ir.Expre
         case ir.Unary() | ir.Cast():
             operand = guard_loads(expression.operand, predicate)
             return expression if operand is expression.operand else with_operand(expression, operand)
-        case ir.Binary():
-            left, right = guard_loads(expression.left, predicate), guard_loads(expression.right, predicate)
-            if left is expression.left and right is expression.right:
-                return expression
-            return replace(expression, left=left, right=right)
-        case ir.Select():
-            parts = (expression.condition, expression.if_true, expression.if_false)
-            condition, if_true, if_false = (guard_loads(p, predicate) for p in parts)
-            return replace(expression, condition=condition, if_true=if_true, if_false=if_false)
+        case _:
+            return ir.map_children(expression, lambda e: guard_loads(e, predicate))
 
 
 def conjunction(left: ir.Expression, right: ir.Expression | None) -> ir.Expression:
-    """Whether both hold, 0 or 1.
+    """The conjunction of two conditions, 0 or 1.
 
     Args: left: 0 or 1; right: any condition, None for one that always holds.
     """
@@ -132,42 +122,42 @@ class _Converter:
 
     Attributes:
         needed: by `id` of each condition, the variables it changes that are read later.
-        found: the statements of the outermost condition that is being converted.
+        converted: statements of the outermost condition that is being converted.
         depth: branches around the present statement.
     """
 
     names: FreshNames
     loops: frozenset[str]
     needed: dict[int, frozenset[str]]
-    found: list[ir.Statement] = field(default_factory=list[ir.Statement])
+    converted: list[ir.Statement] = field(default_factory=list[ir.Statement])
     depth: int = 0
 
     def body(self, body: Body, *, everywhere: bool) -> Body:
-        """A body that stays one; `everywhere`: it is of a loop whose conditions all go."""
-        found: list[ir.Statement] = []
+        """Convert a body; `everywhere`: all conditions of its loop are converted."""
+        statements: list[ir.Statement] = []
         for statement in body:
             match statement:
                 case ir.If() if is_convertible(statement) and (everywhere or is_cheap(statement)):
-                    self.found = []
+                    self.converted = []
                     self.convert(statement, Copier(), None)
-                    found += self.found
+                    statements += self.converted
                 case ir.For() | ir.While():
-                    wanted = statement.name in self.loops
-                    inner = self.body(statement.body, everywhere=wanted)
-                    if wanted and all(isinstance(s, ir.Assign | ir.Store) for s in inner):
+                    predicated = statement.name in self.loops
+                    inner = self.body(statement.body, everywhere=predicated)
+                    if predicated and all(isinstance(s, ir.Assign | ir.Store) for s in inner):
                         inner = merge_accesses(share_loads(inner, self.names), self.names)
-                    found.append(replace(statement, body=inner))
+                    statements.append(replace(statement, body=inner))
                 case ir.If() | ir.Block():
                     bodies = tuple(self.body(b, everywhere=everywhere) for b in ir.child_bodies(statement))
-                    found.append(ir.with_bodies(statement, bodies))
+                    statements.append(ir.with_bodies(statement, bodies))
                 case _:
-                    found.append(statement)
-        return tuple(found)
+                    statements.append(statement)
+        return tuple(statements)
 
     def convert(self, statement: ir.If, copier: Copier, around: ir.Expression | None) -> None:
-        """Do a condition and its branches without a jump.
+        """Convert a condition and its branches.
 
-        Args: copier: what became of the variables around; around: the predicate around, 0 or 1.
+        Args: copier: renamed variables of the surrounding branch; around: its predicate, 0 or 1.
         """
         line = statement.line
         condition = self.guarded(statement.condition, copier, around)
@@ -183,11 +173,11 @@ class _Converter:
         self.join(statement, copier, holds, then, otherwise)
 
     def bit(self, stem: str, value: ir.Expression, line: int) -> ir.Expression:
-        """A value that is 0 or 1 in a variable of its own."""
+        """A value that is 0 or 1, saved in a new variable."""
         if isinstance(value, ir.Constant):
             return value
         variable = self.names.variable(stem)
-        self.found.append(ir.Assign(variable=variable, value=value, line=line))
+        self.converted.append(ir.Assign(variable=variable, value=value, line=line))
         return ir.Read(variable=variable)
 
     def guarded(
@@ -197,7 +187,7 @@ class _Converter:
         return mapped if predicate is None else guard_loads(mapped, predicate)
 
     def branch(self, body: Body, copier: Copier, predicate: ir.Expression) -> None:
-        """The statements of a branch; each value it assigns gets a variable of its own."""
+        """Convert the statements of a branch; each assigned value gets a new variable."""
         for statement in body:
             match statement:
                 case ir.Assign():
@@ -213,22 +203,22 @@ class _Converter:
                         line=statement.line,
                         predicate=conjunction(predicate, guard),
                     )
-                    self.found.append(mapped)
+                    self.converted.append(mapped)
                 case ir.If():
                     self.convert(statement, copier, predicate)
                 case _:
                     raise TypeError(f"a converted branch must be plain, got {type(statement).__name__}")
 
     def assign(self, variable: ir.Variable, value: ir.Expression, copier: Copier, line: int) -> None:
-        """Give a variable a value inside a branch."""
+        """Assign a variable inside a branch."""
         own = self.names.variable(variable.name, variable.type)
-        self.found.append(ir.Assign(variable=own, value=value, line=line))
+        self.converted.append(ir.Assign(variable=own, value=value, line=line))
         copier.rename(variable, own)
 
     def join(
         self, statement: ir.If, around: Copier, holds: ir.Expression, then: Copier, otherwise: Copier
     ) -> None:
-        """Select the values of the variables that are needed later; `around` is the copier before."""
+        """Select the values of the variables that are needed later; `around` is the outer copier."""
         needed = self.needed[id(statement)]
         changed = {
             s.variable.name: s.variable
@@ -242,4 +232,4 @@ class _Converter:
             if self.depth:
                 self.assign(variable, value, around, statement.line)
             else:
-                self.found.append(ir.Assign(variable=variable, value=value, line=statement.line))
+                self.converted.append(ir.Assign(variable=variable, value=value, line=statement.line))

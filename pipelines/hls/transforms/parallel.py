@@ -1,7 +1,7 @@
-"""Loops whose iterations are independent: the proof, and running several of them at once.
+"""Loops with independent iterations: the proof, and several iterations in parallel.
 
 Two accesses meet in different iterations when the set of (iteration, other iteration) in which their
-subscripts are equal is not empty. What is not affine counts as any value within its range.
+subscripts are equal is not empty. A value that is not affine counts as any value within its range.
 """
 
 from __future__ import annotations
@@ -15,21 +15,20 @@ import islpy
 from pipelines.hls import ir
 from pipelines.hls.errors import NotApplicable
 from pipelines.hls.transforms.accesses import Key, key_of, loads_of
-from pipelines.hls.transforms.accumulation import accumulators, with_selected_extremes
 from pipelines.hls.transforms.affine import Affine
+from pipelines.hls.transforms.chains import accumulators, with_selected_extremes
 from pipelines.hls.transforms.copying import find_loop, leaves_outward
 from pipelines.hls.transforms.facts import Facts
-from pipelines.hls.transforms.jam import obstacle_to_jam
 from pipelines.hls.transforms.liveness import exposed_reads
 from pipelines.hls.transforms.promote import promote_in_loop
-from pipelines.hls.transforms.unroll import unroll_loop
+from pipelines.hls.transforms.unroll import obstacle_to_jam, unroll_loop
 
 OPERATION_LIMIT = 1_000_000
-"""Steps isl may take for one pair of accesses (some tenths of a second); beyond them they count as
-dependent. A count, not a time, so that results are the same on every machine."""
+"""Steps of isl per pair of accesses (some tenths of a second); beyond them the pair counts as dependent. A
+count, not a time, so that results are the same on every machine."""
 
 QUESTION_LIMIT = 2000
-"""Pairs of accesses of one loop that isl is asked about; beyond it they count as dependent."""
+"""Pairs of accesses per loop that isl decides; further pairs count as dependent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,14 +66,14 @@ def _access(access: ir.Load | ir.Store, facts: Facts, place: Facts, line: int) -
 
 
 def _facts_at(body: tuple[ir.Statement, ...], loop: ir.For, facts: Facts) -> Facts | None:
-    """What is known right before a loop; None when it is not in the body."""
+    """Facts right before a loop; None when it is not in the body."""
     for statement in body:
         if statement is loop:
             return facts
         for inner, inner_facts in facts.inside(statement):
-            found = _facts_at(inner, loop, inner_facts)
-            if found is not None:
-                return found
+            inside = _facts_at(inner, loop, inner_facts)
+            if inside is not None:
+                return inside
         facts.after(statement)
     return None
 
@@ -87,8 +86,8 @@ class _Writer:
     """Writes the set of pairs of iterations in which two accesses meet; sides are 0 and 1.
 
     Attributes:
-        changed: variables that change in the loop; the others have one value on both sides.
-        names: the isl variable of a leaf and a side.
+        changed: variables that change in the loop; other variables have one value on both sides.
+        names: isl variable per leaf and side.
     """
 
     changed: frozenset[str]
@@ -96,7 +95,7 @@ class _Writer:
     conditions: list[str] = field(default_factory=list[str])
 
     def leaf(self, leaf: str, side: int, place: Facts) -> str:
-        """The isl variable of a leaf, with what is known of it written down when it is new."""
+        """The isl variable of a leaf; the constraints of a new leaf are written."""
         if not place.mentions(Affine(((leaf, 1),)), self.changed):
             side = 0
         name = self.names.get((leaf, side))
@@ -116,7 +115,7 @@ class _Writer:
         return name
 
     def quotient(self, leaf: str, name: str, side: int, place: Facts) -> None:
-        """What is known of a leaf that is a quotient or a remainder by a constant."""
+        """Write the constraints of a leaf that is a quotient or a remainder by a constant."""
         match place.leaves.known[leaf].expression:
             case ir.Binary(operator=operator, left=left, right=ir.Constant(value=value)) if value > 0:
                 pass
@@ -134,12 +133,12 @@ class _Writer:
             self.conditions.append(f"{name} = ({text}) mod {value if operator == 'rem' else value + 1}")
 
     def form(self, form: Affine, side: int, place: Facts) -> str:
-        """A form on one side."""
+        """Text of a form on one side."""
         terms = [f"{coefficient}*{self.leaf(leaf, side, place)}" for leaf, coefficient in form.terms]
         return " + ".join([*terms, str(form.constant)])
 
     def meeting(self, first: _Access, second: _Access, variable: str) -> str:
-        """The set; empty when the accesses never meet in different iterations."""
+        """Text of the set, which is empty when the accesses never meet in different iterations."""
         iterations = [self.leaf(variable, side, a.place) for side, a in enumerate((first, second))]
         for left, right in zip(first.forms, second.forms, strict=True):
             if left.exact and right.exact:
@@ -165,30 +164,30 @@ class _Pairs:
     """Answers whether two accesses may touch one element in different iterations.
 
     Attributes:
-        asked: questions to isl so far.
+        questions: to isl so far.
     """
 
     loop: ir.For
     changed: frozenset[str]
-    asked: int = 0
+    questions: int = 0
 
     def may_meet(self, first: _Access, second: _Access) -> bool:
-        """By their distance where subscripts differ by a constant, else by isl."""
+        """Decide by distance when subscripts differ by a constant, else by isl."""
         distances = [self.distance(a, b, first.place) for a, b in zip(first.forms, second.forms, strict=True)]
         known = {d for d in distances if d is not None}
         if "never" in known or 0 in known or len(known - {"any"}) > 1:
             return False
         if None not in distances:
             return True
-        self.asked += 1
-        if self.asked > QUESTION_LIMIT:
+        self.questions += 1
+        if self.questions > QUESTION_LIMIT:
             return True
         return not _is_empty(_Writer(self.changed).meeting(first, second, self.loop.variable.name))
 
     def distance(self, first: Affine, second: Affine, place: Facts) -> int | str | None:
-        """Iterations between two equal values of two subscripts of equal terms: `any`, `never` or a number.
+        """Iterations between equal values of two subscripts with equal terms: `any`, `never` or a number.
 
-        Returns: None when the terms differ, or move in another way than with the loop's variable.
+        Returns: None when the terms differ, or do not move with the loop's variable alone.
         """
         if first.terms != second.terms or not (first.exact and second.exact):
             return None
@@ -246,35 +245,35 @@ def _carried_element(function: ir.Function, loop: ir.For) -> str | None:
 
 
 def loop_carries_dependence(function: ir.Function, loop: str) -> str | None:
-    """Why the iterations of a loop may not run in any order, None when they may.
+    """The reason why the iterations of a loop cannot run in any order, None when they can.
 
-    Accumulators of an associative operator, variables or elements that do not change in the loop, are no
-    obstacle; neither are variables that each iteration sets before it reads them.
+    Accumulators of an associative operator (variables, or elements with unchanging indices) are no obstacle;
+    neither are variables that each iteration sets before it reads them.
 
     Raises: NotApplicable: no such loop.
     """
-    found = find_loop(function, loop)
-    if isinstance(found, ir.While):
+    target = find_loop(function, loop)
+    if isinstance(target, ir.While):
         return f"loop {loop} runs while a condition holds, which each iteration decides for the next"
-    if leaves_outward(found.body):
+    if leaves_outward(target.body):
         return f"loop {loop} is left early, which decides whether the next iteration runs"
     promoted, _ = promote_in_loop(function, loop, "")
-    found = find_loop(promoted, loop)
-    assert isinstance(found, ir.For)
-    return _carried_scalar(found) or _carried_element(promoted, found)
+    target = find_loop(promoted, loop)
+    assert isinstance(target, ir.For)
+    return _carried_scalar(target) or _carried_element(promoted, target)
 
 
 def parallelise(
     function: ir.Function, loop: str, factor: int | None, *, unsafe_math: bool = False
 ) -> tuple[ir.Function, str | None]:
-    """Run several iterations of a loop at once, its inner loops too, where iterations are independent.
+    """Run several independent iterations of a loop in parallel, its inner loops included.
 
     Args:
-        factor: iterations at once; None for all of them.
+        factor: parallel iterations; None = all.
         unsafe_math: reductions of floating-point numbers may be reordered; otherwise their order is kept
             and the copies wait for one another there.
-    Returns: an equivalent function, but for roundings with `unsafe_math`; and what keeps the copies one
-             after the other, None when nothing does.
+    Returns: a function that is equivalent except for roundings with `unsafe_math`, and the reason why the
+             copies run in sequence, None when they are parallel.
     Raises:  NotApplicable: the loop cannot be unrolled.
     """
     reason = loop_carries_dependence(function, loop)

@@ -1,7 +1,7 @@
-"""Partitioning: one array becomes several, so that several elements can be accessed in a cycle.
+"""Partitioning of an array into banks, so that several elements can be accessed per cycle.
 
-An access whose bank is known, because the residue or the range of its index is, goes straight to it. Any
-other reads from every bank that it may be and selects, or stores under the condition that the bank is meant.
+An access goes directly to its bank when the residue or the range of its index determines the bank. Any other
+access reads every possible bank and selects, or stores to each under a condition.
 """
 
 from __future__ import annotations
@@ -12,31 +12,31 @@ from itertools import product
 from math import gcd
 
 from pipelines.hls import ir
-from pipelines.hls.arithmetic import make_binary
+from pipelines.hls.arithmetic import both, choose, equals, is_power_of_two, make_binary, quotient, remainder
 from pipelines.hls.errors import NotApplicable
 from pipelines.hls.transforms.accesses import loaded_arrays, loads_of, replace_loads
 from pipelines.hls.transforms.affine import Affine
 from pipelines.hls.transforms.copying import Copier, FreshNames, fresh_names, leaves_outward, map_own
 from pipelines.hls.transforms.counting import constant_like, exact_trips, value_at
 from pipelines.hls.transforms.facts import Facts
-from pipelines.hls.transforms.selection import both, choose, equals, is_power_of_two, quotient, remainder
 from pipelines.interface import Bank, BankDimension
 
 MAXIMUM_BANKS = 1024
-"""Banks of one array: each external one is a pair of memory ports, each local one a memory."""
+"""Largest number of banks per array: each external bank is a pair of memory ports, each local one a
+memory."""
 
 STYLES = ("cyclic", "block", "complete")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Deal:
-    """How one dimension of an array is dealt.
+    """Partition of one dimension of an array.
 
     Attributes:
         position: of the dimension, from 0.
         style: `cyclic` or `block`.
         banks: the arrays, by number.
-        size: elements of a bank in the dimension.
+        size: elements per bank in the dimension.
     """
 
     position: int
@@ -45,7 +45,7 @@ class _Deal:
     size: int
 
     def split(self, index: ir.Expression) -> tuple[ir.Expression, ir.Expression]:
-        """Bank and place in it of an index that is in bounds."""
+        """Bank and position inside it of an index that is in bounds."""
         if self.style == "cyclic":
             return remainder(index, len(self.banks)), quotient(index, len(self.banks))
         return quotient(index, self.size), remainder(index, self.size)
@@ -53,7 +53,7 @@ class _Deal:
     def resolve(
         self, index: ir.Expression, form: Affine, facts: Facts
     ) -> tuple[ir.Array, ir.Expression] | None:
-        """Bank and place in it of an index whose bank is known."""
+        """Bank and position inside it of an index whose bank is known."""
         if self.style == "block":
             low, high = facts.interval(form)
             number = low // self.size
@@ -69,7 +69,7 @@ class _Deal:
         return self.banks[number], quotient(index, factor)
 
     def candidates(self, form: Affine, facts: Facts) -> list[int]:
-        """Numbers of the banks that an index may mean."""
+        """Numbers of the banks that an index may refer to."""
         if self.style == "block":
             low, high = facts.interval(form) if form.exact else (0, len(self.banks) * self.size)
             high = max(low, high)  # an access that is never reached has no interval
@@ -81,7 +81,7 @@ class _Deal:
 
 
 def _cyclic_place(form: Affine, number: int, factor: int, facts: Facts) -> ir.Expression:
-    """(form - number) / factor, which is whole, with the division done on as little as possible."""
+    """(form - number) / factor, an integer, with the division applied to as few terms as possible."""
     whole = tuple((leaf, c // factor) for leaf, c in form.terms if c % factor == 0)
     rest = Affine(tuple((leaf, c) for leaf, c in form.terms if c % factor))
     known = (number - form.constant) % factor if rest.terms else 0
@@ -98,7 +98,7 @@ def _cyclic_place(form: Affine, number: int, factor: int, facts: Facts) -> ir.Ex
 
 @dataclass(slots=True)
 class _Partitioner:
-    """Replaces the accesses to dealt arrays; `pending` are statements to go before the present one."""
+    """Replaces the accesses to partitioned arrays; `pending` precedes the present statement."""
 
     deals: dict[str, _Deal]
     names: FreshNames
@@ -110,7 +110,7 @@ class _Partitioner:
 
     def body(self, body: tuple[ir.Statement, ...], facts: Facts) -> tuple[ir.Statement, ...]:
         """A body with the accesses replaced."""
-        found: list[ir.Statement] = []
+        statements: list[ir.Statement] = []
         for statement in body:
             self.line = statement.line
             self.inline = isinstance(statement, ir.While)
@@ -121,15 +121,15 @@ class _Partitioner:
                 deal = self.deals.get(statement.array.name)
                 if deal is not None:
                     stores = self.store(rebuilt, facts.read(statement.indices[deal.position]), deal, facts)
-            found += self.pending
+            statements += self.pending
             self.pending = []
             bodies = tuple(self.body(b, inner) for b, inner in facts.inside(statement))
-            found += [ir.with_bodies(rebuilt, bodies)] if bodies else stores
+            statements += [ir.with_bodies(rebuilt, bodies)] if bodies else stores
             facts.after(statement)
-        return tuple(found)
+        return tuple(statements)
 
     def store(self, store: ir.Store, form: Affine, deal: _Deal, facts: Facts) -> list[ir.Statement]:
-        """A store to its bank, or to each that it may be."""
+        """A store to its bank, or to each possible bank."""
         index = store.indices[deal.position]
         resolved = deal.resolve(index, form, facts)
         if resolved is not None:
@@ -167,7 +167,7 @@ class _Partitioner:
         return replace_loads(expression, visit)
 
     def load(self, load: ir.Load, form: Affine, deal: _Deal, facts: Facts) -> ir.Expression:
-        """A load from its bank, or a selection among those that it may be."""
+        """A load from its bank, or a selection among the possible banks."""
         index = load.indices[deal.position]
         resolved = deal.resolve(index, form, facts)
         if resolved is not None:
@@ -183,7 +183,7 @@ class _Partitioner:
         return choose(number, choices)
 
     def named(self, expression: ir.Expression) -> ir.Expression:
-        """The value in a variable, unless it is one already or the place allows no statement before."""
+        """The value in a variable, unless it is one already or no statement can be inserted before."""
         if self.inline or isinstance(expression, ir.Constant | ir.Read):
             return expression
         variable = self.names.variable("at", ir.type_of(expression))
@@ -201,9 +201,9 @@ def _with_index(
 
 
 def _sizes(style: str, factor: int | None, elements: int) -> tuple[str, int, int]:
-    """Style, number of banks and their size when a dimension of some elements is dealt.
+    """Style, number of banks and bank size of a partitioned dimension.
 
-    Raises: NotApplicable: a factor that is missing or less than 1, or no such style.
+    Raises: NotApplicable: a missing factor, one less than 1, or an unknown style.
     """
     if style not in STYLES:
         raise NotApplicable(f"the style of a partition must be one of {', '.join(STYLES)}, got {style!r}")
@@ -218,7 +218,7 @@ def _sizes(style: str, factor: int | None, elements: int) -> tuple[str, int, int
 
 
 def _bank_of(function: ir.Function, array: ir.Array) -> Bank:
-    """What an external array holds of its argument."""
+    """The part of its argument that an external array holds."""
     for bank in function.banks:
         if bank.port == array.name:
             return bank
@@ -227,7 +227,7 @@ def _bank_of(function: ir.Function, array: ir.Array) -> Bank:
 
 
 def _initial(array: ir.Array, deal: _Deal, number: int, shape: tuple[int, ...]) -> tuple[int, ...] | None:
-    """The initial values of a bank; places past the end of the array hold 0."""
+    """The initial values of a bank; positions past the end of the array hold 0."""
     if array.initial is None:
         return None
     values: list[int] = []
@@ -245,7 +245,7 @@ def _initial(array: ir.Array, deal: _Deal, number: int, shape: tuple[int, ...]) 
 def _deal_array(
     function: ir.Function, array: ir.Array, position: int, style: str, factor: int | None, names: FreshNames
 ) -> tuple[_Deal, tuple[Bank, ...]] | None:
-    """The banks of an array, and for an external one what they hold; None when it stays one."""
+    """The banks of an array, and for an external one their parts; None when it is not partitioned."""
     style, count, size = _sizes(style, factor, array.shape[position])
     if count == 1:
         return None
@@ -280,15 +280,15 @@ def _deal_array(
 
 
 def banks_of(function: ir.Function, array: str) -> tuple[ir.Array, ...]:
-    """The arrays that hold an array's elements: itself, or the banks that partitions made of it.
+    """The arrays that hold an array's elements: itself, or its banks.
 
     Raises: NotApplicable: no array has that name.
     """
-    found = tuple(a for a in function.arrays if array in (a.name, a.argument))
-    if not found:
+    parts = tuple(a for a in function.arrays if array in (a.name, a.argument))
+    if not parts:
         known = sorted({a.argument or a.name for a in function.arrays})
         raise NotApplicable(f"no array is named {array}; there are {', '.join(known) or 'none'}")
-    return found
+    return parts
 
 
 def _check_bank_count(array: str, counts: Iterable[int]) -> None:
@@ -300,10 +300,10 @@ def _check_bank_count(array: str, counts: Iterable[int]) -> None:
 def _counting_from_zero(
     body: tuple[ir.Statement, ...], arrays: frozenset[str], factor: int, names: FreshNames
 ) -> tuple[ir.Statement, ...]:
-    """Loops around accesses to some arrays that step by a multiple of the factor count iterations instead.
+    """Let loops around accesses that step by a multiple of the factor count iterations instead.
 
-    Their variables are then multiples of the factor written as such, so that a place in a bank needs no
-    division. Powers of two need none anyway.
+    Their variables then appear as multiples of the factor, so that a position in a bank needs no division.
+    Powers of two need none anyway.
     """
 
     def visit(statement: ir.Statement) -> tuple[ir.Statement, ...]:
@@ -354,12 +354,12 @@ def _partition_dimension(
     body = _Partitioner(deals, names, []).body(body, Facts())
     arrays = tuple(b for a in function.arrays for b in (deals[a.name].banks if a.name in deals else (a,)))
     kept = tuple(b for b in function.banks if b.port not in banks)
-    made = tuple(b for name in banks for b in banks[name])
-    return with_bank_sides(replace(function, body=body, arrays=arrays, banks=(*kept, *made)))
+    added = tuple(b for name in banks for b in banks[name])
+    return with_bank_sides(replace(function, body=body, arrays=arrays, banks=(*kept, *added)))
 
 
 def with_bank_sides(function: ir.Function) -> ir.Function:
-    """The function with `Bank.read` and `Bank.written` as its body has them."""
+    """The function with `Bank.read` and `Bank.written` set from its body."""
     loaded, stored = loaded_arrays(function.body), ir.stored_arrays(function.body)
     banks = tuple(replace(b, read=b.port in loaded, written=b.port in stored) for b in function.banks)
     return replace(function, banks=banks)
@@ -368,13 +368,13 @@ def with_bank_sides(function: ir.Function) -> ir.Function:
 def partition_array(
     function: ir.Function, array: str, style: str, factor: int | None = None, dimension: int = 1
 ) -> ir.Function:
-    """Deal an array's elements to banks.
+    """Partition an array into banks.
 
     Args:
-        array: name of an array of any kind; partitions of other dimensions made before are kept.
+        array: name of an array of any kind; earlier partitions of other dimensions are kept.
         style: `cyclic`, `block` or `complete`.
-        factor: banks; None for `complete`. As many banks as elements or more make it complete.
-        dimension: 1 for the first, 0 for all of them.
+        factor: number of banks; None for `complete`. At least as many banks as elements make it complete.
+        dimension: 1 for the first, 0 for all.
     Returns: an equivalent function. A local array that is completely partitioned in all dimensions stays one
              array, kept in registers (`Array.registers`).
     Raises:  NotApplicable: no such array or dimension, a wrong style or factor, a dimension that is
@@ -405,7 +405,7 @@ def _in_registers(function: ir.Function, name: str, parts: tuple[ir.Array, ...])
 
 
 def rename_arrays(body: tuple[ir.Statement, ...], arrays: dict[str, ir.Array]) -> tuple[ir.Statement, ...]:
-    """The body with other arrays of the same shape in place of some, by name."""
+    """The body with arrays replaced, by name, by others of the same shape."""
 
     def visit(load: ir.Load) -> ir.Expression | None:
         if load.array.name not in arrays:

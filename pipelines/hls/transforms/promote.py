@@ -1,8 +1,8 @@
 """Promotion: an array element that a loop reads and writes becomes a register for the loop's duration.
 
-An element qualifies when its indices do not change in the loop, no other access of the loop may touch it,
-the loop is left at its end only, and it may be touched whenever the loop runs: either some access of each
-run proves that, or its indices are in bounds. The values are those of the program; nothing is reassociated.
+An element qualifies when its indices do not change in the loop, no other access of the loop may touch it, the
+loop is left only at its end, and accessing it is legal whenever the loop runs: either every run accesses it,
+or its indices are in bounds. Nothing is reassociated.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from pipelines.hls.transforms.facts import Facts, variables_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Promotion:
-    """A register in place of a site.
+    """A register that replaces a site.
 
     Attributes:
         load: the old value is needed.
-        guarded: load and store happen only when the loop runs.
+        guarded: load and store are executed only when the loop runs.
     """
 
     site: Site
@@ -41,20 +41,20 @@ class _Promoter:
 
     def body(self, body: tuple[ir.Statement, ...], facts: Facts) -> tuple[ir.Statement, ...]:
         """Promote in every loop of a body, innermost first."""
-        found: list[ir.Statement] = []
+        statements: list[ir.Statement] = []
         for statement in body:
             bodies = tuple(self.body(b, inner) for b, inner in facts.inside(statement))
             rebuilt = ir.with_bodies(statement, bodies) if bodies else statement
             loop = loop_of(rebuilt)
             if loop is None or (self.only is not None and loop.name != self.only[0]):
-                found.append(rebuilt)
+                statements.append(rebuilt)
             else:
-                found.extend(self.region(rebuilt, loop, facts))
+                statements.extend(self.region(rebuilt, loop, facts))
             facts.after(statement)
-        return tuple(found)
+        return tuple(statements)
 
     def region(self, region: ir.Statement, loop: ir.For | ir.While, facts: Facts) -> tuple[ir.Statement, ...]:
-        """A loop, or a block that holds nothing but a loop, with what surrounds it after promotion."""
+        """A loop, or a block with only a loop, after promotion, with the loads and stores around it."""
         stored = ir.stored_arrays((region,))
         if not stored or escaping_labels(region):
             return (region,)
@@ -76,7 +76,7 @@ class _Promoter:
     def promotion(
         self, site: Site, accesses: Accesses, changed: frozenset[str], runs: bool, facts: Facts
     ) -> _Promotion | None:
-        """How a site is promoted, None when it cannot be or need not be."""
+        """The promotion of a site, None when it is impossible or unnecessary."""
         if not (site.stores and site.loads) or site.blocked:
             return None
         if not is_invariant(site, changed, facts) or not accesses.is_alone(site):
@@ -129,7 +129,7 @@ class _Promoter:
 
 
 def loop_of(statement: ir.Statement) -> ir.For | ir.While | None:
-    """The loop that a statement is, or that is all of a block."""
+    """The loop that a statement is, or that is the only content of a block."""
     if isinstance(statement, ir.For | ir.While):
         return statement
     if isinstance(statement, ir.Block) and len(statement.body) == 1:
@@ -138,10 +138,10 @@ def loop_of(statement: ir.Statement) -> ir.For | ir.While | None:
 
 
 def collect_region(
-    region: ir.Statement, loop: ir.For | ir.While, facts: Facts, wanted: frozenset[str]
+    region: ir.Statement, loop: ir.For | ir.While, facts: Facts, array_names: frozenset[str]
 ) -> Accesses:
-    """The accesses that the iterations of a loop make; those of its bounds are blocked."""
-    accesses = Accesses(wanted=wanted)
+    """The accesses of a loop's iterations; those of its bounds are blocked."""
+    accesses = Accesses(array_names=array_names)
     if isinstance(loop, ir.For):
         for inner_body, inner in _enter(region, loop, facts):
             accesses.body(inner_body, inner, certain=True)
@@ -160,14 +160,14 @@ def collect_region(
 def _enter(
     region: ir.Statement, loop: ir.For | ir.While, facts: Facts
 ) -> list[tuple[tuple[ir.Statement, ...], Facts]]:
-    """The loop's body with what holds in it, seen from before the region."""
+    """The loop's body with the facts inside it."""
     if region is loop:
         return list(facts.inside(loop))
-    return [found for body, inner in facts.inside(region) for found in _enter(body[0], loop, inner)]
+    return [entry for body, inner in facts.inside(region) for entry in _enter(body[0], loop, inner)]
 
 
 def is_invariant(site: Site, changed: frozenset[str], facts: Facts) -> bool:
-    """Whether the indices of a site stay while some variables change."""
+    """Whether the indices of a site do not change with some variables."""
     for form in site.forms:
         names = variables_of(form, facts)
         if names is None or not names.isdisjoint(changed):
@@ -176,7 +176,7 @@ def is_invariant(site: Site, changed: frozenset[str], facts: Facts) -> bool:
 
 
 def invariant_indices(site: Site, changed: frozenset[str], facts: Facts) -> tuple[ir.Expression, ...]:
-    """Index expressions of an invariant site that mean the same outside the loop as inside."""
+    """Index expressions of an invariant site that have the same values outside the loop."""
     return tuple(
         facts.expression_of(form)
         if any(isinstance(p, ir.Read) and p.variable.name in changed for p in ir.walk_expressions(index))
@@ -186,7 +186,7 @@ def invariant_indices(site: Site, changed: frozenset[str], facts: Facts) -> tupl
 
 
 def runs_at_least_once(loop: ir.For | ir.While, facts: Facts) -> bool:
-    """Whether a loop certainly runs an iteration."""
+    """Whether a loop provably runs at least one iteration."""
     if isinstance(loop, ir.While):
         return not loop.test_first
     if loop.trip_count is not None:
@@ -209,14 +209,14 @@ def runs_at_least_once(loop: ir.For | ir.While, facts: Facts) -> bool:
 
 
 def _first_test(loop: ir.For | ir.While) -> ir.Expression:
-    """1 when the loop, reached now, runs an iteration."""
+    """1 when the loop runs at least one iteration from here, else 0."""
     if isinstance(loop, ir.For):
         return make_binary(loop.comparison, loop.lower, loop.upper)
     return make_binary("ne", loop.condition, ir.Constant(value=0))
 
 
 def use_registers(statement: ir.Statement, objects: dict[int, ir.Variable]) -> ir.Statement:
-    """The statement with accesses, named by their identity, made reads and assignments of variables."""
+    """The statement with accesses, given by identity, replaced by reads and assignments of variables."""
 
     def visit(load: ir.Load) -> ir.Expression | None:
         register = objects.get(id(load))
@@ -240,12 +240,12 @@ def use_registers(statement: ir.Statement, objects: dict[int, ir.Variable]) -> i
 
 
 def promote_accumulators(function: ir.Function) -> ir.Function:
-    """Keep every element that a loop accumulates in in a register, out of as many loops as is legal.
+    """Keep every accumulated element of a loop in a register, across as many loops as is legal.
 
     Args:    function: any valid function.
     Returns: an equivalent function; each promoted element is loaded before its loop, when some path reads
-             it before writing, and stored after it. A loop that may run no iteration guards both by its
-             own test unless the element is certainly in bounds.
+             it before writing, and stored after it. A loop that may run no iteration guards both by its own
+             test unless the element is provably in bounds.
     Source:  Lu and Cooper 1997, "Register promotion in C programs", with affine tests for aliases.
     """
     promoter = _Promoter(names=fresh_names(function))
@@ -257,7 +257,7 @@ def promote_in_loop(
 ) -> tuple[ir.Function, tuple[ir.Variable, ...]]:
     """Promote elements of one array out of one loop.
 
-    Returns: the function, and the new registers; none when nothing of the array could be promoted.
+    Returns: the function and the new registers; none when no element of the array can be promoted.
     """
     promoter = _Promoter(names=fresh_names(function), only=(loop, array))
     body = promoter.body(function.body, Facts())

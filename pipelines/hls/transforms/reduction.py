@@ -1,7 +1,7 @@
-"""Reductions: an accumulation in one variable becomes several that are joined by a balanced tree.
+"""Reductions: an accumulation in one variable is split into several, joined by a balanced tree.
 
-That reorders the operator's applications. Of integers the result is the same; of floating-point numbers it
-is not to the last bit, so it needs permission (`unsafe_math`).
+This reorders the operator's applications. Integer results stay the same; floating-point results differ in
+their last bits, so they need `unsafe_math`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from pipelines.hls import ir
 from pipelines.hls.errors import NotApplicable
-from pipelines.hls.transforms.accumulation import (
+from pipelines.hls.transforms.chains import (
     Accumulator,
     accumulators,
     combine,
@@ -32,7 +32,7 @@ from pipelines.hls.transforms.promote import promote_in_loop
 from pipelines.hls.transforms.unroll import unroll_loop
 
 MAXIMUM_COPIES = 1024
-"""Partial accumulators of one variable."""
+"""Largest number of partial accumulators per variable."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,24 +49,24 @@ class _Prepared:
 
 
 def _prepare(function: ir.Function, loop: str, variable: str, unsafe_math: bool) -> _Prepared:
-    """The loop's accumulators; `variable` is empty for all of them.
+    """Prepare the loop's accumulators; an empty `variable` stands for all.
 
-    Raises: NotApplicable: the variable is none, or its numbers must not be reordered.
+    Raises: NotApplicable: the variable is no accumulator, or its operations must not be reordered.
     """
-    found = find_loop(function, loop)
-    if leaves_outward(found.body):
+    target = find_loop(function, loop)
+    if leaves_outward(target.body):
         raise NotApplicable(f"loop {loop} is left early; its accumulations cannot be reordered")
     registers: tuple[ir.Variable, ...] = ()
     if variable in {a.name for a in function.arrays} or not variable:
         function, registers = promote_in_loop(function, loop, variable)
-        found = find_loop(function, loop)
-    selected = replace(found, body=with_selected_extremes(found.body))
-    function = replace_statement(function, found, (selected,))
+        target = find_loop(function, loop)
+    selected = replace(target, body=with_selected_extremes(target.body))
+    function = replace_statement(function, target, (selected,))
     known = accumulators(selected.body)
     if isinstance(selected, ir.While):
         known = {n: a for n, a in known.items() if not count_reads(selected.condition, n)}
-    wanted = {variable, *(r.name for r in registers)} if variable else set(known)
-    chosen = tuple(a for name, a in known.items() if name in wanted)
+    names = {variable, *(r.name for r in registers)} if variable else set(known)
+    chosen = tuple(a for name, a in known.items() if name in names)
     if not chosen:
         what = f"{variable} is no reduction" if variable else "there is no reduction"
         raise NotApplicable(
@@ -83,7 +83,7 @@ def _prepare(function: ir.Function, loop: str, variable: str, unsafe_math: bool)
 
 
 def _partials(accumulator: Accumulator, copies: int, names: FreshNames) -> tuple[ir.Variable, ...]:
-    """The variables that share an accumulator's work, the first of which is itself."""
+    """The partial accumulators of an accumulator; the first one is itself."""
     variable = accumulator.variable
     others = (names.variable(f"{variable.name}_part", variable.type) for _ in range(copies - 1))
     return (variable, *others)
@@ -98,17 +98,17 @@ def _join(accumulator: Accumulator, partials: tuple[ir.Variable, ...], names: Fr
     """Statements that combine all partial values in the accumulator, each level of the tree in variables."""
     variable = accumulator.variable
     values = list(partials)
-    found: list[ir.Statement] = []
+    statements: list[ir.Statement] = []
     while len(values) > 1:
         last = len(values) == 2
         joined: list[ir.Variable] = []
         for left, right in zip(values[::2], values[1::2], strict=False):
             target = variable if last else names.variable(f"{variable.name}_joined", variable.type)
             value = combine(accumulator.operator, ir.Read(variable=left), ir.Read(variable=right))
-            found.append(ir.Assign(variable=target, value=value, line=line))
+            statements.append(ir.Assign(variable=target, value=value, line=line))
             joined.append(target)
         values = [*joined, *values[2 * len(joined) :]]
-    return tuple(found)
+    return tuple(statements)
 
 
 def reduce_tree(
@@ -117,9 +117,8 @@ def reduce_tree(
     """Unroll a loop so that the copies accumulate in variables of their own, joined by a tree after it.
 
     Args:
-        variable: the accumulator, or an array with an element that the loop accumulates in; empty for
-            every accumulator.
-        factor: iterations in one; None for all of them.
+        variable: the accumulator, or an array with an accumulated element; empty for every accumulator.
+        factor: iterations per copy of the body; None = all.
         unsafe_math: floating-point numbers may be reordered.
     Returns: a function that is equivalent but for roundings.
     Raises:  NotApplicable: no such loop or accumulator, floating-point numbers without `unsafe_math`, or
@@ -152,7 +151,7 @@ def reduce_tree(
 
 @dataclass(slots=True)
 class _Renaming:
-    """Deals the textual updates of one accumulator to the copies' variables.
+    """Assigns the textual updates of one accumulator to the copies' variables.
 
     Attributes:
         ahead: assignments to the variable in the text before the loop; then each copy has `updates`.
@@ -182,7 +181,7 @@ def _assignments_before(body: Body, loop: ir.Statement, name: str) -> int:
 
 
 def _renamed(body: Body, renames: dict[str, _Renaming]) -> Body:
-    found: list[ir.Statement] = []
+    statements: list[ir.Statement] = []
     for statement in body:
         if isinstance(statement, ir.Assign) and statement.variable.name in renames:
             other = renames[statement.variable.name].next()
@@ -193,8 +192,8 @@ def _renamed(body: Body, renames: dict[str, _Renaming]) -> Body:
         inner = ir.child_bodies(statement)
         if inner:
             statement = ir.with_bodies(statement, tuple(_renamed(b, renames) for b in inner))
-        found.append(statement)
-    return tuple(found)
+        statements.append(statement)
+    return tuple(statements)
 
 
 def interleave_reduction(
@@ -202,11 +201,11 @@ def interleave_reduction(
 ) -> ir.Function:
     """Let a loop's iterations accumulate in several variables in turn.
 
-    Each iteration adds to the variable whose turn it is, then all of them move on one place, so that a
-    value is needed again only `copies` iterations later: with as many copies as the operator has cycles, a
-    pipelined loop may start an iteration every cycle.
+    Each iteration updates one variable, then all of them rotate by one place, so that a value is needed again
+    only `copies` iterations later. With as many copies as the operator has cycles, a pipelined loop may start
+    one iteration per cycle.
 
-    Args:    variable: as for `reduce_tree`; copies: how many variables, at least 2.
+    Args:    variable: as for `reduce_tree`; copies: number of variables, at least 2.
     Returns: a function that is equivalent but for roundings.
     Raises:  NotApplicable: as for `reduce_tree`.
     """

@@ -1,7 +1,7 @@
-"""Small local arrays as registers: a variable an element.
+"""Small local arrays as registers, one variable per element.
 
-An index that is constant names its element. Any other index reads by a tree of selections over the
-elements, and stores by a selection in each element.
+A constant index selects its element. Any other index reads through a tree of selections over the elements,
+and stores through a selection in each element.
 """
 
 from __future__ import annotations
@@ -10,40 +10,40 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 
 from pipelines.hls import ir
-from pipelines.hls.arithmetic import make_select
+from pipelines.hls.arithmetic import both, choose, equals, make_select
 from pipelines.hls.errors import NotApplicable
 from pipelines.hls.transforms.accesses import loads_of, replace_loads
 from pipelines.hls.transforms.copying import FreshNames, fresh_names, map_own
-from pipelines.hls.transforms.selection import both, choose, equals
 
 THRESHOLD_ELEMENTS = 64
-"""Arrays of at most this many elements whose indices are all constant become registers by default. Such an
-element costs a flip-flop a bit and no multiplexer beyond what its assignments need, and each access is free;
-as a memory it would cost about the same area, having no library macro below some hundred words, and a port
-that all accesses wait for."""
+"""Arrays of at most this many elements with only constant indices become registers by default. Such an
+element costs one flip-flop per bit and no multiplexer except those of its assignments, and each access is
+free; a memory costs about the same area, because there is no library macro below some hundred words, and has
+a port for which all accesses wait."""
 
 MAXIMUM_ELEMENTS = 1024
-"""Elements of an array that is asked to be in registers; beyond it the selections outgrow any device."""
+"""Largest array, in elements, that a directive keeps in registers; with more the selections exceed any
+device."""
 
 
 def is_constant_index(access: ir.Load | ir.Store) -> bool:
-    """Whether an access names its element."""
+    """Whether all indices of an access are constant."""
     return all(isinstance(i, ir.Constant) for i in access.indices)
 
 
 def _accesses(function: ir.Function) -> dict[str, list[ir.Load | ir.Store]]:
-    found: dict[str, list[ir.Load | ir.Store]] = {a.name: [] for a in function.arrays}
+    accesses: dict[str, list[ir.Load | ir.Store]] = {a.name: [] for a in function.arrays}
     for statement in ir.walk_statements(function.body):
         if isinstance(statement, ir.Store):
-            found[statement.array.name].append(statement)
+            accesses[statement.array.name].append(statement)
         for expression in ir.statement_expressions(statement):
             for load in loads_of(expression):
-                found[load.array.name].append(load)
-    return found
+                accesses[load.array.name].append(load)
+    return accesses
 
 
 def arrays_in_registers(function: ir.Function, threshold_elements: int) -> tuple[ir.Array, ...]:
-    """The local arrays that are to be registers.
+    """The local arrays that become registers.
 
     Those marked `registers`, and those of at most `threshold_elements` elements whose indices are all
     constant. A table of constants that is read with other indices stays a table unless marked.
@@ -72,7 +72,7 @@ Place = tuple[int, ...]
 
 @dataclass(slots=True)
 class _Registers:
-    """Replaces the accesses to some arrays; `pending` are statements to go before the present one."""
+    """Replaces the accesses to some arrays; `pending` has statements to insert before the present one."""
 
     elements: dict[str, dict[Place, ir.Variable]]
     names: FreshNames
@@ -82,27 +82,27 @@ class _Registers:
 
     def body(self, body: tuple[ir.Statement, ...]) -> tuple[ir.Statement, ...]:
         """A body with the accesses replaced."""
-        found: list[ir.Statement] = []
+        statements: list[ir.Statement] = []
         for statement in body:
             self.line, self.inline = statement.line, isinstance(statement, ir.While)
             rebuilt = map_own(statement, self.expression)
             replaced: list[ir.Statement] = [rebuilt]
             if isinstance(rebuilt, ir.Store) and rebuilt.array.name in self.elements:
                 replaced = self.store(rebuilt)
-            found += self.pending
+            statements += self.pending
             self.pending = []
             bodies = tuple(self.body(b) for b in ir.child_bodies(rebuilt))
-            found += [ir.with_bodies(rebuilt, bodies)] if bodies else replaced
-        return tuple(found)
+            statements += [ir.with_bodies(rebuilt, bodies)] if bodies else replaced
+        return tuple(statements)
 
     def store(self, store: ir.Store) -> list[ir.Statement]:
-        """Assignments to the elements that a store may mean."""
+        """Assignments to the elements that a store may refer to."""
         elements = self.elements[store.array.name]
         indices = tuple(self.named(i) for i in store.indices)
-        meant = [p for p in elements if all(_may_be(i, k) for i, k in zip(indices, p, strict=True))]
-        value = store.value if len(meant) == 1 else self.named(store.value)
-        found: list[ir.Statement] = []
-        for place in meant:
+        targets = [p for p in elements if all(_may_be(i, k) for i, k in zip(indices, p, strict=True))]
+        value = store.value if len(targets) == 1 else self.named(store.value)
+        assignments: list[ir.Statement] = []
+        for place in targets:
             condition = store.predicate
             for index, number in zip(indices, place, strict=True):
                 if not isinstance(index, ir.Constant):
@@ -111,8 +111,8 @@ class _Registers:
             chosen = value
             if condition is not None:
                 chosen = make_select(condition, value, ir.Read(variable=register))
-            found.append(ir.Assign(variable=register, value=chosen, line=store.line))
-        return found
+            assignments.append(ir.Assign(variable=register, value=chosen, line=store.line))
+        return assignments
 
     def expression(self, expression: ir.Expression) -> ir.Expression:
         """An expression with its loads replaced."""
@@ -132,7 +132,7 @@ class _Registers:
         indices: tuple[ir.Expression, ...],
         place: Place,
     ) -> ir.Expression:
-        """The element at some indices, the first of which are known to be at `place`."""
+        """The element at some indices, the first of which are resolved to `place`."""
         depth = len(place)
         if depth == len(indices):
             return ir.Read(variable=elements[place])
@@ -166,7 +166,7 @@ def _variables(array: ir.Array, names: FreshNames) -> dict[Place, ir.Variable]:
 def arrays_to_registers(function: ir.Function, threshold_elements: int = THRESHOLD_ELEMENTS) -> ir.Function:
     """Keep small local arrays in registers.
 
-    Args:    threshold_elements: see `arrays_in_registers`; 0 for marked arrays only.
+    Args:    threshold_elements: see `arrays_in_registers`; 0 = marked arrays only.
     Returns: an equivalent function; initial values are assigned at its start.
     Raises:  NotApplicable: a marked array has more than `MAXIMUM_ELEMENTS` elements.
     """

@@ -1,8 +1,8 @@
-"""Simplification: what is known is put in place, what nobody needs is removed.
+"""Simplification: propagation of known values and removal of unneeded code.
 
-The forward walk keeps for each variable a constant or another variable it equals. A branch is followed with
-the same table; its changes are undone from a log and joined with those of the other branch, so that the work
-is in proportion to what changes. At a loop everything the loop assigns is forgotten first.
+The forward walk keeps for each variable a constant or another variable it equals. Branches use the same
+table; the changes of a branch are undone from a log and joined with those of the other branch, so that the
+work is proportional to the changes. At a loop everything that the loop assigns is forgotten first.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from pipelines.hls.transforms.folding import (
     interval_of,
     negate,
 )
-from pipelines.hls.transforms.unneeded import remove_unneeded
+from pipelines.hls.transforms.liveness import remove_unneeded
 
 
 def simplify(function: ir.Function) -> ir.Function:
-    """Propagate constants and copies, fold conditions and loops, remove what nobody needs.
+    """Propagate constants and copies, fold conditions and loops, remove unneeded code.
 
-    Returns: an equivalent function. Loops that run once or never are gone; local arrays that nothing loads
-             are gone with their stores; an index is one sum in canonical order.
+    Returns: an equivalent function. Loops that run once or never are removed, as are local arrays that are
+             never loaded, with their stores; each index is one sum in canonical order.
     """
-    walk = _Forward(tables=_tables(function), ranges=bit_variables(function))
-    body, _ = walk.body(function.body)
+    forward = _Forward(tables=_tables(function), ranges=bit_variables(function))
+    body, _ = forward.body(function.body)
     return remove_unneeded(replace(function, body=body))
 
 
 def _tables(function: ir.Function) -> frozenset[str]:
-    """Names of the local arrays with values that nothing stores to."""
+    """Names of the local arrays with values that are never stored to."""
     stored = ir.stored_arrays(function.body)
     return frozenset(
         a.name for a in function.arrays if not a.external and a.initial is not None and a.name not in stored
@@ -49,26 +49,26 @@ def _tables(function: ir.Function) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Fact:
-    """A variable's value: a constant, or another variable as long as that has this version."""
+    """A variable's value: a constant, or another variable while it has this version."""
 
     value: ir.Constant | ir.Read
     version: int = 0
 
 
 _State = tuple[_Fact | None, int]
-"""What is known of a variable and the version of its value."""
+"""The known value of a variable, and its version."""
 
 
 @dataclass(slots=True)
 class _Known:
-    """What is known of the variables at one point, with a log of changes for each open branch."""
+    """Known values of the variables at one point, with a log of changes per open branch."""
 
     states: dict[str, _State] = field(default_factory=dict[str, _State])
     logs: list[dict[str, _State]] = field(default_factory=list[dict[str, _State]])
     count: int = 0
 
     def value(self, variable: ir.Variable) -> ir.Expression | None:
-        """A constant or another variable the variable equals here."""
+        """The constant or other variable that a variable equals here."""
         fact = self.states.get(variable.name, _NOTHING)[0]
         if fact is None or isinstance(fact.value, ir.Constant):
             return None if fact is None else fact.value
@@ -78,7 +78,7 @@ class _Known:
         return self.states.get(name, _NOTHING)[1]
 
     def assign(self, name: str, value: ir.Expression | None) -> None:
-        """A variable gets a value, None for one that is not known."""
+        """Set the known value of a variable, None when it is unknown."""
         fact = None
         if isinstance(value, ir.Constant):
             fact = _Fact(value)
@@ -90,13 +90,13 @@ class _Known:
         self.set(name, (fact, self.count))
 
     def set(self, name: str, state: _State) -> None:
-        """Put a state in place and the one before in the log."""
+        """Set a state and log the previous one."""
         if self.logs:
             self.logs[-1].setdefault(name, self.states.get(name, _NOTHING))
         self.states[name] = state
 
     def forget(self, names: Iterable[str]) -> None:
-        """Some variables may have changed."""
+        """Drop the values of variables that may have changed."""
         for name in sorted(names):
             self.assign(name, None)
 
@@ -105,14 +105,14 @@ class _Known:
         self.logs.append({})
 
     def close(self) -> dict[str, _State]:
-        """End a branch: undo its changes and give them back."""
+        """End a branch: undo its changes and return them."""
         log = self.logs.pop()
         changed = {name: self.states[name] for name in log}
         self.states.update(log)
         return changed
 
     def join(self, first: dict[str, _State], second: dict[str, _State]) -> None:
-        """Go on after two branches, each with its changes."""
+        """Continue after two branches with their joined changes."""
         for name in dict.fromkeys((*first, *second)):
             present = self.states.get(name, _NOTHING)
             facts = tuple(branch.get(name, present)[0] for branch in (first, second))
@@ -120,7 +120,7 @@ class _Known:
             self.set(name, (facts[0] if facts[0] == facts[1] else None, self.count))
 
     def go_on(self, changes: dict[str, _State]) -> None:
-        """Go on after the only branch that goes on."""
+        """Continue with the changes of the only branch that continues."""
         for name, state in changes.items():
             self.set(name, state)
 
@@ -133,8 +133,8 @@ class _Forward:
     """The forward walk.
 
     Attributes:
-        ranges: of bits and of the variables of the loops around.
-        stepping: variables of flattened nests, whose range holds until they step.
+        ranges: ranges of bits and of the variables of the loops around.
+        stepping: variables of flattened nests; their ranges hold until they step.
     """
 
     tables: frozenset[str]
@@ -145,7 +145,7 @@ class _Forward:
     # ---- expressions ------------------------------------------------------------------------------
 
     def expression(self, expression: ir.Expression) -> ir.Expression:
-        """The expression with what is known put in place, simplified; the very same one if it stays."""
+        """The expression with known values inserted, simplified; the same object when nothing changes."""
         match expression:
             case ir.Constant():
                 return expression
@@ -153,20 +153,20 @@ class _Forward:
                 return self.known.value(expression.variable) or expression
             case ir.Binary():
                 left, right = self.expression(expression.left), self.expression(expression.right)
-                made = fold_binary(expression.operator, left, right, self.ranges)
-                return expression if _is_shallow_copy(made, expression) else made
+                folded = fold_binary(expression.operator, left, right, self.ranges)
+                return expression if _is_shallow_copy(folded, expression) else folded
             case ir.Load():
                 return self.load(expression)
             case ir.Cast():
-                made = fold_cast(self.expression(expression.operand), expression.type, bits=expression.bits)
-                return expression if _is_shallow_copy(made, expression) else made
+                folded = fold_cast(self.expression(expression.operand), expression.type, bits=expression.bits)
+                return expression if _is_shallow_copy(folded, expression) else folded
             case ir.Unary():
-                made = fold_unary(expression.operator, self.expression(expression.operand))
-                return expression if _is_shallow_copy(made, expression) else made
+                folded = fold_unary(expression.operator, self.expression(expression.operand))
+                return expression if _is_shallow_copy(folded, expression) else folded
             case ir.Select():
                 parts = (expression.condition, expression.if_true, expression.if_false)
-                made = fold_select(*(self.expression(p) for p in parts), known=self.ranges)
-                return expression if _is_shallow_copy(made, expression) else made
+                folded = fold_select(*(self.expression(p) for p in parts), known=self.ranges)
+                return expression if _is_shallow_copy(folded, expression) else folded
 
     def load(self, load: ir.Load) -> ir.Expression:
         predicate = None if load.predicate is None else self.expression(load.predicate)
@@ -176,7 +176,7 @@ class _Forward:
             predicate = None
         indices = tuple(self.index(i) for i in load.indices)
         if predicate is not None and self.is_inside(load.array, indices):
-            predicate = None  # an element that is there may be fetched for nothing
+            predicate = None  # an element inside the array may be loaded needlessly
         if load.array.name in self.tables and predicate is None:
             element = _table_element(load.array, indices)
             if element is not None:
@@ -186,13 +186,13 @@ class _Forward:
         return ir.Load(array=load.array, indices=indices, line=load.line, predicate=predicate)
 
     def is_inside(self, array: ir.Array, indices: tuple[ir.Expression, ...]) -> bool:
-        """Whether indices are certainly those of an element; a bank may have places past its array."""
+        """Whether indices are provably those of an element; a bank may have positions past its array."""
         if array.external and array.argument is not None:
             return False
         ranges = [interval_of(i, self.ranges) for i in indices]
         return all(
-            found is not None and found[0] >= 0 and found[1] < size
-            for found, size in zip(ranges, array.shape, strict=True)
+            own is not None and own[0] >= 0 and own[1] < size
+            for own, size in zip(ranges, array.shape, strict=True)
         )
 
     def index(self, expression: ir.Expression) -> ir.Expression:
@@ -202,15 +202,15 @@ class _Forward:
     # ---- statements -------------------------------------------------------------------------------
 
     def body(self, body: Body) -> tuple[Body, bool]:
-        """A body simplified, and whether control may reach its end."""
-        found: list[ir.Statement] = []
+        """A simplified body, and whether control may reach its end."""
+        output: list[ir.Statement] = []
         for statement in body:
-            if not self.statement(statement, found):
-                return tuple(found), False
-        return tuple(found), True
+            if not self.statement(statement, output):
+                return tuple(output), False
+        return tuple(output), True
 
-    def statement(self, statement: ir.Statement, found: list[ir.Statement]) -> bool:
-        """Add what a statement becomes; whether control may go on after it."""
+    def statement(self, statement: ir.Statement, output: list[ir.Statement]) -> bool:
+        """Add a simplified statement; returns whether control may continue after it."""
         match statement:
             case ir.Assign():
                 mapped = map_own(statement, self.expression)
@@ -219,51 +219,51 @@ class _Forward:
                 if statement.variable.name in self.stepping:
                     self.ranges.pop(statement.variable.name, None)
                 if not _assigns_itself(mapped):
-                    found.append(mapped)
+                    output.append(mapped)
             case ir.Store():
-                self.store(statement, found)
+                self.store(statement, output)
             case ir.If():
-                return self.condition(statement, found)
+                return self.condition(statement, output)
             case ir.Block():
-                return self.block(statement, found)
+                return self.block(statement, output)
             case ir.For():
-                return self.counted(statement, found)
+                return self.counted(statement, output)
             case ir.While():
-                return self.conditional(statement, found)
+                return self.conditional(statement, output)
             case ir.Leave() | ir.Return():
-                found.append(map_own(statement, self.expression))
+                output.append(map_own(statement, self.expression))
                 return False
         return True
 
-    def store(self, store: ir.Store, found: list[ir.Statement]) -> None:
+    def store(self, store: ir.Store, output: list[ir.Statement]) -> None:
         predicate = None if store.predicate is None else self.expression(store.predicate)
         if isinstance(predicate, ir.Constant):
             if not predicate.value:
                 return
             predicate = None
         indices, value = tuple(self.index(i) for i in store.indices), self.expression(store.value)
-        found.append(
+        output.append(
             ir.Store(array=store.array, indices=indices, value=value, line=store.line, predicate=predicate)
         )
 
     def branch(self, body: Body) -> tuple[Body, dict[str, _State] | None]:
-        """A branch and its changes, None when control does not go on after it."""
+        """A branch and its changes, None when control does not continue after it."""
         self.known.open()
-        simplified, goes_on = self.body(body)
+        simplified, falls_through = self.body(body)
         changes = self.known.close()
-        return simplified, changes if goes_on else None
+        return simplified, changes if falls_through else None
 
-    def condition(self, statement: ir.If, found: list[ir.Statement]) -> bool:
+    def condition(self, statement: ir.If, output: list[ir.Statement]) -> bool:
         condition = self.expression(statement.condition)
         if isinstance(condition, ir.Constant):
-            return self.inline(statement.then if condition.value else statement.otherwise, found)
+            return self.inline(statement.then if condition.value else statement.otherwise, output)
         then, changes = self.branch(statement.then)
         otherwise, other_changes = self.branch(statement.otherwise)
         if not then and not otherwise:
             return True
         if not then:
             then, otherwise, condition = otherwise, then, negate(condition)
-        found.append(ir.If(condition=condition, then=then, otherwise=otherwise, line=statement.line))
+        output.append(ir.If(condition=condition, then=then, otherwise=otherwise, line=statement.line))
         if changes is not None and other_changes is not None:
             self.known.join(changes, other_changes)
         elif changes is not None or other_changes is not None:
@@ -272,39 +272,39 @@ class _Forward:
             return False
         return True
 
-    def inline(self, body: Body, found: list[ir.Statement]) -> bool:
-        """The statements of a body in place of the statement around it."""
-        simplified, goes_on = self.body(body)
-        found += simplified
-        return goes_on
+    def inline(self, body: Body, output: list[ir.Statement]) -> bool:
+        """Replace a statement by the statements of its body."""
+        simplified, falls_through = self.body(body)
+        output += simplified
+        return falls_through
 
-    def block(self, block: ir.Block, found: list[ir.Statement]) -> bool:
-        body, goes_on = self.body(block.body)
+    def block(self, block: ir.Block, output: list[ir.Statement]) -> bool:
+        body, falls_through = self.body(block.body)
         kept = _without_last_leave(body, block.label)
-        goes_on = goes_on or kept is not body
+        falls_through = falls_through or kept is not body
         if not any(isinstance(s, ir.Leave) and s.label == block.label for s in ir.walk_statements(kept)):
             if kept is not body:
                 self.known.forget(ir.assigned_variables(block.body))
-            found += kept
-            return goes_on
+            output += kept
+            return falls_through
         self.known.forget(ir.assigned_variables(block.body))
-        found.append(replace(block, body=kept))
+        output.append(replace(block, body=kept))
         return True
 
     # ---- loops ------------------------------------------------------------------------------------
 
-    def counted(self, loop: ir.For, found: list[ir.Statement]) -> bool:
+    def counted(self, loop: ir.For, output: list[ir.Statement]) -> bool:
         bound, lower = loop.upper, self.expression(loop.lower)
         loop = replace(loop, lower=lower, upper=self.expression(bound))
         trips = exact_trips(loop)
         first = ir.Assign(variable=loop.variable, value=lower, line=loop.line)
         if trips == 0:
-            return self.statement(first, found)
+            return self.statement(first, output)
         if trips is not None and (trips == 1 or not loop.body):
             last = ir.Assign(variable=loop.variable, value=value_at(loop, trips), line=loop.line)
-            return self.inline((first, *loop.body, last) if trips == 1 else (last,), found)
+            return self.inline((first, *loop.body, last) if trips == 1 else (last,), output)
         self.known.forget(ir.assigned_variables((loop,)))
-        # Again: what it equals now may be a variable that the loop changes.
+        # Substitute again: the value may be a variable that the loop changes.
         loop = replace(loop, upper=self.expression(bound))
         interval = self.loop_interval(loop, trips)
         name = loop.variable.name
@@ -316,11 +316,11 @@ class _Forward:
         self.ranges.pop(name, None)
         if trips is not None:
             self.known.assign(name, value_at(loop, trips))
-        found.append(replace(loop, body=body))
+        output.append(replace(loop, body=body))
         return True
 
     def enter_nest(self, loop: ir.For | ir.While) -> None:
-        """Know the ranges of a flattened nest's variables at the start of an iteration."""
+        """Set the ranges of a flattened nest's variables at the start of an iteration."""
         for level in loop.nest:
             last = level.lower + (level.trip_count - 1) * level.step
             self.ranges[level.variable.name] = (min(level.lower, last), max(level.lower, last))
@@ -348,30 +348,30 @@ class _Forward:
         last = upper[0] + (0 if inclusive else 1)
         return (last, lower[1]) if last + loop.step >= smallest and last <= lower[1] else None
 
-    def conditional(self, loop: ir.While, found: list[ir.Statement]) -> bool:
+    def conditional(self, loop: ir.While, output: list[ir.Statement]) -> bool:
         if loop.test_first and _is_false(self.expression(loop.condition)):
             return True
         self.known.forget(ir.assigned_variables(loop.body))
         condition = self.expression(loop.condition)
         self.known.open()
         self.enter_nest(loop)
-        body, goes_on = self.body(loop.body)
+        body, falls_through = self.body(loop.body)
         self.leave_nest(loop)
         if not loop.test_first:
             condition = self.expression(loop.condition)
         changes = self.known.close()
-        if not loop.test_first and (not goes_on or _is_false(condition)):
-            # The body runs once: as it was simplified here holds for that one time, too.
-            found += body
-            if goes_on:
+        if not loop.test_first and (not falls_through or _is_false(condition)):
+            # The body runs once, so its simplification here is valid.
+            output += body
+            if falls_through:
                 self.known.go_on(changes)
-            return goes_on
-        found.append(replace(loop, condition=condition, body=body))
+            return falls_through
+        output.append(replace(loop, condition=condition, body=body))
         return not (isinstance(condition, ir.Constant) and condition.value)
 
 
 def _without_last_leave(body: Body, label: str) -> Body:
-    """The body of a block without leaving it where it ends anyway; the same one if nothing does."""
+    """The body of a block without a final `Leave` of that block; the same object without one."""
     if not body:
         return body
     last = body[-1]
@@ -391,20 +391,18 @@ def _is_false(condition: ir.Expression) -> bool:
     return isinstance(condition, ir.Constant) and not condition.value
 
 
-def _is_shallow_copy(made: ir.Expression, old: ir.Expression) -> bool:
-    """Whether an expression is another of the very same operands."""
-    if type(made) is not type(old):
+def _is_shallow_copy(new: ir.Expression, old: ir.Expression) -> bool:
+    """Whether an expression equals another with identical operand objects."""
+    if type(new) is not type(old):
         return False
-    match made, old:
+    match new, old:
         case ir.Binary(), ir.Binary():
-            return made.operator == old.operator and made.left is old.left and made.right is old.right
+            return new.operator == old.operator and new.left is old.left and new.right is old.right
         case (ir.Cast(), ir.Cast()) | (ir.Unary(), ir.Unary()):
-            return made.operand is old.operand and made.type == old.type
+            return new.operand is old.operand and new.type == old.type
         case ir.Select(), ir.Select():
             return (
-                made.condition is old.condition
-                and made.if_true is old.if_true
-                and made.if_false is old.if_false
+                new.condition is old.condition and new.if_true is old.if_true and new.if_false is old.if_false
             )
         case _:
             return False

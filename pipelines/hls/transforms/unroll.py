@@ -1,8 +1,8 @@
-"""Unrolling: copies of a loop's body in place of iterations.
+"""Unrolling: copies of a loop's body replace its iterations.
 
-Each copy has blocks, loops and private variables of its own, called as in the source with `_u1`, `_u2`, …;
-directives on loops inside go along. Where the iterations do not divide by the factor, a loop
-`<name>_epilogue` does the rest.
+Each copy has blocks, loops and private variables of its own, named as in the source with `_u1`, `_u2`, …;
+directives on inner loops are copied. When the factor does not divide the trip count, a loop `<name>_epilogue`
+runs the remaining iterations.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from pipelines.hls import ir
 from pipelines.hls.arithmetic import value_range
 from pipelines.hls.errors import NotApplicable
+from pipelines.hls.transforms.chains import accumulators, with_selected_extremes
 from pipelines.hls.transforms.copying import (
     Body,
     Copier,
@@ -32,39 +33,102 @@ from pipelines.hls.transforms.counting import (
     value_at,
 )
 from pipelines.hls.transforms.folding import plus_constant
-from pipelines.hls.transforms.jam import jam_copies
 from pipelines.hls.transforms.liveness import Liveness, live_after, private_variables
+from pipelines.hls.transforms.promote import promote_in_loop
+
+
+def obstacle_to_jam(function: ir.Function, loop: str, *, unsafe_math: bool = False) -> str | None:
+    """The reason why statements of independent iterations of a loop cannot alternate, None when they can.
+
+    Args:    unsafe_math: floating sums may be reassociated.
+    Raises:  NotApplicable: no such loop.
+    """
+    target = find_loop(function, loop)
+    if isinstance(target, ir.While):
+        return f"loop {loop} runs while a condition holds"
+    sums = accumulators(with_selected_extremes(target.body))
+    private = private_variables(live_after(function), target) | {target.variable.name}
+    for name in sorted(ir.assigned_variables(target.body) - private):
+        if name not in sums:
+            return f"{name} has the value of the last iteration after loop {loop}"
+        if sums[name].variable.type.floating and not unsafe_math:
+            return f"{name} is a sum of floating-point numbers, which has an order"
+    _, registers = promote_in_loop(function, loop, "")
+    floating = [r for r in registers if r.type.floating]
+    if floating and not unsafe_math:
+        return f"loop {loop} adds floating-point numbers to one element, which has an order"
+    return None
+
+
+def jam_copies(copies: Sequence[Body]) -> Body:
+    """Interleave copies of one body by statement; loops with one header become one loop.
+
+    Without it the inner loops of the copies would follow each other and nothing would run in parallel.
+
+    Args: copies: of the same statements, with private variables renamed.
+    """
+    statements: list[ir.Statement] = []
+    for row in zip(*copies, strict=True):
+        first, *others = row
+        if isinstance(first, ir.For) and all(_has_header_of(first, o) for o in others):
+            statements += _one_loop(first, [o for o in others if isinstance(o, ir.For)])
+        else:
+            statements += row
+    return tuple(statements)
+
+
+def _has_header_of(loop: ir.For, other: ir.Statement) -> bool:
+    return isinstance(other, ir.For) and (
+        (loop.lower, loop.comparison, loop.upper, loop.step)
+        == (other.lower, other.comparison, other.upper, other.step)
+        and loop.variable.type == other.variable.type
+        and loop.variable.name != other.variable.name
+    )
+
+
+def _one_loop(first: ir.For, others: Sequence[ir.For]) -> list[ir.Statement]:
+    """The bodies of several loops in one, then the last values of their variables."""
+    bodies = [first.body]
+    last: list[ir.Statement] = []
+    for other in others:
+        copier = Copier()
+        copier.rename(other.variable, first.variable)
+        bodies.append(copier.body(other.body))
+        value = ir.Read(variable=first.variable)
+        last.append(ir.Assign(variable=other.variable, value=value, line=other.line))
+    return [replace(first, body=jam_copies(bodies)), *last]
+
 
 MAXIMUM_STATEMENTS = 20_000
-"""Statements that copies may have; more would take the later passes minutes."""
+"""Largest number of statements of all copies; more would take the later passes minutes."""
 
 
 def unroll_loop(function: ir.Function, loop: str, factor: int | None, *, jam: bool = False) -> ir.Function:
     """Unroll a loop.
 
-    Args:    loop: its name; factor: iterations in one, at least 1; None for all of them; jam: inner loops of
-             the copies become one, which `obstacle_to_jam` must allow.
-    Returns: an equivalent function. A factor of all iterations or more is a full unroll. A conditional
-             loop becomes one that tests its condition before each copy.
-    Raises:  NotApplicable: no such loop, all iterations of a loop that has no constant number of them, or
-             more than `MAXIMUM_STATEMENTS` statements.
+    Args:    loop: its name; factor: iterations per new iteration, at least 1; None = all; jam: merge the
+             inner loops of the copies, which `obstacle_to_jam` must allow.
+    Returns: an equivalent function. A factor of at least the trip count unrolls fully. A conditional loop
+             tests its condition before each copy.
+    Raises:  NotApplicable: no such loop, a full unroll without a constant trip count, or more than
+             `MAXIMUM_STATEMENTS` statements.
     """
-    found = find_loop(function, loop)
+    target = find_loop(function, loop)
     if factor is not None and factor < 1:
         raise NotApplicable(f"an unroll factor must be at least 1, got {factor}")
     if factor == 1:
         return function
     unroller = replace(_unroller(function), jam=jam)
-    if isinstance(found, ir.While):
+    if isinstance(target, ir.While):
         if factor is None:
             raise NotApplicable(f"loop {loop} runs while a condition holds; a full unroll needs a number")
-        return replace_statement(function, found, (unroller.conditional(found, factor),))
-    trips = exact_trips(found)
+        return replace_statement(function, target, (unroller.conditional(target, factor),))
+    trips = exact_trips(target)
     if trips is not None and (factor is None or factor >= trips):
-        return replace_statement(function, found, unroller.fully(found, Copier(), deeply=False))
+        return replace_statement(function, target, unroller.fully(target, Copier(), deeply=False))
     if factor is None:
         raise NotApplicable(f"the trip count of loop {loop} is not constant")
-    return replace_statement(function, found, unroller.partly(found, factor, trips))
+    return replace_statement(function, target, unroller.partly(target, factor, trips))
 
 
 def unroll_inner(function: ir.Function, loop: str) -> ir.Function:
@@ -74,28 +138,28 @@ def unroll_inner(function: ir.Function, loop: str) -> ir.Function:
     Raises:  NotApplicable: no such loop, or an inner one whose trip count is not constant, by name; or
              more than `MAXIMUM_STATEMENTS` statements.
     """
-    found = find_loop(function, loop)
-    if not loops_inside(found.body):
+    target = find_loop(function, loop)
+    if not loops_inside(target.body):
         return function
     unroller = replace(_unroller(function), context=f"loop {loop} contains loop ")
-    body = unroller.deep_copy(found.body, Copier())
-    return replace_statement(function, found, (replace(found, body=body),))
+    body = unroller.deep_copy(target.body, Copier())
+    return replace_statement(function, target, (replace(target, body=body),))
 
 
 def _unroller(function: ir.Function) -> _Unroller:
-    return _Unroller(names=fresh_names(function), walk=live_after(function))
+    return _Unroller(names=fresh_names(function), liveness=live_after(function))
 
 
 @dataclass(slots=True)
 class _Unroller:
-    """Makes the copies; `statements` counts what they have; `context` is said before a loop's name.
+    """Creates the copies; `statements` counts theirs; `context` precedes a loop's name in reasons.
 
     Attributes:
-        jam: inner loops of the copies become one.
+        jam: merge the inner loops of the copies.
     """
 
     names: FreshNames
-    walk: Liveness
+    liveness: Liveness
     context: str = "loop "
     jam: bool = False
     statements: int = 0
@@ -111,14 +175,14 @@ class _Unroller:
     def start(self, loop: ir.For | ir.While, copies: int) -> None:
         """Count the statements of copies of a body, nested loops once; know its private variables."""
         if loop.name not in self.private:
-            self.private[loop.name] = private_variables(self.walk, loop)
+            self.private[loop.name] = private_variables(self.liveness, loop)
         self.statements += copies * sum(1 for _ in ir.walk_statements(loop.body))
         if self.statements > MAXIMUM_STATEMENTS:
             raise NotApplicable(f"unrolling loop {loop.name} makes more than {MAXIMUM_STATEMENTS} statements")
 
     def is_needed_outside(self, loop: ir.For) -> bool:
-        """Whether the loop's variable is read where a statement of the body leaves to."""
-        return any(loop.variable.name in self.walk.labels[label] for label in leaves_outward(loop.body))
+        """Whether the loop's variable is read at the target of an exit of the body."""
+        return any(loop.variable.name in self.liveness.labels[label] for label in leaves_outward(loop.body))
 
     def iteration(self, loop: ir.For, copier: Copier, value: ir.Expression, *, deeply: bool = False) -> Body:
         """A copy of the body in which the loop's variable has a value."""
@@ -130,7 +194,7 @@ class _Unroller:
         return body
 
     def joined(self, copies: Sequence[Body]) -> Body:
-        """The copies one after the other, or side by side."""
+        """The copies in sequence, or interleaved."""
         return jam_copies(copies) if self.jam else tuple(s for copy in copies for s in copy)
 
     # ---- all iterations ---------------------------------------------------------------------------
@@ -138,7 +202,8 @@ class _Unroller:
     def fully(self, loop: ir.For, parent: Copier, *, deeply: bool) -> Body:
         """Every iteration, then the variable's last value.
 
-        Args: loop: as in the source; parent: what became of the names around it; deeply: its inner loops too.
+        Args: loop: as in the source; parent: copier of the names around it; deeply: unroll its inner loops,
+                 too.
         """
         header = parent.loop_header(loop)
         trips = exact_trips(header) if isinstance(header, ir.For) else None
@@ -154,24 +219,24 @@ class _Unroller:
 
     def deep_copy(self, body: Body, copier: Copier) -> Body:
         """A copy of a body with every loop inside unrolled."""
-        found: list[ir.Statement] = []
+        statements: list[ir.Statement] = []
         for statement in body:
             if isinstance(statement, ir.While):
                 raise NotApplicable(f"{self.context}{statement.name}, which runs while a condition holds")
             if isinstance(statement, ir.For):
-                found += self.fully(statement, copier, deeply=True)
+                statements += self.fully(statement, copier, deeply=True)
             elif inner := ir.child_bodies(statement):
                 copied = copier.statement(ir.with_bodies(statement, tuple(() for _ in inner)))
                 bodies = tuple(self.deep_copy(b, copier) for b in inner)
-                found.append(ir.with_bodies(copied, bodies))
+                statements.append(ir.with_bodies(copied, bodies))
             else:
-                found.append(copier.statement(statement))
-        return tuple(found)
+                statements.append(copier.statement(statement))
+        return tuple(statements)
 
     # ---- some iterations --------------------------------------------------------------------------
 
     def partly(self, loop: ir.For, factor: int, trips: int | None) -> Body:
-        """Groups of iterations, then the rest in a loop of its own."""
+        """Groups of iterations, then the remaining ones in a loop of their own."""
         self.start(loop, factor + 1)
         if abs(loop.step) * factor > value_range(loop.variable.type)[1]:
             raise NotApplicable(f"{factor} steps of loop {loop.name} are more than its variable can hold")
@@ -213,13 +278,13 @@ class _Unroller:
         )
 
     def remainder(self, loop: ir.For, lower: ir.Expression) -> ir.For:
-        """The loop over what the groups left."""
+        """The loop over the iterations that remain after the groups."""
         copier = self.copier(loop, Copier(), "_e")
         name = self.names.take(f"{loop.name}_epilogue")
         return replace(loop, name=name, lower=lower, body=copier.body(loop.body), nest=())
 
     def conditional(self, loop: ir.While, factor: int) -> ir.While:
-        """A conditional loop whose body is the copies, each after the first under the condition."""
+        """A conditional loop over the copies, each after the first under the condition."""
         self.start(loop, factor)
         rest: Body = ()
         for number in range(factor - 1, 0, -1):

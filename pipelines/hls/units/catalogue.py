@@ -1,7 +1,7 @@
 """Which functional unit an operation needs, its ports and cycles, and its Verilog.
 
-Every unit takes its operands in the cycle an operation starts and has the result on its output
-`latency_cycles` later, for that one cycle. A unit with `busy_cycles` of 1 takes new operands every cycle.
+Every unit reads its operands in the cycle in which an operation starts and has the result on its output
+`latency_cycles` later, for one cycle. A unit with `busy_cycles` of 1 takes new operands every cycle.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ class FunctionalUnit:
     """A functional-unit type: operations with equal units may share an instance.
 
     Attributes:
-        kind: short name in the manner of the field, `mul` or `dadd`; not unique among widths.
-        module: name of the Verilog module; parameters: name and value of those of an instance.
+        kind: short name such as `mul` or `dadd`; not unique among widths.
+        module: name of the Verilog module; parameters: name and value per parameter of an instance.
         ports: operand ports in order; output: the result's port. Narrower operands must be extended.
         latency_cycles: from operands to result; 0 for a combinational unit.
         busy_cycles: from one start to the next; 1 for a pipelined or combinational unit.
         clocked: has a port `clk`.
         started: has ports `rst` and `go`; `go` is high in the cycle of the operands. Its result stays.
-        mode: one-bit port that is taken with the operands and chooses the operation, if any.
+        mode: one-bit port that is read with the operands and chooses the operation, if any.
     """
 
     kind: str
@@ -47,7 +47,7 @@ class FunctionalUnit:
 
 
 def mode_value(opcode: str) -> int:
-    """What the mode port of an operation's unit must be: 1 for `sub` and `rem`, else 0."""
+    """Value of the mode port for an operation: 1 for `sub` and `rem`, else 0."""
     return int(opcode in ("sub", "rem"))
 
 
@@ -64,7 +64,7 @@ def _format_parameters(scalar: ScalarType) -> tuple[tuple[str, int], ...]:
 # ---- integer units --------------------------------------------------------------------------------
 
 MULTIPLIER_ONE_STAGE_BITS = 16
-"""Widest product that is made in one stage; wider ones register the products of halves."""
+"""Widest product in one stage; wider ones register the products of halves."""
 
 
 def multiplier_stages(width_bits: int) -> int:
@@ -73,7 +73,7 @@ def multiplier_stages(width_bits: int) -> int:
 
 
 def integer_multiplier(width_bits: int) -> FunctionalUnit:
-    """Low half of the product of two integers, signed or not; a new one each cycle."""
+    """Low half of the product of two integers, signed or not; one per cycle."""
     stages = multiplier_stages(width_bits)
     return FunctionalUnit(
         kind="mul",
@@ -86,7 +86,7 @@ def integer_multiplier(width_bits: int) -> FunctionalUnit:
 
 
 def integer_divider(scalar: ScalarType) -> FunctionalUnit:
-    """Quotient, or remainder in mode 1, of two integers; one bit a cycle, not pipelined."""
+    """Quotient, or remainder in mode 1, of two integers; one bit per cycle, not pipelined."""
     width = scalar.width_bits
     return FunctionalUnit(
         kind="div",
@@ -117,7 +117,7 @@ def reciprocal(divisor: int, scalar: ScalarType) -> tuple[int, int]:
 
 
 def constant_divider(divisor: int, scalar: ScalarType) -> FunctionalUnit:
-    """Quotient of an integer by a constant, truncated toward zero; a new one each cycle."""
+    """Quotient of an integer by a constant, truncated toward zero; one per cycle."""
     factor, shift = reciprocal(divisor, scalar)
     width = scalar.width_bits
     return FunctionalUnit(
@@ -144,13 +144,13 @@ FLOAT_MULTIPLY_STAGES = 2
 CONVERT_STAGES = 1
 
 _DIVIDE_DIGITS = {32: (2, 3, 4), 64: (1, 3, 9)}
-"""By width: digits of two bits in the first stage, in each of the next ones, and how many those are."""
+"""By width: digits of two bits in the first stage, in each of the next stages, and the number of those."""
 
 _ROOT_CUTS = {32: (7, 12, 17, 21), 64: (6, 11, 16, 20, 24, 27, 30, 33, 36, 39, 42, 45, 48, 51)}
-"""By width: rows of the square root, one bit each, that registers follow."""
+"""By width: rows of the square root, one bit each, after which registers stand."""
 
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
-"""Of floating values, in the order of the module's parameter."""
+"""Comparisons of floating values, in the order of the module's parameter."""
 
 
 def _letter(scalar: ScalarType) -> str:
@@ -267,8 +267,8 @@ def _between_formats(source: ScalarType, target: ScalarType) -> FunctionalUnit:
 def converter(source: ScalarType, target: ScalarType) -> FunctionalUnit | None:
     """Conversion from or to a floating type; None between integers or equal types.
 
-    To an integer of at most 32 bits it is the low bits of the conversion to 32 bits, as compilers for x86
-    have it, so that a target narrowed to the bits in use is safe; to more, of that to 64 bits.
+    A conversion to an integer of at most 32 bits gives the low bits of the conversion to 32 bits, as
+    compilers for x86 do, so that narrowing the target to its used bits is safe; wider targets use 64 bits.
     """
     if source.floating and target.floating:
         return None if source == target else _between_formats(source, target)
@@ -291,9 +291,9 @@ _FLOAT_UNITS = {
 def unit_for(opcode: str, operand_type: ScalarType, result_type: ScalarType) -> FunctionalUnit | None:
     """The functional unit of an operation.
 
-    Args:    opcode: of `cdfg`; for `cast` both types matter, otherwise the operands' one.
-    Returns: None for what is a plain combinational expression: integer operators but products and
-             quotients, and `neg` and `abs` of a floating value, which change its sign bit.
+    Args:    opcode: of `cdfg`; only `cast` depends on both types, the others on that of the operands.
+    Returns: None for a plain combinational expression: integer operators except products and quotients, and
+             `neg` and `abs` of a floating value, which change its sign bit.
     """
     if opcode == "cast":
         return converter(operand_type, result_type)
@@ -319,7 +319,7 @@ _SIZED = {"CUTS": 64}
 
 
 def _parameter_text(name: str, value: int) -> str:
-    """A parameter's value; with its size when fixed or beyond 31 bits, where plain numbers of Verilog end."""
+    """A parameter's value, with its size if fixed or beyond 31 bits, the limit of plain numbers."""
     bits = _SIZED.get(name, value.bit_length())
     return str(value) if bits < 32 else f"{bits}'d{value}"
 
@@ -363,12 +363,12 @@ def _module_text(module: str) -> str:
 @cache
 def _inner_modules(module: str) -> tuple[str, ...]:
     """Modules that a module instantiates, in order of appearance."""
-    found = re.findall(r"^ *([a-z_]+) #\(\.", _module_text(module), re.MULTILINE)
-    return tuple(dict.fromkeys(found))
+    names = re.findall(r"^ *([a-z_]+) #\(\.", _module_text(module), re.MULTILINE)
+    return tuple(dict.fromkeys(names))
 
 
 def module_texts(units: Iterable[FunctionalUnit]) -> str:
-    """Verilog-2005 of every module that units need, each once, what is instantiated first."""
+    """Verilog-2005 of every module that units need, each once, instantiated modules first."""
     ordered: dict[str, None] = {}
 
     def visit(module: str) -> None:

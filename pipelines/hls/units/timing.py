@@ -34,12 +34,12 @@ _WIDTHS = (8, 16, 32, 64)
 NARROW_PRODUCT = 1.15
 
 _DIVISOR = 7
-"""Of the constant dividers that are measured: its reciprocal has digits throughout."""
+"""Divisor of the measured constant dividers: its reciprocal has digits throughout."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitTiming:
-    """What a unit does to a clock period and to area.
+    """Figures of a unit: delays, area and flip-flops.
 
     Attributes:
         input_ns: from its operands to its first register, without set-up time; of a combinational unit to
@@ -59,7 +59,7 @@ class UnitTiming:
 
 
 def family(unit: FunctionalUnit) -> tuple[str, int]:
-    """Name under which units of different widths are measured, and this unit's width in bits."""
+    """Name of the family of a unit in the measurements, and the unit's width in bits."""
     values = dict(unit.parameters)
     if unit.module == "integer_multiply":
         return unit.module, values["WIDTH"]
@@ -95,7 +95,7 @@ def _conversions(scalar: ScalarType) -> Iterator[FunctionalUnit | None]:
 
 
 def measured_units() -> Iterator[FunctionalUnit]:
-    """The units whose figures are in the table, one a family and width."""
+    """The measured units, one per family and width."""
     yield from _integer_units()
     for scalar in (FLOAT, DOUBLE):
         for make in (float_adder, float_multiplier, float_divider, float_square_root):
@@ -125,10 +125,10 @@ def _table(liberty: str) -> Mapping[str, Mapping[int, UnitTiming]]:
 def unit_timing(unit: FunctionalUnit, liberty: str) -> UnitTiming:
     """Figures of a unit in a library.
 
-    Delays are those of the next width that was measured; area and flip-flops are interpolated.
+    Delays are those of the next measured width; area and flip-flops are interpolated.
 
     Args:   liberty: name of a measured library, see `operators.measured_libraries`.
-    Raises: HlsError: no measurement of that library is there.
+    Raises: HlsError: the library was not measured.
     """
     name, width = family(unit)
     measured = _table(liberty)[name]
@@ -152,21 +152,21 @@ def narrow_delays(unit: FunctionalUnit, width_bits: int, liberty: str) -> tuple[
     """A unit's `input_ns` and `stage_ns` when its operands have fewer bits, between those of measured widths.
 
     Args:   width_bits: of the widest operand; a unit that is not wider keeps its own width.
-    Raises: HlsError: no measurement of that library is there.
+    Raises: HlsError: the library was not measured.
     """
     name, width = family(unit)
     measured = _table(liberty)[name]
-    found: list[float] = []
+    narrow_ns: list[float] = []
     for delays in (
         {w: m.input_ns for w, m in measured.items()},
         {w: m.stage_ns for w, m in measured.items()},
     ):
         known = {w: delay for w, delay in sorted(delays.items()) if delay > 0} or {width: 0.0}
-        found.append(_interpolated(known, min(width, width_bits)))
+        narrow_ns.append(_interpolated(known, min(width, width_bits)))
     whole = unit_timing(unit, liberty)
     if unit.module == "integer_multiply":
-        found[0] *= NARROW_PRODUCT
-    return min(found[0], whole.input_ns), min(found[1], whole.stage_ns)
+        narrow_ns[0] *= NARROW_PRODUCT
+    return min(narrow_ns[0], whole.input_ns), min(narrow_ns[1], whole.stage_ns)
 
 
 def _interpolated(delays: Mapping[int, float], width_bits: int) -> float:
