@@ -38,10 +38,11 @@ def _options_group(spec: PredictorSpec) -> type[Group]:
         spec.options(**group.model_dump(exclude={"seed"}))  # raises ValueError for what it does not accept
         return group
 
+    validators: dict[str, Any] = {"check": model_validator(mode="after")(check)}
     return create_model(
         "".join(part.title() for part in spec.name.split("-")) + "Training",
         __base__=Group,
-        __validators__={"check": model_validator(mode="after")(check)},
+        __validators__=validators,
         seed=(int, 0),
         **content,
     )
@@ -52,7 +53,7 @@ def _models_group() -> type[Group]:
     names = tuple(spec.name for spec in predictors())
     groups = {_field_name(spec): _options_group(spec) for spec in predictors()}
     content: dict[str, Any] = {
-        "trained": (Annotated[tuple[str, ...], some_of(names)], ...),
+        "trained": (Annotated[tuple[str, ...], some_of(names)], ("tenset-mlp",)),
         **{name: (group, group()) for name, group in groups.items()},
     }
     return create_model("Models", __base__=Group, **content)
