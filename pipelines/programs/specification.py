@@ -235,9 +235,9 @@ def read_json_object(text: str) -> dict[str, Any]:
     try:
         value = json.loads(text, object_pairs_hook=_distinct, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
-        raise ProgramError(f"input data is not JSON: {error}") from error
+        raise ProgramError(f"inputs are not JSON: {error}") from error
     if not isinstance(value, dict):
-        raise ProgramError(f"input data is not a JSON object: {_short(value)}")
+        raise ProgramError(f"inputs are not a JSON object: {_short(value)}")
     return value  # pyright: ignore[reportUnknownVariableType]
 
 
