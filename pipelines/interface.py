@@ -1,7 +1,7 @@
 """Interface of a program: its top function's arguments and result.
 
 Shared by the engines that must agree on it: the C front end reads it, input data is drawn for it,
-native C and the RTL test bench are driven by it. Does not belong here: how any of them does that.
+native C and the RTL test bench are driven by it.
 """
 
 from __future__ import annotations

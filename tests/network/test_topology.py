@@ -233,7 +233,7 @@ def test_networks_are_counted_before_they_are_built() -> None:
         two_tier_tree(shape)
     star = [Link(ends=(host, 3000), rate_bps=RATE) for host in range(3000)]
     message = (
-        "^ways through nodes, from link to link, must be at most 8388608, got 9003000; node 3000 alone "
+        "^pairs of links at nodes must be at most 8388608, got 9003000; node 3000 alone "
         "has 3000 links$"
     )
     with pytest.raises(NetworkError, match=message):
