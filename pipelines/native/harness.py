@@ -1,4 +1,4 @@
-"""What passes between Python and the C harness: the generated call, inputs and outputs."""
+"""Data exchange between Python and the C harness: the generated call, inputs and outputs."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 from pipelines.interface import Argument, DataSet, Interface, ScalarType, canonical_values
 
 TOP_SYMBOL = "simfoundry_top"
-"""What the top function is renamed to: its own name may be main or that of a library function."""
+"""New name of the top function, whose own name may be main or that of a library function."""
 
 MAIN_SYMBOL = "simfoundry_main_of_the_program"
-"""What a main function of the program is renamed to: the harness has the one that runs."""
+"""New name of a main function of the program: the harness has its own main."""
 
 _RESULT_BYTES = 8
 _C_NAMES = {8: "char", 16: "short", 32: "int", 64: "long long"}
@@ -30,7 +30,7 @@ def table_text(interface: Interface) -> str:
 def unit_text(interface: Interface) -> str:
     """C text of unit.c: the program, and after it the call of its top function, which may be static.
 
-    Types are spelled without headers, since what follows the program can rely on none.
+    Types are spelled without headers, because the program may include none.
     """
     values = ", ".join(_value(i, a) for i, a in enumerate(interface.arguments))
     call = f"{TOP_SYMBOL}({values});"
@@ -53,7 +53,7 @@ def pack_inputs(interface: Interface, data: DataSet) -> bytes:
 def unpack_outputs(interface: Interface, content: bytes) -> tuple[DataSet, int | None]:
     """Written arrays by name and the result of the top function, from outputs.bin.
 
-    A floating result is given as its bits. What is not a number is the canonical one everywhere.
+    A floating result is returned as its bits. NaN is canonical everywhere.
     """
     outputs: DataSet = {}
     offset = _RESULT_BYTES
