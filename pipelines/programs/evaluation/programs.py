@@ -47,7 +47,7 @@ def find_duplicate(program: ProgramRow) -> str | None:
     return frozen_hashes().get(program.ast_hash or "")
 
 
-def refuse_twins(programs: Sequence[ProgramRow]) -> list[ProgramRow]:
+def reject_duplicates(programs: Sequence[ProgramRow]) -> list[ProgramRow]:
     """Programs for training: each ok program that equals an evaluation program becomes a rejected row."""
     return [_refused(program) if program.status == OK else program for program in programs]
 
