@@ -30,7 +30,6 @@ KIND = "programs"
 _VERSION = "c79dd65f5f10e8a9845857c6d3b084dd71d0735c6f3e086f82505ce4e637a1ae"
 """Raise it when a suite gives other programs, or a program another hash of its syntax tree."""
 
-ALL_SUITES = (*SUITES, *GENERATED_SUITES, *EVALUATION_SUITES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
