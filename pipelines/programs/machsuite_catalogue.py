@@ -56,6 +56,12 @@ def machsuite_programs(*, sizes: Sequence[str]) -> list[ProgramRow]:
     return [_row(kernel, size) for kernel in MACHSUITE_KERNELS for size in sizes]
 
 
+def machsuite_suite(sizes: Sequence[str]) -> list[ProgramRow]:
+    """Rows of all programs at those of the sizes that they have; at mini when they have none of them."""
+    own = tuple(size for size in sizes if size in MACHSUITE_SIZES)
+    return machsuite_programs(sizes=own or MACHSUITE_SIZES[:1])
+
+
 def _row(kernel: MachsuiteKernel, size: str) -> ProgramRow:
     parameters = {macro: values[MACHSUITE_SIZES.index(size)] for macro, values in kernel.sizes.items()}
     defines = "".join(f"#define {macro} {value}\n" for macro, value in parameters.items())

@@ -20,6 +20,7 @@ from pipelines.programs.catalogue import SUITES
 from pipelines.programs.dataflow import DataflowOptions, dataflow_programs
 from pipelines.programs.errors import ProgramError
 from pipelines.programs.evaluation import EVALUATION_SUITES, evaluation_programs, reject_duplicates
+from pipelines.programs.machsuite_catalogue import MACHSUITE_SUITE, machsuite_suite
 from pipelines.programs.normalised import ast_hash_or_none
 from pipelines.programs.rows import kernel_programs
 from pipelines.schemas import ProgramRow, table_spec
@@ -29,7 +30,6 @@ GENERATED_SUITES = (AST, DATAFLOW, LLM)
 KIND = "programs"
 _VERSION = "c79dd65f5f10e8a9845857c6d3b084dd71d0735c6f3e086f82505ce4e637a1ae"
 """Raise it when a suite gives other programs, or a program another hash of its syntax tree."""
-
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,7 @@ class SuiteOptions:
 
     Attributes:
         sizes: of the kernels, of SIZES.
-        polybench_sizes, polybench_types: of the suite polybench.
+        polybench_sizes, polybench_types: of the suite polybench; machsuite has mini and small of these sizes.
     """
 
     sizes: tuple[str, ...]
@@ -95,6 +95,7 @@ SUITE_PROGRAMS: Mapping[str, SuiteFunction] = {
     AST: _ast,
     DATAFLOW: _dataflow,
     LLM: _llm,
+    MACHSUITE_SUITE: lambda options: machsuite_suite(options.polybench_sizes),
     **{suite: _evaluation(suite) for suite in EVALUATION_SUITES},
 }
 """Every suite; an entry is all that a new one needs outside its own module."""

@@ -14,10 +14,13 @@ from pipelines.programs import (
     POLYBENCH_DATA_TYPES,
     POLYBENCH_KERNELS,
     POLYBENCH_SIZES,
+    Generation,
     ProgramError,
+    SuiteOptions,
     machsuite_programs,
     polybench_program,
     polybench_programs,
+    suite_programs,
 )
 from pipelines.schemas import ProgramRow, table_spec
 
@@ -101,3 +104,16 @@ def test_machsuite_programs_rejects_an_unknown_size() -> None:
     message = "unknown size: huge; accepted: mini, small"
     with pytest.raises(ProgramError, match=f"^{message}$"):
         machsuite_programs(sizes=["huge"])
+
+
+def test_machsuite_is_a_suite_at_the_sizes_that_it_has() -> None:
+    def sizes(*asked: str) -> set[str]:
+        generation = Generation(count=0)
+        options = SuiteOptions(sizes=("small",), ast=generation, dataflow=generation, polybench_sizes=asked)
+        rows = suite_programs("machsuite", options)
+        assert len({row.name for row in rows}) == 16
+        assert all(row.status == "ok" and row.stage == "kernel" for row in rows)
+        return {row.size for row in rows}
+
+    assert sizes("mini", "small", "large") == {"mini", "small"}
+    assert sizes("large") == {"mini"}
