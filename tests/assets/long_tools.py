@@ -5,6 +5,7 @@ python long_tools.py KIND FOLDER SECONDS: KIND is where the tools run.
 
 from __future__ import annotations
 
+import signal
 import sys
 from functools import partial
 from pathlib import Path
@@ -52,4 +53,7 @@ def command() -> None:
 
 
 if __name__ == "__main__":
+    # A shell ignores SIGINT for what it runs in the background, `nohup` SIGHUP, and children inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     cli.main(["wait"])
