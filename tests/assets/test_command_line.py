@@ -136,7 +136,7 @@ def test_stage_goes_on_after_a_damaged_input(settings: Settings, engines: Any) -
     path.write_bytes(b"not parquet")
     found = _invoke("stage", "designs")
     assert found.exit_code == 1
-    assert f"simfoundry: designs stencil: {path} must be a Parquet file" in found.stderr
+    assert f"simfoundry: designs stencil: {path} is damaged" in found.stderr
     assert len(read_table(settings.deployment.data_dir, table_spec("designs"))) == 28
 
 
