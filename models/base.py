@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -11,8 +11,6 @@ from pipelines.schemas import LeaderboardRow
 
 if TYPE_CHECKING:
     from models.labelled import Query
-    from models.leaderboard import Prediction
-    from models.model_files import ModelFiles
 
 
 class PredictorError(ValueError):
@@ -90,29 +88,6 @@ def answer_queries(predictor: Predictor, rows: Sequence[Mapping[str, Any]]) -> l
         }
         for estimate in predictor.predict(queries)
     ]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trained:
-    """What a predictor's training gives back.
-
-    Attributes:
-        files: card and arrays, all that predicting needs.
-        seen_groups: groups that training or stopping looked at.
-        curves: value of every epoch, by name.
-        summary: single figures, such as the best epoch.
-        predictions: of designs of every part, from which the leaderboard is computed.
-        split: frozen split of the predictions.
-        resamples: bootstrap draws per leaderboard interval.
-    """
-
-    files: ModelFiles
-    seen_groups: Sequence[str]
-    curves: Mapping[str, Sequence[float]] = field(default_factory=dict[str, Sequence[float]])
-    summary: Mapping[str, float] = field(default_factory=dict[str, float])
-    predictions: Sequence[Prediction] = ()
-    split: str = ""
-    resamples: int = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,16 +8,20 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib.metadata import version as installed_version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import models
-from models.base import PredictorError, Trained, TrainOutcome
+from models.base import PredictorError, TrainOutcome
 from models.tasks import Column, Task, hash_tables
 from pipelines.identity import canonical_json, content_hash
+
+if TYPE_CHECKING:
+    from models.leaderboard import Prediction
+    from models.model_files import ModelFiles
 
 TRAINED_FOLDER = "trained"
 RELEASE_MANIFEST = "manifest.json"
@@ -194,6 +198,29 @@ class TrainingInput:
     seed: int
     on_epoch: Any = None
     checkpoint: Path | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trained:
+    """What a predictor's training gives back.
+
+    Attributes:
+        files: card and arrays, all that predicting needs.
+        seen_groups: groups that training or stopping looked at.
+        curves: value of every epoch, by name.
+        summary: single figures, such as the best epoch.
+        predictions: of designs of every part, from which the leaderboard is computed.
+        split: frozen split of the predictions.
+        resamples: bootstrap draws per leaderboard interval.
+    """
+
+    files: ModelFiles
+    seen_groups: Sequence[str]
+    curves: Mapping[str, Sequence[float]] = field(default_factory=dict[str, Sequence[float]])
+    summary: Mapping[str, float] = field(default_factory=dict[str, float])
+    predictions: Sequence[Prediction] = ()
+    split: str = ""
+    resamples: int = 1000
 
 
 @cache

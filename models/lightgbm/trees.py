@@ -14,8 +14,8 @@ import lightgbm
 import numpy as np
 from numpy.typing import NDArray
 
-from models.base import Estimate, PredictorError, Trained
-from models.catalogue import TrainingInput
+from models.base import Estimate, PredictorError
+from models.catalogue import Trained, TrainingInput
 from models.labelled import TARGETS, DatasetError, LabelledDesign, Query, Selection, load_labelled_designs
 from models.leaderboard import Prediction
 from models.lightgbm import TrainOptions

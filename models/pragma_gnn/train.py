@@ -15,8 +15,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from models.base import PredictorError, Trained
-from models.catalogue import TrainingInput
+from models.base import PredictorError
+from models.catalogue import Trained, TrainingInput
 from models.pragma_gnn import FitOptions
 from models.pragma_gnn.choices import describe_choices
 from models.pragma_gnn.data import MeasuredDesign, explorations_of, part_of, programs_apart

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -15,7 +15,6 @@ from torch.nn import functional
 
 from models.program_lm.examples import Example
 from models.program_lm.network import ProgramLm, Size, untrained
-from models.program_lm.training import OnStep
 from models.training import Training, deterministic, fit
 
 CONTEXT_WEIGHT = 0.1
@@ -23,6 +22,8 @@ CONTEXT_WEIGHT = 0.1
 WARM_UP_STEPS = 40
 POOL_BATCHES = 20
 """Batches whose examples are sorted by length together."""
+OnStep = Callable[[int, int, float], None]
+"""Called with the step, the steps of the training, and the loss."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,8 +21,9 @@ from pipelines.programs.llm import Prices, ProviderError, Reply
 
 if TYPE_CHECKING:
     from models.model_files import ModelFiles
+    from models.program_lm.fitting import OnStep
     from models.program_lm.network import ProgramLm
-    from models.program_lm.training import OnStep, TrainedModel
+    from models.program_lm.training import TrainedModel
 
 _BLOCK = re.compile(r"```c\n(.*?)\n```", re.DOTALL)
 _SAMPLING_VERSION = "c85c727c572430d94d6b4eae3dcbce08"

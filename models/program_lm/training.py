@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from importlib.metadata import version
@@ -11,8 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from models.base import Trained
-from models.catalogue import TrainingInput
+from models.catalogue import Trained, TrainingInput
 from models.program_lm import NAME, VERSION, TrainingOptions
 from models.program_lm.examples import BLOCK_TOKENS, Example, examples_of
 from models.program_lm.reading import read_program
@@ -26,13 +25,11 @@ from pipelines.programs.dataflow.program import draw_graph
 from pipelines.schemas import write_bytes_atomically
 
 if TYPE_CHECKING:
-    from models.program_lm.fitting import Fit
+    from models.program_lm.fitting import Fit, OnStep
     from models.program_lm.network import ProgramLm, Size
 
 HELD_OUT = 20
 """One program in so many is not trained on."""
-OnStep = Callable[[int, int, float], None]
-"""Called with the step, the steps of the training, and the loss."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

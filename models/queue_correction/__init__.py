@@ -49,7 +49,7 @@ PREDICTOR = PredictorSpec(
     options=FitOptions,
     train_with="models.queue_correction.train:train",
     load_with="models.queue_correction.correction:load",
-    answer_with="models.queue_correction.correction:answer_networks",
+    answer_with="models.queue_correction.tails:answer_networks",
     answers=(
         Column(name="rtt_us", unit="us"),
         Column(name="uncorrected_rtt_us", unit="us"),

@@ -15,7 +15,7 @@ nothing alike was seen, and it is kept beside the corrected answer in any case.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -25,11 +25,9 @@ from numpy.typing import NDArray
 from models.base import PredictorError
 from models.model_files import ModelFiles
 from models.queue_correction import PREDICTOR
-from models.queue_correction.data import network_models
 from models.queue_correction.features import FEATURES, SMALL_WAIT, TAIL_FEATURES, StreamSamples, samples_of
 from models.queue_correction.rates import is_of_one_rate, times_before, tree_waits
-from models.queue_correction.tails import rtt_quantiles_s
-from pipelines.network.queueing import Learned, NetworkModel, StreamWaits, flow_latency, stream_waits
+from pipelines.network.queueing import Learned, NetworkModel, StreamWaits, flow_latency
 
 FADE = 1.0
 
@@ -122,30 +120,6 @@ def _learned(none: Learned, samples: StreamSamples, answers: NDArray[np.float64]
     shift[samples.streams] = SMALL_WAIT * samples.service_s * (factor[samples.streams] - 1.0)
     spread[samples.streams] *= ratio
     return Learned(factor=factor, shift_s=shift, spread=spread)
-
-
-def answer_networks(correction: Correction, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, float]]:
-    """Latencies of fat-trees under traffic, one per row.
-
-    Returns: means over flows of the round trip, corrected and by theory alone, and of its 99th percentile;
-             utilisation of the busiest queue; how much of the network is like what was learned from, 0 to 1.
-    Raises:  PredictorError: a row is not acceptable; the message names the row, from 0.
-    """
-    answers: list[dict[str, float]] = []
-    for model in network_models(rows):
-        corrected = correct(model, correction)
-        latency, theory = flow_latency(model, corrected.waits), flow_latency(model, stream_waits(model))
-        quantiles = rtt_quantiles_s(model, corrected.waits, latency, correction.tails)
-        answers.append(
-            {
-                "rtt_us": float(latency.rtt_s.mean() * 1e6),
-                "uncorrected_rtt_us": float(theory.rtt_s.mean() * 1e6),
-                "rtt_p99_us": float(quantiles[1].mean() * 1e6),
-                "busiest_utilisation": float(model.queues.utilisation.max()),
-                "seen_in_training": corrected.seen,
-            }
-        )
-    return answers
 
 
 def correction_files(correction: Correction) -> ModelFiles:

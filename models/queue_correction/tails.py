@@ -20,18 +20,28 @@ the gamma law of `rtt_quantile_s` stands.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from models.queue_correction.correction import Correction
+from models.queue_correction.correction import Correction, correct
+from models.queue_correction.data import network_models
 from models.queue_correction.features import SMALL_WAIT, burst_spread
 from models.queue_correction.rates import times_before
 from models.queue_correction.wait_law import wait_quantile_s
 from pipelines.network.compiled import compiled, in_parts
-from pipelines.network.queueing import FlowLatency, NetworkModel, Streams, StreamWaits, wait_by_stream_s
+from pipelines.network.queueing import (
+    FlowLatency,
+    NetworkModel,
+    Streams,
+    StreamWaits,
+    flow_latency,
+    stream_waits,
+    wait_by_stream_s,
+)
 from pipelines.network.queueing.latency import QUANTILES
 
 POISSON, BURSTY = "poisson", "bursty"
@@ -105,6 +115,30 @@ def rtt_quantiles_s(
         return quantiles
     gamma = np.stack([gamma_rtt_quantile_s(latency, probability) for probability in QUANTILES])
     return law.share * quantiles + (1.0 - law.share) * gamma
+
+
+def answer_networks(correction: Correction, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, float]]:
+    """Latencies of fat-trees under traffic, one per row.
+
+    Returns: means over flows of the round trip, corrected and by theory alone, and of its 99th percentile;
+             utilisation of the busiest queue; how much of the network is like what was learned from, 0 to 1.
+    Raises:  PredictorError: a row is not acceptable; the message names the row, from 0.
+    """
+    answers: list[dict[str, float]] = []
+    for model in network_models(rows):
+        corrected = correct(model, correction)
+        latency, theory = flow_latency(model, corrected.waits), flow_latency(model, stream_waits(model))
+        quantiles = rtt_quantiles_s(model, corrected.waits, latency, correction.tails)
+        answers.append(
+            {
+                "rtt_us": float(latency.rtt_s.mean() * 1e6),
+                "uncorrected_rtt_us": float(theory.rtt_s.mean() * 1e6),
+                "rtt_p99_us": float(quantiles[1].mean() * 1e6),
+                "busiest_utilisation": float(model.queues.utilisation.max()),
+                "seen_in_training": corrected.seen,
+            }
+        )
+    return answers
 
 
 def gamma_rtt_quantile_s(latency: FlowLatency, probability: float) -> Vector:

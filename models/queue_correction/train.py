@@ -28,8 +28,8 @@ from scipy.linalg import block_diag
 from scipy.special import polygamma  # pyright: ignore[reportAttributeAccessIssue]
 from torch import Tensor, nn
 
-from models.base import PredictorError, Trained
-from models.catalogue import TrainingInput
+from models.base import PredictorError
+from models.catalogue import Trained, TrainingInput
 from models.queue_correction import FitOptions
 from models.queue_correction.correction import Correction, correct, correction_files
 from models.queue_correction.data import SimulatedRun, groups_of, read_runs

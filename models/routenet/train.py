@@ -13,8 +13,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from models.base import PredictorError, Trained
-from models.catalogue import TrainingInput
+from models.base import PredictorError
+from models.catalogue import Trained, TrainingInput
 from models.queue_correction.data import SimulatedRun, groups_of, read_runs
 from models.routenet import FitOptions
 from models.routenet.graph import graph_of

@@ -10,8 +10,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import BatchSampler, RandomSampler, TensorDataset
 
-from models.base import Trained
-from models.catalogue import TrainingInput
+from models.catalogue import Trained, TrainingInput
 from models.labelled import (
     PARTS,
     TARGETS,
