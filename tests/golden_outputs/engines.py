@@ -30,7 +30,7 @@ ENGINES = (
     Engine(
         name="native",
         package="pipelines/native",
-        constants=("pipelines/labelling/versions.py:_VERSION",),
+        constants=("pipelines/labelling/cache.py:_VERSION",),
         outputs=native_outputs,
     ),
     Engine(name="rtlsim", package="pipelines/rtlsim", outputs=rtl_outputs),

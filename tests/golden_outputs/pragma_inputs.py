@@ -26,7 +26,8 @@ from test_analysis_rejections import (
 )
 
 from pipelines.cache import ContentCache
-from pipelines.pragmas import Configuration, LoopChoice, Summary, analysis, bound, explore, program
+from pipelines.pragmas import Configuration, LoopChoice, Summary, analysis, bound, nlp, search
+from pipelines.pragmas import configuration as pragmas_configuration
 from pipelines.pragmas.configuration import COARSE, FINE, OFF
 from pipelines.pragmas.vendor_kernels import configuration_of_row, vendor_kernel
 from pipelines.programs import kernel_programs, polybench_program
@@ -209,8 +210,8 @@ def _bounds(summary: Summary, configuration: Configuration, target: bound.Target
     return [
         bound.bound(summary, configuration, target),
         bound.complete(summary, configuration, target),
-        program.partitions(summary, configuration),
-        program.unrolled_size(summary, configuration),
+        nlp.partitions(summary, configuration),
+        nlp.unrolled_size(summary, configuration),
     ]
 
 
@@ -221,15 +222,15 @@ def _bounds(summary: Summary, configuration: Configuration, target: bound.Target
 class Known:
     """An evaluator whose answer is a function of the configuration."""
 
-    answer: Callable[[Configuration], explore.Evaluation]
+    answer: Callable[[Configuration], search.Evaluation]
     name: str = "known-1"
 
-    def evaluate(self, configuration: Configuration) -> explore.Evaluation:
+    def evaluate(self, configuration: Configuration) -> search.Evaluation:
         """The answer."""
         return self.answer(configuration)
 
 
-def _solution(found: program.Solution) -> object:
+def _solution(found: nlp.Solution) -> object:
     return [found.status, found.configuration, found.latency_cycles, found.lower_bound, found.clashing]
 
 
@@ -239,28 +240,28 @@ def search_outputs(folders: Folders) -> Iterator[Output]:
     summary, target = analysis.summarise(GEMV, "gemv"), bound.read_target("u200")
     own = bound.read_target("simfoundry")
     for kind, configuration in _choices(summary):
-        for style in explore.STYLES:
+        for style in search.STYLES:
             yield (
                 f"{style} {kind}",
-                outcome(lambda c=configuration, s=style: explore.annotate(GEMV, summary, c, style=s)),
+                outcome(lambda c=configuration, s=style: search.annotate(GEMV, summary, c, style=s)),
             )
         yield (
             f"directives {kind}",
             [
-                explore.hls_directives(summary, configuration),
-                explore.partition_factors(summary, configuration),
+                search.hls_directives(summary, configuration),
+                search.partition_factors(summary, configuration),
             ],
         )
         yield (
             f"strips {kind}",
             outcome(
-                lambda c=configuration: explore.strips_design(GEMV, summary, c)  # type: ignore[call-arg]
+                lambda c=configuration: search.strips_design(GEMV, summary, c)  # type: ignore[call-arg]
             ),
         )
-        key = explore.configuration_key(configuration)
-        yield f"key {kind}", [key, explore.configuration_of_key(key)]
-    yield "wrong key", outcome(lambda: explore.configuration_of_key("x"))
-    yield "wrong style", outcome(lambda: explore.annotate(GEMV, summary, Configuration(), style="x"))
+        key = pragmas_configuration.configuration_key(configuration)
+        yield f"key {kind}", [key, pragmas_configuration.configuration_of_key(key)]
+    yield "wrong key", outcome(lambda: pragmas_configuration.configuration_of_key("x"))
+    yield "wrong style", outcome(lambda: search.annotate(GEMV, summary, Configuration(), style="x"))
     yield from _searches(summary, target)
     yield from _searches_of_own(folders, own)
 
@@ -274,63 +275,63 @@ def _optima(folder: Path) -> Iterator[Output]:
     u200, own = bound.read_target("u200"), bound.read_target("simfoundry")
     whole = Configuration(loops={"L0": LoopChoice(pipeline=FINE)})
     options = {
-        "free": program.SearchOptions(),
-        "fine": program.SearchOptions(fine_only=True, most_partitions=2),
-        "small": program.SearchOptions(most_copies=31, copy_dsps=0.1, plain_copies=True),
-        "excluded": program.SearchOptions(excluded=(whole,), start=whole, most_nodes=50),
-        "parts": program.SearchOptions(excluded_parts=((whole, frozenset({"L0"})),), gap=0.1),
-        "known": program.SearchOptions(at_least_cycles=20.0, most_partitions=1),
+        "free": nlp.SearchOptions(),
+        "fine": nlp.SearchOptions(fine_only=True, most_partitions=2),
+        "small": nlp.SearchOptions(most_copies=31, copy_dsps=0.1, plain_copies=True),
+        "excluded": nlp.SearchOptions(excluded=(whole,), start=whole, most_nodes=50),
+        "parts": nlp.SearchOptions(excluded_parts=((whole, frozenset({"L0"})),), gap=0.1),
+        "known": nlp.SearchOptions(at_least_cycles=20.0, most_partitions=1),
     }
     for name, summary in small.items():
         for kind, search in options.items():
             yield (
                 f"optimum {name} {kind}",
-                outcome(lambda s=summary, o=search: _solution(program.solve(s, u200, o))),
+                outcome(lambda s=summary, o=search: _solution(nlp.solve(s, u200, o))),
             )
         few = replace(own, dsp_available=330, intervals=(1, 2, 3))
-        yield f"optimum {name} with intervals", _solution(program.solve(summary, few))
+        yield f"optimum {name} with intervals", _solution(nlp.solve(summary, few))
         yield (
             f"optimum {name} with little memory",
-            _solution(program.solve(summary, replace(u200, onchip_bits=300))),
+            _solution(nlp.solve(summary, replace(u200, onchip_bits=300))),
         )
         none = replace(u200, dsp_available=0, onchip_bits=0)
-        yield f"optimum {name} without anything", _solution(program.solve(summary, none, options["small"]))
+        yield f"optimum {name} without anything", _solution(nlp.solve(summary, none, options["small"]))
     path = folder / "program.cip"
-    program.export(small["gemm"], u200, None, path)
+    nlp.export(small["gemm"], u200, None, path)
     yield "exported", path.stat().st_size > 0
     for number, changes in enumerate(
         ({"most_partitions": 0}, {"most_copies": 0}, {"gap": -1.0}, {"time_limit_s": 0.0})
     ):
-        wrong = program.SearchOptions(**changes)  # type: ignore[arg-type]
-        yield f"wrong options {number}", outcome(lambda o=wrong: program.solve(small["gemm"], u200, o))
+        wrong = nlp.SearchOptions(**changes)  # type: ignore[arg-type]
+        yield f"wrong options {number}", outcome(lambda o=wrong: nlp.solve(small["gemm"], u200, o))
 
 
-def _exploration(found: explore.Exploration, subject: explore.Explored) -> object:
-    return [explore.exploration_rows(subject, found), found.proven, found.gap]
+def _exploration(found: search.Exploration, subject: search.Explored) -> object:
+    return [search.exploration_rows(subject, found), found.proven, found.gap]
 
 
 def _searches(summary: Summary, target: bound.Target) -> Iterator[Output]:
     def least(configuration: Configuration) -> float:
         return bound.bound(summary, configuration, target).latency_cycles
 
-    def exact(configuration: Configuration) -> explore.Evaluation:
-        return explore.Evaluation(status=OK, latency_cycles=int(-(-least(configuration) // 1)), wall_s=1.0)
+    def exact(configuration: Configuration) -> search.Evaluation:
+        return search.Evaluation(status=OK, latency_cycles=int(-(-least(configuration) // 1)), wall_s=1.0)
 
-    def slow(configuration: Configuration) -> explore.Evaluation:
+    def slow(configuration: Configuration) -> search.Evaluation:
         cycles = int(least(configuration) * 3) + 7
         large = bound.bound(summary, configuration, target).dsp_count > 40
         status = "infeasible" if large else OK
-        return explore.Evaluation(status=status, latency_cycles=cycles, used_share=1.5 if large else 0.3)
+        return search.Evaluation(status=status, latency_cycles=cycles, used_share=1.5 if large else 0.3)
 
-    def failing(configuration: Configuration) -> explore.Evaluation:
-        status = (OK, TIMEOUT, TOOL_ERROR)[len(explore.configuration_key(configuration)) % 3]
+    def failing(configuration: Configuration) -> search.Evaluation:
+        status = (OK, TIMEOUT, TOOL_ERROR)[len(pragmas_configuration.configuration_key(configuration)) % 3]
         cycles = int(least(configuration)) + 3 if status == OK else None
-        return explore.Evaluation(status=status, reason="so", latency_cycles=cycles)
+        return search.Evaluation(status=status, reason="so", latency_cycles=cycles)
 
     row = kernel_programs(suites=("linear_algebra",), sizes=("small",))[0]
-    subject = explore.Explored(program=row, target=target.name, evaluator="known-1", options="{}")
+    subject = search.Explored(program=row, target=target.name, evaluator="known-1", options="{}")
     few = replace(target, dsp_available=12)
-    ladder = explore.LadderOptions(together=1, solver_timeout_s=None, solver_nodes=500)
+    ladder = search.LadderOptions(together=1, solver_timeout_s=None, solver_nodes=500)
     for name, answer in {"exact": exact, "slow": slow, "failing": failing}.items():
         known = Known(answer)
         for where, options in (
@@ -338,25 +339,25 @@ def _searches(summary: Summary, target: bound.Target) -> Iterator[Output]:
             ("ladder with proof", replace(ladder, proof_evaluations=8, most_evaluations=14)),
             (
                 "ladder of small designs",
-                replace(ladder, most_copies=40, size=lambda c: 2 * program.unrolled_size(summary, c)),
+                replace(ladder, most_copies=40, size=lambda c: 2 * nlp.unrolled_size(summary, c)),
             ),
         ):
-            yield f"{name} {where}", _exploration(explore.explore(summary, target, known, options), subject)
-        yield f"{name} few units", _exploration(explore.explore(summary, few, known, ladder), subject)
-        rival = explore.RivalOptions(together=1, most_evaluations=12, seed=3)
+            yield f"{name} {where}", _exploration(search.explore(summary, target, known, options), subject)
+        yield f"{name} few units", _exploration(search.explore(summary, few, known, ladder), subject)
+        rival = search.RivalOptions(together=1, most_evaluations=12, seed=3)
         for method, search in (
-            ("bottlenecks", explore.explore_bottlenecks),
-            ("random", explore.explore_randomly),
-            ("all", explore.explore_all),
+            ("bottlenecks", search.explore_bottlenecks),
+            ("random", search.explore_randomly),
+            ("all", search.explore_all),
         ):
             yield f"{name} {method}", _exploration(search(summary, target, known, rival), subject)
-        predictor = explore.Predictor(
+        predictor = search.Predictor(
             predict=lambda _, bounds: [b.latency_cycles for b in bounds], most_copies=60, seconds=60.0
         )
-        found = explore.explore_predicted(summary, few, known, predictor, rival)
+        found = search.explore_predicted(summary, few, known, predictor, rival)
         yield f"{name} predicted", _exploration(found, subject)
-    table = explore.RecordedTable(
-        name="t", results={explore.configuration_key(Configuration()): exact(Configuration())}
+    table = search.RecordedTable(
+        name="t", results={pragmas_configuration.configuration_key(Configuration()): exact(Configuration())}
     )
     yield (
         "recorded",
@@ -365,14 +366,14 @@ def _searches(summary: Summary, target: bound.Target) -> Iterator[Output]:
             table.evaluate(Configuration(loops={"L0": LoopChoice(unroll=2)})).status,
         ],
     )
-    reports = explore.RecordedReports(folder=Path("/nowhere"), summary=summary, target=target)
+    reports = search.RecordedReports(folder=Path("/nowhere"), summary=summary, target=target)
     yield "no report", reports.evaluate(Configuration()).status
 
 
 def _searches_of_own(folders: Folders, own: bound.Target) -> Iterator[Output]:
     """A suite of one kernel measured by our own synthesis, then from the cache."""
     cache = ContentCache(folder=folders.scratch / "cache")
-    options = explore.SuiteExploration(
+    options = search.SuiteExploration(
         kernels=("jacobi-1d",),
         methods=("nlp_dse", "random"),
         most_evaluations=1,
@@ -380,6 +381,6 @@ def _searches_of_own(folders: Folders, own: bound.Target) -> Iterator[Output]:
         together=1,
     )
     for visit in ("first", "second"):
-        rows = explore.explore_suite(options, cache=cache, on_progress=lambda _: None)
+        rows = search.explore_suite(options, cache=cache, on_progress=lambda _: None)
         yield f"{visit} search of a suite", rows
-    yield "wrong method", outcome(lambda: explore.SuiteExploration(methods=("none",)))
+    yield "wrong method", outcome(lambda: search.SuiteExploration(methods=("none",)))

@@ -20,7 +20,7 @@ from pipelines.features import (
     extract_loops,
     freeze_split,
     graph_rows,
-    remember_features,
+    import_features,
 )
 from pipelines.hls import (
     Directive,
@@ -86,7 +86,7 @@ def generator_outputs(folders: Folders) -> Iterator[Output]:
     rejected = replace(small[0], program_id="x", status="rejected", reason="a 'b' 12 c")
     yield "reports", programs.stage_reports([*sample, rejected], facts)
     twin = replace(stationary[0], suite="ast", stage="ast", program_id="y")
-    yield "twins", [r.status for r in evaluation.refuse_twins([twin, small[0]])]
+    yield "twins", [r.status for r in evaluation.reject_duplicates([twin, small[0]])]
     options = programs.SuiteOptions(
         sizes=("small",), ast=programs.Generation(count=1), dataflow=programs.Generation(count=1)
     )
@@ -94,8 +94,8 @@ def generator_outputs(folders: Folders) -> Iterator[Output]:
         yield f"suite {suite}", outcome(lambda s=suite: [r.name for r in programs.suite_programs(s, options)])
     cache = ContentCache(folder=folder / "cache")
     for visit in ("first", "second"):
-        yield f"{visit} time", _text(programs.remembered_programs("irregular", options, cache))
-        yield f"{visit} hash", programs.remembered_hash(small[0], cache)
+        yield f"{visit} time", _text(programs.cached_programs("irregular", options, cache))
+        yield f"{visit} hash", programs.cached_ast_hash(small[0], cache)
     yield from _data_outputs(folder, [*small[::4], *polybench, *modern[:2]])
     yield from _file_outputs(folder)
 
@@ -281,7 +281,7 @@ def feature_outputs(folders: Folders) -> Iterator[Output]:
         "without graphs": replace(rows, graphs=None),
         "other version": replace(rows, designs=[replace(designs[0], tool_version="0")]),
     }.items():
-        yield name, dict(remember_features(given, other))
+        yield name, dict(import_features(given, other))
     everything = programs.kernel_programs(suites=programs.SUITES, sizes=programs.SIZES)
     evaluated = evaluation.evaluation_programs("stationary")[:2]
     split = freeze_split([*everything, *evaluated])
@@ -369,7 +369,7 @@ def _remembered(rows: records.LabelledRows, folder: Path, cache: ContentCache) -
     """Columns of records from a cache; their order follows ids, which hash versions."""
     file = folder / "table"
     file.write_text("content")
-    table = records.remembered_records(
+    table = records.cached_records(
         [file],
         {},
         lambda: records.make_records(rows, split="s", data_text=lambda p, r: {}),
