@@ -95,7 +95,8 @@ def _constant_of(path: Path, name: str) -> VersionConstant | None:
                 value = ast.literal_eval(node.value)
             except (ValueError, RuntimeError):
                 return None
-            text = value if isinstance(value, str) else " ".join(value)
+            parts = value.values() if isinstance(value, dict) else value
+            text = value if isinstance(value, str) else " ".join(parts)
             return VersionConstant(name=name, file=path, value=text)
     return None
 

@@ -29,6 +29,7 @@ from pipelines.cache import ContentCache
 from pipelines.pragmas import Configuration, LoopChoice, Summary, analysis, bound, nlp, search
 from pipelines.pragmas import configuration as pragmas_configuration
 from pipelines.pragmas.configuration import COARSE, FINE, OFF
+from pipelines.pragmas.search import directives
 from pipelines.pragmas.vendor_kernels import configuration_of_row, vendor_kernel
 from pipelines.programs import kernel_programs, polybench_program
 from pipelines.schemas import OK, TIMEOUT, TOOL_ERROR
@@ -240,7 +241,7 @@ def search_outputs(folders: Folders) -> Iterator[Output]:
     summary, target = analysis.summarise(GEMV, "gemv"), bound.read_target("u200")
     own = bound.read_target("simfoundry")
     for kind, configuration in _choices(summary):
-        for style in search.STYLES:
+        for style in directives.STYLES:
             yield (
                 f"{style} {kind}",
                 outcome(lambda c=configuration, s=style: search.annotate(GEMV, summary, c, style=s)),
@@ -249,7 +250,7 @@ def search_outputs(folders: Folders) -> Iterator[Output]:
             f"directives {kind}",
             [
                 search.hls_directives(summary, configuration),
-                search.partition_factors(summary, configuration),
+                directives.partition_factors(summary, configuration),
             ],
         )
         yield (
@@ -283,10 +284,10 @@ def _optima(folder: Path) -> Iterator[Output]:
         "known": nlp.SearchOptions(at_least_cycles=20.0, most_partitions=1),
     }
     for name, summary in small.items():
-        for kind, search in options.items():
+        for kind, chosen in options.items():
             yield (
                 f"optimum {name} {kind}",
-                outcome(lambda s=summary, o=search: _solution(nlp.solve(s, u200, o))),
+                outcome(lambda s=summary, o=chosen: _solution(nlp.solve(s, u200, o))),
             )
         few = replace(own, dsp_available=330, intervals=(1, 2, 3))
         yield f"optimum {name} with intervals", _solution(nlp.solve(summary, few))
@@ -344,28 +345,18 @@ def _searches(summary: Summary, target: bound.Target) -> Iterator[Output]:
         ):
             yield f"{name} {where}", _exploration(search.explore(summary, target, known, options), subject)
         yield f"{name} few units", _exploration(search.explore(summary, few, known, ladder), subject)
-        rival = search.RivalOptions(together=1, most_evaluations=12, seed=3)
-        for method, search in (
+        rival = search.BaselineOptions(together=1, most_evaluations=12, seed=3)
+        for method, explore in (
             ("bottlenecks", search.explore_bottlenecks),
             ("random", search.explore_randomly),
             ("all", search.explore_all),
         ):
-            yield f"{name} {method}", _exploration(search(summary, target, known, rival), subject)
+            yield f"{name} {method}", _exploration(explore(summary, target, known, rival), subject)
         predictor = search.Predictor(
             predict=lambda _, bounds: [b.latency_cycles for b in bounds], most_copies=60, seconds=60.0
         )
         found = search.explore_predicted(summary, few, known, predictor, rival)
         yield f"{name} predicted", _exploration(found, subject)
-    table = search.RecordedTable(
-        name="t", results={pragmas_configuration.configuration_key(Configuration()): exact(Configuration())}
-    )
-    yield (
-        "recorded",
-        [
-            table.evaluate(Configuration()),
-            table.evaluate(Configuration(loops={"L0": LoopChoice(unroll=2)})).status,
-        ],
-    )
     reports = search.RecordedReports(folder=Path("/nowhere"), summary=summary, target=target)
     yield "no report", reports.evaluate(Configuration()).status
 
