@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -77,20 +76,6 @@ class LabelledDesign:
     labels: Mapping[str, float]
 
 
-def hash_dataset(data_dir: Path) -> str:
-    """Hash of the six tables as they are on disk; equal content has equal bytes.
-
-    Returns: first 32 hexadecimal digits of the SHA-256.
-    Raises:  DatasetError: a table is missing.
-    """
-    digest = hashlib.sha256()
-    for name in TABLES:
-        for path in _table_files(data_dir, name):
-            digest.update(f"{name}/{path.name}\0".encode())
-            digest.update(hashlib.sha256(path.read_bytes()).digest())
-    return digest.hexdigest()[:32]
-
-
 def load_labelled_designs(data_dir: Path, selection: Selection) -> tuple[LabelledDesign, ...]:
     """Designs whose synthesis and every simulation are ok, with labels and part.
 
@@ -124,19 +109,13 @@ def load_labelled_designs(data_dir: Path, selection: Selection) -> tuple[Labelle
 _CONFIGURATION = ("memory_read_delay_cycles", "memory_write_delay_cycles", "clock_period_ns", "directives")
 
 
-def _table_files(data_dir: Path, name: str) -> list[Path]:
+def _scan(data_dir: Path, name: str) -> pl.LazyFrame:
     folder = data_dir / "tables" / name
-    files = sorted(folder.glob("*.parquet"))
-    if not files:
+    if not any(folder.glob("*.parquet")):
         raise DatasetError(
             f"table {name} must have Parquet files, got none ({folder}); "
             "make the data first with `simfoundry run`"
         )
-    return files
-
-
-def _scan(data_dir: Path, name: str) -> pl.LazyFrame:
-    _table_files(data_dir, name)
     return scan_table(data_dir, table_spec(name))
 
 

@@ -101,11 +101,6 @@ class PragmaGnnPredictor:
         }
         return ModelFiles(card=card, arrays=arrays)
 
-    @property
-    def parameter_count(self) -> int:
-        """Trained numbers."""
-        return sum(values.numel() for member in self.members for values in member.parameters())
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ProgramSurrogate:

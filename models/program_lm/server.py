@@ -181,19 +181,6 @@ def _completion(reply: Reply) -> dict[str, Any]:
     }
 
 
-@contextmanager
-def served(provider: Provider, *, key: str | None = None) -> Iterator[ModelServer]:
-    """A server on a free port of loopback, for as long as the block runs."""
-    with ModelServer(("127.0.0.1", 0), provider, key=key) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
-
-
 @click.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", default=8000, show_default=True, help="Port; 0 for a free one.")

@@ -1,6 +1,6 @@
 """Corrections of queueing theory, learned from simulated networks (chapter 5.3.5).
 
-Belongs here: features of streams, training, the trained correction, chapter 5's regression trees beside it.
+Belongs here: features of streams, training, the trained correction.
 Does not: queueing theory itself (`pipelines.network.queueing`), metrics shared by predictors. Importing this
 package loads no learning framework.
 """

@@ -3,7 +3,7 @@
 Nothing here grows with the network or has a unit: waits are in mean times of sending of their queue, rates
 are utilisations, a stream's neighbourhood is that of its own queue and the one before. So what is learned on
 16 hosts has a meaning on 1,024. Chapter 5's features (table 5.2) are rates in packets a second and a queue's
-type; those are in `paper_trees.py`.
+type; those are in `tests/models/paper_trees.py`.
 """
 
 from __future__ import annotations

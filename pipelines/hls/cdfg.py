@@ -15,8 +15,6 @@ from pipelines.hls.ir import COMPARISONS, Array, Function, NestLevel, Variable
 from pipelines.interface import INT32, ScalarType
 
 MEMORY_OPCODES = ("load", "store")
-UNIT_OPCODES = ("mul", "div", "rem")
-"""Operations on functional units that states share."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -244,11 +244,6 @@ class _Solver:
         return None
 
 
-def solve_interval(graph: BlockGraph, model: TimingModel, interval: int) -> tuple[int, ...] | None:
-    """Start cycles at one interval with short lifetimes, None when the searches find none."""
-    return _Solver(graph=graph, constraints=constraint_graph(graph, model)).solve(interval)
-
-
 def check_modulo(graph: BlockGraph, starts: Sequence[int], interval: int) -> list[str]:
     """Every dependence or resource a modulo schedule breaks; empty for a valid one."""
     broken = [

@@ -17,7 +17,6 @@ from pipelines.hls.errors import HlsError
 from pipelines.hls.operators import covering_type
 from pipelines.interface import ScalarType
 
-BIT = ScalarType(width_bits=1, signed=False)
 _LARGEST_DECIMAL = 1 << 16
 _LITERAL = re.compile(r"\d+'([dh])([0-9a-f]+)")
 _WORD = re.compile(r"[A-Za-z_]\w*")

@@ -10,7 +10,6 @@ import re
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -205,19 +204,6 @@ def bench_text(
 
 class _Undefined(ValueError):
     """An output has undefined bits."""
-
-
-@cache
-def icarus_version() -> str:
-    """Version of Icarus Verilog.
-
-    Raises: ToolMissing: not installed.
-    """
-    run = run_tool(
-        [find_tool("iverilog", "iverilog"), "-V"], folder=Path("/"), timeout_s=20, of_processor=True
-    )
-    version = re.search(r"version (\S+)", run.stdout)
-    return version.group(1) if version else "unknown"
 
 
 def _write_inputs(interface: Interface, data: DataSet, folder: Path) -> None:

@@ -27,7 +27,8 @@ from pipelines.interface import same_values
 from pipelines.native import run_native
 from pipelines.programs import draw_data
 from pipelines.programs.ast import AstOptions, GeneratedProgram, generate_program
-from pipelines.programs.ast.tree import loop_depth, operators_of
+from pipelines.programs.ast.tree import operators_of
+from tests.programs.loop_depths import loop_depth
 
 
 def spread(values: Sequence[float]) -> dict[str, float]:

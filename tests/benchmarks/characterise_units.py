@@ -6,17 +6,68 @@ registers, between registers, and from registers to the result.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
 
-from pipelines.hls.units.catalogue import FunctionalUnit, instance_text, module_texts
-from pipelines.hls.units.timing import UnitTiming, family, measured_units
+from pipelines.hls.units.catalogue import (
+    COMPARISONS,
+    FunctionalUnit,
+    constant_divider,
+    converter,
+    float_adder,
+    float_comparison,
+    float_divider,
+    float_multiplier,
+    float_square_root,
+    instance_text,
+    integer_divider,
+    integer_multiplier,
+    module_texts,
+)
+from pipelines.hls.units.timing import UnitTiming, family
+from pipelines.interface import DOUBLE, FLOAT, ScalarType
 from pipelines.synthesis import Liberty, SynthesisResult
 from pipelines.synthesis.netlist import Netlist, parse_netlist
 from pipelines.synthesis.timing import analyse_timing
+
+_MULTIPLIER_WIDTHS = (4, 8, 12, 16, 17, 24, 32, 48, 64)
+_WIDTHS = (8, 16, 32, 64)
+_DIVISOR = 7
+"""Divisor of the measured constant dividers: its reciprocal has digits throughout."""
+
+
+def _integer_units() -> Iterator[FunctionalUnit]:
+    for width in _MULTIPLIER_WIDTHS:
+        yield integer_multiplier(width)
+    for width in _WIDTHS:
+        for signed in (True, False):
+            scalar = ScalarType(width_bits=width, signed=signed)
+            yield integer_divider(scalar)
+            yield constant_divider(_DIVISOR, scalar)
+
+
+def _conversions(scalar: ScalarType) -> Iterator[FunctionalUnit | None]:
+    yield converter(scalar, DOUBLE if scalar == FLOAT else FLOAT)
+    for width in _WIDTHS:
+        for signed in (True, False):
+            yield converter(ScalarType(width_bits=width, signed=signed), scalar)
+        yield converter(scalar, ScalarType(width_bits=width))
+
+
+def measured_units() -> Iterator[FunctionalUnit]:
+    """The measured units, one per family and width."""
+    yield from _integer_units()
+    for scalar in (FLOAT, DOUBLE):
+        for make in (float_adder, float_multiplier, float_divider, float_square_root):
+            yield make(scalar)
+        for opcode in COMPARISONS:
+            yield float_comparison(opcode, scalar)
+        for unit in _conversions(scalar):
+            if unit is not None:
+                yield unit
 
 
 def alone(unit: FunctionalUnit) -> str:

@@ -28,8 +28,8 @@ from pipelines.programs import draw_data, program_facts
 from pipelines.programs.dataflow import DataflowOptions, dataflow_program, swept_inputs
 from pipelines.programs.dataflow.graph import Graph, estimated_cells
 from pipelines.programs.dataflow.program import draw_graph
-from pipelines.programs.dataflow.tree import depth_of
 from pipelines.schemas import OK, ProgramRow
+from tests.programs.loop_depths import depth_of
 
 
 def cells_of(graph: Graph) -> float:

@@ -33,10 +33,10 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from models.queue_correction.correction import Correction, corrected_waits, shipped_correction
 from models.queue_correction.data import SimulatedRun, read_runs
 from models.queue_correction.features import SMALL_WAIT
-from models.queue_correction.paper_trees import PaperTrees, Rows, fit_trees, random_rows
 from models.queue_correction.tails import rtt_quantiles_s
 from models.queue_correction.train import train_correction
 from pipelines.network.queueing import FlowLatency, flow_latency, stream_waits
+from tests.models.paper_trees import PaperTrees, Rows, fit_trees, random_rows
 
 GRID = ("grid-16", "grid-128", "grid-432", "grid-1024")
 LONG_16 = ("long-16", "long-16-one-sided", "long-16-incast")

@@ -24,7 +24,7 @@ from statistics import geometric_mean
 import torch
 
 from models.pragma_gnn import FitOptions
-from models.pragma_gnn.data import MeasuredDesign, folds_of_programs
+from models.pragma_gnn.data import MeasuredDesign
 from models.pragma_gnn.predictor import PragmaGnnPredictor
 from models.pragma_gnn.train import fit_pragma_gnn
 from pipelines.pragmas import Summary
@@ -48,6 +48,7 @@ from tests.benchmarks.pragma_search import (
     sized_program,
     spearman,
 )
+from tests.benchmarks.pragma_splits import folds_of_programs
 
 FAMILIES = {"2mm": "mm", "3mm": "mm", "gemm": "mm", "syrk": "syrk", "syr2k": "syrk"}
 TOOL = "simfoundry"

@@ -12,10 +12,10 @@ from pipelines.circt.preparation import prepare
 from pipelines.circt.writer import BranchingWriter, StructuredWriter, Writer, mlir_text
 from pipelines.hls import ir
 from pipelines.hls.frontend import interface_of, read_function
-from pipelines.hls.transforms.ctext import c_text
 from pipelines.interface import INT32, UINT8, same_values
 from pipelines.native import run_native
 from pipelines.programs import draw_data
+from tests.hls.ctext import c_text
 
 SMALL = """
 #include <stdint.h>

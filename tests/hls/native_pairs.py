@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from pipelines.hls.frontend import interface_of, read_function
 from pipelines.hls.preprocess import INCLUDE_FOLDER
-from pipelines.hls.transforms.ctext import c_text
 from pipelines.interface import Argument, DataSet, Interface
+from tests.hls.ctext import c_text
 
 _FLAGS = ("-std=gnu11", "-O1", "-w", "-fPIC", "-shared", "-ffp-contract=off", "-fwrapv")
 _MEMORY = ("-fno-strict-aliasing", "-ftrivial-auto-var-init=zero")

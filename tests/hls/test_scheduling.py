@@ -24,18 +24,17 @@ from pipelines.hls.design import bind_units
 from pipelines.hls.difference import constraint_graph, recurrence_bound
 from pipelines.hls.errors import HlsError
 from pipelines.hls.ir import Array
-from pipelines.hls.modulo import (
-    check_modulo,
-    modulo_schedule,
-    resource_bound,
-    shorten_lifetimes,
-    solve_interval,
-)
+from pipelines.hls.modulo import _Solver, check_modulo, modulo_schedule, resource_bound, shorten_lifetimes
 from pipelines.hls.operators import TimingModel
 from pipelines.hls.residues import PROGRAM_SIZE, ResidueSearch, Verdict, iterative_schedule, solve_program
 from pipelines.hls.schedule import BlockGraph, BlockSchedule, build_graph, forward, forwardable, list_schedule
 from pipelines.interface import DOUBLE, FLOAT, INT32, ScalarType
 from pipelines.programs import SUITES, kernel_programs
+
+
+def solve_interval(graph: BlockGraph, model: TimingModel, interval: int) -> tuple[int, ...] | None:
+    """Start cycles at one interval with short lifetimes, None when the searches find none."""
+    return _Solver(graph=graph, constraints=constraint_graph(graph, model)).solve(interval)
 
 
 def compiled_statements(text: str) -> CompiledDesign:

@@ -12,9 +12,9 @@ from transform_support import assert_same_meaning, draw_arguments
 from pipelines.hls import ir, read_function
 from pipelines.hls.arithmetic import evaluate, float_constant, make_cast
 from pipelines.hls.frontend import interface_of
-from pipelines.hls.transforms.ctext import c_text, constant_text
 from pipelines.interface import DOUBLE, FLOAT, INT32, INT64, UINT8, UINT32, Bank, BankDimension, ScalarType
 from pipelines.native import run_native
+from tests.hls.ctext import c_text, constant_text
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -8,13 +8,13 @@ from transform_support import assert_same_meaning, draw_arguments
 
 from pipelines.hls import ir, read_function
 from pipelines.hls.transforms.copying import loops_inside
-from pipelines.hls.transforms.ctext import c_function
 from pipelines.hls.transforms.folding import canonical_sum, interval_of
 from pipelines.hls.transforms.ifconversion import convert_ifs
 from pipelines.hls.transforms.nests import flatten_nest
 from pipelines.hls.transforms.simplify import simplify
 from pipelines.hls.transforms.unroll import unroll_loop
 from pipelines.interface import INT64, UINT8
+from tests.hls.ctext import c_function
 
 
 def simplified(source: str, *, count: int = 3) -> ir.Function:

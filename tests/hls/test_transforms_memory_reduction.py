@@ -16,9 +16,10 @@ from pipelines.hls import ir, read_function
 from pipelines.hls.errors import NotApplicable
 from pipelines.hls.transforms.chains import accumulators, balance_chains
 from pipelines.hls.transforms.copying import find_loop
-from pipelines.hls.transforms.reduction import interleave_reduction, reduce_tree
+from pipelines.hls.transforms.reduction import reduce_tree
 from pipelines.hls.transforms.unroll import unroll_loop
 from pipelines.interface import DataSet
+from tests.hls.interleaving import interleave_reduction
 
 Reduction = Callable[[ir.Function, str, str], ir.Function]
 

@@ -30,9 +30,10 @@ from pipelines.hls.units.catalogue import (
     reciprocal,
     unit_for,
 )
-from pipelines.hls.units.timing import family, measured_units, unit_timing
+from pipelines.hls.units.timing import family, unit_timing
 from pipelines.interface import DOUBLE, FLOAT, INT32, INT64, UINT32, ScalarType
 from pipelines.tools import find_tool, run_tool
+from tests.benchmarks.characterise_units import measured_units
 
 ODD_WIDTHS = (1, 2, 13, 25, 54, 63)
 

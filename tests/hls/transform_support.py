@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 
 from pipelines.hls import ir
-from pipelines.hls.transforms.ctext import PRELUDE, c_function
 from pipelines.interface import DataSet
 from pipelines.tools import run_tool
+from tests.hls.ctext import PRELUDE, c_function
 
 TIMEOUT_S = 60.0
 _FLAGS = ("-std=c11", "-w", "-ffp-contract=off", "-ftrivial-auto-var-init=zero", "-fno-math-errno")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -21,7 +23,7 @@ from models.program_lm.fitting import Schedule, fit_network, rate_at
 from models.program_lm.network import ProgramLm, Size, load_weights, untrained, weights_bytes
 from models.program_lm.provider import EmbeddedProvider
 from models.program_lm.reading import read_program
-from models.program_lm.server import served
+from models.program_lm.server import ModelServer
 from models.program_lm.training import corpus_examples, trained_model, training_key
 from models.program_lm.vocabulary import TOKENS
 from pipelines.cache import ContentCache
@@ -37,6 +39,20 @@ from pipelines.programs.llm import (
     ServerProvider,
     llm_programs,
 )
+
+
+@contextmanager
+def served(provider: Provider, *, key: str | None = None) -> Iterator[ModelServer]:
+    """A server on a free port of loopback, for as long as the block runs."""
+    with ModelServer(("127.0.0.1", 0), provider, key=key) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()
+
 
 SMALL = Size(width=24, layers=2, heads=2, tokens=len(TOKENS), block=BLOCK_TOKENS)
 PROMPT = Prompt(name="vary", text="Vary this:\n```c\n{{source}}\n```\n")

@@ -22,7 +22,6 @@ from models.queue_correction.correction import (
 )
 from models.queue_correction.data import SimulatedRun, read_runs, simulated_run
 from models.queue_correction.features import FEATURES, SMALL_WAIT, samples_of
-from models.queue_correction.paper_trees import fit_trees
 from models.queue_correction.train import DRAWN_GROUPS, LONG_GROUPS, fit_correction, training_samples
 from pipelines.cache import ContentCache
 from pipelines.network.queueing import flow_latency, hop_waits_s, model_network, stream_waits
@@ -30,6 +29,7 @@ from pipelines.network.runs import RunGroup, simulate_runs
 from pipelines.network.topology import FatTree, fat_tree
 from pipelines.network.traffic import Arrivals, Pattern, traffic_of
 from pipelines.schemas import table_spec, write_arrow, write_table
+from tests.models.paper_trees import fit_trees
 
 TREE = fat_tree(FatTree(pods=4))
 GROUP = RunGroup(

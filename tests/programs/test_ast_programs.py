@@ -17,8 +17,9 @@ from pipelines.headers import INCLUDE_FOLDER
 from pipelines.interface import INT32
 from pipelines.programs import ProgramError, draw_data
 from pipelines.programs.ast import AstOptions, GeneratedProgram, ast_programs, generate_program, tree
-from pipelines.programs.ast.tree import loop_depth, unread_names
+from pipelines.programs.ast.tree import unread_names
 from pipelines.schemas import OK, REJECTED
+from tests.programs.loop_depths import loop_depth
 
 OPTIONS = AstOptions()
 WARNINGS = ("-std=c11", "-O1", "-Wall", "-Wextra", "-Werror")

@@ -16,12 +16,12 @@ from pipelines.programs.dataflow.tree import (
     Statement,
     Style,
     body_text,
-    depth_of,
     loop,
     nest,
     shape_of,
     statement,
 )
+from tests.programs.loop_depths import depth_of
 
 PLAIN = Style(macros=False, braces=False, spelling=0, tile_suffix="_t")
 ALWAYS = Mutations(constant=lambda _, value: str(value), permute=1.0, tile=0.6, cyclic=0.2, reverse=0.2)

@@ -24,8 +24,9 @@ from pipelines.programs.dataflow import (
 )
 from pipelines.programs.dataflow.graph import estimated_cells
 from pipelines.programs.dataflow.program import draw_graph
-from pipelines.programs.dataflow.tree import Statement, depth_of, walk
+from pipelines.programs.dataflow.tree import Statement, walk
 from pipelines.schemas import OK, REJECTED, ProgramRow, table_spec
+from tests.programs.loop_depths import depth_of
 
 OPTIONS = DataflowOptions()
 ROWS = dataflow_programs(count=40, seed=0, options=OPTIONS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import replace
 
 import pytest
@@ -24,9 +25,19 @@ from pipelines.programs.evaluation import (
     frozen_hashes,
     reject_duplicates,
 )
-from pipelines.programs.evaluation.programs import FROZEN_FILE, frozen_record
+from pipelines.programs.evaluation.programs import FROZEN_FILE
 from pipelines.programs.rows import program_row
 from pipelines.schemas import OK, REJECTED, ProgramRow
+
+
+def frozen_record(programs: Iterable[ProgramRow]) -> str:
+    """The text of the list: id and syntax tree hash of every program, by suite, name and size."""
+    rows = {
+        f"{row.suite}/{row.name}/{row.size}": {"program_id": row.program_id, "ast_hash": row.ast_hash}
+        for row in programs
+    }
+    return json.dumps(rows, indent=1, sort_keys=True) + "\n"
+
 
 OPTIONS = SuiteOptions(sizes=("small",), ast=Generation(count=2), dataflow=Generation(count=2))
 

@@ -86,7 +86,6 @@ CType = Scalar | Void | Pointer | ArrayOf | Struct
 
 VOID = Void()
 BOOL = Scalar(type=UINT8, boolean=True)
-INT = Scalar(type=INT32)
 CHAR = Scalar(type=INT8)
 SIZE = UINT64
 

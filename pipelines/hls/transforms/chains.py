@@ -16,10 +16,8 @@ from pipelines.hls.transforms.accesses import escaping_labels
 from pipelines.hls.transforms.copying import FreshNames, fresh_names, map_own, read_variables
 from pipelines.interface import ScalarType
 
-OPERATORS = ("add", "mul", "and", "or", "xor", "min", "max")
-"""Operators of accumulators; a subtraction counts as an addition."""
-
 _PATH_OPERATORS = {"add": "add", "sub": "add", "mul": "mul", "and": "and", "or": "or", "xor": "xor"}
+"""Operators of accumulators; a subtraction counts as an addition."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +69,7 @@ def count_reads(expression: ir.Expression, name: str) -> int:
 def operator_of_update(value: ir.Expression, variable: ir.Variable) -> str | None:
     """The operator that combines a variable with terms that do not read it.
 
-    Returns: one of `OPERATORS`, `keep` when the value is the variable itself, None when it is something else.
+    Returns: add, mul, and, or, xor, min or max, `keep` when the value is the variable itself, None when it is something else.
     """
     match value:
         case ir.Read():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -13,28 +13,13 @@ from pipelines.hls.errors import HlsError
 from pipelines.hls.units.catalogue import (
     COMPARISONS,
     FunctionalUnit,
-    constant_divider,
-    converter,
-    float_adder,
-    float_comparison,
-    float_divider,
-    float_multiplier,
-    float_square_root,
-    integer_divider,
-    integer_multiplier,
 )
-from pipelines.interface import DOUBLE, FLOAT, ScalarType
 
 _FOLDER = Path(__file__).resolve().parents[1]
-_MULTIPLIER_WIDTHS = (4, 8, 12, 16, 17, 24, 32, 48, 64)
-_WIDTHS = (8, 16, 32, 64)
 
 # In a wider multiplier the first stage of a product of 10 and 8 bits takes 2.8 ns, of 16 and 16 bits 3.8:
 # more than a multiplier of that width alone.
 NARROW_PRODUCT = 1.15
-
-_DIVISOR = 7
-"""Divisor of the measured constant dividers: its reciprocal has digits throughout."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,37 +59,6 @@ def family(unit: FunctionalUnit) -> tuple[str, int]:
     if unit.module == "float_compare":
         return f"{unit.module}_{COMPARISONS[values['OPERATION']]}", bits
     return unit.module, bits
-
-
-def _integer_units() -> Iterator[FunctionalUnit]:
-    for width in _MULTIPLIER_WIDTHS:
-        yield integer_multiplier(width)
-    for width in _WIDTHS:
-        for signed in (True, False):
-            scalar = ScalarType(width_bits=width, signed=signed)
-            yield integer_divider(scalar)
-            yield constant_divider(_DIVISOR, scalar)
-
-
-def _conversions(scalar: ScalarType) -> Iterator[FunctionalUnit | None]:
-    yield converter(scalar, DOUBLE if scalar == FLOAT else FLOAT)
-    for width in _WIDTHS:
-        for signed in (True, False):
-            yield converter(ScalarType(width_bits=width, signed=signed), scalar)
-        yield converter(scalar, ScalarType(width_bits=width))
-
-
-def measured_units() -> Iterator[FunctionalUnit]:
-    """The measured units, one per family and width."""
-    yield from _integer_units()
-    for scalar in (FLOAT, DOUBLE):
-        for make in (float_adder, float_multiplier, float_divider, float_square_root):
-            yield make(scalar)
-        for opcode in COMPARISONS:
-            yield float_comparison(opcode, scalar)
-        for unit in _conversions(scalar):
-            if unit is not None:
-                yield unit
 
 
 @cache

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from math import prod
 from random import Random
 
-from pipelines.interface import DOUBLE, FLOAT, INT32, UINT32, UINT64, ScalarType
+from pipelines.interface import INT32, UINT32, UINT64, ScalarType
 from pipelines.programs.ast.operations import type_range
 from pipelines.programs.ast.options import DATA_TYPES, AstOptions
 from pipelines.programs.ast.tree import Array, Extent, Function, Number, Variable
@@ -397,6 +397,3 @@ def draw_palette(generator: Random, options: AstOptions) -> tuple[ScalarType, ..
         if kind not in chosen and not (kind.floating and any(c.floating for c in chosen)):
             chosen.append(kind)
     return tuple(chosen)
-
-
-FLOATING = (FLOAT, DOUBLE)

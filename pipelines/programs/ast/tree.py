@@ -319,17 +319,6 @@ def called_functions(function: Function) -> tuple[str, ...]:
     return tuple(dict.fromkeys(called))
 
 
-def loop_depth(body: tuple[Statement, ...]) -> int:
-    """Maximum loops around a statement."""
-    return max(
-        (
-            isinstance(statement, For | While) + max((loop_depth(b) for b in bodies_of(statement)), default=0)
-            for statement in body
-        ),
-        default=0,
-    )
-
-
 def unread_names(program: Program) -> tuple[str, ...]:
     """Names of variables and arrays that are declared or written, but never read; outputs are read outside.
 

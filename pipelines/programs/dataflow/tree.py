@@ -125,11 +125,6 @@ def walk(nodes: Sequence[Node], depth: int = 0, trips: int = 1) -> Iterator[tupl
             yield from walk(children(node), depth, trips)
 
 
-def depth_of(nodes: Sequence[Node]) -> int:
-    """The deepest nest of loops."""
-    return max((depth + isinstance(node, Loop | While) for node, depth, _ in walk(nodes)), default=0)
-
-
 def shape_of(nodes: Sequence[Node]) -> list[list[object]]:
     """The loops as nested lists [variable, trips, step, loops inside], for the graph's JSON."""
     loops: list[list[object]] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -24,15 +24,6 @@ from pipelines.programs.rows import CUSTOM_SIZE, program_row
 from pipelines.schemas import OK, REJECTED, ProgramRow
 
 FROZEN_FILE = Path(__file__).parent / "frozen.json"
-
-
-def frozen_record(programs: Iterable[ProgramRow]) -> str:
-    """The text of the list: id and syntax tree hash of every program, by suite, name and size."""
-    rows = {
-        f"{row.suite}/{row.name}/{row.size}": {"program_id": row.program_id, "ast_hash": row.ast_hash}
-        for row in programs
-    }
-    return json.dumps(rows, indent=1, sort_keys=True) + "\n"
 
 
 @cache
