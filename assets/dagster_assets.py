@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from typing import Any
 
 import dagster as dg
-import pyarrow as pa
 
 from assets.checks import PROBLEM_LIMIT, CheckedFile, CheckRule, general_rules, open_file
 from assets.errors import explain, is_permanent
@@ -215,7 +214,7 @@ def column_schema(spec: TableSpec) -> dg.TableSchema:
         columns=[
             dg.TableColumn(
                 name=column.name,
-                type=_type_name(column.arrow_type),
+                type=str(column.arrow_type),
                 description=column.description + (f" Unit: {column.unit}." if column.unit else ""),
                 constraints=dg.TableColumnConstraints(
                     nullable=column.nullable,
@@ -227,7 +226,3 @@ def column_schema(spec: TableSpec) -> dg.TableSchema:
             for column in spec.columns
         ]
     )
-
-
-def _type_name(arrow_type: pa.DataType) -> str:
-    return str(arrow_type)

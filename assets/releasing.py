@@ -106,22 +106,16 @@ def release_tables(
         options = ReleaseOptions(
             name=name,
             partitions=partitions,
-            parameters=parameters_text(configuration, without=_unsaid(configuration)),
+            parameters=parameters_text(
+                configuration,
+                without=(("pragmas",) if configuration.network.groups else ("network", "pragmas")),
+            ),
             toolset=_toolset(settings, partitions),
             reproduction=_reproduction(name, configuration),
             size_limit_bytes=size_limit_bytes,
             rows_a_shard=rows_a_shard,
         )
         return write_release(deployment.data_dir, releases, options)
-
-
-def _unsaid(configuration: Configuration) -> tuple[str, ...]:
-    """Groups of the configuration that a release does not say: those whose tables it has not.
-
-    Searches for directives are in no release; networks are not in one without groups of them. Releases of
-    before there were networks then come out with the same bytes.
-    """
-    return ("pragmas",) if configuration.network.groups else ("network", "pragmas")
 
 
 def _toolset(settings: Settings, partitions: Mapping[str, Sequence[str]]) -> Toolset:
