@@ -12,12 +12,10 @@ import polars as pl
 import pyarrow as pa
 
 from assets.configuration import parameters_text, read_parameters, read_parameters_file
-from assets.deployments import Deployment
+from assets.deployments import Deployment, writing_to
 from assets.errors import FoundryError
-from assets.groups import Configuration
 from assets.language_models import remember_variants
-from assets.locks import writing_to
-from assets.settings import Settings
+from assets.settings import Configuration, Settings
 from assets.step import keep_written, unchanged_rows
 from assets.steps import STEPS, step_named
 from assets.steps.designs import configuration_space, label_context, label_options, target_of

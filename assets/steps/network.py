@@ -14,8 +14,7 @@ from pydantic import Field
 
 from assets.checks import CheckedFile, CheckRule
 from assets.errors import FoundryError
-from assets.groups import Group, Positive
-from assets.settings import Listener, Settings
+from assets.settings import Group, Listener, Positive, Settings
 from assets.step import Output, Partitioning, Step
 from assets.steps.designs import label_options
 from pipelines.identity import content_hash

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from assets.checks import CheckedFile, CheckRule
-from assets.groups import Group, Positive
-from assets.settings import Listener, Settings
+from assets.settings import Group, Listener, Positive, Settings
 from assets.step import Output, Step, whole
 from pipelines.schemas import OK
 

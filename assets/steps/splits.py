@@ -8,8 +8,7 @@ from functools import partial
 from typing import Any
 
 from assets.checks import CheckedFile, CheckRule
-from assets.groups import Group
-from assets.settings import Listener, Settings
+from assets.settings import Group, Listener, Settings
 from assets.step import Output, Step, read_rows, whole
 from assets.suites import partitions
 from pipelines.features import EVALUATION, evaluation_twins, freeze_split

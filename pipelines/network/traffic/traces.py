@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 from pipelines.files import open_regular
 from pipelines.network.errors import NetworkError
 from pipelines.network.topology import Topology
-from pipelines.network.traffic.arrivals import PAYLOAD_LIMIT_BYTES
 from pipelines.network.traffic.dispersion import flow_moments
-from pipelines.network.traffic.patterns import HEADER_BYTES, PROTOCOLS, UDP, Traffic
+from pipelines.network.traffic.patterns import HEADER_BYTES, PAYLOAD_LIMIT_BYTES, PROTOCOLS, UDP, Traffic
 from pipelines.network.traffic.schedule import DURATION_LIMIT_S, PACKET_LIMIT, Schedule
 from pipelines.parquet_files import open_parquet
 
