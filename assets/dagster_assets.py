@@ -1,7 +1,5 @@
 """Assets of the steps, with checks, partitions, retries and pools, and the bodies that run them."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import io
