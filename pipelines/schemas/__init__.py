@@ -20,7 +20,7 @@ from pipelines.schemas.columns import (
 )
 from pipelines.schemas.designs import CdfgEdgeRow, CdfgNodeRow, DesignRow, DirectiveOutcomeRow, LoopRow
 from pipelines.schemas.labels import CROSS_CHECKS, CrossCheckRow, LabelRow, RunRow
-from pipelines.schemas.leaderboard import PROMOTION_DECISIONS, LeaderboardRow, PromotionRow
+from pipelines.schemas.leaderboard import LeaderboardRow, PromotionRow
 from pipelines.schemas.network import NetworkFlowRow, NetworkHopRow, NetworkRunRow
 from pipelines.schemas.pragmas import PragmaDesignRow
 from pipelines.schemas.programs import ProgramFactsRow, ProgramRow, SplitRow, StageReportRow
@@ -44,7 +44,6 @@ __all__ = [
     "FORMATS",
     "INFEASIBLE",
     "OK",
-    "PROMOTION_DECISIONS",
     "REJECTED",
     "STATUSES",
     "TIMEOUT",
