@@ -17,21 +17,21 @@ from pipelines.schemas import OK, Reference, read_arrow, table_path, table_spec
 PROBLEM_LIMIT = 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class CheckRule:
     """One rule of a table.
 
     Attributes:
         name: of the check.
         description: what holds, one sentence.
-        blocking: whether a breach stops what reads the table; else it warns.
         problems: every breach in one file of the table.
+        blocking: whether a breach stops what reads the table; else it warns.
     """
 
     name: str
     description: str
-    blocking: bool
     problems: Callable[[CheckedFile], list[str]]
+    blocking: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,27 +149,12 @@ def _values(row: Mapping[str, Any], columns: Sequence[str]) -> tuple[Any, ...]:
     return tuple(row[c] for c in columns)
 
 
-_SCHEMA = CheckRule(
-    name="schema",
-    description="Columns, types and vocabularies are the declared ones.",
-    blocking=True,
-    problems=schema_problems,
-)
-_UNIQUE_KEY = CheckRule(
-    name="unique_key",
-    description="No two rows have the same key.",
-    blocking=True,
-    problems=repeated_keys,
-)
-_FOREIGN_KEYS = CheckRule(
-    name="foreign_keys",
-    description="Every row that is referred to is there.",
-    blocking=True,
-    problems=dangling_references,
-)
+_SCHEMA = CheckRule("schema", "Columns, types and vocabularies are the declared ones.", schema_problems)
+_UNIQUE_KEY = CheckRule("unique_key", "No two rows have the same key.", repeated_keys)
+_FOREIGN_KEYS = CheckRule("foreign_keys", "Every row that is referred to is there.", dangling_references)
 _FAILURE_RATE = CheckRule(
-    name="failure_rate",
-    description="The share of failed rows is at most quality.max_failure_fraction.",
+    "failure_rate",
+    "The share of failed rows is at most quality.max_failure_fraction.",
+    too_many_failures,
     blocking=False,
-    problems=too_many_failures,
 )

@@ -14,7 +14,7 @@ import yaml
 from pydantic import BaseModel, ValidationError, create_model
 
 from assets.errors import FoundryError
-from assets.groups import CONFIGURATION_FOLDER, Configuration, Group, Quality, Run
+from assets.settings import CONFIGURATION_FOLDER, Configuration, Group, Quality, Run
 from assets.steps import STEPS
 from pipelines.files import read_bounded
 from pipelines.schemas import write_bytes_atomically

@@ -11,10 +11,10 @@ from assets.antlr import load_selection_parser
 from assets.configuration import read_parameters
 from assets.dagster_assets import build_assets
 from assets.deployments import find_deployment
-from assets.groups import Configuration
 from assets.materialise import asset_jobs
 from assets.nightly import everything, nightly_schedule
 from assets.resources import resources
+from assets.settings import Configuration
 
 load_selection_parser()
 

@@ -1,11 +1,16 @@
-"""Where a deployment keeps things: the local default, and a server configured by its environment."""
+"""Where a deployment keeps things, its lock of one writer at a time, and whether its databases are whole."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+from filelock import FileLock, Timeout
 
 from assets.errors import FoundryError
 
@@ -119,3 +124,88 @@ def _server_deployment(project: Path, variables: Mapping[str, str]) -> Deploymen
 
 def _is_project(folder: Path) -> bool:
     return all((folder / name).is_file() for name in ("dvc.yaml", "workspace.yaml"))
+
+
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_SQLITE = "sqlite:///"
+
+
+def require_whole_registry(deployment: Deployment) -> None:
+    """Check the model registry, where it is a file.
+
+    Raises: FoundryError: it is damaged.
+    """
+    if deployment.tracking_uri.startswith(_SQLITE):
+        _require_whole(
+            Path(deployment.tracking_uri.removeprefix(_SQLITE)),
+            "the registered models and no table: move it away, and `simfoundry run` registers them anew",
+        )
+
+
+def require_whole_history(home: Path, *runs: str) -> None:
+    """Check Dagster's databases, and those of the events of some runs.
+
+    Args:   home: DAGSTER_HOME; runs: their ids.
+    Raises: FoundryError: one is damaged.
+    """
+    events = [f"history/runs/{run}.db" for run in runs]
+    for name in ("history/runs.db", "history/runs/index.db", "schedules/schedules.db", *events):
+        _require_whole(
+            home / name, "the history of runs and no table: move it away, and an empty one is made"
+        )
+
+
+def _require_whole(path: Path, content: str) -> None:
+    if not path.is_file():
+        return
+    with closing(sqlite3.connect(path)) as connection:
+        try:
+            [problem] = connection.execute("PRAGMA quick_check(1)").fetchone()
+        except sqlite3.DatabaseError as error:
+            if error.sqlite_errorcode not in _DAMAGED:
+                return  # such as a lock or a full disk, which whoever opens it next meets too
+            problem = str(error)
+    if problem != "ok":
+        raise FoundryError(f"{path} is damaged ({' '.join(problem.split())}); it holds {content}")
+
+
+LEFTOVER_AGE_S = 3600.0
+
+
+@contextmanager
+def writing_to(data_dir: Path) -> Iterator[None]:
+    """Hold the data folder; the kernel releases it when the process ends, however it ends.
+
+    Raises: FoundryError: another process holds it; the message has its process id.
+    """
+    data_dir.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(data_dir / ".lock", blocking=False, fallback_to_soft=False)
+    try:
+        lock.acquire()
+    except Timeout as error:
+        holders = ", ".join(_holders(data_dir / ".lock")) or "of another user or computer"
+        raise FoundryError(f"process {holders} is writing to {data_dir}; wait for it or end it") from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _holders(path: Path) -> list[str]:
+    """Processes with a lock on a file, from /proc, children of a killed writer included."""
+    holders: list[str] = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # ended meanwhile, or of another user
+            for info in (process / "fdinfo").iterdir():
+                is_locked = "FLOCK" in info.read_text()
+                if is_locked and (process / "fd" / info.name).samefile(path):
+                    holders.append(process.name)
+    return holders
+
+
+def sweep_leftovers(data_dir: Path) -> None:
+    """Remove half-written files that a killed process left beside the tables an hour ago or earlier."""
+    for room in ("tables", "measured"):
+        for path in (data_dir / room).glob("*/.*.parquet.*"):
+            if time.time() - path.stat().st_mtime > LEFTOVER_AGE_S:
+                path.unlink(missing_ok=True)

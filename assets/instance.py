@@ -12,8 +12,7 @@ import dagster as dg
 from dagster._core.instance.ref import InstanceRef
 from sqlalchemy import Engine, event
 
-from assets.databases import require_whole_history
-from assets.deployments import QUIET_ENVIRONMENT, Deployment
+from assets.deployments import QUIET_ENVIRONMENT, Deployment, require_whole_history
 
 INSTANCE_SETTINGS = Path(__file__).resolve().parents[1] / "dagster.yaml"
 PROCESS_TAG = "simfoundry/process"

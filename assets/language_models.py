@@ -12,8 +12,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from assets.errors import FoundryError
-from assets.groups import CONFIGURATION_FOLDER, Group, Positive
-from assets.settings import Listener, Settings, ignore_progress
+from assets.settings import CONFIGURATION_FOLDER, Group, Listener, Positive, Settings, ignore_progress
 from assets.suites import suite_options
 from models.program_lm import EditOptions, TrainingOptions
 from models.program_lm.provider import EmbeddedProvider

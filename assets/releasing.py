@@ -12,12 +12,10 @@ import polars as pl
 import pyarrow as pa
 
 from assets.configuration import parameters_text, read_parameters, read_parameters_file
-from assets.deployments import Deployment
+from assets.deployments import Deployment, writing_to
 from assets.errors import FoundryError
-from assets.groups import Configuration
 from assets.language_models import remember_variants
-from assets.locks import writing_to
-from assets.settings import Settings
+from assets.settings import Configuration, Settings
 from assets.step import keep_written, unchanged_rows
 from assets.steps import STEPS, step_named
 from assets.steps.designs import configuration_space, label_context, label_options, target_of
@@ -106,22 +104,16 @@ def release_tables(
         options = ReleaseOptions(
             name=name,
             partitions=partitions,
-            parameters=parameters_text(configuration, without=_unsaid(configuration)),
+            parameters=parameters_text(
+                configuration,
+                without=(("pragmas",) if configuration.network.groups else ("network", "pragmas")),
+            ),
             toolset=_toolset(settings, partitions),
             reproduction=_reproduction(name, configuration),
             size_limit_bytes=size_limit_bytes,
             rows_a_shard=rows_a_shard,
         )
         return write_release(deployment.data_dir, releases, options)
-
-
-def _unsaid(configuration: Configuration) -> tuple[str, ...]:
-    """Groups of the configuration that a release does not say: those whose tables it has not.
-
-    Searches for directives are in no release; networks are not in one without groups of them. Releases of
-    before there were networks then come out with the same bytes.
-    """
-    return ("pragmas",) if configuration.network.groups else ("network", "pragmas")
 
 
 def _toolset(settings: Settings, partitions: Mapping[str, Sequence[str]]) -> Toolset:

@@ -12,8 +12,7 @@ from pydantic import Field
 
 from assets.configuration import may_promote, read_parameters
 from assets.deployments import find_deployment
-from assets.groups import Run
-from assets.settings import Listener, Settings
+from assets.settings import Listener, Run, Settings
 from pipelines.workers import Progress
 
 Log = Callable[[str], None]

@@ -1,14 +1,83 @@
-"""What every step receives: the configuration and the deployment."""
+"""Groups of the configuration, and what every step receives: the configuration and the deployment."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from assets.deployments import Deployment
-from assets.groups import AnyGroup, Configuration, Quality
 from pipelines.cache import ContentCache
+from pipelines.labelling import SLOTTED
 from pipelines.workers import Progress
+
+CONFIGURATION_FOLDER = Path(__file__).resolve().parents[1] / "conf"
+AnyGroup = TypeVar("AnyGroup", bound="Group")
+Positive: TypeAlias = Annotated[float, Field(gt=0)]
+
+
+class Group(BaseModel):
+    """A group of the configuration; unknown keys, NaN and infinities are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+def some_of(choices: Sequence[str]) -> Any:
+    """A non-empty list of some of the choices, kept in their order and without repeats."""
+
+    def check(names: tuple[str, ...]) -> tuple[str, ...]:
+        if not names or any(name not in choices for name in names):
+            raise ValueError(f"must be some of {', '.join(choices)}")
+        return tuple(choice for choice in choices if choice in names)
+
+    return AfterValidator(check)
+
+
+def one_of(choices: Sequence[str]) -> Any:
+    """One of the choices."""
+
+    def check(name: str) -> str:
+        if name not in choices:
+            raise ValueError(f"must be one of {', '.join(choices)}")
+        return name
+
+    return AfterValidator(check)
+
+
+class Quality(Group):
+    """Shares above which a quality check warns."""
+
+    max_failure_fraction: Annotated[float, Field(ge=0, le=1)]
+
+
+class Run(Group):
+    """How this machine works; nothing here changes a row.
+
+    `remade_fraction` of the programs are labelled again in an empty cache after a run, and compared.
+    """
+
+    workers: Annotated[int, Field(ge=1)] | None = None
+    remade_fraction: Annotated[float, Field(ge=0, le=1)] = 0.0
+    slots: Annotated[
+        dict[Annotated[str, one_of(SLOTTED)], Annotated[int, Field(ge=1)] | None],
+        AfterValidator(lambda slots: {tool: n for tool, n in slots.items() if n is not None}),
+    ] = {}
+
+
+class Configuration(Group):
+    """Everything a run depends on: an attribute per group, see `assets.configuration`."""
+
+    def group(self, kind: type[AnyGroup]) -> AnyGroup:
+        """The group of that class."""
+        return next(value for _, value in self if isinstance(value, kind))
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
 
 Listener = Callable[[Progress], None]
 

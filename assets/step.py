@@ -17,8 +17,7 @@ import pyarrow.parquet as pq
 
 from assets.checks import CheckRule
 from assets.errors import FoundryError
-from assets.groups import Configuration, Group
-from assets.settings import Listener, Settings, ignore_progress
+from assets.settings import Configuration, Group, Listener, Settings, ignore_progress
 from pipelines.identity import content_hash
 from pipelines.schemas import OK, read_arrow, read_table, table_path, table_spec, write_arrow, write_table
 

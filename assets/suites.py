@@ -11,8 +11,7 @@ from typing import Annotated
 from pydantic import Field
 
 from assets.errors import FoundryError
-from assets.groups import Configuration, Group, some_of
-from assets.settings import Settings
+from assets.settings import Configuration, Group, Settings, some_of
 from assets.step import Partitioning
 from pipelines.programs import (
     ALL_SUITES,

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
+from random import Random
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from models.base import PredictorError
 from models.metrics import Interval, bootstrap
-from pipelines.schemas import PromotionRow
+from models.tasks import Reference, Task, hash_tables
+from pipelines.identity import content_hash
+from pipelines.schemas import PromotionRow, read_table, table_spec
 
 RESAMPLES = 1000
 Decision = Literal["promoted", "refused", "candidate"]
@@ -159,3 +165,147 @@ def _beaten(champion_version: str | None) -> str:
 
 def _mean_difference(before: Vector, after: Vector) -> float:
     return float(np.mean(before - after))
+
+
+def reference_digest(task: Task, reference: Reference) -> str:
+    """Hash of all that errors on a reference set depend on besides the predictor."""
+    tables = hash_tables([reference.folder], task.tables or ("programs", "splits"))
+    return content_hash(task.name, task.metric, task.baseline, reference.split, reference.parts, tables)
+
+
+def reference_groups(reference: Reference) -> frozenset[str]:
+    """Groups of a reference set, which training must not look at."""
+    if reference.split == "group":
+        return frozenset(reference.parts)
+    rows = read_table(reference.folder, table_spec("splits"))
+    return frozenset(r.group for r in rows if r.split == reference.split and r.part in reference.parts)
+
+
+def label_reference(reference: Reference) -> ReferenceSet:
+    """Labelled designs; the error of a program is the mean over its designs and the targets."""
+    from models.labelled import TARGETS, Selection, load_labelled_designs
+
+    designs = load_labelled_designs(reference.folder, Selection(split=reference.split))
+    judged = [design for design in designs if design.part in reference.parts]
+    actual = np.array([[design.labels[t] for t in TARGETS] for design in judged])
+    training = [[d.labels[t] for t in TARGETS] for d in designs if d.part == "train"]
+    medians = np.median(np.array(training), axis=0)
+    names = [design.program_id for design in judged]
+
+    def errors(predicted: Vector) -> Vector:
+        return np.asarray(_relative(predicted, actual).mean(axis=1), np.float64)
+
+    def score(predictor: Any) -> Vector:
+        estimates = predictor.predict([design.query for design in judged])
+        return _means(names, errors(np.array([[e.values[t] for t in TARGETS] for e in estimates])))[1]
+
+    groups = {design.program_id: design.group for design in judged}
+    programs, baseline = _means(names, errors(np.broadcast_to(medians, actual.shape)))
+    return _reference_set(programs, groups, baseline, score)
+
+
+def network_reference(reference: Reference) -> ReferenceSet:
+    """Simulated runs; the error of a run is the mean over its flows, the baseline is theory's estimate."""
+    from models.queue_correction.data import read_means
+    from pipelines.network.queueing import flow_latency, stream_waits
+
+    runs = read_means(reference.folder / "tables", reference.parts)
+
+    def errors(rtt_s: Callable[[Any], Vector]) -> Vector:
+        return np.array([np.nanmean(_relative(rtt_s(r.model), r.rtt_mean_s)) for r in runs], np.float64)
+
+    baseline = errors(lambda model: flow_latency(model, stream_waits(model)).rtt_s)
+    programs = [run.row.run_id for run in runs]
+    rows = [run.row for run in runs]
+    groups = {r.run_id: f"{r.group} {r.pattern} {r.arrivals} {r.load}" for r in rows}
+    return _reference_set(programs, groups, baseline, lambda predictor: errors(predictor.predict))
+
+
+def pragma_reference(reference: Reference) -> ReferenceSet:
+    """Explored designs; the error of a program is the mean over its designs, the baseline is the bound."""
+    from models.pragma_gnn.data import explorations_of
+
+    known = explorations_of([reference.folder], parts=reference.parts, split=reference.split)
+    names = [design.program for design in known.designs]
+    actual = np.array([design.latency_cycles for design in known.designs], np.float64)
+
+    def score(predictor: Any) -> Vector:
+        predicted = np.empty(len(actual))
+        for name in sorted(set(names)):
+            places = [n for n, program in enumerate(names) if program == name]
+            designs = [known.designs[n] for n in places]
+            predicted[places] = predictor.surrogate(known.summaries[name]).predict(
+                [d.configuration for d in designs], [d.bound for d in designs], tool=designs[0].tool
+            )
+        return _means(names, _relative(predicted, actual))[1]
+
+    bounds = np.array([design.bound.latency_cycles for design in known.designs], np.float64)
+    programs, baseline = _means(names, _relative(bounds, actual))
+    return _reference_set(programs, known.groups, baseline, score)
+
+
+def program_reference(reference: Reference) -> ReferenceSet:
+    """Programs of the AST stage; the error is 0 where the first variant is accepted, else 1.
+
+    A variant is accepted when it differs from its program and the C front end reads it.
+    """
+    places = read_table(reference.folder, table_spec("splits"))
+    groups = {
+        r.program_id: r.group for r in places if r.split == reference.split and r.part in reference.parts
+    }
+    rows = read_table(reference.folder, table_spec("programs"))
+    judged = [r for r in rows if r.program_id in groups and r.suite == "ast"]
+
+    def score(network: Any) -> Vector:
+        return np.array([0.0 if _is_accepted(network, row.source, row.top) else 1.0 for row in judged])
+
+    programs = [row.program_id for row in judged]
+    return _reference_set(programs, groups, np.ones(len(programs)), score)
+
+
+def _relative(predicted: Vector, actual: Vector) -> Vector:
+    """Absolute percentage errors as fractions, each at most 1, or few programs would decide alone."""
+    return np.minimum(1.0, np.abs(predicted / actual - 1.0))
+
+
+def _is_accepted(network: Any, source: str, top: str) -> bool:
+    from models.program_lm import EditOptions
+    from models.program_lm.editing import draw_variant
+    from pipelines.hls import read_program
+
+    generator = Random(int(content_hash("reference", source), 16))  # noqa: S311 - sampling, no secrets
+    try:
+        variant = draw_variant(source, network, EditOptions(), generator).source
+        read_program(variant, top=top)
+    except ValueError:
+        return False
+    return variant != source
+
+
+def _means(names: Sequence[str], values: Vector) -> tuple[list[str], Vector]:
+    """Mean of the values of every program, in order of the programs' names."""
+    by_program: dict[str, list[float]] = defaultdict(list)
+    for name, value in zip(names, values, strict=True):
+        by_program[name].append(float(value))
+    programs = sorted(by_program)
+    return programs, np.array([sum(v) / len(v) for v in map(by_program.__getitem__, programs)], np.float64)
+
+
+def _reference_set(
+    programs: Sequence[str], groups: Mapping[str, str], baseline: Vector, score: Callable[[Any], Vector]
+) -> ReferenceSet:
+    return ReferenceSet(
+        programs=tuple(programs),
+        groups=tuple(groups[name] for name in programs),
+        baseline_errors=tuple(map(float, baseline)),
+        score=score,
+    )
+
+
+def require_release(folder: Path) -> None:
+    """Check that a reference release is there.
+
+    Raises: PredictorError: it is not.
+    """
+    if not (folder / "tables").is_dir():
+        raise PredictorError(f"no reference release: {folder}")

@@ -25,9 +25,16 @@ import numpy as np
 
 from models.base import PredictorError, TrainOutcome
 from models.catalogue import TRAINED_FOLDER, PredictorSpec, predictor_named, predictors, resolve
-from models.gate import ReferenceErrors, decide, score, undecided
+from models.gate import (
+    ReferenceErrors,
+    decide,
+    reference_digest,
+    reference_groups,
+    require_release,
+    score,
+    undecided,
+)
 from models.model_files import read_outcome, read_sealed_json, sealed_json
-from models.references import reference_digest, reference_groups, require_release
 from models.tasks import Column
 from pipelines.schemas import PromotionRow
 

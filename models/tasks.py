@@ -132,7 +132,7 @@ def labels_task(level: Level, question: tuple[Column, ...] = ()) -> Task:
             parts=("test", "evaluation"),
             minimum_programs=100,
         ),
-        reference_set="models.references:label_reference",
+        reference_set="models.gate:label_reference",
     )
 
 
@@ -169,7 +169,7 @@ NETWORK_LATENCY = Task(
         parts=("grid-16", "grid-128"),
         minimum_programs=100,
     ),
-    reference_set="models.references:network_reference",
+    reference_set="models.gate:network_reference",
 )
 
 PRAGMA_LATENCY = Task(
@@ -190,7 +190,7 @@ PRAGMA_LATENCY = Task(
         parts=("test", "evaluation"),
         minimum_programs=10,
     ),
-    reference_set="models.references:pragma_reference",
+    reference_set="models.gate:pragma_reference",
 )
 
 PROGRAM_VARIANTS = Task(
@@ -205,5 +205,5 @@ PROGRAM_VARIANTS = Task(
         Column(name="seed", kind="long", example=0),
     ),
     reference=Reference(release="releases/v1", split="by_kernel_v1", parts=("test",), minimum_programs=50),
-    reference_set="models.references:program_reference",
+    reference_set="models.gate:program_reference",
 )

@@ -205,7 +205,7 @@ def run_tool(
         memory_bytes: address-space limit; None = unbounded (sanitizers reserve terabytes).
         stdin: text given on standard input.
     """
-    variables = {"PATH": os.defpath + ":" + _path(), "LC_ALL": "C", "HOME": str(folder)}
+    variables = {"PATH": os.defpath + ":" + os.environ.get("PATH", ""), "LC_ALL": "C", "HOME": str(folder)}
     processor_s = math.ceil(timeout_s) if of_processor else None
     clock_s = PATIENCE * timeout_s if of_processor else timeout_s
     start = time.perf_counter()
@@ -317,10 +317,6 @@ def _follow(
         return None
     finally:
         os.close(handle)
-
-
-def _path() -> str:
-    return os.environ.get("PATH", "")
 
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:

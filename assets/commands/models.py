@@ -10,8 +10,7 @@ from typing import Any
 
 import yaml
 
-from assets.databases import require_whole_registry
-from assets.deployments import find_deployment
+from assets.deployments import find_deployment, require_whole_registry
 from assets.errors import FoundryError
 from models.catalogue import PredictorSpec, predictor_named
 from models.registry import (

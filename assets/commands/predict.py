@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from assets.commands.programs import read_directives, read_user_program
-from assets.databases import require_whole_registry
-from assets.deployments import find_deployment
+from assets.deployments import find_deployment, require_whole_registry
 from assets.errors import FoundryError, explain
 from models.labelled import Query
 from pipelines.hls import directives_json

@@ -8,9 +8,8 @@ from dataclasses import asdict
 import click
 
 from assets.configuration import read_parameters
-from assets.deployments import find_deployment
+from assets.deployments import find_deployment, sweep_leftovers, writing_to
 from assets.errors import explain, is_permanent
-from assets.locks import sweep_leftovers, writing_to
 from assets.materialise import prune_partitions
 from assets.overview import environment_problems
 from assets.progress import shown_progress

@@ -14,8 +14,7 @@ from pathlib import Path
 
 import click
 
-from assets.databases import require_whole_registry
-from assets.deployments import QUIET_ENVIRONMENT, Deployment, find_deployment
+from assets.deployments import QUIET_ENVIRONMENT, Deployment, find_deployment, require_whole_registry
 from assets.errors import FoundryError
 from assets.instance import open_instance
 

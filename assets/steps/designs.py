@@ -9,8 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from assets.groups import Group, Positive, Run, some_of
-from assets.settings import Listener, Settings
+from assets.settings import Group, Listener, Positive, Run, Settings, some_of
 from assets.step import Output, Step, read_rows
 from assets.suites import BY_SUITE
 from pipelines.hls.operators import LIMITED_CLASSES

@@ -90,32 +90,21 @@ def unknown_powers(file: CheckedFile) -> list[str]:
 
 
 _RUNS_EQUAL = CheckRule(
-    name="equals_native_c",
-    description="Every ok run gave the outputs of the same C compiled natively.",
-    blocking=True,
-    problems=unequal_runs,
+    "equals_native_c", "Every ok run gave the outputs of the same C compiled natively.", unequal_runs
 )
 _LABELS_EQUAL = CheckRule(
-    name="equals_native_c",
-    description="Every ok label belongs to a design whose runs all equal native C.",
-    blocking=True,
-    problems=unproven_labels,
+    "equals_native_c", "Every ok label belongs to a design whose runs all equal native C.", unproven_labels
 )
 _POWER_KNOWN = CheckRule(
-    name="power_known",
-    description="The share of ok runs without power is below quality.max_failure_fraction.",
+    "power_known",
+    "The share of ok runs without power is below quality.max_failure_fraction.",
+    unknown_powers,
     blocking=False,
-    problems=unknown_powers,
 )
 
 
 def _cross_check_rule(name: str, description: str, *checks: str) -> CheckRule:
-    return CheckRule(
-        name=name,
-        description=description,
-        blocking=True,
-        problems=partial(failed_cross_checks, checks=checks),
-    )
+    return CheckRule(name, description, partial(failed_cross_checks, checks=checks))
 
 
 _CROSS_CHECKED = [

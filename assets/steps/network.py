@@ -14,8 +14,7 @@ from pydantic import Field
 
 from assets.checks import CheckedFile, CheckRule
 from assets.errors import FoundryError
-from assets.groups import Group, Positive
-from assets.settings import Listener, Settings
+from assets.settings import Group, Listener, Positive, Settings
 from assets.step import Output, Partitioning, Step
 from assets.steps.designs import label_options
 from pipelines.identity import content_hash
@@ -260,35 +259,16 @@ def _name(file: CheckedFile, row: Mapping[str, Any]) -> str:
 
 
 _COMPLETE = CheckRule(
-    name="complete",
-    description="Every ok run has its figures, its flows and their hops; a failed one has none.",
-    blocking=True,
-    problems=incomplete_runs,
+    "complete",
+    "Every ok run has its figures, its flows and their hops; a failed one has none.",
+    incomplete_runs,
 )
-_RUNS_ONCE = CheckRule(
-    name="runs_once",
-    description="No run stands in two groups.",
-    blocking=True,
-    problems=repeated_runs,
-)
+_RUNS_ONCE = CheckRule("runs_once", "No run stands in two groups.", repeated_runs)
 _DROPS_BELOW_PACKETS = CheckRule(
-    name="drops_below_packets",
-    description="No more packets were refused than came.",
-    blocking=True,
-    problems=excess_drops,
+    "drops_below_packets", "No more packets were refused than came.", excess_drops
 )
-_NOT_EARLY = CheckRule(
-    name="not_early",
-    description="No UDP flow was faster in the mean than its links allow.",
-    blocking=True,
-    problems=early_packets,
-)
-_WAITS_POSITIVE = CheckRule(
-    name="waits_positive",
-    description="No wait is below 0, simulated or estimated.",
-    blocking=True,
-    problems=negative_waits,
-)
+_NOT_EARLY = CheckRule("not_early", "No UDP flow was faster in the mean than its links allow.", early_packets)
+_WAITS_POSITIVE = CheckRule("waits_positive", "No wait is below 0, simulated or estimated.", negative_waits)
 _THEORY_AGREES = CheckRule(
     name="theory_agrees",
     description=(

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from assets.checks import CheckedFile, CheckRule
-from assets.groups import Group, Positive
-from assets.settings import Listener, Settings
+from assets.settings import Group, Listener, Positive, Settings
 from assets.step import Output, Step, whole
 from pipelines.schemas import OK
 
@@ -120,22 +119,19 @@ STEP = Step(
     checks={
         "pragma_designs": [
             CheckRule(
-                name="bound_holds",
-                description="No design whose directives were all applied is faster than its lower bound.",
-                blocking=True,
-                problems=broken_bounds,
+                "bound_holds",
+                "No design whose directives were all applied is faster than its lower bound.",
+                broken_bounds,
             ),
             CheckRule(
-                name="complete",
-                description="Every measured step has a latency or a reason, and no other step has.",
-                blocking=True,
-                problems=silent_steps,
+                "complete",
+                "Every measured step has a latency or a reason, and no other step has.",
+                silent_steps,
             ),
             CheckRule(
-                name="best_is_least",
-                description="The best latency of an exploration is the least of its valid designs.",
-                blocking=True,
-                problems=wrong_bests,
+                "best_is_least",
+                "The best latency of an exploration is the least of its valid designs.",
+                wrong_bests,
             ),
         ],
     },

@@ -9,9 +9,8 @@ from typing import Annotated, Any, get_type_hints
 
 from pydantic import create_model, model_validator
 
-from assets.databases import require_whole_registry
-from assets.groups import Group, some_of
-from assets.settings import Listener, Settings
+from assets.deployments import require_whole_registry
+from assets.settings import Group, Listener, Settings, some_of
 from assets.step import Output, Step, whole
 from assets.versions import table_hashes
 from models.catalogue import PredictorSpec, predictors

@@ -8,8 +8,7 @@ from functools import partial
 from typing import Any
 
 from assets.checks import CheckedFile, CheckRule
-from assets.groups import Group
-from assets.settings import Listener, Settings
+from assets.settings import Group, Listener, Settings
 from assets.step import Output, Step, read_rows, whole
 from assets.suites import partitions
 from pipelines.features import EVALUATION, evaluation_twins, freeze_split
@@ -87,17 +86,11 @@ def mixed_evaluation_programs(file: CheckedFile) -> list[str]:
     ]
 
 
-_NO_LEAK = CheckRule(
-    name="no_leak",
-    description="No program, name or source stands on two sides of the split.",
-    blocking=True,
-    problems=split_leaks,
-)
+_NO_LEAK = CheckRule("no_leak", "No program, name or source stands on two sides of the split.", split_leaks)
 EVALUATION_APART = CheckRule(
-    name="evaluation_apart",
-    description="No program for training equals an evaluation program by its normalised syntax tree.",
-    blocking=True,
-    problems=mixed_evaluation_programs,
+    "evaluation_apart",
+    "No program for training equals an evaluation program by its normalised syntax tree.",
+    mixed_evaluation_programs,
 )
 BY_SPLIT = whole(lambda configuration: configuration.features.split)
 """One file, named after the split."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from models.program_lm.symbols import (
@@ -162,7 +162,7 @@ def naming_of(program: ReadProgram, site: Site) -> Naming:
     variables = [s for s in ordered if not s.constant]
     constants = [s for s in ordered if s.constant]
     first = min((s.order for s in variables), default=0)
-    functions = [f for f in program.functions if f.order < _latest(variables, first)]
+    functions = [f for f in program.functions if f.order < max((s.order for s in variables), default=first)]
     symbols = dict(zip(VARIABLES, variables, strict=False)) | dict(zip(MACROS, constants, strict=False))
     named = dict(zip(FUNCTIONS, functions, strict=False))
     canonical = {s.name: name for name, s in symbols.items()} | {f.name: name for name, f in named.items()}
@@ -171,7 +171,3 @@ def naming_of(program: ReadProgram, site: Site) -> Naming:
     reals = dict(zip(OWN_REALS, (n for n in numbers if number_token(n) == REAL), strict=False))
     canonical |= {text: name for own in (integers, reals) for name, text in own.items()}
     return Naming(symbols=symbols, functions=named, canonical=canonical, integers=integers, reals=reals)
-
-
-def _latest(variables: Iterable[Symbol], default: int) -> int:
-    return max((s.order for s in variables), default=default)

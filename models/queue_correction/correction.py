@@ -25,8 +25,16 @@ from numpy.typing import NDArray
 from models.base import PredictorError
 from models.model_files import ModelFiles
 from models.queue_correction import PREDICTOR
-from models.queue_correction.features import FEATURES, SMALL_WAIT, TAIL_FEATURES, StreamSamples, samples_of
-from models.queue_correction.rates import is_of_one_rate, times_before, tree_waits
+from models.queue_correction.features import (
+    FEATURES,
+    SMALL_WAIT,
+    TAIL_FEATURES,
+    StreamSamples,
+    is_of_one_rate,
+    samples_of,
+    times_before,
+    tree_waits,
+)
 from pipelines.network.queueing import Learned, NetworkModel, StreamWaits, flow_latency
 
 FADE = 1.0

@@ -29,8 +29,7 @@ from numpy.typing import NDArray
 
 from models.queue_correction.correction import Correction, correct
 from models.queue_correction.data import network_models
-from models.queue_correction.features import SMALL_WAIT, burst_spread
-from models.queue_correction.rates import times_before
+from models.queue_correction.features import SMALL_WAIT, burst_spread, times_before
 from models.queue_correction.wait_law import wait_quantile_s
 from pipelines.network.compiled import compiled, in_parts
 from pipelines.network.queueing import (

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from models.base import PredictorError
 from models.labelled import Query
 from pipelines.features import extract_loops
-from pipelines.hls import Function, interface_of, ir, read_program
+from pipelines.hls import interface_of, ir, read_program
 from pipelines.identity import content_hash
 from pipelines.interface import Interface
 from pipelines.schemas import OK, LoopRow, ProgramRow
@@ -94,7 +94,7 @@ def facts_of(source: str, top: str, loops: Sequence[LoopRow] | None = None) -> P
         operators={kind: sum(b[kind] for b in bodies) for kind in OPERATOR_KINDS},
         widest={kind: max(b[kind] for b in bodies) for kind in OPERATOR_KINDS},
         local_bits=sum(a.element_count * a.type.width_bits for a in local),
-        variable_count=_variable_count(function),
+        variable_count=len(ir.assigned_variables(function.body)),
     )
 
 
@@ -125,10 +125,6 @@ def _operators(statements: Sequence[ir.Statement]) -> Counter[str]:
         for part in ir.walk_expressions(expression)
         if isinstance(part, ir.Binary)
     )
-
-
-def _variable_count(function: Function) -> int:
-    return len(ir.assigned_variables(function.body))
 
 
 def _program_row(source: str, top: str) -> ProgramRow:

@@ -22,8 +22,15 @@ from models.labelled import (
 from models.leaderboard import Prediction
 from models.tenset_mlp import TrainOptions
 from models.tenset_mlp.features import COMPACT, ProgramFacts, facts_of, features_of
-from models.tenset_mlp.network import CostMlp, TensetMlp, untrained_network
-from models.tenset_mlp.predictor import Matrix, ModelCard, TensetMlpPredictor, make_card
+from models.tenset_mlp.predictor import (
+    CostMlp,
+    Matrix,
+    ModelCard,
+    TensetMlp,
+    TensetMlpPredictor,
+    make_card,
+    untrained_network,
+)
 from models.training import Fit, fit
 
 

@@ -204,10 +204,6 @@ def command_line(top: str, options: BambuOptions) -> list[str]:
     return arguments
 
 
-def _literal(value: float | int) -> str:
-    return repr(value)
-
-
 def bench_text(interface: Interface, data: DataSet) -> str:
     """Bambu's XML test bench: one attribute per argument, arrays in braces in C order.
 
@@ -218,7 +214,7 @@ def bench_text(interface: Interface, data: DataSet) -> str:
         if argument.name not in data:
             raise BambuError(f"data has no value for argument {argument.name}")
         values: list[float | int] = np.asarray(data[argument.name]).reshape(-1).tolist()
-        text = ",".join(_literal(v) for v in values)
+        text = ",".join(repr(v) for v in values)
         attributes.append(f"{argument.name}={quoteattr('{' + text + '}' if argument.is_array else text)}")
     head = '<?xml version="1.0"?>\n<function>\n  <testbench '
     return head + " ".join(attributes) + "/>\n</function>\n"

@@ -37,16 +37,12 @@ def join_parallel_groups(text: str) -> str:
     return text
 
 
-def _group(text: str, name: str) -> re.Match[str] | None:
-    return re.search(rf"^( *)calyx\.group @{name} \{{\n(.*?)^\1\}}\n", text, re.DOTALL | re.MULTILINE)
-
-
 def _join(text: str, names: list[str]) -> str:
     """The text in which the first of these groups replaces all of them."""
     lines: dict[str, None] = {}
     done: list[str] = []
     for name in reversed(names):
-        group = _group(text, name)
+        group = re.search(rf"^( *)calyx\.group @{name} \{{\n(.*?)^\1\}}\n", text, re.DOTALL | re.MULTILINE)
         if group is None:
             continue
         done += _DONE.findall(group.group(2))

@@ -21,7 +21,7 @@ from pipelines.circt.writer import BranchingWriter, StructuredWriter, mlir_text
 from pipelines.hls import HlsError, interface_of, ir, read_function
 from pipelines.interface import DataSet, Interface
 from pipelines.rtlsim import MemoryTiming, Port, SimulationResult, module_ports, simulate_design
-from pipelines.schemas.status import OK, REJECTED, TOOL_ERROR
+from pipelines.schemas.columns import OK, REJECTED, TOOL_ERROR
 from pipelines.tools import ToolMissing, ToolRun, run_tool
 
 _WORKER = Path(__file__).with_name("worker.py")

@@ -80,14 +80,10 @@ def memory_channels(text: str) -> str:
     for memory in _MEMORY.finditer(text):
         replaced |= _memory_channels(memory, order.index(memory["argument"]), channels)
     body = _MEMORY.sub("", text)
-    body = _replace(body, replaced)
+    body = re.sub(r"%\w+(?:#\d+)?", lambda m: replaced.get(m.group(), m.group()), body)
     kept = [(name, kind) for name, kind in arguments if not kind.startswith("memref")]
     body = body.replace(head.group(), _head_text(head, kept, channels), 1)
     return _RETURN.sub(lambda m: _return_text(m, channels), body)
-
-
-def _replace(text: str, replaced: dict[str, str]) -> str:
-    return re.sub(r"%\w+(?:#\d+)?", lambda m: replaced.get(m.group(), m.group()), text)
 
 
 def _head_text(head: re.Match[str], kept: list[tuple[str, str]], channels: _Channels) -> str:

@@ -4,7 +4,7 @@ Outside this package only the names below are used.
 """
 
 from pipelines.cyclemodel.expressions import CycleModelError
-from pipelines.cyclemodel.program import CycleProgram, write_program
+from pipelines.cyclemodel.program import write_program
 from pipelines.cyclemodel.runner import (
     ENGINE,
     CycleModel,
@@ -20,7 +20,6 @@ __all__ = [
     "ENGINE",
     "CycleModel",
     "CycleModelError",
-    "CycleProgram",
     "CycleResult",
     "build_model",
     "count_cycles",

@@ -16,12 +16,7 @@ from pipelines.hls.compiler import (
     tool_version,
 )
 from pipelines.hls.design import ScheduledDesign
-from pipelines.hls.directives import (
-    DirectiveOutcome,
-    directive_json,
-    directives_json,
-    parse_directives,
-)
+from pipelines.hls.directives import directive_json, directives_json, parse_directives
 from pipelines.hls.errors import HlsError
 from pipelines.hls.frontend import interface_of, read_function, read_interface
 from pipelines.hls.ir import Directive, Function
@@ -29,9 +24,8 @@ from pipelines.hls.lowering import store_initial_values
 from pipelines.hls.mapping_space import ArraySpace, LoopSpace, MappingSpace, mapping_space
 from pipelines.hls.operators import delay_library
 from pipelines.hls.plan import TransformOptions, tidy, transform
-from pipelines.hls.preprocess import bundle_source, default_top, defined_functions, is_own_header
+from pipelines.hls.preprocess import bundle_source, default_top, is_own_header
 from pipelines.hls.preprocess import preprocess as preprocess_source
-from pipelines.hls.report import RtlReport
 from pipelines.hls.rows import design_id, design_row, options_of, outcome_rows
 from pipelines.hls.schedule import BlockSchedule
 from pipelines.hls.transforms.copying import FreshNames, fresh_names, leaves_outward
@@ -43,7 +37,6 @@ __all__ = [
     "BlockSchedule",
     "CompiledDesign",
     "Directive",
-    "DirectiveOutcome",
     "FreshNames",
     "Function",
     "HlsError",
@@ -51,14 +44,12 @@ __all__ = [
     "Liveness",
     "LoopSpace",
     "MappingSpace",
-    "RtlReport",
     "ScheduledDesign",
     "TransformOptions",
     "bundle_source",
     "cdfg",
     "compile_program",
     "default_top",
-    "defined_functions",
     "delay_library",
     "design_id",
     "design_row",

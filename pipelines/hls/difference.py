@@ -218,11 +218,6 @@ class Budget:
         return self.left < 0
 
 
-def _chain_constraints(graph: BlockGraph, budget_ns: float) -> Iterator[Constraint]:
-    """Constraints that keep combinational paths within the clock."""
-    return _Chains(graph=graph, budget_ns=budget_ns).constraints()
-
-
 def constraint_graph(graph: BlockGraph, model: TimingModel) -> ConstraintGraph:
     """Dependences, the loop's own condition, and the clock, as constraints on starts."""
     count = len(graph.operations)
@@ -237,7 +232,7 @@ def constraint_graph(graph: BlockGraph, model: TimingModel) -> ConstraintGraph:
     # The next iteration may start only after this one has computed the loop's condition.
     for condition in closing_values(graph.block):
         add(Constraint(condition, count, graph.timings[condition].latency_cycles + 1, 1))
-    for c in _chain_constraints(graph, model.budget_ns):
+    for c in _Chains(graph=graph, budget_ns=model.budget_ns).constraints():
         add(c)
     constraints = (Constraint(s, t, latency, d) for (s, t, d), latency in strongest.items())
     return ConstraintGraph(count=count, constraints=tuple(constraints))

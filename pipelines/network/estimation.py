@@ -26,7 +26,7 @@ from pipelines.network.routing import Routing
 from pipelines.network.simulation.scenario import CAPACITY_LIMIT
 from pipelines.network.topology import FatTree, Topology, fat_tree, read_topology
 from pipelines.network.traffic import Arrivals, Pattern, Traffic, read_trace, traffic_of, traffic_of_trace
-from pipelines.network.traffic.arrivals import POISSON
+from pipelines.network.traffic.patterns import POISSON
 
 CORRECTED = "corrected"
 BURSTY_SCV = 4.0

@@ -21,24 +21,16 @@ from pipelines.power.functions import PowerError
 from pipelines.power.opensta import (
     OPENSTA,
     OpenStaComparison,
-    ToolPower,
     compare_with_opensta,
     opensta_version,
     verilog_of,
 )
-from pipelines.power.stimulus import (
-    Activity,
-    DesignActivity,
-    DesignRun,
-    DesignStimulus,
-    TraceStimulus,
-)
+from pipelines.power.stimulus import Activity, DesignRun, DesignStimulus, TraceStimulus
 
 __all__ = [
     "ENGINE",
     "OPENSTA",
     "Activity",
-    "DesignActivity",
     "DesignRun",
     "DesignStimulus",
     "EncodedNetlist",
@@ -46,7 +38,6 @@ __all__ = [
     "PowerError",
     "PowerParts",
     "PowerResult",
-    "ToolPower",
     "TraceStimulus",
     "build_engine",
     "compare_with_opensta",

@@ -6,20 +6,8 @@ Source: Pouget, Pouchet and Cong 2025, "Automatic Hardware Pragma Insertion in H
 Non-Linear Programming Approach" (NLP-DSE).
 """
 
-from pipelines.pragmas.configuration import (
-    Configuration,
-    LoopChoice,
-    configuration_key,
-    configuration_of_key,
-)
+from pipelines.pragmas.configuration import Configuration, LoopChoice
 from pipelines.pragmas.errors import PragmaError
 from pipelines.pragmas.summary import Summary
 
-__all__ = [
-    "Configuration",
-    "LoopChoice",
-    "PragmaError",
-    "Summary",
-    "configuration_key",
-    "configuration_of_key",
-]
+__all__ = ["Configuration", "LoopChoice", "PragmaError", "Summary"]

@@ -86,7 +86,7 @@ def _kernel_row(kernel: Kernel, size: str) -> ProgramRow:
         source=defines + _kernel_text(kernel.name),
         top=kernel.top,
         inputs={
-            argument: {k: _sized(v, parameters) for k, v in kind.items()}
+            argument: {k: (parameters.get(v, v) if isinstance(v, str) else v) for k, v in kind.items()}
             for argument, kind in kernel.inputs.items()
         },
     )
@@ -145,10 +145,6 @@ def program_row(
         status=OK,
         reason=None,
     )
-
-
-def _sized(value: Any, parameters: Mapping[str, int]) -> Any:
-    return parameters.get(value, value) if isinstance(value, str) else value
 
 
 @cache

@@ -6,19 +6,14 @@ and back. Does not: labels, splits, tokenisers, or models. Outside this package 
 
 from pipelines.records.layout import (
     QUANTITIES,
-    Completion,
-    OperatorText,
     Prompt,
-    Quantity,
     RecordError,
     read_completion,
     read_prompt,
-    write_completion,
     write_prompt,
 )
 from pipelines.records.prompts import runtime_data
 from pipelines.records.records import (
-    EVALUATION,
     LabelledRows,
     cached_records,
     make_records,
@@ -28,13 +23,9 @@ from pipelines.records.records import (
 )
 
 __all__ = [
-    "EVALUATION",
     "QUANTITIES",
-    "Completion",
     "LabelledRows",
-    "OperatorText",
     "Prompt",
-    "Quantity",
     "RecordError",
     "cached_records",
     "make_records",
@@ -43,7 +34,6 @@ __all__ = [
     "read_records",
     "require_suffix",
     "runtime_data",
-    "write_completion",
     "write_prompt",
     "write_records",
 ]

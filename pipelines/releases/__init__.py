@@ -9,7 +9,6 @@ from pipelines.releases.card import Reproduction
 from pipelines.releases.manifest import MANIFEST_FILE, Manifest, ReleaseError, Toolset
 from pipelines.releases.reading import PARAMETERS_FILE, Release, open_release
 from pipelines.releases.writing import (
-    OPTIONAL_TABLES,
     ROWS_A_SHARD,
     SIZE_LIMIT_BYTES,
     ReleaseOptions,
@@ -20,7 +19,6 @@ from pipelines.releases.writing import (
 
 __all__ = [
     "MANIFEST_FILE",
-    "OPTIONAL_TABLES",
     "PARAMETERS_FILE",
     "ROWS_A_SHARD",
     "SIZE_LIMIT_BYTES",

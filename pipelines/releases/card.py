@@ -48,7 +48,7 @@ def card_text(manifest: Manifest, tables: Tables, reproduction: Reproduction) ->
     Args: tables: rows of each released table, all partitions.
     """
     parts = [
-        _introduction(manifest),
+        _INTRODUCTION.replace("NAME", manifest.name),
         _contents(manifest),
         _counts(tables),
         _networks(tables),
@@ -60,10 +60,6 @@ def card_text(manifest: Manifest, tables: Tables, reproduction: Reproduction) ->
         _columns(manifest),
     ]
     return "\n".join(part for part in parts if part)
-
-
-def _introduction(manifest: Manifest) -> str:
-    return _INTRODUCTION.replace("NAME", manifest.name)
 
 
 _INTRODUCTION = """\

@@ -3,7 +3,7 @@
 Belongs here: statistics of rows and the page that shows them. Does not: making rows, or where folders are.
 """
 
-from pipelines.reports.report import Report, draw_page, read_report, summarise
-from pipelines.reports.tables import ReportError, TableSet, read_tables
+from pipelines.reports.report import Report, draw_page, read_report
+from pipelines.reports.tables import ReportError, read_tables
 
-__all__ = ["Report", "ReportError", "TableSet", "draw_page", "read_report", "read_tables", "summarise"]
+__all__ = ["Report", "ReportError", "draw_page", "read_report", "read_tables"]

@@ -101,7 +101,7 @@ def system_call_filter(machine: str | None = None) -> bytes:
     audit, column = _ARCHITECTURES[machine]
     program = [
         _step(_LOAD, _ARCHITECTURE),
-        *_unless_equal(audit, _KILL),
+        *([_step(_EQUAL, audit, 1, 0), _step(_RETURN, _KILL)]),
         _step(_LOAD, _NUMBER),
         _step(_AT_LEAST, _X32_BIT, 0, 1),
         _step(_RETURN, _KILL),
@@ -132,7 +132,3 @@ def _step(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
 
 def _when_equal(value: int, action: int) -> list[bytes]:
     return [_step(_EQUAL, value, 0, 1), _step(_RETURN, action)]
-
-
-def _unless_equal(value: int, action: int) -> list[bytes]:
-    return [_step(_EQUAL, value, 1, 0), _step(_RETURN, action)]

@@ -4,18 +4,27 @@ Belongs here: row classes, their units and descriptions, and what derives from t
 engines that fill them.
 """
 
-from pipelines.schemas.columns import ColumnSpec, Reference, SchemaError, TableSpec, table_spec
-from pipelines.schemas.designs import DesignRow, DirectiveOutcomeRow
-from pipelines.schemas.features import CdfgEdgeRow, CdfgNodeRow, LoopRow
+from pipelines.schemas.columns import (
+    INFEASIBLE,
+    OK,
+    REJECTED,
+    STATUSES,
+    TIMEOUT,
+    TOOL_ERROR,
+    ColumnSpec,
+    Reference,
+    SchemaError,
+    TableSpec,
+    is_lasting,
+    table_spec,
+)
+from pipelines.schemas.designs import CdfgEdgeRow, CdfgNodeRow, DesignRow, DirectiveOutcomeRow, LoopRow
 from pipelines.schemas.labels import CROSS_CHECKS, CrossCheckRow, LabelRow, RunRow
-from pipelines.schemas.leaderboard import LeaderboardRow
+from pipelines.schemas.leaderboard import LeaderboardRow, PromotionRow
 from pipelines.schemas.network import NetworkFlowRow, NetworkHopRow, NetworkRunRow
 from pipelines.schemas.pragmas import PragmaDesignRow
-from pipelines.schemas.programs import ProgramRow, SplitRow
-from pipelines.schemas.promotions import PROMOTION_DECISIONS, PromotionRow
+from pipelines.schemas.programs import ProgramFactsRow, ProgramRow, SplitRow, StageReportRow
 from pipelines.schemas.records import FORMATS, RecordRow
-from pipelines.schemas.reports import ProgramFactsRow, StageReportRow
-from pipelines.schemas.status import INFEASIBLE, OK, REJECTED, STATUSES, TIMEOUT, TOOL_ERROR, is_lasting
 from pipelines.schemas.storage import (
     conform,
     from_frame,
@@ -35,7 +44,6 @@ __all__ = [
     "FORMATS",
     "INFEASIBLE",
     "OK",
-    "PROMOTION_DECISIONS",
     "REJECTED",
     "STATUSES",
     "TIMEOUT",

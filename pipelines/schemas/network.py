@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pipelines.schemas.columns import column, table
-from pipelines.schemas.status import STATUSES
+from pipelines.schemas.columns import STATUSES, column, table
 
 PACKETS = ("data", "ack")
 

@@ -9,7 +9,6 @@ Outside this package only the names below are used.
 from pipelines.siliconcompiler.runner import (
     LIBRARY,
     TOOL,
-    FlowMetrics,
     SiliconCompilerError,
     parse_manifest,
     require_flow,
@@ -20,7 +19,6 @@ from pipelines.siliconcompiler.runner import (
 __all__ = [
     "LIBRARY",
     "TOOL",
-    "FlowMetrics",
     "SiliconCompilerError",
     "parse_manifest",
     "require_flow",

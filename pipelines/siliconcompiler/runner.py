@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from pipelines.schemas.status import OK, TIMEOUT, TOOL_ERROR
+from pipelines.schemas.columns import OK, TIMEOUT, TOOL_ERROR
 from pipelines.synthesis import OUTPUT_LOAD_PF, SynthesisResult
 from pipelines.tools import ToolMissing, ToolRun, run_tool, stopwatch
 

@@ -18,14 +18,7 @@ from pipelines.synthesis.liberty import (
     TimingArc,
 )
 from pipelines.synthesis.liberty_reader import find_liberty, liberty_hash, load_liberty
-from pipelines.synthesis.netlist import (
-    CellGroup,
-    Netlist,
-    Recount,
-    netlist_record,
-    read_netlist_record,
-    recount_cells,
-)
+from pipelines.synthesis.netlist import CellGroup, Netlist, netlist_record, read_netlist_record, recount_cells
 from pipelines.synthesis.timing import FALL, RISE, Timing, analyse_timing
 from pipelines.synthesis.yosys import OUTPUT_LOAD_PF, tool_version
 
@@ -41,7 +34,6 @@ __all__ = [
     "Liberty",
     "Netlist",
     "Pin",
-    "Recount",
     "SynthesisError",
     "SynthesisResult",
     "Table",

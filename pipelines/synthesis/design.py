@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pipelines.schemas.status import OK, TOOL_ERROR
+from pipelines.schemas.columns import OK, TOOL_ERROR
 from pipelines.synthesis import yosys
 from pipelines.synthesis.liberty import Liberty, SynthesisError
 from pipelines.synthesis.liberty_reader import load_liberty

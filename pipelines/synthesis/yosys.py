@@ -20,7 +20,7 @@ from pathlib import Path
 
 from pipelines.identity import content_hash
 from pipelines.sandbox import ConfinedRun, Limits, SandboxError, read_output, run_confined
-from pipelines.schemas.status import TIMEOUT, TOOL_ERROR
+from pipelines.schemas.columns import TIMEOUT, TOOL_ERROR
 from pipelines.synthesis.liberty import SynthesisError
 from pipelines.tools import MEMORY_LIMIT_BYTES, OUTPUT_LIMIT_BYTES, PATIENCE, signal_name
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from assets.deployments import writing_to
 from assets.errors import FoundryError
-from assets.locks import writing_to
 
 
 def test_a_second_writer_names_the_process_of_the_first(tmp_path: Path) -> None:

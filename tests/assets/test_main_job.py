@@ -13,10 +13,9 @@ from foundry_fakes import FEW_OVERRIDES
 from assets import dagster_assets
 from assets.configuration import compose_configuration
 from assets.definitions import build_definitions
-from assets.deployments import Deployment
+from assets.deployments import Deployment, writing_to
 from assets.errors import FoundryError
 from assets.instance import PROCESS_TAG, open_instance, process_tag, release_dead_runs
-from assets.locks import writing_to
 from assets.materialise import RUN_TAG, RunReport, run_everything
 from assets.overview import survey
 from assets.resources import ProgressResource

@@ -7,7 +7,7 @@ import pytest
 from assets.configuration import compose_configuration
 from assets.definitions import build_definitions
 from assets.errors import FoundryError
-from assets.groups import Configuration
+from assets.settings import Configuration
 from assets.suites import (
     options_of_shard,
     partitions,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from assets.remake import stale_rows
+from assets.materialise import stale_rows
 from assets.settings import Settings
 from assets.steps import STEPS
 from assets.steps import labels as labels_step

@@ -50,7 +50,7 @@ from pipelines.pragmas.search import (
     explore_bottlenecks,
     explore_randomly,
 )
-from pipelines.pragmas.version import pragmas_version
+from pipelines.pragmas.search.suite import pragmas_version
 from pipelines.programs import POLYBENCH_SIZES, polybench_program
 from pipelines.schemas import ProgramRow
 

@@ -14,7 +14,7 @@ from pipelines.labelling import designs_version, has_present_labels, labels_vers
 from pipelines.network.runs import runs_version
 from pipelines.network.simulation.engine import engine_version as network_version
 from pipelines.power import tool_version as power_version
-from pipelines.pragmas.version import pragmas_version
+from pipelines.pragmas.search.suite import pragmas_version
 from pipelines.programs import code_version
 
 RELEASES = Path(__file__).parents[2] / "releases"

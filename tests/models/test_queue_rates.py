@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from models.queue_correction.correction import corrected_waits, shipped_correction
-from models.queue_correction.rates import times_before, tree_waits
+from models.queue_correction.features import times_before, tree_waits
 from models.queue_correction.tails import flow_law, rtt_quantiles_s
 from pipelines.network.queueing import NetworkModel, flow_latency, model_network, stream_waits
 from pipelines.network.simulation import SimulationOptions, make_scenario, simulate

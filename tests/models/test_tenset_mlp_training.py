@@ -19,8 +19,7 @@ from models.labelled import DatasetError, Query, Selection, load_labelled_design
 from models.model_files import model_bytes, read_model, write_folder
 from models.tenset_mlp import PREDICTOR, TrainOptions
 from models.tenset_mlp.features import facts_of, features_of
-from models.tenset_mlp.network import TensetMlp, untrained_network
-from models.tenset_mlp.predictor import TensetMlpPredictor
+from models.tenset_mlp.predictor import TensetMlp, TensetMlpPredictor, untrained_network
 from models.tenset_mlp.train import matrices_of
 from pipelines.schemas import SchemaError, read_table, table_spec, write_table
 

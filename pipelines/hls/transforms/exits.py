@@ -234,20 +234,12 @@ def _jumps(flags: _Flags, harmless: frozenset[str], line: int) -> Body:
 def _harmless_labels(body: Body, target: ir.Statement) -> frozenset[str]:
     """Labels of the blocks in which nothing follows a statement."""
     labels: set[str] = set()
-    for container, is_last in reversed(_path(body, target)):
+    for container, is_last in reversed(_path_inside(None, body, target) or []):
         if not is_last or isinstance(container, ir.For | ir.While):
             break
         if isinstance(container, ir.Block):
             labels.add(container.label)
     return frozenset(labels)
-
-
-def _path(body: Body, target: ir.Statement) -> list[tuple[ir.Statement | None, bool]]:
-    """The statements around one, outermost first, each with whether the inner one is its last.
-
-    The body itself is the first, as None.
-    """
-    return _path_inside(None, body, target) or []
 
 
 def _path_inside(

@@ -26,7 +26,7 @@ from pipelines.network.queueing.maximum_entropy import (
     split_scv,
     waits_s,
 )
-from pipelines.network.queueing.network import Pairs, QueueModel, StreamLoad, Streams, model_queues
+from pipelines.network.queueing.network import StreamLoad, Streams
 
 __all__ = [
     "ESTIMATES",
@@ -34,8 +34,6 @@ __all__ = [
     "FlowLatency",
     "Learned",
     "NetworkModel",
-    "Pairs",
-    "QueueModel",
     "StreamLoad",
     "StreamWaits",
     "Streams",
@@ -46,7 +44,6 @@ __all__ = [
     "mean_lengths",
     "merged_scv",
     "model_network",
-    "model_queues",
     "rtt_quantile_s",
     "split_scv",
     "stream_waits",

@@ -31,8 +31,7 @@ from pipelines.network.traffic import (
     Traffic,
     traffic_of,
 )
-from pipelines.network.traffic.arrivals import POISSON
-from pipelines.network.traffic.patterns import ALL_TO_ALL
+from pipelines.network.traffic.patterns import ALL_TO_ALL, POISSON
 
 FAT_TREE, TWO_TIER = "fat_tree", "two_tier"
 NETWORKS = (FAT_TREE, TWO_TIER)

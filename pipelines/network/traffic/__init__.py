@@ -3,15 +3,18 @@
 Belongs here: flows and their packets. Does not: where they go (`routing`).
 """
 
-from pipelines.network.traffic.arrivals import ARRIVALS, SIZES, Arrivals, PacketSizes
 from pipelines.network.traffic.generated import TraceOptions, generate_trace
 from pipelines.network.traffic.patterns import (
+    ARRIVALS,
     HEADER_BYTES,
     PATTERNS,
     PROTOCOLS,
+    SIZES,
     TCP,
     UDP,
+    Arrivals,
     FlowMoments,
+    PacketSizes,
     Pattern,
     Traffic,
     traffic_of,

@@ -36,8 +36,7 @@ from numpy.typing import NDArray
 
 from pipelines.network.compiled import compiled
 from pipelines.network.topology import Topology
-from pipelines.network.traffic.arrivals import SCV_LIMIT
-from pipelines.network.traffic.patterns import FlowMoments
+from pipelines.network.traffic.patterns import SCV_LIMIT, FlowMoments
 from pipelines.network.traffic.schedule import Schedule
 
 FEW_PACKETS = 8

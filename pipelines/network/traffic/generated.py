@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.network.errors import NetworkError
-from pipelines.network.traffic.arrivals import PAYLOAD_LIMIT_BYTES
-from pipelines.network.traffic.patterns import FLOW_LIMIT, HEADER_BYTES, LOAD_LIMIT, UDP
+from pipelines.network.traffic.patterns import FLOW_LIMIT, HEADER_BYTES, LOAD_LIMIT, PAYLOAD_LIMIT_BYTES, UDP
 from pipelines.network.traffic.schedule import DURATION_LIMIT_S, PACKET_LIMIT
 from pipelines.network.traffic.traces import Trace
 

@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 from pipelines.files import open_regular
 from pipelines.network.errors import NetworkError
 from pipelines.network.topology import Topology
-from pipelines.network.traffic.arrivals import PAYLOAD_LIMIT_BYTES
 from pipelines.network.traffic.dispersion import flow_moments
-from pipelines.network.traffic.patterns import HEADER_BYTES, PROTOCOLS, UDP, Traffic
+from pipelines.network.traffic.patterns import HEADER_BYTES, PAYLOAD_LIMIT_BYTES, PROTOCOLS, UDP, Traffic
 from pipelines.network.traffic.schedule import DURATION_LIMIT_S, PACKET_LIMIT, Schedule
 from pipelines.parquet_files import open_parquet
 
@@ -132,14 +131,10 @@ def read_trace(path: Path, *, host_count: int | None = None) -> Trace:
             raise NetworkError(f"a trace's column names are not UTF-8: {error.reason} ({path})") from error
         except pa.ArrowException as error:
             kind = "CSV" if path.suffix == ".csv" else "Parquet"
-            raise NetworkError(f"damaged {kind}: {_first_line(error)} ({path})") from error
+            raise NetworkError(f"damaged {kind}: {str(error).splitlines()[0]} ({path})") from error
         except OSError as error:
             raise NetworkError(f"cannot read the trace: {error.strerror or error} ({path})") from error
     return trace
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0]
 
 
 def _csv_batches(file: BinaryIO) -> Iterator[Any]:

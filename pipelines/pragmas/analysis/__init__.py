@@ -5,6 +5,6 @@ Belongs here: dependences, trip counts, operations and footprints. Does not: cos
 Outside this package only the names below are used.
 """
 
-from pipelines.pragmas.analysis.summarising import summarise, summarise_function
+from pipelines.pragmas.analysis.summarising import summarise
 
-__all__ = ["summarise", "summarise_function"]
+__all__ = ["summarise"]

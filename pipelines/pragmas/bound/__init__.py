@@ -5,15 +5,7 @@ Belongs here: one function per theorem of NLP-DSE, targets as data. Does not: fi
 """
 
 from pipelines.pragmas.bound.completion import complete, flattened, has_copies, inner_unroll
-from pipelines.pragmas.bound.composition import (
-    COMPUTATION,
-    TRANSFER,
-    Bound,
-    BoundPart,
-    bound,
-    dsp_count,
-    impossible,
-)
+from pipelines.pragmas.bound.composition import COMPUTATION, TRANSFER, Bound, bound, dsp_count, impossible
 from pipelines.pragmas.bound.leaf import Leaf, leaf
 from pipelines.pragmas.bound.target import OperationCost, Target, read_target, target_names
 
@@ -21,7 +13,6 @@ __all__ = [
     "COMPUTATION",
     "TRANSFER",
     "Bound",
-    "BoundPart",
     "Leaf",
     "OperationCost",
     "Target",

@@ -5,8 +5,7 @@ Belongs here: equations 1 to 16 of NLP-DSE as SCIP solves them. Does not: what a
 are used.
 """
 
-from pipelines.pragmas.nlp.constants import partitions, pipeline_factors, unrolled_size
-from pipelines.pragmas.nlp.options import (
+from pipelines.pragmas.nlp.constants import (
     DSPS,
     EXCLUDED,
     INCUMBENT,
@@ -18,6 +17,9 @@ from pipelines.pragmas.nlp.options import (
     UNKNOWN,
     SearchOptions,
     Solution,
+    partitions,
+    pipeline_factors,
+    unrolled_size,
 )
 from pipelines.pragmas.nlp.solving import export, solve
 

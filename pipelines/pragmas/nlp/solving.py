@@ -11,19 +11,7 @@ from typing import Any
 from pipelines.pragmas.bound import Target, bound
 from pipelines.pragmas.configuration import Configuration
 from pipelines.pragmas.errors import PragmaError
-from pipelines.pragmas.nlp.constants import build_space, partitions, unrolled_size
-from pipelines.pragmas.nlp.limits import (
-    add_dsps,
-    add_inequalities,
-    add_memory,
-    add_partitions,
-    add_plain,
-    add_size,
-    add_swaps,
-    exclude,
-)
-from pipelines.pragmas.nlp.model import Program, add_latency
-from pipelines.pragmas.nlp.options import (
+from pipelines.pragmas.nlp.constants import (
     DSPS,
     EXCLUDED,
     INCUMBENT,
@@ -35,7 +23,21 @@ from pipelines.pragmas.nlp.options import (
     UNKNOWN,
     SearchOptions,
     Solution,
+    build_space,
+    partitions,
+    unrolled_size,
 )
+from pipelines.pragmas.nlp.limits import (
+    add_dsps,
+    add_inequalities,
+    add_memory,
+    add_partitions,
+    add_plain,
+    add_size,
+    add_swaps,
+    exclude,
+)
+from pipelines.pragmas.nlp.model import Program, add_latency
 from pipelines.pragmas.nlp.paths import LoopPath, list_path, shared_factors
 from pipelines.pragmas.nlp.space import Design, Space, decode, design_of, encode
 from pipelines.pragmas.summary import Summary

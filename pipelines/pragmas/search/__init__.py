@@ -16,20 +16,13 @@ from pipelines.pragmas.search.baselines import (
     explore_predicted,
     explore_randomly,
 )
-from pipelines.pragmas.search.directives import (
-    MERLIN,
-    VITIS,
-    annotate,
-    hls_directives,
-    strips_design,
-)
+from pipelines.pragmas.search.directives import MERLIN, VITIS, annotate
 from pipelines.pragmas.search.evaluation import (
     EVALUATED,
     NO_DESIGN,
     PRUNED,
     REPEATED,
     Evaluation,
-    Evaluator,
     Exploration,
     Step,
 )
@@ -60,7 +53,6 @@ __all__ = [
     "BaselineOptions",
     "DirectiveRequest",
     "Evaluation",
-    "Evaluator",
     "Exploration",
     "Explored",
     "LadderOptions",
@@ -78,7 +70,5 @@ __all__ = [
     "explore_predicted",
     "explore_randomly",
     "explore_suite",
-    "hls_directives",
     "recommend",
-    "strips_design",
 ]

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from pipelines.cache import ContentCache
-from pipelines.hls import HlsOptions, TransformOptions
+from pipelines.cyclemodel import engine_version
+from pipelines.hls import HlsOptions, TransformOptions, tool_version
 from pipelines.identity import canonical_json, content_hash
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import Target, read_target
@@ -26,10 +27,18 @@ from pipelines.pragmas.search.evaluators import OwnHls
 from pipelines.pragmas.search.ladder import explore
 from pipelines.pragmas.search.state import LADDER, NLP_DSE, LadderOptions
 from pipelines.pragmas.summary import Summary
-from pipelines.pragmas.version import pragmas_version
 from pipelines.programs import polybench_program
 from pipelines.schemas import OK, PragmaDesignRow, ProgramRow
 from pipelines.workers import Progress, ProgressCallback, silent
+
+_VERSION = "2"
+"""Raise it when a search, a bound or what measures gives other rows."""
+
+
+def pragmas_version() -> str:
+    """Version of this package and of the engines that it measures with."""
+    return content_hash(_VERSION, tool_version(), engine_version())[:12]
+
 
 METHODS = (NLP_DSE, AUTODSE, RANDOM, EXHAUSTIVE)
 OWN_TARGET = "simfoundry"

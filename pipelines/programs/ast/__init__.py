@@ -4,15 +4,6 @@ Outside this package only the names below are used.
 """
 
 from pipelines.programs.ast.generation import GeneratedProgram, ast_program, ast_programs, generate_program
-from pipelines.programs.ast.options import CONTROLS, DATA_TYPES, OPERATORS, AstOptions
+from pipelines.programs.ast.options import AstOptions
 
-__all__ = [
-    "CONTROLS",
-    "DATA_TYPES",
-    "OPERATORS",
-    "AstOptions",
-    "GeneratedProgram",
-    "ast_program",
-    "ast_programs",
-    "generate_program",
-]
+__all__ = ["AstOptions", "GeneratedProgram", "ast_program", "ast_programs", "generate_program"]

@@ -156,7 +156,7 @@ def _attempt(
     return GeneratedProgram(
         program=program,
         source=source,
-        inputs=_inputs(program.top),
+        inputs={p.name: _drawn(p) for p in program.top.parameters},
         refused=refusal(program, source, options),
         discarded=discarded,
     )
@@ -335,10 +335,6 @@ def _used_extents(extents: tuple[Extent, ...], top: Function, tables: list[Array
             texts += [e.text for e in walk_expression(outer) if isinstance(e, Constant)]
     words = {word for text in texts for word in text.split()}
     return tuple(e for e in extents if e.text in words)
-
-
-def _inputs(top: Function) -> dict[str, dict[str, Any]]:
-    return {p.name: _drawn(p) for p in top.parameters}
 
 
 def _drawn(place: Variable | Array) -> dict[str, Any]:

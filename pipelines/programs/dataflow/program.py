@@ -93,7 +93,7 @@ def row_of(name: str, graph: Graph) -> ProgramRow:
         suite=SUITE,
         stage="dataflow",
         size="custom",
-        parameters=_sizes(graph),
+        parameters={k: v for node in graph.nodes for k, v in sorted(node.builder.constants.items())},
         source=emission.source(),
         top=TOP,
         inputs=emission.inputs(),
@@ -114,11 +114,6 @@ def _refused(name: str, reason: str) -> ProgramRow:
         inputs={},
     )
     return replace(row, status=REJECTED, reason=reason)
-
-
-def _sizes(graph: Graph) -> dict[str, int]:
-    """Sizes, tiles and steps by macro name."""
-    return {k: v for node in graph.nodes for k, v in sorted(node.builder.constants.items())}
 
 
 def swept_inputs(program: ProgramRow, *, fractions: Sequence[float] = SWEEP) -> tuple[str, ...]:

@@ -148,7 +148,7 @@ class Emission:
     def _bind(self, parameter: Parameter, each: Call) -> None:
         """Declare the tensor of an argument, or check that it equals the earlier declaration."""
         sizes = self._workload.sizes
-        dimensions = tuple(_sized(text, each.sizes) for text in parameter.dimensions)
+        dimensions = tuple(Template(text).substitute(each.sizes) for text in parameter.dimensions)
         shape = tuple(value_of(text, sizes) for text in dimensions)
         c_type = self._type(parameter.c_type)
         name = each.arguments[parameter.name]
@@ -303,10 +303,6 @@ def _place_of(name: str, written: Sequence[str], read: set[str]) -> str:
     if name not in written:
         return "input"
     return "buffer" if name in read else "output"
-
-
-def _sized(text: str, sizes: Mapping[str, str]) -> str:
-    return Template(text).substitute(sizes)
 
 
 def _declared(tensor: Tensor) -> str:

@@ -54,11 +54,7 @@ def _self_attention(x: str) -> tuple[Call, ...]:
         _linear(x, "query", "query"),
         _linear(x, "key", "key"),
         _linear(x, "value", "value"),
-        call(
-            "attention",
-            f"{_HEADS} S=6",
-            "query=query key=key value=value tokens keys=valid out=mixed",
-        ),
+        call("attention", f"{_HEADS} S=6", "query=query key=key value=value tokens keys=valid out=mixed"),
         _linear("mixed", "mix", "attended"),
     )
 
@@ -93,11 +89,7 @@ BERT = Workload(
     sizes=_SIZES,
     scalars={"tokens": 6, "first": 4, "valid": 6},
     calls=(
-        call(
-            "embed",
-            f"V=WORDS {_ROW}",
-            "id word position segment tokens first out=embedded",
-        ),
+        call("embed", f"V=WORDS {_ROW}", "id word position segment tokens first out=embedded"),
         call("layer_norm", _ROW, "x=embedded gain=gain_0 bias=b_0 tokens out=h"),
         *_post_norm_layer("h", "y"),
     ),
@@ -111,11 +103,7 @@ ALBERT = Workload(
     sizes={**_SIZES, "TOKENS": 6, "NARROW": 4, "INNER": 12},
     scalars={"tokens": 4, "first": 2, "valid": 4, "layers": 2},
     calls=(
-        call(
-            "embed",
-            "V=WORDS N=TOKENS K=NARROW",
-            "id word position segment tokens first out=embedded",
-        ),
+        call("embed", "V=WORDS N=TOKENS K=NARROW", "id word position segment tokens first out=embedded"),
         call("layer_norm", "N=TOKENS K=NARROW", "x=embedded gain=gain_0 bias=b_0 tokens out=normal"),
         _linear("normal", "widen", "h", "K=NARROW M=HIDDEN"),
         *_post_norm_layer("h", "h"),
@@ -188,32 +176,16 @@ LLAMA = Workload(
     calls=(
         call("rms_norm", _ROW, "x gain=gain_0 tokens out=normal"),
         _project("normal", "fused", "fused", "K=HIDDEN M=FUSED"),
-        call(
-            "rotate",
-            "N=TOKENS M=FUSED R=ROTATED D=HEAD",
-            "x=fused cosine sine tokens out=rotated",
-        ),
+        call("rotate", "N=TOKENS M=FUSED R=ROTATED D=HEAD", "x=fused cosine sine tokens out=rotated"),
         call(
             "grouped_attention",
             "N=TOKENS J=TOKENS A=HEADS G=GROUPS D=HEAD S=6",
             "x=rotated tokens keys=tokens out=mixed",
         ),
-        call(
-            "project_add",
-            "N=TOKENS K=HIDDEN M=HIDDEN",
-            "x=mixed weight=w_mix rest=x tokens out=middle",
-        ),
+        call("project_add", "N=TOKENS K=HIDDEN M=HIDDEN", "x=mixed weight=w_mix rest=x tokens out=middle"),
         call("rms_norm", _ROW, "x=middle gain=gain_1 tokens out=normal_1"),
-        call(
-            "silu_gate",
-            "N=TOKENS K=HIDDEN M=INNER",
-            "x=normal_1 gate=w_gate up=w_up tokens out=gated",
-        ),
-        call(
-            "project_add",
-            "N=TOKENS K=INNER M=HIDDEN",
-            "x=gated weight=w_down rest=middle tokens out=y",
-        ),
+        call("silu_gate", "N=TOKENS K=HIDDEN M=INNER", "x=normal_1 gate=w_gate up=w_up tokens out=gated"),
+        call("project_add", "N=TOKENS K=INNER M=HIDDEN", "x=gated weight=w_down rest=middle tokens out=y"),
     ),
     data={**_DATA, "cosine": _turned(math.cos), "sine": _turned(math.sin)},
 )

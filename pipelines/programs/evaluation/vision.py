@@ -9,7 +9,7 @@ Values stay in range: sums of at most 36 products below 2^7 * 2^4 (int8) and of 
 
 from __future__ import annotations
 
-from pipelines.programs.evaluation.workload import FLOAT, INT8, INT16, Specification, Workload, call
+from pipelines.programs.evaluation.workload import FLOAT, INT8, INT16, Call, Specification, Workload, call
 
 
 def _uniform(low: float, high: float) -> Specification:
@@ -30,6 +30,12 @@ _INT16_DATA = {
 _IMAGE = "rows columns"
 _MAP = "H=ROWS W=COLUMNS"
 
+
+def _on_image(operator: str, sizes: str, inputs: str, outputs: str) -> Call:
+    """A call on whole images: `call` with their size macros and their rows and columns."""
+    return call(operator, f"{sizes} {_MAP}", f"{inputs} {_IMAGE} {outputs}")
+
+
 IMAGE_NORM_CNN = Workload(
     name="image-norm-cnn",
     source="image normalisation and a small CNN",
@@ -37,15 +43,11 @@ IMAGE_NORM_CNN = Workload(
     sizes={"ROWS": 9, "COLUMNS": 9, "HALF_ROWS": 4, "HALF_COLUMNS": 4, "FILTERS": 2, "CLASSES": 5},
     scalars={"rows": 6, "columns": 6},
     calls=(
-        call("normalise_image", f"C=3 {_MAP}", f"image mean inverse {_IMAGE} out=normalised"),
-        call(
-            "conv2d",
-            f"C=3 M=FILTERS K=3 D=1 {_MAP}",
-            f"x=normalised weight=w_first bias=b_first {_IMAGE} out=first",
-        ),
-        call("batch_norm", f"C=FILTERS {_MAP}", f"x=first gain=gain_0 bias=b_0 {_IMAGE} out=scaled"),
-        call("relu", f"C=FILTERS {_MAP}", f"x=scaled {_IMAGE} out=active"),
-        call("max_pool2d", f"C=FILTERS {_MAP}", f"x=active {_IMAGE} out=pooled"),
+        _on_image("normalise_image", "C=3", "image mean inverse", "out=normalised"),
+        _on_image("conv2d", "C=3 M=FILTERS K=3 D=1", "x=normalised weight=w_first bias=b_first", "out=first"),
+        _on_image("batch_norm", "C=FILTERS", "x=first gain=gain_0 bias=b_0", "out=scaled"),
+        _on_image("relu", "C=FILTERS", "x=scaled", "out=active"),
+        _on_image("max_pool2d", "C=FILTERS", "x=active", "out=pooled"),
         call(
             "conv2d",
             "C=FILTERS M=FILTERS K=3 D=1 H=HALF_ROWS W=HALF_COLUMNS",
@@ -79,20 +81,12 @@ RESIDUAL_DEPTHWISE = Workload(
     sizes={"ROWS": 9, "COLUMNS": 9, "FILTERS": 2, "WIDE": 6},
     scalars={"rows": 6, "columns": 6, "channels": 4},
     calls=(
-        call("conv2d", f"C=FILTERS M=FILTERS K=3 D=1 {_MAP}", f"x weight=w_0 bias=b_0 {_IMAGE} out=first"),
-        call("relu", f"C=FILTERS {_MAP}", f"x=first {_IMAGE} out=active"),
-        call(
-            "conv2d",
-            f"C=FILTERS M=FILTERS K=3 D=1 {_MAP}",
-            f"x=active weight=w_1 bias=b_1 {_IMAGE} out=second",
-        ),
-        call("add", f"C=FILTERS {_MAP}", f"x=second y=x {_IMAGE} out=joined"),
-        call("depthwise_conv2d", f"C=FILTERS K=3 {_MAP}", f"x=joined weight=w_2 bias=b_2 {_IMAGE} out=deep"),
-        call(
-            "pointwise_conv2d",
-            f"C=FILTERS M=WIDE {_MAP}",
-            f"x=deep weight=w_3 bias=b_3 {_IMAGE} channels out=y",
-        ),
+        _on_image("conv2d", "C=FILTERS M=FILTERS K=3 D=1", "x weight=w_0 bias=b_0", "out=first"),
+        _on_image("relu", "C=FILTERS", "x=first", "out=active"),
+        _on_image("conv2d", "C=FILTERS M=FILTERS K=3 D=1", "x=active weight=w_1 bias=b_1", "out=second"),
+        _on_image("add", "C=FILTERS", "x=second y=x", "out=joined"),
+        _on_image("depthwise_conv2d", "C=FILTERS K=3", "x=joined weight=w_2 bias=b_2", "out=deep"),
+        _on_image("pointwise_conv2d", "C=FILTERS M=WIDE", "x=deep weight=w_3 bias=b_3", "channels out=y"),
     ),
     data=_INT8_DATA,
 )
@@ -104,24 +98,18 @@ PYRAMID_FUSION = Workload(
     sizes={"ROWS": 12, "COLUMNS": 12, "FILTERS": 2, "FUSED": 4},
     scalars={"rows": 8, "columns": 8},
     calls=(
+        *(_on_image("adaptive_pool2d", f"C=FILTERS B={bins}", "x", f"out=bins_{bins}") for bins in (1, 2, 4)),
         *(
-            call("adaptive_pool2d", f"C=FILTERS B={bins} {_MAP}", f"x {_IMAGE} out=bins_{bins}")
+            _on_image("resize_bins", f"C=FILTERS B={bins}", f"x=bins_{bins}", f"out=level_{bins}")
             for bins in (1, 2, 4)
         ),
-        *(
-            call("resize_bins", f"C=FILTERS B={bins} {_MAP}", f"x=bins_{bins} {_IMAGE} out=level_{bins}")
-            for bins in (1, 2, 4)
-        ),
-        call(
+        _on_image(
             "concat4",
-            f"C0=FILTERS C1=FILTERS C2=FILTERS C3=FILTERS {_MAP}",
-            f"x0=x x1=level_1 x2=level_2 x3=level_4 {_IMAGE} out=pyramid",
+            "C0=FILTERS C1=FILTERS C2=FILTERS C3=FILTERS",
+            "x0=x x1=level_1 x2=level_2 x3=level_4",
+            "out=pyramid",
         ),
-        call(
-            "pointwise_conv2d",
-            f"C=8 M=FUSED {_MAP}",
-            f"x=pyramid weight=w_0 bias=b_0 {_IMAGE} channels=FUSED out=y",
-        ),
+        _on_image("pointwise_conv2d", "C=8 M=FUSED", "x=pyramid weight=w_0 bias=b_0", "channels=FUSED out=y"),
     ),
     data=_INT8_DATA,
 )
@@ -133,10 +121,10 @@ CBAM = Workload(
     sizes={"ROWS": 9, "COLUMNS": 9, "FILTERS": 4, "REDUCED": 2},
     scalars={"rows": 6, "columns": 6},
     calls=(
-        call("conv2d", f"C=2 M=FILTERS K=3 D=1 {_MAP}", f"x weight=w_0 bias=b_0 {_IMAGE} out=first"),
-        call("relu", f"C=FILTERS {_MAP}", f"x=first {_IMAGE} out=active"),
-        call("global_average_pool", f"C=FILTERS {_MAP}", f"x=active {_IMAGE} out=average"),
-        call("global_max_pool", f"C=FILTERS {_MAP}", f"x=active {_IMAGE} out=largest"),
+        _on_image("conv2d", "C=2 M=FILTERS K=3 D=1", "x weight=w_0 bias=b_0", "out=first"),
+        _on_image("relu", "C=FILTERS", "x=first", "out=active"),
+        _on_image("global_average_pool", "C=FILTERS", "x=active", "out=average"),
+        _on_image("global_max_pool", "C=FILTERS", "x=active", "out=largest"),
         call(
             "squeeze_excite",
             "C=FILTERS R=REDUCED",
@@ -148,15 +136,11 @@ CBAM = Workload(
             "x=largest squeeze=w_squeeze excite=w_excite out=from_largest",
         ),
         call("sigmoid_gate", "C=FILTERS", "x=from_average y=from_largest out=channel_gate"),
-        call("scale_channels", f"C=FILTERS {_MAP}", f"x=active gate=channel_gate {_IMAGE} out=refined"),
-        call("channel_pool", f"C=FILTERS {_MAP}", f"x=refined {_IMAGE} out=pooled"),
-        call(
-            "conv2d",
-            f"C=2 M=1 K=3 D=1 {_MAP}",
-            f"x=pooled weight=w_spatial bias=b_spatial {_IMAGE} out=spatial",
-        ),
-        call("scale_positions", f"C=FILTERS {_MAP}", f"x=refined map=spatial {_IMAGE} out=attended"),
-        call("add", f"C=FILTERS {_MAP}", f"x=attended y=first {_IMAGE} out=y"),
+        _on_image("scale_channels", "C=FILTERS", "x=active gate=channel_gate", "out=refined"),
+        _on_image("channel_pool", "C=FILTERS", "x=refined", "out=pooled"),
+        _on_image("conv2d", "C=2 M=1 K=3 D=1", "x=pooled weight=w_spatial bias=b_spatial", "out=spatial"),
+        _on_image("scale_positions", "C=FILTERS", "x=refined map=spatial", "out=attended"),
+        _on_image("add", "C=FILTERS", "x=attended y=first", "out=y"),
     ),
     data=_INT16_DATA,
 )
@@ -168,23 +152,16 @@ ANCHOR_ROIALIGN = Workload(
     sizes={"ROWS": 9, "COLUMNS": 9, "ANCHORS": 3, "BOXES": 4, "FILTERS": 4, "BINS": 3},
     scalars={"rows": 6, "columns": 6, "anchors": 2, "boxes": 3},
     calls=(
-        call(
+        _on_image(
             "pointwise_conv2d",
-            f"C=FILTERS M=ANCHORS {_MAP}",
-            f"x weight=w_score bias=b_score {_IMAGE} channels=anchors out=score",
+            "C=FILTERS M=ANCHORS",
+            "x weight=w_score bias=b_score",
+            "channels=anchors out=score",
         ),
-        call(
-            "decode_boxes",
-            f"N=ANCHORS {_MAP}",
-            f"distance anchor {_IMAGE} anchors out=box",
-        ),
-        call("select_top", f"N=ANCHORS B=BOXES {_MAP}", f"score {_IMAGE} anchors boxes out=order"),
+        _on_image("decode_boxes", "N=ANCHORS", "distance anchor", "anchors out=box"),
+        _on_image("select_top", "N=ANCHORS B=BOXES", "score", "anchors boxes out=order"),
         call("suppress", f"N=ANCHORS B=BOXES {_MAP}", "box order boxes out=keep"),
-        call(
-            "roi_align",
-            f"C=FILTERS N=ANCHORS B=BOXES P=BINS {_MAP}",
-            f"x box order keep {_IMAGE} boxes out=y",
-        ),
+        _on_image("roi_align", "C=FILTERS N=ANCHORS B=BOXES P=BINS", "x box order keep", "boxes out=y"),
     ),
     data={**_INT8_DATA, "distance": _uniform(10, 48), "anchor": _uniform(32, 97)},
 )
@@ -196,16 +173,16 @@ GAN_SUPERRESOLUTION = Workload(
     sizes={"ROWS": 6, "COLUMNS": 6, "TALL": 12, "WIDE": 12, "FILTERS": 2, "SHUFFLED": 4},
     scalars={"rows": 4, "columns": 4},
     calls=(
-        call("conv2d", f"C=1 M=FILTERS K=3 D=1 {_MAP}", f"x weight=w_0 bias=b_0 {_IMAGE} out=t0"),
-        call("prelu", f"C=FILTERS {_MAP}", f"x=t0 slope=slope_0 {_IMAGE} out=t1"),
-        call("conv2d", f"C=FILTERS M=FILTERS K=3 D=1 {_MAP}", f"x=t1 weight=w_1 bias=b_1 {_IMAGE} out=t2"),
-        call("batch_norm", f"C=FILTERS {_MAP}", f"x=t2 gain=gain_0 bias=b_2 {_IMAGE} out=t3"),
-        call("prelu", f"C=FILTERS {_MAP}", f"x=t3 slope=slope_1 {_IMAGE} out=t4"),
-        call("conv2d", f"C=FILTERS M=FILTERS K=3 D=1 {_MAP}", f"x=t4 weight=w_2 bias=b_3 {_IMAGE} out=t5"),
-        call("batch_norm", f"C=FILTERS {_MAP}", f"x=t5 gain=gain_1 bias=b_4 {_IMAGE} out=t6"),
-        call("add", f"C=FILTERS {_MAP}", f"x=t6 y=t1 {_IMAGE} out=t7"),
-        call("conv2d", f"C=FILTERS M=SHUFFLED K=3 D=1 {_MAP}", f"x=t7 weight=w_3 bias=b_5 {_IMAGE} out=t8"),
-        call("pixel_shuffle", f"C=1 {_MAP}", f"x=t8 {_IMAGE} out=t9"),
+        _on_image("conv2d", "C=1 M=FILTERS K=3 D=1", "x weight=w_0 bias=b_0", "out=t0"),
+        _on_image("prelu", "C=FILTERS", "x=t0 slope=slope_0", "out=t1"),
+        _on_image("conv2d", "C=FILTERS M=FILTERS K=3 D=1", "x=t1 weight=w_1 bias=b_1", "out=t2"),
+        _on_image("batch_norm", "C=FILTERS", "x=t2 gain=gain_0 bias=b_2", "out=t3"),
+        _on_image("prelu", "C=FILTERS", "x=t3 slope=slope_1", "out=t4"),
+        _on_image("conv2d", "C=FILTERS M=FILTERS K=3 D=1", "x=t4 weight=w_2 bias=b_3", "out=t5"),
+        _on_image("batch_norm", "C=FILTERS", "x=t5 gain=gain_1 bias=b_4", "out=t6"),
+        _on_image("add", "C=FILTERS", "x=t6 y=t1", "out=t7"),
+        _on_image("conv2d", "C=FILTERS M=SHUFFLED K=3 D=1", "x=t7 weight=w_3 bias=b_5", "out=t8"),
+        _on_image("pixel_shuffle", "C=1", "x=t8", "out=t9"),
         call("prelu", "C=1 H=TALL W=WIDE", "x=t9 slope=slope_2 rows=rows*2 columns=columns*2 out=t10"),
         call(
             "conv2d",
@@ -232,16 +209,17 @@ DENSE_SKIP = Workload(
     },
     scalars={"rows": 4, "columns": 4},
     calls=(
-        call("conv2d", f"C=GROWTH M=GROWTH K=3 D=1 {_MAP}", f"x weight=w_0 bias=b_0 {_IMAGE} out=first"),
-        call("concat2", f"C0=GROWTH C1=GROWTH {_MAP}", f"x0=x x1=first {_IMAGE} out=two"),
-        call("conv2d", f"C=TWICE M=GROWTH K=3 D=1 {_MAP}", f"x=two weight=w_1 bias=b_1 {_IMAGE} out=second"),
-        call("concat2", f"C0=TWICE C1=GROWTH {_MAP}", f"x0=two x1=second {_IMAGE} out=three"),
-        call(
+        _on_image("conv2d", "C=GROWTH M=GROWTH K=3 D=1", "x weight=w_0 bias=b_0", "out=first"),
+        _on_image("concat2", "C0=GROWTH C1=GROWTH", "x0=x x1=first", "out=two"),
+        _on_image("conv2d", "C=TWICE M=GROWTH K=3 D=1", "x=two weight=w_1 bias=b_1", "out=second"),
+        _on_image("concat2", "C0=TWICE C1=GROWTH", "x0=two x1=second", "out=three"),
+        _on_image(
             "pointwise_conv2d",
-            f"C=THRICE M=GROWTH {_MAP}",
-            f"x=three weight=w_2 bias=b_2 {_IMAGE} channels=GROWTH out=narrow",
+            "C=THRICE M=GROWTH",
+            "x=three weight=w_2 bias=b_2",
+            "channels=GROWTH out=narrow",
         ),
-        call("average_pool2d", f"C=GROWTH {_MAP}", f"x=narrow {_IMAGE} out=small"),
+        _on_image("average_pool2d", "C=GROWTH", "x=narrow", "out=small"),
         call(
             "upsample2d",
             "C=GROWTH H=HALF_ROWS W=HALF_COLUMNS",
@@ -259,20 +237,17 @@ DILATED_AGGREGATION = Workload(
     sizes={"ROWS": 6, "COLUMNS": 6, "FILTERS": 2, "CLASSES": 3},
     scalars={"rows": 4, "columns": 4},
     calls=(
-        call("conv2d", f"C=FILTERS M=FILTERS K=3 D=1 {_MAP}", f"x weight=w_0 bias=b_0 {_IMAGE} out=near"),
-        call(
-            "conv2d", f"C=FILTERS M=FILTERS K=3 D=2 {_MAP}", f"x=near weight=w_1 bias=b_1 {_IMAGE} out=middle"
-        ),
-        call(
-            "conv2d", f"C=FILTERS M=FILTERS K=3 D=3 {_MAP}", f"x=middle weight=w_2 bias=b_2 {_IMAGE} out=far"
-        ),
-        call("aggregate", f"C=FILTERS {_MAP}", f"near middle far weight=w_3 {_IMAGE} out=context"),
-        call(
+        _on_image("conv2d", "C=FILTERS M=FILTERS K=3 D=1", "x weight=w_0 bias=b_0", "out=near"),
+        _on_image("conv2d", "C=FILTERS M=FILTERS K=3 D=2", "x=near weight=w_1 bias=b_1", "out=middle"),
+        _on_image("conv2d", "C=FILTERS M=FILTERS K=3 D=3", "x=middle weight=w_2 bias=b_2", "out=far"),
+        _on_image("aggregate", "C=FILTERS", "near middle far weight=w_3", "out=context"),
+        _on_image(
             "pointwise_conv2d",
-            f"C=FILTERS M=CLASSES {_MAP}",
-            f"x=context weight=w_4 bias=b_4 {_IMAGE} channels=CLASSES out=score",
+            "C=FILTERS M=CLASSES",
+            "x=context weight=w_4 bias=b_4",
+            "channels=CLASSES out=score",
         ),
-        call("argmax_map", f"C=CLASSES {_MAP}", f"x=score {_IMAGE} out=label"),
+        _on_image("argmax_map", "C=CLASSES", "x=score", "out=label"),
     ),
     data={"x": _UNIT, "w_*": _WEIGHTS, "b_*": _WEIGHTS},
 )
@@ -312,9 +287,7 @@ BEVFORMER = Workload(
             "x=sampled rest=query gain=gain_0 bias=b_0 tokens=queries out=normal",
         ),
         call(
-            "feed_forward",
-            "N=QUERIES K=HIDDEN F=INNER",
-            "x=normal inner=w_inner outer=w_outer queries out=y",
+            "feed_forward", "N=QUERIES K=HIDDEN F=INNER", "x=normal inner=w_inner outer=w_outer queries out=y"
         ),
     ),
     data={

@@ -6,7 +6,7 @@ not: models that need a learning framework (those are outside `pipelines/`, behi
 Outside this package only the names below are used.
 """
 
-from pipelines.programs.llm.checking import CheckLimits, Verdict, check_variant
+from pipelines.programs.llm.checking import CheckLimits
 from pipelines.programs.llm.provider import Prices, Prompt, Provider, ProviderError, Reply
 from pipelines.programs.llm.replies import ReplyRejected, TextLimits, program_of_reply
 from pipelines.programs.llm.server import ServerOptions, ServerProvider
@@ -17,7 +17,6 @@ from pipelines.programs.llm.stage import (
     ParentPool,
     llm_programs,
     reason_kind,
-    usage_of,
 )
 
 __all__ = [
@@ -35,10 +34,7 @@ __all__ = [
     "ServerOptions",
     "ServerProvider",
     "TextLimits",
-    "Verdict",
-    "check_variant",
     "llm_programs",
     "program_of_reply",
     "reason_kind",
-    "usage_of",
 ]
