@@ -233,7 +233,11 @@ class _Run:
                 self._execute(jobs[job_name(kind)], steps, partition)
         ready = [step for step in self._active() if step.partitioned.is_whole and self._is_ready(step)]
         if ready:
-            self._execute(jobs[job_name(ready[0].partitioned)], ready, None)
+            job = jobs[job_name(ready[0].partitioned)]
+            skipped = self._execute(job, ready, None)
+            for step in (s for s in skipped if not s.needs_all):  # Dagster left it out with what it reads
+                self.unmade.discard(step.name)
+                self._execute(job, [step], None)
         self._record()
         fraction = self.settings.configuration.run.remade_fraction
         if fraction and not self.unmade:
@@ -270,7 +274,11 @@ class _Run:
         )
         return {job.name: definitions.resolve_job_def(job.name) for job in jobs}
 
-    def _execute(self, job: dg.JobDefinition, steps: Sequence[Step], partition: str | None) -> None:
+    def _execute(self, job: dg.JobDefinition, steps: Sequence[Step], partition: str | None) -> list[Step]:
+        """Make the steps in one Dagster run.
+
+        Returns: those that were left out, because what they read failed.
+        """
         try:
             result = job.execute_in_process(
                 instance=self.instance,
@@ -290,9 +298,11 @@ class _Run:
         where = f" {partition}" if partition else ""
         for key, message in failed.items():
             self.report.problems.append(f"{str(key).removeprefix('make_')}{where}: {message}")
+        skipped = [step for step in steps if f"make_{step.name}" not in {*made, *failed}]
         if partition is None:
-            for step in (s for s in steps if f"make_{s.name}" not in {*made, *failed}):
+            for step in skipped:
                 self._is_ready(step)  # says what it lacked
+        return skipped
 
     def _record(self) -> None:
         """Record the stages whose steps were all made in DVC, and show the hashes in Dagster."""
