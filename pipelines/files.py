@@ -1,6 +1,6 @@
-"""Files that people name: regular ones, read up to a limit.
+"""Regular files from users, read up to a limit.
 
-Each function takes `error`, which makes the caller's own exception of a message.
+Each function takes `error`, which makes the caller's exception from a message.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _KINDS = {
     stat.S_IFIFO: "a pipe",
     stat.S_IFSOCK: "a socket",
 }
-"""What is no regular file, but for links, which are followed."""
+"""Kinds of files that are not regular; links are followed."""
 
 
 def open_regular(
@@ -30,7 +30,7 @@ def open_regular(
     Raises: error: it cannot be opened, is larger, or is a folder, a device, a pipe or a socket.
     """
     try:
-        # O_NONBLOCK: without it the opening of a pipe waits for a writer. It changes nothing else here.
+        # O_NONBLOCK: without it, opening a pipe waits for a writer. It has no other effect here.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as problem:
         raise error(f"cannot read the {what} {path}: {problem.strerror}") from problem
@@ -43,9 +43,9 @@ def open_regular(
 
 
 def read_bounded(path: Path, *, what: str, most_bytes: int, error: Callable[[str], Exception]) -> bytes:
-    """Content of a regular file, or of what a link to one leads to, of at most `most_bytes`.
+    """Content of a regular file, or of a link to one, of at most `most_bytes`.
 
-    No more than the limit is read, whatever size the file has by then.
+    At most the limit is read, even when the file grows.
 
     Args:   what: what the file is, for the message.
     Raises: error: it cannot be read, is larger, or is a folder, a device, a pipe or a socket.

@@ -11,7 +11,7 @@ HEADER_OPTIONS = (
     "-nostdinc",
     "-isystem",
     str(INCLUDE_FOLDER),
-    "-U__has_include",  # what else lies on a machine must not change a program
+    "-U__has_include",  # other headers of a machine must not change a program
     "-U__has_include_next",
 )
 """Arguments of gcc for a program: these headers and no others."""

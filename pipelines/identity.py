@@ -10,7 +10,7 @@ from typing import Any
 def canonical_json(value: Any) -> str:
     """JSON text that is equal for equal values: sorted keys, no spaces, ASCII only.
 
-    Raises: ValueError: a number is NaN or infinite, which JSON has not.
+    Raises: ValueError: a number is NaN or infinite, which JSON cannot represent.
     """
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 

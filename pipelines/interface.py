@@ -1,7 +1,7 @@
-"""What a program looks like from outside: its top function's arguments and result.
+"""Interface of a program: its top function's arguments and result.
 
 Shared by the engines that must agree on it: the C front end reads it, input data is drawn for it,
-native C and the RTL test bench are driven by it. Does not belong here: how any of them does that.
+native C and the RTL test bench are driven by it.
 """
 
 from __future__ import annotations
@@ -125,11 +125,11 @@ class Interface:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BankDimension:
-    """How one dimension of an array is dealt to banks.
+    """How one dimension of an array is distributed over banks.
 
     Attributes:
         style: `cyclic` (element e lies in bank e mod factor at e div factor), `block` (in bank e div size at
-            e mod size), or `whole` (not dealt).
+            e mod size), or `whole` (not distributed).
         factor: banks in this dimension; 1 for `whole`.
         number: of this bank, 0 .. factor - 1.
         size: elements of the bank in this dimension.
@@ -190,14 +190,14 @@ DataSet = dict[str, NDArray[Any]]
 
 
 def canonical_values(values: NDArray[Any]) -> NDArray[Any]:
-    """The values, with each one that is not a number replaced by the positive quiet NaN without payload."""
+    """The values, with every NaN replaced by the positive quiet NaN without payload."""
     if values.dtype.kind != "f" or not np.isnan(values).any():
         return values
     return np.where(np.isnan(values), np.array(np.nan, values.dtype), values)
 
 
 def same_values(first: NDArray[Any], second: NDArray[Any]) -> bool:
-    """Whether two arrays have the same type, shape and values, as bits but for what is not a number."""
+    """Whether two arrays have the same type, shape and values: floating values bit by bit, all NaN equal."""
     return (
         first.dtype == second.dtype
         and first.shape == second.shape

@@ -23,7 +23,7 @@ def write_sealed(path: Path, content: bytes) -> None:
 
 
 def read_sealed(path: Path) -> bytes | None:
-    """The content that was written; None when there is no file, or a damaged one, which is said."""
+    """The content that was written; None when the file is missing or, with a warning, damaged."""
     try:
         sealed = path.read_bytes()
     except FileNotFoundError:
@@ -39,12 +39,12 @@ def read_sealed(path: Path) -> bytes | None:
 
 
 def build_once(folder: Path, name: str, build: Callable[[Path], Path]) -> Path:
-    """A program that is compiled when the folder does not hold it, or holds a damaged one.
+    """A program, compiled unless the folder holds it undamaged.
 
     The file is called `<name>-<hash of its content>`. A hash inside would have to be written by this process,
     and a program that a child of another thread still holds open for writing cannot be started.
 
-    Args:    name: says what it is compiled from; build: compiles it in the given folder and returns its path.
+    Args:    name: identifies sources and options; build: compiles it in a folder and returns its path.
     Raises:  what `build` raises. OSError: the disk is full or not writable.
     """
     for path in sorted(folder.glob(f"{name}-*")):

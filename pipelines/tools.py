@@ -1,4 +1,4 @@
-"""Running external tools: no shell, bounded time and memory, its own empty folder.
+"""Runs of external tools: no shell, bounded time and memory, one empty folder per run.
 
 This is the only place under `pipelines/` that reads a clock, to measure how long a tool took.
 """
@@ -24,7 +24,7 @@ FILE_LIMIT_BYTES = 2 << 30
 OUTPUT_LIMIT_BYTES = 4 << 20
 _FULL_BYTES = 64 << 10
 PATIENCE = 10
-"""Times its limit that a tool bounded in processor time may take by the clock, on a busy machine."""
+"""Limit by the clock of a tool that is bounded in processor time, as a multiple of that bound."""
 
 PROCESSOR = "processor"
 CLOCK = "clock"
@@ -33,22 +33,22 @@ OUTPUT = "output"
 _CHUNK_BYTES = 1 << 16
 _LOOK_S = 0.1
 _ENDING = threading.Event()
-_PROCESSOR_WORDS = "CPU time limit exceeded"  # gcc and shells, of a program that SIGXCPU ended
+_PROCESSOR_WORDS = "CPU time limit exceeded"  # words of gcc and shells for a program that SIGXCPU ended
 _MACHINE_WORDS = (
     "No space left on device",
     "Disk quota exceeded",
     "Input/output error",
-    "Killed signal terminated program",  # gcc, of a compiler that the kernel ended for want of memory
+    "Killed signal terminated program",  # gcc: the kernel ended a compiler for lack of memory
 )
 
 
 class ToolMissing(RuntimeError):
-    """A tool is not installed; the message names the package that has it."""
+    """A tool is not installed; the message names its package."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolRun:
-    """What one run of a tool gave.
+    """Result of one run of a tool.
 
     Attributes:
         returncode: exit status; negative for a signal; None when a limit of time ended the run.
@@ -72,7 +72,7 @@ class ToolRun:
         return self.returncode is None
 
     def last_words(self, limit: int = 400) -> str:
-        """How the tool ended, if not by itself, and the end of what it said, for a reason in a row."""
+        """How the tool ended, if not by itself, and the end of its output, for a reason in a row."""
         if self.limit == OUTPUT:
             return f"wrote more than {OUTPUT_LIMIT_BYTES >> 20} MiB"
         if self.limit == CLOCK and self.machine_fault is not None:
@@ -85,7 +85,7 @@ class ToolRun:
 
 @dataclass(slots=True, kw_only=True)
 class OutputStream:
-    """What one pipe has given so far, at most one byte more than the limit."""
+    """Output of one pipe so far, at most one byte more than the limit."""
 
     file: IO[bytes]
     most_bytes: int
@@ -100,11 +100,11 @@ class OutputStream:
 
     @property
     def exceeded(self) -> bool:
-        """Whether it gave more than the limit."""
+        """Whether the output exceeds the limit."""
         return len(self.content) > self.most_bytes
 
     def text(self) -> str:
-        """What it gave, up to the limit."""
+        """The output up to the limit, as text."""
         return self.content[: self.most_bytes].decode(errors="replace")
 
 
@@ -118,9 +118,9 @@ def signal_name(number: int) -> str:
 
 
 def end_tools() -> None:
-    """End every tool of this process, in whichever thread, and let no other begin.
+    """End every tool of this process, in all threads, and let no other begin.
 
-    For a process that is about to end: whoever waits for a tool, or asks for one, gets KeyboardInterrupt.
+    For a process that is about to end: threads that wait for a tool or start one get KeyboardInterrupt.
     """
     _ENDING.set()
 
@@ -137,7 +137,7 @@ def stopwatch() -> float:
 
 
 def readable(descriptors: Collection[int], timeout_s: float | None) -> set[int]:
-    """Those descriptors of which something can be read, after waiting at most so long for the first."""
+    """The descriptors that are readable, after waiting for the first one for at most `timeout_s`."""
     poll = select.poll()
     for descriptor in descriptors:
         poll.register(descriptor, select.POLLIN)
@@ -146,15 +146,15 @@ def readable(descriptors: Collection[int], timeout_s: float | None) -> set[int]:
 
 
 def full_disk(folder: Path) -> str:
-    """What to add to the reason of a failure in a folder whose disk is full; nothing otherwise."""
+    """Addition to the reason of a failure in a folder whose disk is full; empty otherwise."""
     left_bytes = shutil.disk_usage(folder).free
     return "" if left_bytes >= _FULL_BYTES else f"; No space left on device: {left_bytes} bytes"
 
 
 def find_tool(name: str, package: str) -> str:
-    """Absolute path of an executable on the PATH.
+    """Absolute path of an executable on PATH.
 
-    Raises: ToolMissing: not there; the message names the Debian package.
+    Raises: ToolMissing: not found; the message names the Debian package.
     """
     path = shutil.which(name)
     if path is None:
@@ -199,10 +199,10 @@ def run_tool(
         argv: program and arguments; no shell ever reads them.
         folder: working directory of the tool.
         timeout_s: limit of elapsed time in seconds.
-        of_processor: that limit is of processor time, so that what else the machine does decides nothing, and
-            `PATIENCE` times it by the clock is the last resort. Each process has the limit for itself.
+        of_processor: the limit is of processor time per process, so that the load of the machine does not
+            matter; `PATIENCE` times the limit by the clock ends the tool in any case.
         environment: variables added to PATH and a C locale; nothing else is passed on.
-        memory_bytes: address-space limit; None for none (sanitizers reserve terabytes).
+        memory_bytes: address-space limit; None = unbounded (sanitizers reserve terabytes).
         stdin: text given on standard input.
     """
     variables = {"PATH": os.defpath + ":" + os.environ.get("PATH", ""), "LC_ALL": "C", "HOME": str(folder)}
@@ -297,7 +297,7 @@ def machine_fault(
 def _follow(
     process: subprocess.Popen[bytes], streams: Sequence[OutputStream], deadline_s: float
 ) -> str | None:
-    """Read what a tool says until it has ended, and give the limit that it passed, if any."""
+    """Read the output of a tool until it has ended; returns the limit that it exceeded, if any."""
     handle = os.pidfd_open(process.pid)
     try:
         waiting = {handle: None, **{s.file.fileno(): s for s in streams}}
@@ -320,6 +320,6 @@ def _follow(
 
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:
-    """End a tool and its children; it may have ended by itself in the meantime."""
+    """End a tool and its children; it may already have ended by itself."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)

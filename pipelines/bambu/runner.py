@@ -1,4 +1,4 @@
-"""Running Bambu on a C program when it is on the PATH."""
+"""Runs of Bambu on a C program, and its report."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ EXECUTABLE = "bambu"
 TOOL = "bambu"
 ENGINE = "bambu-verilator"
 _VERSION = "18cdb68e"
-"""Raise it when this package gives Bambu other arguments or reads its results in another way."""
+"""Raise it when this package gives Bambu other arguments or reads its results differently."""
 PACKAGE = "bambu (https://github.com/ferrandi/PandA-bambu)"
 
 
@@ -131,9 +131,9 @@ class BambuOptions:
     Attributes:
         memory_read_delay_cycles, memory_write_delay_cycles: of external memories
             (`--mem-delay-read`, `--mem-delay-write`; LLMulator section 6.3).
-        clock_period_ns: period the schedule is made for.
-        device: name Bambu knows; None for its default.
-        simulate: run the generated test bench with Verilator, outputs equal bit by bit.
+        clock_period_ns: clock period of the schedule.
+        device: Bambu's name of the device; None = default.
+        simulate: run the generated test bench with Verilator and compare outputs bit by bit.
     """
 
     memory_read_delay_cycles: int = 2
@@ -151,7 +151,7 @@ class BambuOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BambuResult:
-    """What one run gave.
+    """Result of one run.
 
     Attributes:
         status: ok, timeout or tool_error.
@@ -205,7 +205,7 @@ def command_line(top: str, options: BambuOptions) -> list[str]:
 
 
 def bench_text(interface: Interface, data: DataSet) -> str:
-    """Bambu's XML test bench: one attribute an argument, arrays in braces in C order.
+    """Bambu's XML test bench: one attribute per argument, arrays in braces in C order.
 
     Raises: BambuError: an argument has no value.
     """
@@ -229,7 +229,7 @@ def run_bambu(
     folder: Path,
     timeout_s: float,
 ) -> BambuResult:
-    """Synthesise a program with Bambu, and simulate it when asked.
+    """Synthesise a program with Bambu, and simulate it on request.
 
     Args:    source: C text without includes of local files; data: None when nothing is simulated; folder:
              empty, private to this call.

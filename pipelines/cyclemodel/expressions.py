@@ -3,7 +3,7 @@
 An integer value is a number in a C variable that is wide enough, signed as its type is. Sums, products and
 bitwise operators are taken modulo 2^32 or 2^64 of the sign-extended operands, quotients, right shifts and
 comparisons of the numbers themselves; then the result wraps to its type, which may be of any width from 1
-to 64. Nothing here traps: what C leaves undefined may be computed and not used.
+to 64. No operation traps: undefined operations of C may be computed and not used.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pipelines.interface import ScalarType
 
 
 class CycleModelError(RuntimeError):
-    """A scheduled design that no cycle model can be made of; a design's own failure is a status instead."""
+    """A scheduled design that has no cycle model; a design's own failure is a status instead."""
 
 
 _RING = {"add": "+", "sub": "-", "mul": "*", "and": "&", "or": "|", "xor": "^"}
@@ -52,7 +52,7 @@ def _floating_literal(number: float, suffix: str) -> str:
 
 
 def literal(value: int, kind: ScalarType) -> str:
-    """A constant that may also stand in a table; of a floating one the value is its bits."""
+    """A constant that may also stand in a table; a floating constant is given by its bits."""
     if kind.floating:
         return _floating_literal(ir.float_of_bits(value, kind), "f" if kind.width_bits == 32 else "")
     suffix = "u" if kind.width_bits <= 32 else "ull"
@@ -65,7 +65,7 @@ def literal(value: int, kind: ScalarType) -> str:
 def number_type(kinds: Sequence[ScalarType]) -> str:
     """The C type in which integers of these types can be compared: `i32`, `u32`, `i64` or `u64`.
 
-    A value of 64 bits without sign meets only values that are not negative: both have one type in C.
+    An unsigned 64-bit value is compared with non-negative values only: both have one type in C.
     """
     if all(k.width_bits <= 32 if k.signed else k.width_bits < 32 for k in kinds):
         return "i32"
@@ -173,7 +173,7 @@ def expression(operation: cdfg.Operation, operands: Sequence[str], kinds: Sequen
 
     Args:    operands: C names of its operands' values; kinds: their types.
     Returns: text whose value, converted to the container of the operation's type, is the result.
-    Raises:  CycleModelError: the operation is none that computes.
+    Raises:  CycleModelError: the operation computes no value.
     """
     kind = operation.type
     if kind is None:

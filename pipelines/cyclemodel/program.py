@@ -1,12 +1,12 @@
 """A scheduled design as a C program that computes its outputs and counts its cycles.
 
-A block is a label. A plain block adds its cycles when it is entered; a pipelined loop adds its interval each
-iteration, and once what the last iteration takes beyond it: N iterations take (N - 1) II + depth. `start` is
-one cycle more. That is what the controller does as long as the loop's condition is known before the next
-iteration starts, which is checked.
+A block is a label. A plain block adds its cycles when it is entered; a pipelined loop adds its interval per
+iteration, and the rest of its depth once: N iterations take (N - 1) II + depth. `start` adds one cycle. The
+controller takes the same cycles if the loop's condition is known before the next iteration starts, which is
+checked.
 
 The output of each data set is, little-endian: status, what and line as int64; latency and result as uint64;
-for each block how often it ran, for each predicated access how often it happened, as uint64; then each
+the executions of each block and of each predicated access as uint64; then each
 written array.
 """
 
@@ -27,7 +27,7 @@ class Access:
     """A load or store of an external array.
 
     Attributes:
-        counter: number of the counter of how often it happened; None when it happens with its block.
+        counter: index of the counter of its executions; None when it executes with its block.
     """
 
     block: int
@@ -38,10 +38,10 @@ class Access:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CycleProgram:
-    """The program and what its counters mean.
+    """The program and the meaning of its counters.
 
     Attributes:
-        text: C; arrays: names that `what` of an output counts.
+        text: C; arrays: names of arrays, which `what` of an output indexes.
         block_count, counter_count: lengths of the two lists of counters.
         pipelined: blocks that are pipelined loops.
         accesses: of external arrays.
@@ -70,9 +70,9 @@ def _memory_type(kind: ScalarType) -> str:
 
 
 def condition_cycle(schedule: BlockSchedule) -> int:
-    """Cycle of an iteration in which a pipelined loop knows whether there is another one.
+    """Cycle of an iteration in which a pipelined loop's condition is known.
 
-    Raises: CycleModelError: the block is no loop, or the next iteration starts before.
+    Raises: CycleModelError: the block is not a loop, or the next iteration starts earlier.
     """
     block, interval = schedule.graph.block, schedule.interval_cycles or 1
     if not isinstance(block.terminator, cdfg.Branch) or block.terminator.if_true != block.index:
@@ -86,7 +86,7 @@ def condition_cycle(schedule: BlockSchedule) -> int:
 
 
 def needed_operations(block: cdfg.Block) -> tuple[cdfg.Operation, ...]:
-    """The operations of a block that hardware does: not those that only name an element of an array."""
+    """The operations of a block that take hardware; without those that only name an array element."""
     match block.terminator:
         case cdfg.Branch(condition=value) | cdfg.Finish(value=value) if value is not None:
             needed = {value}
@@ -145,7 +145,7 @@ class _Writer:
         return lines
 
     def reset_lines(self) -> list[str]:
-        """Local arrays as they are when the design starts."""
+        """Local arrays at the start of the design."""
         return [
             f"    memset(a_{a.name}, 0, sizeof a_{a.name});"
             if a.initial is None
@@ -165,7 +165,7 @@ class _Writer:
         return f"if ((uint64_t){address} >= {array.element_count}u) {outside}", f"{name}[{address}]"
 
     def count_access(self, block: cdfg.Block, operation: cdfg.Operation) -> str:
-        """Note an access; gives the statement that counts it when its predicate holds."""
+        """Register an access; returns the statement that counts it when its predicate holds."""
         array = operation.symbol
         if not isinstance(array, ir.Array) or not array.external:
             return ""
@@ -241,7 +241,7 @@ class _Writer:
     # ---- control ----------------------------------------------------------------------------------
 
     def time_lines(self, schedule: BlockSchedule) -> list[str]:
-        """What a block adds when it is entered; a loop is left when its cycles pass the limit."""
+        """Counting statements at the entry of a block; a loop ends when its cycles exceed the limit."""
         block = schedule.graph.block
         again = any(p.index >= block.index for p in self.design.graph.blocks if block.index in p.successors)
         interval = schedule.interval_cycles
@@ -357,7 +357,7 @@ class _Writer:
 def write_program(design: ScheduledDesign, interface: Interface) -> CycleProgram:
     """The C program of a scheduled design.
 
-    Args:    interface: of the C function the design was made of.
+    Args:    interface: of the design's C function.
     Raises:  CycleModelError: the design breaks a rule of the graph.
     """
     return _Writer(design, interface).program()

@@ -25,7 +25,7 @@ from pipelines.tools import ToolRun, find_tool, run_tool
 ENGINE = "cycle_model"
 _VERSION = "41467eac"
 """Raise it when a design's cycles, accesses or outputs change."""
-COMPILER_FLAGS = (  # counters that are kept in registers around loops cost gcc ten times the time
+COMPILER_FLAGS = (  # keeping counters in registers around loops takes gcc ten times as long
     "-std=c11",
     "-O1",
     "-fno-tree-loop-im",
@@ -44,18 +44,18 @@ _HEAD = struct.Struct("<qqqQQ")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CycleResult:
-    """What a design does on one data set.
+    """Result of a design on one data set.
 
     Attributes:
         status: ok, timeout (limit of cycles or of processor time) or tool_error.
         latency_cycles: from the cycle of start to the cycle of done.
         returned: value of the function: a number, or the bits of a floating one as an unsigned number.
         outputs: every written array, in its own type.
-        block_visits: how often each block of the graph ran, by its name.
+        block_visits: executions of each block of the graph, by its name.
         iterations: of each pipelined loop, by its name.
         loads, stores: accesses to each array argument, by name.
         bytes_read, bytes_written: moved between the design and each array argument, by name.
-        build_wall_s, run_wall_s: elapsed times in seconds; of a batch the same for each data set.
+        build_wall_s, run_wall_s: elapsed times in seconds; equal for all data sets of a batch.
     """
 
     status: str
@@ -98,7 +98,7 @@ def engine_version() -> str:
 
 
 def build_model(compiled: CompiledDesign, *, folder: Path, timeout_s: float = 120.0) -> CycleModel | ToolRun:
-    """Compile the cycle model of a design, or find it in the folder.
+    """Compile the cycle model of a design unless the folder has it.
 
     Args:    folder: where the executable goes, named by the hash of its text; it may hold other models.
     Returns: the model, or the run of gcc that failed.
@@ -162,7 +162,7 @@ def run_model(
     """Run a model on data sets, one after the other in one process.
 
     Args:    folder: private to this call.
-    Returns: one result a data set; when the process fails or runs past its time, that for all.
+    Returns: one result per data set; the failure of the process is the result of all of them.
     Raises:  KeyError: a data set lacks an argument.
     """
     interface = model.program.interface
@@ -187,7 +187,7 @@ def failed_count(what: str, run: ToolRun, build_wall_s: float, run_wall_s: float
 
 
 def decode_result(model: CycleModel, content: bytes, run_wall_s: float) -> CycleResult:
-    """The result that the bytes of one data set's output say."""
+    """The result in the output bytes of one data set."""
     program = model.program
     head: tuple[int, int, int, int, int] = _HEAD.unpack_from(content)
     code, what, line, latency, result = head
@@ -246,7 +246,7 @@ def count_cycles_of(
 
     Args:    folder: private to this call; build_folder: where models are kept between calls, else in folder;
              timeout_s: processor time of the build and of the run, each; cycle_limit: of each data set.
-    Returns: one result a data set, failures as a status.
+    Returns: one result per data set, failures as a status.
     Raises:  ToolMissing: gcc is not installed. KeyError: a data set lacks an argument.
     """
     try:

@@ -1,4 +1,4 @@
-"""Native C: what a program computes, the reference that hardware must equal.
+"""Native C: results of a program, the reference for hardware.
 
 Belongs here: compiling with gcc, sanitizers, and the verdict on undefined behaviour. Does not:
 reading C, drawing data, or simulating hardware.

@@ -113,7 +113,7 @@ def _c_name(kind: ScalarType) -> str:
     return f"{'signed' if kind.signed else 'unsigned'} {_C_NAMES[kind.width_bits]}"
 
 
-# Line markers in a program name other files than kernel.c: those that it was put together from.
+# Line markers in a program may name other files than kernel.c: its local headers.
 _COMPILE_ERROR = re.compile(r"^([^:\n]+):(\d+):(?:\d+: (?:fatal )?error| Error): (.*)$", re.MULTILINE)
 _OUTSIDE = ("unit.c", "harness.c")
 _LINK_ERROR = re.compile(r"(undefined reference to|multiple definition of) [`'](\w+)'")
@@ -126,7 +126,7 @@ _REASON_CHARACTERS = 300
 
 
 def compile_rejection(messages: str, top: str) -> str | None:
-    """Why gcc refused the program, or None when the fault is not the program's."""
+    """Why gcc rejected the program, or None when the program is not at fault."""
     error = _COMPILE_ERROR.search(messages)
     if error:
         return f"C must compile with gcc -std=c11, got {_cut(error[3])} ({_place(error[1], error[2])})"
@@ -139,11 +139,11 @@ def compile_rejection(messages: str, top: str) -> str | None:
 
 
 def undefined_behaviour(messages: str, places: str, interface: Interface) -> str | None:
-    """What a sanitizer found, with its line; None when it found nothing.
+    """The undefined behaviour that a sanitizer reports, with its line; None without any.
 
     Args:
         messages: standard error of the checked program.
-        places: content of arrays.txt: where each array and its guards lie.
+        places: content of arrays.txt: addresses of each array and its guards.
         interface: names the arrays.
     """
     error = _RUNTIME_ERROR.search(messages)
@@ -154,19 +154,19 @@ def undefined_behaviour(messages: str, places: str, interface: Interface) -> str
         return None
     frame = _FRAME.search(messages)
     if not frame or frame[1] in _OUTSIDE:
-        return None  # not in the program: a fault of the harness or of the sanitizer itself
+        return None  # outside the program: a fault of the harness or of the sanitizer
     address = int(error[2], 16) if error[2] else None
     array = _array_at(address, places, interface)
     return f"{_address_fault(error[1], array, messages)} ({_place(frame[1], frame[2])})"
 
 
 def _place(file: str, line: str) -> str:
-    """Where a program is at fault; no line of it when another text shows it: the call, or assembly."""
+    """Location of a fault; without a line when it is in the generated call or in assembly."""
     return "kernel.c" if file in _OUTSIDE or file.endswith(".s") else f"{file}:{line}"
 
 
 def _cut(message: str) -> str:
-    """A message of a tool, which may quote a program at any length."""
+    """A message of a tool, cut because it may quote long parts of a program."""
     return message.strip()[:_REASON_CHARACTERS]
 
 
@@ -182,7 +182,7 @@ def _address_fault(fault: str, array: str | None, messages: str) -> str:
 
 
 def _array_at(address: int | None, places: str, interface: Interface) -> str | None:
-    """The array around an address; the program may have written other places, which name none."""
+    """The array around an address; None when the program has overwritten the list of addresses."""
     if address is None:
         return None
     for index, first, last in _PLACE.findall(places):
@@ -201,14 +201,14 @@ COMPILE_LIMITS = Limits(
 )
 MEMORY_BYTES = 4 << 30
 PLACES_BYTES = 1 << 16
-"""Longest arrays.txt: a line an argument."""
+"""Maximum length of arrays.txt, which has one line per argument."""
 
 _HARNESS = Path(__file__).parent / "harness.c"
 # -no-pie: with 32 random bits of address space a position-independent executable can be loaded
-# where AddressSanitizer keeps its heap, and then dies before main.
+# where AddressSanitizer keeps its heap, and then crashes before main.
 _COMMON = ("-std=c11", "-O1", "-w", "-fno-pie", "-no-pie")
-# Arithmetic as written: no product and sum fused, no extended precision, no function of the C library
-# taken for granted; -fno-math-errno makes a square root one instruction. Headers are the project's own.
+# Arithmetic as written: no fused multiply-add, no extended precision, no built-in functions of the C
+# library; -fno-math-errno makes a square root one instruction. Headers are the project's own.
 _PROGRAM = (
     "-ffp-contract=off",
     "-fexcess-precision=standard",
@@ -224,12 +224,12 @@ _CHECKED = (
 )
 _PLAIN = ("-ftrivial-auto-var-init=zero",)
 _SANITIZER_OPTIONS = "detect_leaks=0:color=never:disable_coredump=1"
-_FILE_SLACK_BYTES = 1 << 20  # arrays.txt, and room to see that a program writes too much
+_FILE_SLACK_BYTES = 1 << 20  # arrays.txt, and room to detect excess output
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class NativeRun:
-    """What a program computes natively, or why that is not known.
+    """Results of a native run, or why there are none.
 
     Attributes:
         status: ok, rejected (undefined behaviour, or not C), timeout or tool_error.
@@ -270,18 +270,18 @@ def run_native(
 ) -> NativeRun:
     """Compile a program with gcc and run it on a data set: the reference of every design.
 
-    It is compiled and run confined (pipelines.sandbox), so it may be anybody's.
+    It is compiled and run confined (pipelines.sandbox), so it may be untrusted.
 
     It runs twice. First with the address and undefined-behaviour sanitizers and its automatic
     variables filled with a pattern: undefined behaviour rejects the program. Then plainly with
-    those variables zero: another result means that it depends on variables it never set, and
-    rejects it too.
+    those variables zero: a different result means that it depends on uninitialised variables, which
+    also rejects it.
 
     Args:
         source: complete C text.
         interface: of the source's top function.
         data: a value for every argument; not changed.
-        folder: where the program is built, made if absent; ours alone.
+        folder: build folder, created if absent; private to this call.
         timeout_s: limit of each of the two runs in seconds of processor time.
 
     Returns: outputs and result, or the status and reason for which there are none.
@@ -310,7 +310,7 @@ def run_native(
 
 @dataclass(slots=True, kw_only=True)
 class _Session:
-    """One program in one folder; adds up the time its tools take."""
+    """One program in one folder; adds up the time of its tools."""
 
     folder: Path
     interface: Interface
@@ -426,7 +426,7 @@ class _Session:
         raise _Ended(TOOL_ERROR, f"the checked program failed: {_ending(run)}")
 
     def _places(self) -> str:
-        """Where the arrays lie; empty when the program left nothing of the kind."""
+        """Addresses of the arrays; empty when the program left none."""
         try:
             content = read_output(self._run_folder("checked") / "arrays.txt", most_bytes=PLACES_BYTES)
         except SandboxError:

@@ -224,7 +224,7 @@ def missing_power_data(netlist: Netlist, liberty: Liberty) -> str | None:
     """Data of the cells of a netlist that a library lacks, None when power is complete."""
     used = [liberty.cells[name] for name in sorted(netlist.groups)]
     if liberty.nominal_voltage_v <= 0:
-        return f"nom_voltage of library {liberty.name} is {liberty.nominal_voltage_v:g}; accepted: above 0"
+        return f"library {liberty.name} has no nom_voltage above 0"
     for what, lacking in (
         ("internal_power", [c.name for c in used if _lacks_internal_power(c)]),
         ("cell_leakage_power or leakage_power", [c.name for c in used if c.leakage_mw is None]),

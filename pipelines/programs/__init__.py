@@ -1,7 +1,7 @@
 """Programs: C source with its top function and the specification of its input data.
 
-Belongs here: the kernels, user programs, and the data they are run on. Does not: reading C (the
-HLS front end does), or running it.
+Belongs here: the kernels, user programs, generated programs, and their input data. Does not: reading C
+(the HLS front end), or running it.
 """
 
 from pipelines.programs.catalogue import SIZES, SUITES

@@ -1,10 +1,10 @@
-"""The kernels: which there are, the suite and sizes of each, and how their input data is drawn.
+"""The kernels: suite, sizes and input specification of each.
 
-A size is chosen by what a simulation of the hardware costs: small stays below about 50 thousand
-cycles at a memory delay of 15 cycles, medium has 24 to 32 elements a dimension, large about 64.
-Extents have many divisors, so that directives which divide them have a choice.
+A size is chosen by the cost of simulating the hardware: small stays below about 50 thousand
+cycles at a memory delay of 15 cycles, medium has 24 to 32 elements per dimension, large about 64.
+Extents have many divisors, so that directives which divide them have several choices.
 
-The data keeps int32 arithmetic exact. With E elements a dimension and values in [-a, a], a sum of
+The data keeps int32 arithmetic exact. With E elements per dimension and values in [-a, a], a sum of
 products stays below E a^2: matrices of -16 .. 15 and factors of 1 .. 4 keep 2mm, the largest, below
 64 * (4 * 64 * 256) * 16 = 2^26 at size large; 3mm, a product of products, draws -4 .. 3 and stays
 below 64 * (64 * 16)^2 = 2^26. The matrix of trisolv has a dominant diagonal: no |x| exceeds the

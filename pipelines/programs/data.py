@@ -46,7 +46,7 @@ def _decode(content: bytes, path: Path, what: str) -> str:
 
 DATA_LIMIT_BYTES = 48 << 20
 LIST_LIMIT = 1 << 22
-_FEW = 100_000  # marks that are left to the messages of shapes
+_FEW = 100_000  # additional marks: later checks of shapes give better messages
 
 
 def draw_data(interface: Interface, inputs: str, *, seed: int) -> DataSet:
@@ -54,7 +54,7 @@ def draw_data(interface: Interface, inputs: str, *, seed: int) -> DataSet:
 
     Each argument has its own generator, seeded by the seed and the argument's name: its values do
     not depend on the other arguments or their order. Written arrays are drawn too, so that a
-    result never rests on memory that happens to be zero.
+    result never depends on memory that happens to be zero.
 
     Args:
         interface: the program's arguments.
@@ -77,7 +77,7 @@ def draw_data(interface: Interface, inputs: str, *, seed: int) -> DataSet:
 def load_data(path: Path, interface: Interface) -> DataSet:
     """Read a data set from a JSON file, {argument: nested lists or one number}.
 
-    Every argument must be there, except an array that is only written: it starts as zeros.
+    Every argument needs a value, except an array that is only written: it starts as zeros.
 
     Returns: arrays of each argument's shape and type, by name, in the interface's order.
     Raises:  ProgramError: the file cannot be read, or its values do not fit the interface.
@@ -93,7 +93,7 @@ def load_data(path: Path, interface: Interface) -> DataSet:
 
 
 def _check_marks(text: str, interface: Interface) -> None:
-    """Refuse more values and lists than the arguments have, before they take 30 times their text."""
+    """Refuse more values and lists than the arguments have; decoding takes 30 times the size of the text."""
     shapes = [a.shape for a in interface.arguments]
     lists = sum(math.prod(shape[:level]) for shape in shapes for level in range(len(shape)))
     values = sum(a.element_count for a in interface.arguments)

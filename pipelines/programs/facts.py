@@ -1,4 +1,4 @@
-"""What a program is like: its length, its loops, its operations and how many of them work on arrays."""
+"""Facts about a program: length, loops, operations, and the share of operations on arrays."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pipelines.identity import canonical_json
 from pipelines.schemas import ProgramFactsRow, ProgramRow
 
 UNKNOWN_TRIPS = 8.0
-"""Iterations assumed of a loop whose number depends on data; shares of operations depend little on it."""
+"""Assumed iterations of a loop whose trip count depends on data; shares depend little on it."""
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _TOKEN = re.compile(
@@ -30,7 +30,7 @@ def program_facts(program: ProgramRow) -> ProgramFactsRow:
     the iterations around it: both sides of a condition count, a bound that depends on an outer loop has that
     loop's middle, and one that depends on data gives `UNKNOWN_TRIPS`.
 
-    Raises: HlsError: the program is outside what the C front end accepts.
+    Raises: HlsError: the C front end rejects the program.
     """
     function = read_program(program.source, top=program.top, file=f"{program.name}.c")
     written: Counter[str] = Counter()
@@ -85,11 +85,11 @@ def _kinds(statement: ir.Statement) -> Iterator[str]:
                     pass
 
 
-# ---- how often a statement runs -------------------------------------------------------------------------
+# ---- executions of statements -------------------------------------------------------------------------
 
 
 def _scalars(program: ProgramRow) -> dict[str, float]:
-    """Values of the scalar arguments, in the middle of what they are drawn from."""
+    """Values of the scalar arguments: the middle of their ranges."""
     values: dict[str, float] = {}
     inputs: dict[str, dict[str, Any]] = json.loads(program.inputs)
     for name, drawn in inputs.items():
@@ -108,7 +108,7 @@ def _scalars(program: ProgramRow) -> dict[str, float]:
 def _executed(
     body: tuple[ir.Statement, ...], times: float, values: Mapping[str, float]
 ) -> Iterator[tuple[ir.Statement, float]]:
-    """Every statement and how often it runs at most; `values` are those of variables before the body."""
+    """Every statement and its maximum executions; `values` are those of variables before the body."""
     known = dict(values)
     for statement in body:
         if not isinstance(statement, ir.For):
@@ -132,7 +132,7 @@ def _executed(
 
 
 def _trips(loop: ir.For, values: Mapping[str, float]) -> tuple[float, float | None]:
-    """Iterations of a loop, and the middle of its variable; None when its bounds depend on data."""
+    """Iterations of a loop, and the middle value of its variable; None when its bounds depend on data."""
     low, high = _value(loop.lower, values), _value(loop.upper, values)
     if low is None or high is None:
         return UNKNOWN_TRIPS, None

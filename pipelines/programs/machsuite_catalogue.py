@@ -1,6 +1,6 @@
-"""Programs in the manner of MachSuite: which there are, their sizes, and how their input data is drawn.
+"""Programs in the manner of MachSuite: their sizes and input specifications.
 
-They meet what C programs have besides loops over arrays: structs, while loops, bounds from memory, local
+They cover constructs of C besides loops over arrays: structs, while loops, bounds from memory, local
 arrays, constant tables, switch, break, continue, early return, calls, and all integer widths. Data keeps
 every index in its array and every conversion exact in range.
 """
@@ -31,7 +31,7 @@ class MachsuiteKernel:
 
     Attributes:
         name: file name without suffix; the top function is the name with - as _.
-        sizes: value of each size macro at mini and small; mini is what the text has without macros.
+        sizes: value of each size macro at mini and small; mini equals the text without macros.
         inputs: input specification; a text value that names a size macro stands for its value.
     """
 
@@ -54,6 +54,12 @@ def machsuite_programs(*, sizes: Sequence[str]) -> list[ProgramRow]:
         if size not in MACHSUITE_SIZES:
             raise ProgramError(f"unknown size: {size}; accepted: {', '.join(MACHSUITE_SIZES)}")
     return [_row(kernel, size) for kernel in MACHSUITE_KERNELS for size in sizes]
+
+
+def machsuite_suite(sizes: Sequence[str]) -> list[ProgramRow]:
+    """Rows of all programs at those of the sizes that they have; at mini when they have none of them."""
+    own = tuple(size for size in sizes if size in MACHSUITE_SIZES)
+    return machsuite_programs(sizes=own or MACHSUITE_SIZES[:1])
 
 
 def _row(kernel: MachsuiteKernel, size: str) -> ProgramRow:

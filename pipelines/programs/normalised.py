@@ -1,11 +1,11 @@
-"""The normalised syntax tree of a program, as a hash: programs of one hash differ in spelling only.
+"""Hash of a program's normalised syntax tree: programs with equal hashes differ in spelling only.
 
-What does not matter: names of variables, functions, members, structures and types; comments, layout and
+Ignored: names of variables, functions, members, structures and types; comments, layout and
 macros; labels; pragmas (they are mapping parameters); qualifiers and storage classes, but for `static`
 objects in functions; how a type or a constant is spelled (`unsigned` and `uint32_t`, `16` and `0x10`); braces
 around one statement; functions and objects that the top function does not reach, and the order of the rest.
 
-What does: operators and the order of operands, types, constants, array sizes, the order of arguments,
+Significant: operators and the order of operands, types, constants, array sizes, the order of arguments,
 declarations and statements, and the names of functions of the headers.
 """
 
@@ -29,7 +29,7 @@ _ALIASES = {"__signed__": "signed", "__signed": "signed"}
 
 
 def ast_hash(source: str, top: str) -> str:
-    """Hash of the normalised syntax tree of what a top function reaches.
+    """Hash of the normalised syntax tree of a top function and everything that it uses.
 
     Args:    source: C text; top: name of the function that becomes hardware.
     Returns: 32 hexadecimal digits; equal for programs that differ in spelling only.
@@ -44,7 +44,7 @@ def ast_hash(source: str, top: str) -> str:
 
 @lru_cache(maxsize=1024)
 def ast_hash_or_none(source: str, top: str) -> str | None:
-    """The hash of a program, None for text that is no program."""
+    """The hash of a program, None for text that is not a program."""
     try:
         return ast_hash(source, top)
     except HlsError:
@@ -61,7 +61,7 @@ def _parse(source: str) -> c_ast.FileAST:
 
 
 def _split(text: str) -> tuple[str, str]:
-    """Preprocessed text: what is the program's, and what comes from this engine's headers."""
+    """Preprocessed text: the program's part, and the part of this engine's headers."""
     parts: dict[bool, list[str]] = {False: [], True: []}
     inside = False
     for line in text.splitlines():
@@ -119,7 +119,7 @@ class _Writer:
         }
 
     def write(self, top: str) -> Sequence[str]:
-        """Words of the top function and of all it reaches."""
+        """Words of the top function and of everything that it uses."""
         node = self._file.get(top)
         if not isinstance(node, c_ast.FuncDef):
             raise HlsError("top must be a function of the file", repr(top))
@@ -130,7 +130,7 @@ class _Writer:
         return self._words
 
     def _declare(self, node: c_ast.Node) -> None:
-        """Take a file-scope declaration into the tables of names."""
+        """Add a file-scope declaration to the tables of names."""
         self._declare_types(node)
         if isinstance(node, c_ast.FuncDef):
             self._file[node.decl.name] = node
@@ -157,7 +157,7 @@ class _Writer:
         return f"v{len(self._numbers)}"
 
     def _number(self, key: object) -> str:
-        """The name that stands for what is seen here, perhaps for the first time."""
+        """The canonical name of an object, new at its first occurrence."""
         if key not in self._numbers:
             self._numbers[key] = self._fresh()
         return self._numbers[key]
@@ -300,7 +300,7 @@ def _nodes(nodes: list[c_ast.Node] | None) -> list[c_ast.Node]:
 
 
 def _roles(children: Sequence[tuple[str, c_ast.Node]]) -> str:
-    """Which parts a node has; of a statement without one of its parts the others do not move up."""
+    """Flags of the parts of a node, so that a missing part does not shift the others."""
     return ",".join(name for name, _ in children)
 
 

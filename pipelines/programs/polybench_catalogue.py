@@ -1,4 +1,4 @@
-"""The PolyBench/C 4.2.1 programs: which there are, at which size and data type, and their input data.
+"""The PolyBench/C 4.2.1 programs: sizes, data types and input specifications.
 
 The programs have the original's shape: a main, an initialisation, macros for sizes and for the data type,
 loops between `#pragma scop`. A row's source has its local headers inlined and its macros set; <polybench.h>

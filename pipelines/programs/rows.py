@@ -51,9 +51,8 @@ def program_from_file(
 
     Args:
         path: C source in UTF-8, at most 1 MiB.
-        source: the program's text when it is known already, with its local headers in place.
-        top: name of the function that becomes hardware; whether the file has it is seen later, by
-            the HLS front end.
+        source: the program's text when it is already read, with its local headers inlined.
+        top: name of the top function; the HLS front end checks later that the file has it.
         inputs: JSON input specification; None for the default of every argument.
 
     Raises: ProgramError: the file, the name or the specification is not acceptable.
@@ -107,15 +106,15 @@ def program_row(
     graph: Mapping[str, Any] | None = None,
     parent: str | None = None,
 ) -> ProgramRow:
-    """A row whose id hashes source, top and inputs; what a language model adds is null.
+    """A row whose id hashes source, top and inputs; columns of language models are null.
 
     Args:
         name, suite, stage, size: as the columns of the table.
         parameters: value of each size macro.
-        source: complete C text but for headers in angle brackets.
+        source: complete C text except headers in angle brackets.
         top: name of the top function.
         inputs: input specification; see docs/programs.md.
-        operators: what the program is made of; the name when empty.
+        operators: names of its operators; the program's name when empty.
         graph: of the operators, for a program of several.
         parent: id of the program this one was derived from.
     """

@@ -208,7 +208,7 @@ _SPECIFICATION: TypeAdapter[dict[str, ArgumentKind]] = TypeAdapter(dict[str, Arg
 
 
 def default_kind(argument: Argument) -> Uniform:
-    """What an argument that is not named gets: uniform -16 .. 15, unsigned 0 .. 15, floating -1 .. 1."""
+    """Default of an argument without specification: uniform -16 .. 15, unsigned 0 .. 15, floating -1 .. 1."""
     if argument.type.floating:
         return Uniform(kind="uniform", low=-1.0, high=1.0)
     return Uniform(kind="uniform", low=-16 if argument.type.signed else 0, high=16)
@@ -230,21 +230,21 @@ def read_specification(inputs: str) -> dict[str, ArgumentKind]:
 def read_json_object(text: str) -> dict[str, Any]:
     """A JSON object whose names are distinct at every level.
 
-    Raises: ProgramError: anything else; the message says where.
+    Raises: ProgramError: anything else; the message has the position.
     """
     try:
         value = json.loads(text, object_pairs_hook=_distinct, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
-        raise ProgramError(f"input data is not JSON: {error}") from error
+        raise ProgramError(f"inputs are not JSON: {error}") from error
     if not isinstance(value, dict):
-        raise ProgramError(f"input data is not a JSON object: {_short(value)}")
+        raise ProgramError(f"inputs are not a JSON object: {_short(value)}")
     return value  # pyright: ignore[reportUnknownVariableType]
 
 
 def values_of(argument: Argument, value: object) -> Drawn:
     """Nested lists of numbers as the argument's array, or one number as its scalar.
 
-    Raises: ProgramError: another shape, something that is no number of the argument's type (integers for an
+    Raises: ProgramError: another shape, a value that is not a number of the argument's type (integers for an
             integer type, finite numbers for a floating one), or one out of range.
     """
     flat: list[int | float] = []
@@ -340,7 +340,7 @@ def _fitted(argument: Argument, values: Drawn) -> Drawn:
 def _order(argument: Argument, kind: str) -> int:
     """Rows of a square matrix.
 
-    Raises: ProgramError: the argument is none.
+    Raises: ProgramError: the argument is not a square matrix.
     """
     shape = argument.shape
     if len(shape) != 2 or shape[0] != shape[1]:

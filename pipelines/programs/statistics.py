@@ -1,4 +1,4 @@
-"""The report on each stage of generation: what came out, and how its programs are distributed.
+"""The report on each stage of generation: outcomes and distributions of its programs.
 
 Rows of a stage (columns `measure`, `statistic`, `bin`):
 
@@ -85,11 +85,11 @@ def stage_reports(programs: Sequence[ProgramRow], facts: Sequence[ProgramFactsRo
     return rows
 
 
-# ---- what came out --------------------------------------------------------------------------------------
+# ---- outcomes --------------------------------------------------------------------------------------
 
 
 def general_reason(reason: str) -> str:
-    """A reason without what differs between programs: quoted text, and words with digits become `…`."""
+    """A reason with quoted text and words with digits, which differ between programs, replaced by `…`."""
     return _VARYING.sub("…", " ".join(reason.split()))[:REASON_LENGTH]
 
 
@@ -130,7 +130,7 @@ def _sample(programs: Sequence[ProgramRow], known: Mapping[str, ProgramFactsRow]
 
 
 def _mean_shares(counts: Sequence[Mapping[str, int]]) -> dict[str, float]:
-    """Mean over programs of each kind's share in a program; programs without any count not."""
+    """Mean over programs of each kind's share in a program; programs without any count are skipped."""
     some = [c for c in counts if sum(c.values())]
     kinds = sorted({kind for c in some for kind in c})
     return {k: math.fsum(c.get(k, 0) / sum(c.values()) for c in some) / len(some) for k in kinds}
@@ -179,10 +179,10 @@ def _shares(counts: Mapping[str, int]) -> dict[str, float]:
 def wasserstein(first: Sequence[float], second: Sequence[float]) -> float:
     """First Wasserstein distance of two samples over their joint range from 5 to 95 %.
 
-    Returns: 0 for equal distributions; the distance itself when the range is empty. To twelve digits, for the
-             library's sums end in other bits on other processors.
+    Returns: 0 for equal distributions; the distance itself when the range is empty. Rounded to twelve digits,
+             because the library's sums differ in the last bits between processors.
     """
-    # Here, because it takes longer to import than a command should take to start.
+    # lazy import: it would delay the start of every command
     from scipy import stats  # pyright: ignore[reportMissingTypeStubs]
 
     measure: Any = stats.wasserstein_distance  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]

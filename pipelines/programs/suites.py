@@ -6,6 +6,7 @@ to write and to hash its syntax tree, and a run needs all of them.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cache as once
 
@@ -19,6 +20,7 @@ from pipelines.programs.catalogue import SUITES
 from pipelines.programs.dataflow import DataflowOptions, dataflow_programs
 from pipelines.programs.errors import ProgramError
 from pipelines.programs.evaluation import EVALUATION_SUITES, evaluation_programs, reject_duplicates
+from pipelines.programs.machsuite_catalogue import MACHSUITE_SUITE, machsuite_suite
 from pipelines.programs.normalised import ast_hash_or_none
 from pipelines.programs.rows import kernel_programs
 from pipelines.schemas import ProgramRow, table_spec
@@ -28,8 +30,6 @@ GENERATED_SUITES = (AST, DATAFLOW, LLM)
 KIND = "programs"
 _VERSION = "c79dd65f5f10e8a9845857c6d3b084dd71d0735c6f3e086f82505ce4e637a1ae"
 """Raise it when a suite gives other programs, or a program another hash of its syntax tree."""
-
-ALL_SUITES = (*SUITES, *GENERATED_SUITES, *EVALUATION_SUITES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,7 @@ class SuiteOptions:
 
     Attributes:
         sizes: of the kernels, of SIZES.
-        polybench_sizes, polybench_types: of the suite polybench.
+        polybench_sizes, polybench_types: of the suite polybench; machsuite has mini and small of these sizes.
     """
 
     sizes: tuple[str, ...]
@@ -64,27 +64,54 @@ class SuiteOptions:
     polybench_types: tuple[str, ...] = ("int", "float")
 
 
-def suite_programs(suite: str, options: SuiteOptions) -> list[ProgramRow]:
-    """The programs of a suite.
+SuiteFunction = Callable[[SuiteOptions], list[ProgramRow]]
 
-    A generated program that equals an evaluation program is a rejected row.
+
+def _kernels(suite: str) -> SuiteFunction:
+    return lambda options: kernel_programs(suites=(suite,), sizes=options.sizes)
+
+
+def _evaluation(suite: str) -> SuiteFunction:
+    return lambda options: evaluation_programs(
+        suite, sizes=options.polybench_sizes, data_types=options.polybench_types
+    )
+
+
+def _ast(options: SuiteOptions) -> list[ProgramRow]:
+    return ast_programs(**asdict(options.ast), options=options.ast_options)
+
+
+def _dataflow(options: SuiteOptions) -> list[ProgramRow]:
+    return dataflow_programs(**asdict(options.dataflow), options=options.dataflow_options)
+
+
+def _llm(options: SuiteOptions) -> list[ProgramRow]:
+    del options
+    raise ProgramError("programs of suite llm need a language model, got options without one")
+
+
+SUITE_PROGRAMS: Mapping[str, SuiteFunction] = {
+    **{suite: _kernels(suite) for suite in SUITES},
+    AST: _ast,
+    DATAFLOW: _dataflow,
+    LLM: _llm,
+    MACHSUITE_SUITE: lambda options: machsuite_suite(options.polybench_sizes),
+    **{suite: _evaluation(suite) for suite in EVALUATION_SUITES},
+}
+"""Every suite; an entry is all that a new one needs outside its own module."""
+ALL_SUITES = tuple(SUITE_PROGRAMS)
+
+
+def suite_programs(suite: str, options: SuiteOptions) -> list[ProgramRow]:
+    """The programs of a suite; one for training that equals an evaluation program is a rejected row.
 
     Args:    suite: of ALL_SUITES; programs of llm need a model, see `pipelines.programs.llm.llm_programs`.
     Raises:  ProgramError: there is no such suite, or no such size.
     """
-    if suite == AST:
-        rows = ast_programs(**asdict(options.ast), options=options.ast_options)
-        return reject_duplicates(rows)
-    if suite == DATAFLOW:
-        rows = dataflow_programs(**asdict(options.dataflow), options=options.dataflow_options)
-        return reject_duplicates(rows)
-    if suite == LLM:
-        raise ProgramError("programs of suite llm need a language model, got options without one")
-    if suite in EVALUATION_SUITES:
-        return evaluation_programs(suite, sizes=options.polybench_sizes, data_types=options.polybench_types)
-    if suite not in SUITES:
+    if suite not in SUITE_PROGRAMS:
         raise ProgramError(f"unknown suite: {suite}; accepted: {', '.join(ALL_SUITES)}")
-    return kernel_programs(suites=(suite,), sizes=options.sizes)
+    rows = SUITE_PROGRAMS[suite](options)
+    return rows if suite in EVALUATION_SUITES else reject_duplicates(rows)
 
 
 def cached_programs(suite: str, options: SuiteOptions, cache: ContentCache) -> list[ProgramRow]:

@@ -1,4 +1,4 @@
-"""SiliconCompiler: Verilog to placed sky130 cells with yosys and OpenROAD, when they are on the PATH.
+"""SiliconCompiler: Verilog to placed sky130 cells with yosys and OpenROAD, when they are found on PATH.
 
 Belongs here: the flow, running it, and its manifest as figures. Does not: the project's own logic synthesis
 (`pipelines.synthesis`), rows (`pipelines.labelling`).

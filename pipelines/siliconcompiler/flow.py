@@ -1,9 +1,9 @@
-"""What `smake` runs in SiliconCompiler's own Python: one design to placed cells of sky130.
+"""Script for `smake` in SiliconCompiler's own Python: one design to placed cells of sky130.
 
-Every name of a file is fixed; the top module's is an argument.
+File names are fixed; the name of the top module is an argument.
 """
 
-# No postponed annotations: smake makes its options of them.
+# No postponed annotations: smake derives its options from them.
 from importlib import import_module
 from typing import Any
 

@@ -1,7 +1,7 @@
-"""Running SiliconCompiler on one design, when it and the tools that it drives are on the PATH.
+"""Runs of SiliconCompiler on one design, and its manifest; needs it and its tools on PATH.
 
 The flow ends after detailed placement: cells are sized and buffered for their places, there is no clock tree
-and no wire but an estimate. Delay is the clock period less the worst set-up slack, of the slow corner.
+and wires are estimated. Delay is the clock period less the worst set-up slack, of the slow corner.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from pipelines.tools import ToolMissing, ToolRun, run_tool, stopwatch
 
 
 class SiliconCompilerError(ValueError):
-    """A design or a manifest that the flow cannot take or give."""
+    """An invalid design or manifest."""
 
 
 UNITS = {"cellarea": "um^2", "setupslack": "ns", "leakagepower": "mw"}
-"""Units that the metrics are declared with."""
+"""Expected units of the metrics."""
 LARGEST = 1e15
 _LEAST = {"setupslack": -LARGEST} | dict.fromkeys(
     ("cellarea", "leakagepower", "cells", "registers", "errors"), 0.0
@@ -55,7 +55,7 @@ class FlowMetrics:
     """Metrics of a step; None where the step has none.
 
     Attributes:
-        cell_area_um2: of all cells but fillers.
+        cell_area_um2: area of all cells except fillers.
         cell_count, register_count: instances.
         setup_slack_ns: worst one, of the slowest corner.
         leakage_mw: of all cells.
@@ -74,8 +74,8 @@ def parse_manifest(text: str | bytes, *, step: str) -> FlowMetrics:
     """The metrics of a step's first index.
 
     Args:    step: name of the step, such as `place.detailed`.
-    Raises:  SiliconCompilerError: not a manifest, another unit than expected, no metric of the step, or one
-             that cannot be.
+    Raises:  SiliconCompilerError: not a manifest, another unit than expected, no metric of the step, or an
+             invalid one.
     """
     try:
         metrics = _MANIFEST.validate_json(text).metric
@@ -127,9 +127,9 @@ _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*", re.ASCII)
 
 
 def require_flow() -> None:
-    """Nothing, when every tool of the flow is on the PATH.
+    """Raise unless every tool of the flow is on PATH.
 
-    Raises: ToolMissing: naming those that are not.
+    Raises: ToolMissing: the message names the missing tools.
     """
     missing = [name for name in EXECUTABLES if shutil.which(name) is None]
     if missing:
@@ -182,7 +182,7 @@ def run_flow(
     Args:
         verilog: complete Verilog text; top: name of the top module, a plain identifier, with a port `clk`.
         clock_period_ns: clock period in ns.
-        folder: of this call alone; cache_folder: where SiliconCompiler keeps the PDK between calls.
+        folder: private to this call; cache_folder: SiliconCompiler's PDK, kept between calls.
         timeout_s: processor time of each of its processes.
     Returns: area, flip-flops, cells, delay and leakage; or status timeout or tool_error with the reason.
     Raises:  ToolMissing: a tool is not on the PATH. SiliconCompilerError: top is no identifier.

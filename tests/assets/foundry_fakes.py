@@ -33,7 +33,12 @@ from pipelines.schemas import (
 )
 from pipelines.workers import Progress
 
-FEW_OVERRIDES = ("hls.memory_delay=[2,10]", "hls.pipeline=[false]", "run.workers=1")
+FEW_OVERRIDES = (
+    "hls.memory_delay=[2,10]",
+    "hls.pipeline=[false]",
+    "run.workers=1",
+    "models.trained=[tenset-mlp]",
+)
 
 
 def _filled(table: str, values: dict[str, Any]) -> dict[str, Any]:
@@ -331,7 +336,7 @@ def train(spec: PredictorSpec, data_dir: Path, options: Any, *, seed: int) -> An
         predictor=spec.name,
         version="v",
         target="area_um2",
-        split=options.split,
+        split=getattr(options, "split", "by_kernel_v1"),
         part="test",
         metric="mape",
         value=0.25,

@@ -28,6 +28,8 @@ from pipelines.workers import Progress
 
 COMMANDS = [
     "run",
+    "models",
+    "train",
     "ui",
     "sql",
     "label",
@@ -109,9 +111,11 @@ def test_run_says_what_failed_on_one_line(
     problems = [line for line in found.stderr.splitlines() if not any(part in line for part in progress)]
     assert problems == [
         "simfoundry: designs stencil: a design must be made, got none",
+        "simfoundry: lightgbm_static was not made, because designs, features, labels failed",
+        "simfoundry: lightgbm_text was not made, because designs, features, labels failed",
+        "simfoundry: tenset_mlp was not made, because designs, features, labels failed",
         "simfoundry: records was not made, because designs, features, labels failed",
         "simfoundry: stage_reports was not made, because features failed",
-        "simfoundry: tenset_mlp was not made, because designs, features, labels failed",
     ]
 
 
@@ -136,7 +140,7 @@ def test_stage_goes_on_after_a_damaged_input(settings: Settings, engines: Any) -
     path.write_bytes(b"not parquet")
     found = _invoke("stage", "designs")
     assert found.exit_code == 1
-    assert f"simfoundry: designs stencil: {path} must be a Parquet file" in found.stderr
+    assert f"simfoundry: designs stencil: {path} is damaged" in found.stderr
     assert len(read_table(settings.deployment.data_dir, table_spec("designs"))) == 28
 
 
@@ -145,7 +149,7 @@ def test_stage_rejects_an_unknown_name(project: Path) -> None:
     assert found.exit_code == 1
     assert found.stderr == (
         "simfoundry: unknown stage: paint; accepted: programs, designs, features, labels, network, pragmas, "
-        "records, models, report\n"
+        "models, records, report\n"
     )
 
 

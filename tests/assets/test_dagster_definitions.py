@@ -82,7 +82,7 @@ def test_heavy_steps_are_retried_and_limited_by_pools(definitions: dg.Definition
         "labels": "synthesis",
         "network_hops": "simulation",
         "pragma_designs": "hls",
-        "leaderboard": "training",
+        "tenset_mlp": "training",
     }
     for table, pool in pools.items():
         op = definitions.resolve_assets_def(table).op

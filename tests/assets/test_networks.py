@@ -249,14 +249,12 @@ def test_a_group_that_fails_stops_no_other_table(
     report = _run(_with(settings, "programs.suites=[stencil]", *TWO_GROUPS), instance)
     assert report.problems == [
         f"network {GROUP}: a network must be made, got none",
-        "queue_correction was not made, because network failed",
     ]
     overview = survey(settings.deployment)
     assert overview.rows["network_runs"] == 2
     assert overview.rows["leaderboard"] == 1
     recorded = {path.rpartition("/")[2] for path in report.hashes}
-    assert recorded == set(overview.rows) - set(TABLES)
-    assert engines.shipped == 0
+    assert recorded == set(overview.rows) - {*TABLES, "promotions"}
 
 
 def test_networks_do_not_wait_for_programs(
@@ -273,41 +271,31 @@ def test_networks_do_not_wait_for_programs(
     assert engines.shipped == 1
 
 
-def test_a_run_without_networks_registers_no_shipped_weights(
-    settings: Settings, instance: dg.DagsterInstance, engines: Any
-) -> None:
-    few = _with(settings, "programs.suites=[stencil]", *NO_GROUPS)
-    assert _run(few, instance).problems == []
-    assert engines.shipped == 0
-
-
-def test_the_correction_s_asset_registers_it_once(settings: Settings, instance: dg.DagsterInstance) -> None:
+def test_shipped_weights_are_registered_once(settings: Settings, instance: dg.DagsterInstance) -> None:
     """Into a real registry."""
     resources = {
         "foundry": FoundryResource(project=str(settings.deployment.project)),
         "progress": ProgressResource(),
     }
+    asset = build_asset(step_named("promotions"), None)
     for _ in range(2):
-        assert dg.materialize(
-            [build_asset(step_named("queue_correction"), None)], resources=resources, instance=instance
-        ).success
-    events = instance.fetch_materializations(dg.AssetKey("queue_correction"), limit=9).records
-    told = [e.asset_materialization.metadata["registered"].value for e in events if e.asset_materialization]
-    assert told == ["queue-correction version 1"] * 2
+        assert dg.materialize([asset], resources=resources, instance=instance).success
     with mlflow_at(registry_store(settings)) as client:
         assert client.get_model_version_by_alias("queue-correction", "champion").version == 1
         assert len(client.search_model_versions("name = 'queue-correction'")) == 1
+    rows = read_table(settings.deployment.data_dir, table_spec("promotions"))
+    assert {(row.model, row.version, row.decision) for row in rows} >= {("queue-correction", "1", "promoted")}
 
 
 def test_a_registry_that_cannot_be_reached_is_a_problem_of_the_run(
     settings: Settings, instance: dg.DagsterInstance, engines: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(store: Any) -> None:
-        raise FileNotFoundError("a registry must be there, got none")
+        raise FileNotFoundError("no such registry")
 
-    monkeypatch.setattr(predictors_step, "register_correction", refuse)
+    monkeypatch.setattr(predictors_step, "promotion_rows", refuse)
     report = _run(_with(settings, "programs.suites=[stencil]"), instance)
-    assert report.problems == ["queue_correction: a registry must be there, got none"]
+    assert report.problems == ["promotions: no such registry"]
     assert survey(settings.deployment).rows["leaderboard"] == 1
 
 
@@ -510,7 +498,7 @@ STALE = r"the network_runs of small-16 must be those of params\.yaml, got others
 def filled(settings: Settings, engines: Any) -> Settings:
     for step in STEPS:
         for partition in step.partitions(settings):
-            if step.name not in ("models", "pragmas"):
+            if step.is_active(settings) and step.name not in ("tenset_mlp", "pragmas"):
                 step.make(settings, partition, ignore_progress)
     return settings
 

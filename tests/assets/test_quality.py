@@ -31,7 +31,7 @@ SUITE = "stencil"
 @pytest.fixture
 def made(settings: Settings, engines: Any) -> Settings:
     """Every table of every suite."""
-    for step in STEPS:
+    for step in (s for s in STEPS if s.is_active(settings)):
         for partition in step.partitions(settings):
             step.make(settings, partition, ignore_progress)
     return settings
@@ -47,7 +47,7 @@ def _rows(settings: Settings, table: str, partition: str = SUITE) -> list[Any]:
 
 
 def test_sound_tables_break_no_rule(made: Settings) -> None:
-    for step in STEPS:
+    for step in (s for s in STEPS if s.is_active(made)):
         for table in step.tables:
             for partition in step.partitions(made):
                 file = open_file(made, table, partition)

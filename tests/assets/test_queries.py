@@ -125,7 +125,7 @@ def test_query_rejects_bytes_that_are_not_utf8(tmp_path: Path) -> None:
 def test_query_rejects_a_damaged_file_by_name_and_answers_the_others(data_dir: Path) -> None:
     path = table_path(data_dir, table_spec("runs"), "stencil")
     path.write_bytes(path.read_bytes()[:50])
-    with pytest.raises(FoundryError, match=r"runs/stencil\.parquet is damaged"):
+    with pytest.raises(FoundryError, match=r"runs/stencil\.parquet must be a Parquet file, got a damaged"):
         run_query(data_dir, "SELECT * FROM runs")
     assert run_query(data_dir, "SELECT count(*) FROM labels").rows == ((4,),)
 
@@ -138,7 +138,7 @@ def test_query_rejects_a_damaged_page_by_name(data_dir: Path) -> None:
     path.write_bytes(content)
     with pytest.raises(
         FoundryError,
-        match=r"^/.*/runs/stencil\.parquet is damaged \(.*CRC checksum "
+        match=r"^/.*/runs/stencil\.parquet must be a Parquet file, got a damaged one \(.*CRC checksum "
         r"verification failed.*\); `simfoundry stage labels` rebuilds it$",
     ):
         run_query(data_dir, "SELECT * FROM runs")

@@ -12,6 +12,9 @@ from pathlib import Path
 
 import pytest
 
+END_LIMIT_S = 600
+"""Far above what the end of a command takes, on a busy machine too."""
+
 COMMAND = Path(__file__).with_name("long_tools.py")
 SAID = {
     signal.SIGINT: "simfoundry: interrupted; run again to resume\n",
@@ -73,8 +76,11 @@ def test_a_signal_ends_a_command_and_its_tools(
     kind: str, number: signal.Signals, send: Callable[[int, int], None], tmp_path: Path
 ) -> None:
     process, seconds = started(kind, tmp_path)
-    send(process.pid, number)
-    _, said = process.communicate()
+    try:
+        send(process.pid, number)
+        _, said = process.communicate(timeout=END_LIMIT_S)
+    finally:
+        process.kill()
     before = "simfoundry: a step failed\n" if kind == "step" else ""
     assert (said, process.returncode) == (before + SAID[number], 128 + number)
     await_(lambda: running(seconds) == [])  # workers of a pool end after the command
@@ -85,4 +91,4 @@ def test_nothing_outlives_a_command_that_is_killed(kind: str, tmp_path: Path) ->
     process, seconds = started(kind, tmp_path)
     process.kill()
     await_(lambda: running(seconds) == [])
-    process.communicate()
+    process.communicate(timeout=END_LIMIT_S)

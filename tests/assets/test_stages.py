@@ -127,7 +127,7 @@ def test_a_step_rejects_a_damaged_input(settings: Settings, engines: Any) -> Non
     _run(settings, "programs", "designs")
     path = _file(settings, "designs")
     path.write_bytes(b"not parquet")
-    with pytest.raises(SchemaError, match=r"designs/stencil\.parquet must be a Parquet file, got a dam"):
+    with pytest.raises(SchemaError, match=r"designs/stencil\.parquet is damaged"):
         _run(settings, "labels")
 
 

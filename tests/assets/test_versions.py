@@ -21,7 +21,7 @@ from pipelines.schemas import table_path, table_spec
 
 
 def _make(settings: Settings, stage: str) -> None:
-    for step in steps_of(stage):
+    for step in (s for s in steps_of(stage) if s.is_active(settings)):
         for partition in step.partitions(settings):
             step.make(settings, partition, ignore_progress)
 

@@ -174,6 +174,7 @@ def test_venv_installs_torch_first_and_then_the_lock_without_resolving(
         "pip install -q -c requirements.txt torch",
         "pip install -q --no-deps --no-build-isolation -r requirements.txt",
         "pip install -qq --no-deps --no-build-isolation -e .",
+        "pip install -q --no-deps --target .venv/antlr-4.13 --upgrade antlr4-python3-runtime==4.13.2",
         "pip check",
     ]
 

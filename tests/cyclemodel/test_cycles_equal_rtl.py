@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "hls"))
+from batches import Hardware, Outcome, simulate_all
 from every_type import PROGRAMS
 from hls_support import options_for
 from random_programs import random_program
@@ -17,9 +19,9 @@ from typed_programs import typed_program
 from pipelines.cyclemodel import CycleResult, count_cycles
 from pipelines.hls import Directive, HlsOptions, compile_program
 from pipelines.interface import DataSet
-from pipelines.native import run_native
+from pipelines.native import NativeRun, run_native
 from pipelines.programs import SUITES, draw_data, kernel_programs
-from pipelines.rtlsim import MemoryTiming, simulate_design
+from pipelines.rtlsim import MemoryTiming
 
 KERNELS = {p.name: p for p in kernel_programs(suites=SUITES, sizes=("small",))}
 
@@ -69,85 +71,107 @@ DIRECTIVES = {
 }
 
 
-def check(
-    source: str,
-    top: str,
-    options: HlsOptions,
-    folder: Path,
-    runtime: Path,
-    *,
-    inputs: str = "{}",
-    seed: int = 1,
-) -> CycleResult:
-    """Count the cycles of a program; the simulated design and native C must agree."""
-    compiled = compile_program(source, top=top, options=options)
-    data: DataSet = draw_data(compiled.interface, inputs, seed=seed)
-    found = count_cycles(compiled, data, folder=folder / "model")
-    assert found.status == "ok", found.reason
-    native = run_native(source, compiled.interface, data, folder=folder / "native")
-    assert native.status == "ok", native.reason
-    (folder / "rtl").mkdir()
-    simulated = simulate_design(
-        compiled.verilog,
-        module=compiled.module,
-        interface=compiled.interface,
-        data=data,
-        timing=MemoryTiming(
-            read_delay_cycles=options.memory_read_delay_cycles,
-            write_delay_cycles=options.memory_write_delay_cycles,
-        ),
-        banks=compiled.banks,
-        folder=folder / "rtl",
-        runtime_folder=runtime,
-    )
-    assert simulated.status == "ok", simulated.reason
-    assert found.latency_cycles == simulated.latency_cycles
-    assert (found.loads, found.stores) == (simulated.loads, simulated.stores)
-    assert found.returned == simulated.returned == native.returned
-    for name, expected in native.outputs.items():
-        np.testing.assert_array_equal(found.outputs[name], expected, err_msg=name)
-        np.testing.assert_array_equal(simulated.outputs[name], expected, err_msg=name)
-    return found
+@dataclass(frozen=True)
+class Case:
+    """A program under options on one data set."""
+
+    source: str
+    top: str
+    options: HlsOptions
+    inputs: str = "{}"
+    seed: int = 1
 
 
-@pytest.mark.parametrize("name", ["gemm", "trisolv", "jacobi-2d", "histogram", "collatz", "spmv-csr"])
-def test_kernel_takes_the_cycles_that_its_rtl_takes(name: str, tmp_path: Path, runtime_folder: Path) -> None:
+def _kernel(name: str) -> Case:
     program = KERNELS[name]
-    number = sorted(KERNELS).index(name)
-    options = options_for(program.source, program.top, pipeline=True, delay=1 + number % 5)
-    check(program.source, program.top, options, tmp_path, runtime_folder, inputs=program.inputs)
+    delay = 1 + sorted(KERNELS).index(name) % 5
+    options = options_for(program.source, program.top, pipeline=True, delay=delay)
+    return Case(program.source, program.top, options, program.inputs)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_random_program_takes_the_cycles_that_its_rtl_takes(
-    seed: int, tmp_path: Path, runtime_folder: Path
-) -> None:
+def _random(seed: int) -> Case:
     source = random_program(2000 + seed)
     options = options_for(source, "fuzz", pipeline=seed % 4 != 0, delay=1 + seed % 4, period=3.0 + seed)
-    check(source, "fuzz", options, tmp_path, runtime_folder, seed=seed)
+    return Case(source, "fuzz", options, seed=seed)
+
+
+def _trips(count: int) -> Case:
+    inputs = f'{{"n": {{"kind": "constant", "value": {count}}}}}'
+    return Case(TRIPS, "f", options_for(TRIPS, "f", pipeline=True, delay=3), inputs)
+
+
+def _every_type(name: str) -> Case:
+    source = PROGRAMS[name]
+    inputs = '{"n": {"kind": "constant", "value": 20}}' if "int n" in source else "{}"
+    return Case(source, "f", options_for(source, "f", pipeline=name != "early exit", delay=2), inputs)
+
+
+CASES = {
+    **{
+        f"kernel {n}": _kernel(n)
+        for n in ("gemm", "trisolv", "jacobi-2d", "histogram", "collatz", "spmv-csr")
+    },
+    **{f"random {seed}": _random(seed) for seed in range(4)},
+    **{f"trips {count}": _trips(count) for count in (-3, 1, 9)},
+    **{f"types {name}": _every_type(name) for name in PROGRAMS},
+    **{name: Case(GEMM, "gemm", HlsOptions(directives=asked)) for name, asked in DIRECTIVES.items()},
+}
+
+
+@dataclass(frozen=True)
+class Results:
+    """What the model, hardware and native C give for a case."""
+
+    counted: CycleResult
+    simulated: Outcome
+    native: NativeRun
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory, runtime_folder: Path) -> dict[str, Results]:
+    """Results of every case; all hardware in one build."""
+    folder = tmp_path_factory.mktemp("cases")
+    designs: dict[int, Hardware] = {}
+    ran: dict[str, tuple[CycleResult, NativeRun]] = {}
+    for number, (name, case) in enumerate(CASES.items()):
+        compiled = compile_program(case.source, top=case.top, options=case.options)
+        data: DataSet = draw_data(compiled.interface, case.inputs, seed=case.seed)
+        timing = MemoryTiming(
+            read_delay_cycles=case.options.memory_read_delay_cycles,
+            write_delay_cycles=case.options.memory_write_delay_cycles,
+        )
+        designs[number] = Hardware(compiled=compiled, data=data, timing=timing)
+        counted = count_cycles(compiled, data, folder=folder / "model")
+        ran[name] = counted, run_native(case.source, compiled.interface, data, folder=folder / "native")
+    simulated = simulate_all(designs, folder, runtime_folder)
+    return {
+        name: Results(counted=ran[name][0], simulated=simulated[number], native=ran[name][1])
+        for number, name in enumerate(CASES)
+    }
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_model_the_design_and_native_c_agree(name: str, results: dict[str, Results]) -> None:
+    counted, simulated, native = results[name].counted, results[name].simulated, results[name].native
+    assert (counted.status, simulated.problem, native.status) == ("ok", None, "ok")
+    assert counted.latency_cycles == simulated.cycles
+    assert (counted.loads, counted.stores) == (simulated.loads, simulated.stores)
+    assert counted.returned == simulated.returned == native.returned
+    for array, expected in native.outputs.items():
+        np.testing.assert_array_equal(counted.outputs[array], expected, err_msg=array)
+        np.testing.assert_array_equal(simulated.outputs[array], expected, err_msg=array)
 
 
 @pytest.mark.parametrize("count", [-3, 1, 9])
-def test_loops_of_any_trip_count(count: int, tmp_path: Path, runtime_folder: Path) -> None:
-    inputs = f'{{"n": {{"kind": "constant", "value": {count}}}}}'
-    options = options_for(TRIPS, "f", pipeline=True, delay=3)
-    found = check(TRIPS, "f", options, tmp_path, runtime_folder, inputs=inputs)
-    assert found.iterations["L0"] == max(0, count)
-
-
-@pytest.mark.parametrize("name", list(PROGRAMS))
-def test_programs_of_every_type(name: str, tmp_path: Path, runtime_folder: Path) -> None:
-    source = PROGRAMS[name]
-    inputs = '{"n": {"kind": "constant", "value": 20}}' if "int n" in source else "{}"
-    options = options_for(source, "f", pipeline=name != "early exit", delay=2)
-    check(source, "f", options, tmp_path, runtime_folder, inputs=inputs)
+def test_loops_have_their_iterations(count: int, results: dict[str, Results]) -> None:
+    assert results[f"trips {count}"].counted.iterations["L0"] == max(0, count)
 
 
 @pytest.mark.parametrize("name", list(DIRECTIVES))
-def test_designs_under_directives(name: str, tmp_path: Path, runtime_folder: Path) -> None:
-    found = check(GEMM, "gemm", HlsOptions(directives=DIRECTIVES[name]), tmp_path, runtime_folder)
-    fetched_once = 4 * 16**3 if name != "cache" else 4 * 16**2
-    assert (found.bytes_read["B"], found.bytes_written["C"]) == (fetched_once, 4 * 16**2)
+def test_a_cached_array_is_fetched_once(name: str, results: dict[str, Results]) -> None:
+    counted = results[name].counted
+    fetched = 4 * 16**3 if name != "cache" else 4 * 16**2
+    assert (counted.bytes_read["B"], counted.bytes_written["C"]) == (fetched, 4 * 16**2)
 
 
 @pytest.mark.parametrize("seed", range(12))

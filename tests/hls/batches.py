@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -40,12 +40,14 @@ CYCLE_LIMIT = 3_000_000
 
 @dataclass(frozen=True)
 class Outcome:
-    """Outputs, returned value and cycles (of hardware), or the problem."""
+    """Outputs, returned value, cycles and accesses by array (of hardware), or what went wrong."""
 
     outputs: DataSet
     returned: object
     cycles: int | None = None
     problem: str | None = None
+    loads: Mapping[str, int] = field(default_factory=dict)
+    stores: Mapping[str, int] = field(default_factory=dict)
 
 
 def _failed(problem: str) -> Outcome:
@@ -203,7 +205,13 @@ def _simulate(number: int, design: Hardware, folder: Path) -> Outcome:
     banks = banks_of(interface, design.compiled.banks)
     content = (folder / f"output{number}.bin").read_bytes()
     seen: Observed = decode_output(interface, banks, content)
-    return Outcome(outputs=dict(seen.outputs), returned=seen.returned, cycles=seen.latency_cycles)
+    return Outcome(
+        outputs=dict(seen.outputs),
+        returned=seen.returned,
+        cycles=seen.latency_cycles,
+        loads=seen.loads,
+        stores=seen.stores,
+    )
 
 
 def difference(native: Outcome, other: Outcome) -> str | None:

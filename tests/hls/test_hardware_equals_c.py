@@ -8,15 +8,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from batches import Hardware, Outcome, difference, simulate_all
 from hls_support import options_for
 from random_programs import random_program
 
 from pipelines.cyclemodel import count_cycles
 from pipelines.hls import Directive, HlsOptions, compile_program
-from pipelines.native import run_native
+from pipelines.native import NativeRun, run_native
 from pipelines.programs import SUITES, draw_data, kernel_programs
+from pipelines.rtlsim import MemoryTiming
+from pipelines.schemas import ProgramRow
 
 KERNELS = {p.name: p for p in kernel_programs(suites=SUITES, sizes=("small",))}
+EVERY_KERNEL = list(product(sorted(KERNELS), (False, True)))
 Check = Callable[..., tuple[object, int]]
 
 GEMM = """
@@ -33,12 +37,39 @@ void gemm(int A[16][16], int B[16][16], int C[16][16])
 """
 
 
-@pytest.mark.parametrize(("name", "pipeline"), list(product(sorted(KERNELS), (False, True))))
-def test_kernel_equals_native_c(name: str, pipeline: bool, check_against_native: Check) -> None:
-    program = KERNELS[name]
-    delay = 3 if pipeline else 2
-    options = options_for(program.source, program.top, pipeline=pipeline, delay=delay)
-    check_against_native(program.source, program.top, options, inputs=program.inputs)
+def _options(program: ProgramRow, *, pipeline: bool) -> HlsOptions:
+    return options_for(program.source, program.top, pipeline=pipeline, delay=3 if pipeline else 2)
+
+
+@pytest.fixture(scope="module")
+def kernel_results(
+    tmp_path_factory: pytest.TempPathFactory, runtime_folder: Path
+) -> dict[tuple[str, bool], tuple[NativeRun, Outcome]]:
+    """What native C and hardware give for every kernel, plain and pipelined; all hardware in one build."""
+    designs: dict[int, Hardware] = {}
+    natives: dict[str, NativeRun] = {}
+    folder = tmp_path_factory.mktemp("kernels")
+    for number, (name, pipeline) in enumerate(EVERY_KERNEL):
+        program, options = KERNELS[name], _options(KERNELS[name], pipeline=pipeline)
+        compiled = compile_program(program.source, top=program.top, options=options)
+        data = draw_data(compiled.interface, program.inputs, seed=1)
+        delay = options.memory_read_delay_cycles
+        timing = MemoryTiming(read_delay_cycles=delay, write_delay_cycles=delay)
+        designs[number] = Hardware(compiled=compiled, data=data, timing=timing)
+        if name not in natives:
+            natives[name] = run_native(program.source, compiled.interface, data, folder=folder / "native")
+    found = simulate_all(designs, folder, runtime_folder)
+    return {key: (natives[key[0]], found[number]) for number, key in enumerate(EVERY_KERNEL)}
+
+
+@pytest.mark.parametrize(("name", "pipeline"), EVERY_KERNEL)
+def test_kernel_equals_native_c(
+    name: str, pipeline: bool, kernel_results: dict[tuple[str, bool], tuple[NativeRun, Outcome]]
+) -> None:
+    native, simulated = kernel_results[name, pipeline]
+    assert (native.status, simulated.problem) == ("ok", None)
+    assert difference(Outcome(outputs=native.outputs, returned=native.returned), simulated) is None
+    assert simulated.cycles is not None
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -199,4 +199,4 @@ def test_a_library_without_energies_makes_its_check_infeasible(labelled: Labelle
     assert {name for name, row in found.items() if not row.passed} == {"internal_power_mw"}
     row = found["internal_power_mw"]
     assert row.status == "infeasible"
-    assert "must have internal_power of every cell" in (row.reason or "")
+    assert "has no internal_power for cells" in (row.reason or "")

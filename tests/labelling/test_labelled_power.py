@@ -245,7 +245,7 @@ def test_a_library_that_lacks_a_part_gives_no_sum(
     made = label(row, replace(target, liberty=path), fresh)
     (run,) = made.runs
     assert (made.label.status, run.status, run.power_status) == ("ok", "ok", "infeasible")
-    assert f"must have {what}" in (run.power_reason or "")
+    assert f"has no {what}" in (run.power_reason or "")
     assert (run.power_mw, run.energy_nj) == (None, None)
     columns = ("internal_power_mw", "switching_power_mw", "leakage_power_mw")
     absent = {"internal_power": columns[0], "cell_leakage_power": columns[2]}.get(what)

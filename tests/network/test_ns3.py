@@ -176,6 +176,6 @@ def test_find_ns3_prefers_the_wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 @pytest.mark.usefixtures("_no_memory")
 def test_build_ns3_rejects_a_machine_without_ns3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ns3, "find_ns3", lambda: None)
-    message = "ns-3 or its headers not found; `pip install ns3` or `apt-get install libns3-dev` brings it"
+    message = "ns-3 or its headers not found; install with `pip install ns3` or `apt-get install libns3-dev`"
     with pytest.raises(NetworkError, match=f"^{re.escape(message)}$"):
         build_ns3(tmp_path)

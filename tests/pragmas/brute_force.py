@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from pipelines.pragmas import Configuration, LoopChoice
 from pipelines.pragmas.analysis import summarise
@@ -48,25 +49,59 @@ def _factors(summary: Summary, target: Target, name: str) -> list[int]:
     return [1, *(n for n in target.varying_factors if inner and n <= loop.trip_count_average)]
 
 
-def admitted(summary: Summary, target: Target, options: SearchOptions, asked: Configuration) -> float | None:
-    """The bound of a configuration, None where an equation excludes it."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """A configuration and all that limits are compared with; they do not change it."""
+
+    made: Configuration
+    cycles: float
+    dsps: float
+    most_partitions: int
+    size: int
+    has_coarse_copies: bool
+    copies_a_factor: bool
+
+
+def points(summary: Summary, target: Target) -> list[Point]:
+    """Every configuration that the equations without a limit admit."""
+    found = (_point(summary, target, asked) for asked in configurations(summary, target))
+    return [point for point in found if point is not None]
+
+
+def _point(summary: Summary, target: Target, asked: Configuration) -> Point | None:
     made = complete(summary, asked, target)
-    if any(complete(summary, other, target).loops == made.loops for other in options.excluded):
-        return None
-    found = bound(summary, asked, target)
-    most = max(partitions(summary, asked).values(), default=1)
-    dsps = found.dsp_count + options.copy_dsps * unrolled_size(summary, asked)
-    broken = (
-        _beyond_distance(summary, made, asked)
-        or _shares_little(summary, made)
-        or (options.fine_only and _has_coarse_copies(summary, made, asked))
-        or (options.most_partitions is not None and most > options.most_partitions)
-        or (options.most_copies is not None and unrolled_size(summary, asked) > options.most_copies)
-        or (options.plain_copies and _copies_a_factor(summary, asked))
-        or (target.dsp_available is not None and dsps > target.dsp_available * (1 + 1e-9))
+    if (
+        _shares_little(summary, made)
+        or _beyond_distance(summary, made, asked)
         or not _fits(summary, target, made)
+    ):
+        return None
+    least = bound(summary, asked, target)
+    return Point(
+        made=made,
+        cycles=least.latency_cycles,
+        dsps=least.dsp_count,
+        most_partitions=max(partitions(summary, asked).values(), default=1),
+        size=unrolled_size(summary, asked),
+        has_coarse_copies=_has_coarse_copies(summary, made, asked),
+        copies_a_factor=_copies_a_factor(summary, asked),
     )
-    return None if broken else found.latency_cycles
+
+
+def least_within(points: Sequence[Point], target: Target, options: SearchOptions) -> float | None:
+    """The least bound of the points within the limits, None where there are none."""
+    return min((p.cycles for p in points if _is_within(p, target, options)), default=None)
+
+
+def _is_within(point: Point, target: Target, options: SearchOptions) -> bool:
+    dsps = point.dsps + options.copy_dsps * point.size
+    return (
+        not (options.fine_only and point.has_coarse_copies)
+        and not (options.plain_copies and point.copies_a_factor)
+        and (options.most_partitions is None or point.most_partitions <= options.most_partitions)
+        and (options.most_copies is None or point.size <= options.most_copies)
+        and (target.dsp_available is None or dsps <= target.dsp_available * (1 + 1e-9))
+    )
 
 
 def _copies_a_factor(summary: Summary, asked: Configuration) -> bool:
@@ -77,8 +112,9 @@ def _copies_a_factor(summary: Summary, asked: Configuration) -> bool:
 
 def least_bound(summary: Summary, target: Target, options: SearchOptions) -> float | None:
     """The least bound of all configurations, None where there are none."""
-    found = (admitted(summary, target, options, asked) for asked in configurations(summary, target))
-    return min((cycles for cycles in found if cycles is not None), default=None)
+    without = [complete(summary, other, target).loops for other in options.excluded]
+    kept = [p for p in points(summary, target) if p.made.loops not in without]
+    return least_within(kept, target, options)
 
 
 def _beyond_distance(summary: Summary, made: Configuration, asked: Configuration) -> bool:

@@ -210,7 +210,7 @@ def test_a_graph_that_cannot_be_filled_is_a_row_with_its_reason() -> None:
     ("arguments", "message"),
     [
         ({"data_types": ()}, r"data_types must name at least one type, got \(\)"),
-        ({"data_types": ("half",)}, "a data type must be .*, got half; valid: int8, int16, int32, float"),
+        ({"data_types": ("half",)}, "unknown data type: half; accepted: int8, int16, int32, float"),
         ({"minimum_operators": 0}, r"operators must be 1 <= minimum <= maximum <= 32, got \(0, 8\)"),
         ({"maximum_operators": 33}, r"operators must be .*, got \(1, 33\)"),
         ({"cycle_budget": 10}, "cycle_budget must be at least 1000, got 10"),

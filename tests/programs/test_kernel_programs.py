@@ -167,5 +167,5 @@ def test_program_from_file_rejects_a_top_that_is_no_c_name(tmp_path: Path, top: 
 def test_program_from_file_rejects_a_broken_specification(tmp_path: Path) -> None:
     path = tmp_path / "a.c"
     path.write_text(C_TEXT)
-    with pytest.raises(ProgramError, match=r"must be a JSON object, got Expecting value: line 1"):
+    with pytest.raises(ProgramError, match=r"inputs are not JSON: Expecting value: line 1"):
         program_from_file(path, top="top", inputs="nonsense")

@@ -115,11 +115,11 @@ def test_values_are_taken_as_they_are() -> None:
     [
         (argument("a", 4), {"kind": "normal"}, "at a .*expected tags.*accepted: .*csr_rows"),
         (argument("a", 4), {"low": 1}, "Unable to extract tag.*accepted: "),
-        (argument("a", 4), 3, "got 3 at a .*accepted: "),
+        (argument("a", 4), 3, "invalid input specification: 3 at a .*accepted: "),
         (argument("a", 4), {"kind": "uniform", "low": 1}, "at a.uniform.high .Field required"),
-        (argument("a", 4), {"kind": "permutation", "seed": 1}, "got 1 at a.permutation.seed"),
+        (argument("a", 4), {"kind": "permutation", "seed": 1}, "1 at a.permutation.seed"),
         (argument("a", 4), {"kind": "constant", "value": 1.0}, "^values of a must be integers, got 1.0$"),
-        (argument("a", 4), {"kind": "constant", "value": True}, "got True at a.constant.value"),
+        (argument("a", 4), {"kind": "constant", "value": True}, "True at a.constant.value"),
         (argument("a", 4), {"kind": "uniform", "low": 3, "high": 3}, "low must be below high, got"),
         (
             argument("a", 4),
@@ -178,10 +178,10 @@ def test_draw_data_rejects_an_unknown_argument() -> None:
 @pytest.mark.parametrize(
     ("inputs", "message"),
     [
-        ("", "input data is not JSON: Expecting value"),
-        ("[]", r"must be a JSON object, got \[\]"),
-        ("[" * 100_000, "must be a JSON object, got maximum recursion"),
-        ('{"a": 1, "a": 2}', "must be a JSON object, got the name 'a' twice in one object"),
+        ("", "inputs are not JSON: Expecting value"),
+        ("[]", r"inputs are not a JSON object: \[\]"),
+        ("[" * 100_000, "inputs are not JSON: maximum recursion"),
+        ('{"a": 1, "a": 2}', "inputs are not JSON: the name 'a' twice in one object"),
     ],
 )
 def test_draw_data_rejects_what_is_no_json_object(inputs: str, message: str) -> None:
@@ -215,11 +215,11 @@ def test_load_data_fills_an_array_that_is_only_written(tmp_path: Path) -> None:
         ('{"a": [1]}', r"must have the shape \[2\], got a list of 1 .* \(.*d\.json\)"),
         ('{"a": 1}', r"must have the shape \[2\], got 1 where 2 elements belong \(.*d\.json\)"),
         ('{"a": [1, 1.5]}', r"must be integers in the shape \[2\], got 1\.5 \(.*d\.json\)"),
-        ('{"a": [1, NaN]}', r"input data is not JSON: NaN, which is no number of JSON \(.*d\.json\)"),
+        ('{"a": [1, NaN]}', r"inputs are not JSON: NaN, which is no number of JSON \(.*d\.json\)"),
         ('{"a": [1, true]}', r"must be integers in the shape \[2\], got True \(.*d\.json\)"),
         ('{"a": [1, [2]]}', r"must be integers in the shape \[2\], got \[2\] \(.*d\.json\)"),
         ('{"a": [1, 2147483648]}', r"must fit int32_t, .* got 2147483648 \(.*d\.json\)"),
-        ("not json", r"input data is not JSON: Expecting value.* \(.*d\.json\)"),
+        ("not json", r"inputs are not JSON: Expecting value.* \(.*d\.json\)"),
         ("", r"empty data file: .*d\.json"),
     ],
 )
@@ -257,7 +257,7 @@ def test_ranges_that_no_generator_draws_from_are_refused() -> None:
     with pytest.raises(ProgramError, match=message):
         draw_data(interface(argument("a", kind=DOUBLE)), json.dumps({"a": wide}), seed=1)
     many = {"kind": "csr_rows", "nonzeros": 1 << 63}
-    with pytest.raises(ProgramError, match=r"got 9223372036854775808 at a\.csr_rows\.nonzeros"):
+    with pytest.raises(ProgramError, match=r"9223372036854775808 at a\.csr_rows\.nonzeros"):
         draw_data(interface(argument("a", 4, kind=UINT64)), json.dumps({"a": many}), seed=1)
 
 

@@ -14,10 +14,13 @@ from pipelines.programs import (
     POLYBENCH_DATA_TYPES,
     POLYBENCH_KERNELS,
     POLYBENCH_SIZES,
+    Generation,
     ProgramError,
+    SuiteOptions,
     machsuite_programs,
     polybench_program,
     polybench_programs,
+    suite_programs,
 )
 from pipelines.schemas import ProgramRow, table_spec
 
@@ -87,9 +90,9 @@ def test_machsuite_defaults_are_the_mini_size() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"name": "saxpy"}, r"a name must be .*, got saxpy; valid: 2mm, 3mm, adi, .*, trmm"),
-        ({"name": "gemm", "size": "huge"}, "a size must be .*, got huge; valid: mini, small"),
-        ({"name": "gemm", "data_type": "half"}, "a data type .*, got half; valid: int, float, double"),
+        ({"name": "saxpy"}, r"unknown name: saxpy; accepted: 2mm, 3mm, adi, .*, trmm"),
+        ({"name": "gemm", "size": "huge"}, "unknown size: huge; accepted: mini, small"),
+        ({"name": "gemm", "data_type": "half"}, "unknown data type: half; accepted: int, float, double"),
     ],
 )
 def test_polybench_program_rejects_what_is_not_there(arguments: dict[str, str], message: str) -> None:
@@ -101,3 +104,16 @@ def test_machsuite_programs_rejects_an_unknown_size() -> None:
     message = "unknown size: huge; accepted: mini, small"
     with pytest.raises(ProgramError, match=f"^{message}$"):
         machsuite_programs(sizes=["huge"])
+
+
+def test_machsuite_is_a_suite_at_the_sizes_that_it_has() -> None:
+    def sizes(*asked: str) -> set[str]:
+        generation = Generation(count=0)
+        options = SuiteOptions(sizes=("small",), ast=generation, dataflow=generation, polybench_sizes=asked)
+        rows = suite_programs("machsuite", options)
+        assert len({row.name for row in rows}) == 16
+        assert all(row.status == "ok" and row.stage == "kernel" for row in rows)
+        return {row.size for row in rows}
+
+    assert sizes("mini", "small", "large") == {"mini", "small"}
+    assert sizes("large") == {"mini"}

@@ -87,7 +87,7 @@ def test_a_metric_that_a_step_lacks_is_none() -> None:
     ("text", "reason"),
     [
         ("not json", "not SiliconCompiler's manifest: Invalid JSON"),
-        ('{"design": "top"}', r"got Field required at \('metric',\)"),
+        ('{"design": "top"}', r"Field required at \('metric',\)"),
         (
             manifest(cellarea=metric(1.0, "mm^2")),
             r"unit of metric cellarea is mm\^2; accepted: um\^2",

@@ -69,7 +69,7 @@ def count_reads(expression: ir.Expression, name: str) -> int:
 def operator_of_update(value: ir.Expression, variable: ir.Variable) -> str | None:
     """The operator that combines a variable with terms that do not read it.
 
-    Returns: add, mul, and, or, xor, min or max, `keep` when the value is the variable itself, None otherwise.
+    Returns: add, mul, and, or, xor, min or max; `keep` for the variable itself; None for anything else.
     """
     match value:
         case ir.Read():

@@ -83,8 +83,8 @@ def model_network(
     """
     routing = routing or Routing()
     moments = traffic.flow_moments()
-    ways = route_flows(topology, traffic.sources, traffic.destinations, routing)
-    data = _streams(traffic, ways, moments)
+    routes = route_flows(topology, traffic.sources, traffic.destinations, routing)
+    data = _streams(traffic, routes, moments)
     acks = None
     if has_acks or traffic.protocol == TCP:
         back = route_flows(topology, traffic.destinations, traffic.sources, routing)

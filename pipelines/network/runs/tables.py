@@ -172,10 +172,11 @@ def run_tables(run: NetworkRun, run_id: str, sums: PacketSums) -> tuple[float, p
     latencies = [flow_latency(model, wait) for wait in waits]
     entropy, tree = (latency.delay_s if model.acks is None else latency.rtt_s for latency in latencies)
     flows = {"base_ns": _whole(latencies[0].base_s), "entropy_ns": _whole(entropy), "tree_ns": _whole(tree)}
-    ways = [model.data] if model.acks is None else [model.data, model.acks]
-    estimates = [[hop_waits_s(model, streams, wait) for wait in waits] for streams in ways]
+    directions = [model.data] if model.acks is None else [model.data, model.acks]
+    estimates = [[hop_waits_s(model, streams, wait) for wait in waits] for streams in directions]
     parts = [
-        _hop_estimates(model, streams, waits_s) for streams, waits_s in zip(ways, estimates, strict=True)
+        _hop_estimates(model, streams, waits_s)
+        for streams, waits_s in zip(directions, estimates, strict=True)
     ]
     whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     order = np.lexsort((whole.pop("hop"), whole.pop("flow")))  # a stable order keeps data before acks

@@ -19,7 +19,7 @@ RATE_LIMIT_BPS = 10**13
 DELAY_LIMIT_NS = 10**9
 NODE_LIMIT = 1 << 16
 LINK_LIMIT = 1 << 17
-WAY_LIMIT = 1 << 23
+LINK_PAIR_LIMIT = 1 << 23
 """The largest fat-tree (48 pods) has 30,528 nodes, 82,944 links and 6.7 million pairs of links at nodes."""
 
 
@@ -91,7 +91,7 @@ def topology_of_links(name: str, *, host_count: int, tiers: Sequence[int], links
         _check_link(link, len(tiers))
     sources = np.array([end for link in links for end in link.ends], np.int32)
     targets = np.array([end for link in links for end in link.ends[::-1]], np.int32)
-    _check_ways(sources, len(tiers))
+    _check_link_pairs(sources, len(tiers))
     tier_of = np.asarray(tiers, np.int32)
     names, kinds = _kinds(tier_of, sources, targets)
     topology = Topology(
@@ -121,14 +121,14 @@ def check_counts(nodes: int, links: int) -> None:
         )
 
 
-def _check_ways(sources: NDArray[np.int32], node_count: int) -> None:
+def _check_link_pairs(sources: NDArray[np.int32], node_count: int) -> None:
     """Refuse nodes with many links: the model keeps every pair of links, which would take all memory."""
     degrees = np.bincount(sources, minlength=node_count)
-    ways = int((degrees**2).sum())
-    if ways > WAY_LIMIT:
+    pairs = int((degrees**2).sum())
+    if pairs > LINK_PAIR_LIMIT:
         node = int(degrees.argmax())
         raise NetworkError(
-            f"ways through nodes, from link to link, must be at most {WAY_LIMIT}, got {ways}; node {node} "
+            f"pairs of links at nodes must be at most {LINK_PAIR_LIMIT}, got {pairs}; node {node} "
             f"alone has {degrees[node]} links"
         )
 

@@ -1,8 +1,8 @@
 """The time a program takes and the cells of its netlist, before it is compiled.
 
-The latencies are those of docs/hls.md with memory delays of 10 cycles, all operations of a statement one
-after the other but loads side by side: mostly above what a design takes. The costs were measured in osu018 on
-loops of one operation; the sum is within a factor of about 2.
+The latencies are those of docs/hls.md with memory delays of 10 cycles, the operations of a statement one
+after the other except parallel loads: mostly above the cycles of a design. The costs were measured in osu018
+on loops of one operation; the sum is within a factor of about 2.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _operator_cycles(expression: Binary) -> int:
 # ---- cells -----------------------------------------------------------------------------------------
 
 _FLOAT_UNITS = {"+": (1900, 4300), "*": (5000, 18300), "/": (7800, 27800), "sqrt": (4100, 20300)}
-"""Cells of a unit for float and for double in osu018; as integers do, all operations of a kind share one."""
+"""Cells of a unit for float and for double in osu018; all operations of a kind share one unit."""
 _CONVERSION_CELLS = 800
 _ADDER, _COMPARE, _SHIFT, _CONSTANT_PRODUCT, _DIVIDER = 8.0, 9.0, 7.0, 13.0, 42.0
 """Cells for each bit."""

@@ -1,7 +1,7 @@
 """Random expressions: leaves that are in scope, combined from the bottom up.
 
-An operator that could be undefined on its operands is passed over for another; a sum of halved operands is
-what always works.
+An operator that could be undefined on its operands is replaced by another; a sum of halved operands is always
+defined.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class ExpressionWriter:
         return self.stored(value, place.type, place.low, place.high)
 
     def changed(self, place: Read | Element, required: Sequence[Expression] = ()) -> Expression:
-        """A value that a place may get from its own: all of it goes in, so that what was there stays live."""
+        """A new value of a place from its old one, which is used completely and so stays live."""
         domain = domain_of(place.type)
         own = self.into(domain, place)
         rest = self.value(domain, required, avoided=[place])
@@ -131,7 +131,7 @@ class ExpressionWriter:
         return self.stored(value, place.type, place.low, place.high)
 
     def stored(self, value: Expression, kind: ScalarType, low: Number, high: Number) -> Expression:
-        """A value brought into a range of a type, with a conversion only where C needs or hides one."""
+        """A value limited to a range of a type, with a conversion only where C needs or implies one."""
         if not kind.floating and not value.type.floating and (low, high) == op.type_range(kind):
             if low <= value.low and value.high <= high:
                 return value
@@ -142,7 +142,7 @@ class ExpressionWriter:
         return self.limited(value, low, high)
 
     def limited(self, value: Expression, low: Number, high: Number) -> Expression:
-        """A value within low .. high; the value itself when it is there already."""
+        """A value within low .. high; the value itself when it is already inside."""
         if low <= value.low and value.high <= high:
             return value
         if value.type.floating:
@@ -180,7 +180,7 @@ class ExpressionWriter:
         return self._halved_sum(left, right, domain)
 
     def decorated(self, value: Expression, domain: ScalarType) -> Expression:
-        """An operand under an operator with a constant, or under one of one operand."""
+        """An operand under an operator with a constant, or under a unary operator."""
         names = [o for o in _UNARY_WEIGHTS if o in self.allowed]
         for _ in range(4):
             chosen = self.random.choices(names, [_UNARY_WEIGHTS[o] for o in names])[0]
@@ -243,7 +243,7 @@ class ExpressionWriter:
         return op.binary(chosen, left, count)
 
     def _is_data(self, value: Expression) -> bool:
-        """Whether little is lost when only a part of a value counts: nothing was computed for it."""
+        """Whether a value is not computed, so that using only a part of it loses little."""
         if isinstance(value, Element):
             return value.array in self.scope.inputs
         return isinstance(value, Read) and value.variable not in self.scope.pending()
@@ -319,7 +319,7 @@ class ExpressionWriter:
     # ---- leaves -------------------------------------------------------------------------------------
 
     def leaf(self, domain: ScalarType, *, plain: bool = False) -> Expression:
-        """Something in scope; `plain` allows what does not depend on data."""
+        """A leaf in scope; `plain` also allows leaves that do not depend on data."""
         scope = self.scope
         choices: list[tuple[float, Callable[[], Expression | None]]] = [
             (5, self.places.element_leaf),
@@ -366,7 +366,7 @@ class ExpressionWriter:
         return op.read(self.random.choice(variables)) if variables else None
 
 
-# ---- small judgements ------------------------------------------------------------------------------
+# ---- predicates ------------------------------------------------------------------------------
 
 
 def call(function: str, kind: ScalarType, low: Number, high: Number, *arguments: Expression) -> Call:

@@ -38,22 +38,22 @@ SUITE = "ast"
 STAGE = "ast"
 SIZE = "custom"
 LEAST_ITERATIONS = 64
-"""Bound of the innermost iterations that attempts do not go below."""
+"""Minimum limit of the innermost iterations in later attempts."""
 DOUBLE_CELLS = 2
-"""How many times `max_cells` a program with double may have: one multiplier has 18,000."""
+"""Limit of cells of programs with double, as a multiple of `max_cells`: one multiplier has 18,000."""
 _DEAR_OPERATORS = ("*", "/", "%", "sqrt")
 _FEW_DEAR_STEP = 6
 ATTEMPTS = 16
-"""Programs made for one row at most; the last one is refused when none is acceptable."""
+"""Maximum attempts per row; the last one is rejected when none is acceptable."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeneratedProgram:
-    """A program with all that is known about it.
+    """A generated program with its properties.
 
     Attributes:
-        refused: why it is outside the options' bounds; None when it is inside.
-        discarded: why earlier attempts at this number were outside.
+        refused: why it exceeds the options' bounds; None when it does not.
+        discarded: why earlier attempts at this number were discarded.
     """
 
     program: Program
@@ -67,7 +67,7 @@ def generate_program(*, seed: int, number: int, options: AstOptions) -> Generate
     """Program `number` of a seed; the same for the same arguments.
 
     Its loop depth and types are drawn once, so that discarded attempts do not favour shallow programs of
-    narrow integers; each further attempt is made from smaller options.
+    narrow integers; each further attempt uses smaller options.
     """
     weights = options.loop_depth_weights
     first = Random(int(content_hash(STAGE, seed, number), 16))  # noqa: S311
@@ -87,7 +87,7 @@ def ast_programs(*, count: int, seed: int, options: AstOptions, first: int = 0) 
 
     Program k depends on the seed, k and the options only.
 
-    Returns: a row a program, in order; one that is outside the options' bounds after ATTEMPTS tries is
+    Returns: one row per program, in order; a program that exceeds the options' bounds after ATTEMPTS tries is
              rejected with its reason.
     """
     return [ast_program(number, seed=seed, options=options) for number in range(first, first + count)]
@@ -117,7 +117,7 @@ def _row(generated: GeneratedProgram, number: int) -> ProgramRow:
 
 
 def refusal(program: Program, source: str, options: AstOptions) -> str | None:
-    """Why a program is outside the bounds of its options; None when it is inside."""
+    """Why a program exceeds the bounds of its options; None when it does not."""
     length = len(source.encode("utf-8"))
     if not options.source_bytes[0] <= length <= options.source_bytes[1]:
         return (
@@ -163,7 +163,7 @@ def _attempt(
 
 
 def _smaller(generator: Random, options: AstOptions, step: int) -> AstOptions:
-    """Options of an attempt after `step` others: shorter loops, fewer statements, some dear operators out."""
+    """Options of an attempt after `step` others: shorter loops, fewer statements, no expensive operators."""
     least, most = options.statements
     dropped = [o for o in _DEAR_OPERATORS if generator.random() < step / _FEW_DEAR_STEP]
     return replace(
@@ -175,7 +175,7 @@ def _smaller(generator: Random, options: AstOptions, step: int) -> AstOptions:
 
 
 class _TopFunction:
-    """The top function, and what it needs around it."""
+    """The top function, and its helpers and arrays."""
 
     def __init__(
         self, generator: Random, options: AstOptions, depth: int, palette: tuple[ScalarType, ...]
@@ -215,7 +215,7 @@ class _TopFunction:
         )
 
     def outputs(self) -> Body:
-        """What the function is for: arrays, a result, or both; the deepest nest comes from one of them."""
+        """Outputs of the function: arrays, a result, or both; the deepest nest computes one of them."""
         scope = self.scope
         count = 1 if scope.depth == 0 else self.random.choice((1, 1, 1, 2, 2, 3))
         returns = scope.depth == 0 or self.random.random() < 0.25
@@ -240,7 +240,7 @@ class _TopFunction:
         return (Return(value=op.read(self.returned)),)
 
     def array_output(self, goal: int) -> Body:
-        """A nest of `goal` loops that writes an output, which may be one that is there already."""
+        """A nest of `goal` loops that writes an output, new or existing."""
         scope = self.scope
         rank = self.random.choice(
             [1, 2, 2, 3][: max(1, min(goal, self.options.array_dimensions) + (goal > 1))]
@@ -260,7 +260,7 @@ class _TopFunction:
     # ---- helpers ------------------------------------------------------------------------------------
 
     def call_helper(self, domain: ScalarType) -> Expression | None:
-        """A call of a function that gives a value of a domain, of a new one while there is room."""
+        """A call of a function that returns a value of a domain, of a new function while there is room."""
         scope = self.scope
         helpers = [f for f in scope.helpers if f.returns == domain]
         if len(scope.helpers) < self.options.max_helpers and (not helpers or scope.chance(0.4)):

@@ -1,4 +1,4 @@
-"""Typed expressions: what C makes of operands, and the interval of the result.
+"""Typed expressions: the type that C gives a result, and its interval.
 
 Integer conversions that change a value wrap, as gcc defines them. Floating bounds are widened by `_SLACK` at
 each operation, more than rounding to nearest can add.
@@ -34,7 +34,7 @@ _SMALLEST_DIVISOR = 1e-3
 
 
 def type_range(kind: ScalarType) -> tuple[Number, Number]:
-    """Smallest and largest value of an integer type; of a floating one what programs may reach."""
+    """Smallest and largest value of an integer type; limits of programs for a floating one."""
     if kind.floating:
         return -FLOAT_LIMIT, FLOAT_LIMIT
     if kind.signed:
@@ -69,7 +69,7 @@ def read(variable: Variable) -> Read:
 def element(array: Array, subscripts: tuple[Expression, ...]) -> Element:
     """An element whose subscripts are in range.
 
-    Raises: IndexError: a subscript may lie outside, which is a fault of the generator.
+    Raises: IndexError: a subscript may be out of range: a fault of the generator.
     """
     for subscript, extent in zip(subscripts, array.shape, strict=True):
         if subscript.low < 0 or subscript.high >= extent.value:
@@ -143,7 +143,7 @@ def binary(operator: str, left: Expression, right: Expression) -> Expression | N
 
 
 def compare(operator: str, left: Expression, right: Expression) -> Expression | None:
-    """A comparison of two values of one signedness; None when its result is known before."""
+    """A comparison of two values of one signedness; None when its result is constant."""
     apart = left.high < right.low or right.high < left.low
     known = {
         "<": left.low >= right.high,
@@ -207,9 +207,9 @@ def root(operand: Expression) -> Expression | None:
 
 
 def possible(expression: Expression | None) -> Expression:
-    """An expression that must exist.
+    """The expression, which is never None here.
 
-    Raises: ArithmeticError: it does not, which is a fault of the generator.
+    Raises: ArithmeticError: it is None: a fault of the generator.
     """
     if expression is None:
         raise ArithmeticError("internal error: an operation that is always possible was refused")

@@ -1,4 +1,4 @@
-"""What a user may choose about the random programs of the AST stage."""
+"""Options of the random programs of the AST stage."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DATA_TYPES = {t.c_name: t for t in (INT8, INT16, INT32, INT64, UINT8, UINT16, UI
 """Every type that data may have, by its name in C."""
 
 OPERATORS = ("+", "-", "*", "/", "%", "&", "|", "^", "~", "<<", ">>", "?:", "min", "max", "abs", "sqrt")
-"""Every operator that may be chosen; comparisons and logic come with conditions."""
+"""Every operator that may be selected; conditions always have comparisons and logic."""
 
 CONTROLS = ("if", "continue", "break", "while", "switch", "triangular")
 """Kinds of control flow besides counted loops, in the order of `AstOptions.control_weights`."""
@@ -21,24 +21,24 @@ CONTROLS = ("if", "continue", "break", "while", "switch", "triangular")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AstOptions:
-    """Choices of the AST stage.
+    """Options of the AST stage.
 
     Attributes:
         data_types: C names of the types drawn, of DATA_TYPES.
         operators: of OPERATORS; "+" must be among them.
         loop_depth_weights: weight of loop depth 0, 1, 2, ...; at most depth 6.
-        max_expression_depth: of operators above each other, 1 to 6; a conversion or a guard may add to it.
-        statements: least and most of the statements that a program is given before its definitions close.
-        control_share: probability that a statement or loop has control flow of its own, 0 to 1.
+        max_expression_depth: nesting depth of operators, 1 to 6; a conversion or a guard may add to it.
+        statements: minimum and maximum statements of a program before its definitions are completed.
+        control_share: probability that a statement or loop has additional control flow, 0 to 1.
         control_weights: of each of CONTROLS.
         helper_probability: that an expression calls a function of the program, 0 to 1.
-        max_helpers: most functions besides the top one, 0 to 4.
-        array_dimensions: most dimensions of an array, 1 to 3.
-        array_extent: least and most elements along a dimension; deep nests get the small ones.
-        max_iterations: most iterations of the innermost loop of a nest.
-        max_cycles: most cycles a program may take, by a worst-case estimate with memory delays of 10.
-        max_cells: most cells of the netlist without directives, by an estimate; twice as many with double.
-        source_bytes: least and most bytes of source.
+        max_helpers: maximum functions besides the top one, 0 to 4.
+        array_dimensions: maximum dimensions of an array, 1 to 3.
+        array_extent: minimum and maximum elements per dimension; deep nests get small ones.
+        max_iterations: maximum iterations of the innermost loop of a nest.
+        max_cycles: maximum cycles of a program, by a worst-case estimate with memory delays of 10.
+        max_cells: maximum cells of the netlist without directives, by an estimate; twice as many with double.
+        source_bytes: minimum and maximum bytes of source.
     """
 
     data_types: tuple[str, ...] = tuple(DATA_TYPES)
@@ -60,7 +60,7 @@ class AstOptions:
     def __post_init__(self) -> None:
         """Refuse values outside their ranges.
 
-        Raises: ProgramError: the message names the option, what it got and what is valid.
+        Raises: ProgramError: the message names the option, its value and the accepted values.
         """
         _require_known("data_types", self.data_types, DATA_TYPES)
         _require_known("operators", self.operators, OPERATORS)

@@ -1,7 +1,7 @@
 """Elements of arrays with subscripts in range, and conditions that are true for some data only.
 
-A threshold is drawn within the range that an input is drawn from, so that both branches are taken; of other
-integers the lowest bits decide.
+A threshold is drawn within the range that an input is drawn from, so that both branches are taken;
+conditions on other integers test the lowest bits.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class PlaceWriter:
         self.random = scope.random
 
     def element_leaf(self, must: Variable | None = None) -> Expression | None:
-        """An element of an array in scope or of a new one, by loop variables; with one that it must use."""
+        """An element of an existing or new array, indexed by loop variables; `must` is one that it uses."""
         scope = self.scope
         if scope.fixed_arguments:
             return None
@@ -109,7 +109,7 @@ class PlaceWriter:
         return wrapped if wrapped is not None else op.integer(self.random.randrange(extent.value))
 
     def _near(self, variable: Variable, extent: Extent) -> Expression:
-        """A loop variable, one beside it, or from the other end, in range."""
+        """A loop variable, plus or minus an offset, or counted from the other end, in range."""
         plain = op.read(variable)
         if self.scope.chance(0.72):
             return plain
@@ -221,7 +221,7 @@ class ConditionWriter:
         return self._of_loops(variables) if variables else None
 
     def selector(self) -> Expression:
-        """An integer whose lowest bits differ from time to time: an element, a loop variable, an argument."""
+        """An integer whose lowest bits vary: an element, a loop variable, an argument."""
         integers = [a for a in (*self.scope.inputs, *self.scope.tables) if not a.type.floating]
         if integers and not self.scope.fixed_arguments:
             array = self.random.choice(integers)

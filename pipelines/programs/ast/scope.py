@@ -1,4 +1,4 @@
-"""What may be read and written at the point of a program that is being generated.
+"""State of generation: variables and arrays that may be read and written at the current point.
 
 Programs are generated from their end to their start, so a variable is *pending* from its last use until its
 definition has been generated: it is live, and may be read or updated.
@@ -98,21 +98,21 @@ WORDS = {
     ],
     "extent": ["ROWS", "COLS", "TAPS", "LENGTH", "DEPTH", "WIDTH", "HEIGHT", "CHANNELS", "POINTS", "SIZE"],
 }
-"""Words by what they name."""
+"""Words by the kind of object that they name."""
 
 LOOPS = ("i", "j", "k", "m", "n", "p", "q", "r")
 """Loop variables by depth."""
 
 
 class NameSupply:
-    """Names that no other part of the program has."""
+    """Supply of unique names."""
 
     def __init__(self, random: Random) -> None:
         self._random = random
         self._taken: set[str] = set(LOOPS)
 
     def new(self, kind: str) -> str:
-        """A name of a kind of WORDS: a word that is free, or a word with a number."""
+        """A name of a kind of WORDS: an unused word, or a word with a number."""
         word = self._random.choice(WORDS[kind])
         name, number = word, 2
         while name in self._taken:
@@ -127,9 +127,9 @@ class Frame:
 
     Attributes:
         loop: variable of the loop whose body the block is, with its values inside; None of other blocks.
-        extent: what the loop variable runs over, when it may be a subscript.
-        trips: most times the block runs each time it is reached.
-        covering: part of a nest that must write every element, so that nothing may leave it early.
+        extent: range of the loop variable, when it may be a subscript.
+        trips: maximum executions of the block per entry.
+        covering: part of a nest that must write every element, so it has no early exits.
         leaves: `continue` and `break` that may stand in it.
         pending: variables declared in this block, live, whose definition is yet to come.
     """
@@ -150,17 +150,17 @@ class Scope:
     Attributes:
         palette: types of the program's data; the first is the main one.
         extents: lengths of dimensions and loops.
-        depth: most loops around a statement.
-        budget: statements that may still be asked for.
+        depth: maximum loops around a statement.
+        budget: statements that may still be added.
         arguments: scalars that are arguments.
         inputs, outputs, tables: arrays of the whole program; outputs may be written.
         local_arrays: live arrays of the function that are yet to be defined.
         closed: outputs that are overwritten as a whole later, and so are not live.
         barred: arrays that must not be read where a nest overwrites them.
-        locked: variables and arrays that must not be changed: they steer a loop, or are not live here.
-        sums: variables and arrays that are only added to, with the magnitude that is left for it.
-        demanded: loops that must still stand around the additions to a variable.
-        helpers: functions of the program besides the top one; helper_ranges: of what they return.
+        locked: variables and arrays that must not be changed: they control a loop, or are not live here.
+        sums: variables and arrays that are only added to, with the remaining magnitude.
+        demanded: loops still required around the additions to a variable.
+        helpers: functions of the program besides the top one; helper_ranges: ranges of their results.
         fixed_arguments: the function is a helper, which has no arrays and no other arguments.
     """
 
@@ -198,11 +198,11 @@ class Scope:
 
     @property
     def trips(self) -> int:
-        """Most times the current point is reached."""
+        """Maximum executions of the current point."""
         return prod(f.trips for f in self.frames)
 
     def trips_within(self, name: str) -> int:
-        """Most times the current point is reached while a variable lives; of an array, at all."""
+        """Maximum executions of the current point while a variable lives; for an array, in total."""
         for place, frame in enumerate(self.frames):
             if any(v.name == name for v in frame.pending):
                 return prod(f.trips for f in self.frames[place + 1 :])
@@ -212,7 +212,7 @@ class Scope:
         """True with a probability."""
         return self.random.random() < probability
 
-    # ---- what is there ------------------------------------------------------------------------------
+    # ---- existing objects ------------------------------------------------------------------------------
 
     def counters(self) -> list[tuple[Variable, Extent]]:
         """Loop variables that may be subscripts, with what they run over, outermost first."""
@@ -242,11 +242,11 @@ class Scope:
         return [v for v in self.pending() if v.name not in self.locked]
 
     def live_names(self) -> set[str]:
-        """Names of all that is live at the current point."""
+        """Names of everything live at the current point."""
         return {p.name for p in (*self.pending(), *self.local_arrays, *self.outputs)}
 
     def can_loop(self, count: int = 1) -> bool:
-        """Whether more loops may stand at the current point."""
+        """Whether more loops may be added at the current point."""
         smallest = min(e.value for e in self.extents)
         return (
             self.loops + count <= self.depth and self.trips * smallest**count <= self.options.max_iterations
@@ -299,7 +299,7 @@ class Scope:
         return variable
 
     def value_range(self, kind: ScalarType) -> tuple[Number, Number]:
-        """A range for a variable that is assigned anything: all of a narrow or unsigned type."""
+        """A range for a freely assigned variable: the full range of a narrow or unsigned type."""
         if kind.floating:
             reach = float(1 << self.random.randint(22, 28))
             return -reach, reach

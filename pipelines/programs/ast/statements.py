@@ -42,7 +42,7 @@ _MOST_DEFINITIONS = 60
 
 
 class StatementWriter:
-    """Blocks of a function; every method gives statements that belong before those generated so far."""
+    """Blocks of a function; every method returns statements that precede those generated so far."""
 
     def __init__(self, scope: Scope, expressions: ExpressionWriter) -> None:
         self.scope = scope
@@ -52,7 +52,7 @@ class StatementWriter:
     # ---- blocks -------------------------------------------------------------------------------------
 
     def block(self, frame: Frame, root: Root) -> Body:
-        """A block that ends in what `root` gives, before it whatever that reads."""
+        """A block that ends with the statements of `root`, preceded by definitions of their variables."""
         scope = self.scope
         scope.frames.append(frame)
         body = root()
@@ -108,7 +108,7 @@ class StatementWriter:
         return (Declare(variable=variable, value=self.first_value(variable)),)
 
     def first_value(self, variable: Variable) -> Expression:
-        """What a variable starts with; of a sum no more than the additions leave room for."""
+        """Initial value of a variable; of a sum at most the remaining magnitude."""
         if variable.name in self.scope.sums:
             return self.first_of_sum(variable)
         place = op.read(variable)
@@ -116,7 +116,7 @@ class StatementWriter:
         return self.expressions.assigned(place, depth=depth)
 
     def first_of_sum(self, variable: Variable) -> Expression:
-        """0, or a value within the room that is left."""
+        """0, or a value within the remaining magnitude."""
         room = int(self.scope.sums[variable.name]) - 1
         if room < 64 or self.scope.chance(0.7):
             return op.constant(0.0 if variable.type.floating else 0, domain_of(variable.type))
@@ -166,7 +166,7 @@ class StatementWriter:
         return Declare(variable=variable, value=None), Switch(selector=selector, cases=cases)
 
     def selector(self) -> tuple[Expression | None, int]:
-        """A value 0 .. n - 1 and n, 3 or 4."""
+        """A value 0 .. n - 1, and n: 3 or 4."""
         leaf = self.expressions.conditions.selector()
         low_bits = op.binary("&", leaf, op.integer(3))
         if low_bits is not None and self.scope.chance(0.3) and leaf.low >= 0:
@@ -174,7 +174,7 @@ class StatementWriter:
         return low_bits, 4
 
     def alternatives(self, roots: Sequence[Root]) -> list[Body]:
-        """Blocks of which one runs: what only one of them reads is not live in the next."""
+        """Alternative blocks: variables that only one of them reads are not live in the others."""
         scope = self.scope
         live, locked = scope.live_names(), len(scope.locked)
         bodies: list[Body] = []
@@ -268,13 +268,13 @@ class StatementWriter:
         )
 
     def fitting(self, extent: Extent) -> Extent:
-        """A length, or a shorter one when the loops around leave no room for it."""
+        """A length, or a shorter one when the enclosing loops leave no room for it."""
         if self.scope.trips * extent.value <= self.scope.options.max_iterations:
             return extent
         return self.scope.loop_extent()
 
     def header(self, name: str, extent: Extent, *, covering: bool) -> For:
-        """The head of a loop over a length: up, down, in steps, inside a margin, or below another loop."""
+        """The head of a loop over a length: up, down, in steps, with a margin, or bounded by another loop."""
         last = op.constant(extent.value - 1, INT32, f"{extent.text} - 1")
         zero, whole = op.integer(0), op.extent_value(extent)
         form = self.random.random()
@@ -345,7 +345,7 @@ class StatementWriter:
     # ---- single statements --------------------------------------------------------------------------
 
     def controlled(self, root: Root) -> Body:
-        """A change of something live, perhaps under a condition."""
+        """A change of a live variable or element, perhaps under a condition."""
         scope = self.scope
         if self.weight("if") and scope.chance(scope.options.control_share * 0.5):
             body = self.block(Frame(), root)
@@ -382,7 +382,7 @@ class StatementWriter:
         return Assign(target=place, operator=self.random.choice(operators), value=term)
 
     def extra(self) -> Body:
-        """A further change of something live, for the budget."""
+        """A further change of a live variable or element, for the budget."""
         scope = self.scope
         scope.budget -= 1
         variables = [v for v in scope.updatable() if scope.sums.get(v.name, 1e9) > 1e6]

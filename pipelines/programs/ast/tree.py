@@ -24,7 +24,7 @@ class Extent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variable:
-    """A scalar that holds low <= value <= high at every moment; an argument is drawn from there."""
+    """A scalar that always satisfies low <= value <= high; arguments are drawn from this range."""
 
     name: str
     type: ScalarType
@@ -34,11 +34,11 @@ class Variable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Array:
-    """An array whose elements hold low <= value <= high at every moment.
+    """An array whose elements always satisfy low <= value <= high.
 
     Attributes:
         shape: extents, C order.
-        drawn: the range its elements are drawn from when it is an argument.
+        drawn: the range of its elements as an argument.
         values: initial elements of a table, flat; empty otherwise.
     """
 
@@ -132,7 +132,7 @@ class Call(Expression):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declare:
-    """A variable comes into being, with its first value or without."""
+    """Declaration of a variable, with or without an initial value."""
 
     variable: Variable
     value: Expression | None
@@ -140,7 +140,7 @@ class Declare:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeclareArray:
-    """A local array comes into being, without values."""
+    """Declaration of a local array, without values."""
 
     array: Array
 
@@ -150,7 +150,7 @@ class Assign:
     """`target operator value`, the operator `=` or one like `+=`.
 
     Attributes:
-        control: steers a loop, so that another value might never end it.
+        control: the target controls a loop, which might not end with another value.
     """
 
     target: Read | Element
@@ -183,7 +183,7 @@ class For:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class While:
-    """A loop that goes on while a condition holds; at most `trips` times."""
+    """A loop while a condition holds; at most `trips` times."""
 
     condition: Expression
     trips: int
@@ -236,7 +236,7 @@ class Program:
 
     @property
     def top(self) -> Function:
-        """The function that becomes hardware."""
+        """The top function."""
         return self.functions[-1]
 
 

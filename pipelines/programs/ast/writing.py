@@ -1,7 +1,7 @@
 """The C text of a program.
 
-Parentheses stand wherever a reader (or gcc -Wall) would ask for them, and nowhere else; one level of
-indentation is four spaces.
+Parentheses are written only where precedence or gcc -Wall needs them; one level of indentation is four
+spaces.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def expression_text(expression: Expression) -> str:
 
 
 def literal(constant: Constant) -> str:
-    """A number as C writes it in the constant's type."""
+    """A number in C's notation for the constant's type."""
     if constant.type.floating:
         return number_text(float(constant.value)) + ("f" if constant.type == FLOAT else "")
     value = int(constant.value)

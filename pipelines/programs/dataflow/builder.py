@@ -33,7 +33,7 @@ class Tensor:
         shape: elements by dimension.
         type: "element", or "index" for int.
         values: range of its elements.
-        data: how it is drawn when it is an argument; None for what an operator writes.
+        data: input specification of an argument; None for an operator's result.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Scalar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatorBody:
-    """What an operator's builder gives: its body, and its result's shape and range."""
+    """Result of an operator's function: its body, and its result's shape and range."""
 
     body: tuple[Node, ...]
     shape: tuple[int, ...]
@@ -70,7 +70,7 @@ class Pool:
         unused: names of results that no operator has read.
         scalars: by the size they bound.
         local_bits: left for local arrays.
-        made, externals: results and external tensors so far, for names.
+        tensor_count, externals: results and external tensors so far, for names.
     """
 
     element: Element
@@ -91,12 +91,12 @@ class OperatorBuilder:
     Attributes:
         name: of the operator's function.
         bindings: tensor of each input, by its role: the name of the function's parameter.
-        parameters: what its meaning depends on, for the graph's JSON.
+        parameters: parameters of its semantics, for the graph's JSON.
         constants: value of each size or tile constant, by macro name.
         locals: declarations of local arrays, bits of them.
-        fresh: external tensors it brought along.
-        lengths: scalars it takes, by role.
-        fresh_scalars: those of them that are new, by the size they bound.
+        fresh: new external tensors.
+        lengths: its scalars, by role.
+        fresh_scalars: new ones among them, by the size they bound.
         helpers: names of the functions and macros its text calls.
     """
 
@@ -147,15 +147,15 @@ class OperatorBuilder:
         return Extent(size=value, text=self.constant(role, value))
 
     def sizes(self, roles: str, shape: Sequence[int]) -> tuple[Extent, ...]:
-        """Sizes of a shape, one role a dimension, as "M K"."""
+        """Sizes of a shape, one role per dimension, as "M K"."""
         return tuple(self.size(role, value) for role, value in zip(roles.split(), shape, strict=True))
 
     def parameter(self, name: str, value: int | str | bool) -> None:
-        """Note a parameter that the operator's meaning depends on."""
+        """Register a parameter of the operator's semantics."""
         self.parameters[name] = value
 
     def flip(self, probability: float = 0.5) -> bool:
-        """A biased coin."""
+        """True with a probability."""
         return self.random.random() < probability
 
     def runtime(self, extent: Extent, role: str) -> Extent:
@@ -273,7 +273,7 @@ class OperatorBuilder:
     def require_room(self, elements: int) -> None:
         """Refuse an operator whose local arrays are too large.
 
-        Raises: Unsuitable: they are.
+        Raises: Unsuitable: they exceed the limit.
         """
         if not self.has_room(elements):
             raise Unsuitable(f"{self.name} needs too large local arrays")
@@ -281,7 +281,7 @@ class OperatorBuilder:
     # ---- results ----
 
     def use(self, helper: str) -> None:
-        """Note a helper function or macro that the text calls."""
+        """Register a helper function or macro that the text calls."""
         if helper not in self.helpers:
             self.helpers.append(helper)
 
@@ -380,7 +380,7 @@ class OperatorBuilder:
         fits = values.magnitude <= self.element.limit
         if not self.element.narrow and fits and after("x", values)[0] == "x":
             return "out"
-        # In one type with the sums, the result itself may hold them until they are scaled.
+        # If the types are equal, the result itself may hold the sums until they are scaled.
         if not self.element.narrow and self.flip():
             return "out"
         if self.has_room(prod(s.size for s in shape)):

@@ -35,7 +35,7 @@ _MATH = ("expf", "tanhf", "erff", "sqrtf")
 
 
 class Emission:
-    """A graph and where each of its tensors lives: argument, local array, or external buffer."""
+    """A graph and the storage of each of its tensors: argument, local array, or external buffer."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
@@ -61,7 +61,7 @@ class Emission:
         return {k: v for node in self._graph.nodes for k, v in node.builder.constants.items()}
 
     def inputs(self) -> dict[str, Any]:
-        """How each argument's data is drawn."""
+        """Input specification of each argument."""
         drawn: dict[str, Any] = {t.name: dict(t.data) for t in self._graph.pool.tensors if t.data is not None}
         for scalar in self._graph.scalars:
             drawn[scalar.name] = {"kind": "constant", "value": scalar.base}
@@ -107,7 +107,7 @@ class Emission:
     # ---- C ----
 
     def _declared(self, tensor: Tensor, name: str, macros: Mapping[str, int] | None = None) -> str:
-        """An array's declaration; of each size's macros the first that no dimension before it took."""
+        """An array's declaration; each dimension takes the first macro of its size that is not used yet."""
         c_type = self._element if tensor.type == "element" else "int"
         left = {k: v for k, v in (macros or {}).items() if not _MUTATION.search(k)}
         text = f"{c_type} {name}"
@@ -194,7 +194,7 @@ def _wrapped(head: str, parameters: Sequence[str], width: int = 100) -> str:
 
 
 def _dynamic(nodes: Sequence[Node]) -> bool:
-    """Whether data decides how often something runs."""
+    """Whether trip counts depend on data."""
     for node in nodes:
         if isinstance(node, While | Branch):
             return True

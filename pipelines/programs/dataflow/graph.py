@@ -27,7 +27,7 @@ FUNCTIONS = {"expf": 28, "tanhf": 45, "erff": 45, "sqrtf": 10, "isqrt": 40}
 # Standard cells (osu018), fitted to 33 synthesised programs: half of the estimates within 15 %.
 CELLS_A_LOOP = 100
 CELLS_A_LOCAL_BIT = 5.7
-CELLS_A_PRODUCT = 64  # and bit of an element; combinational operators are not shared
+CELLS_A_PRODUCT = 64  # per bit of an element; combinational operators are not shared
 CELLS_A_QUOTIENT = 1300
 CELLS_OF_FLOAT_UNITS = 3000  # shared by all operators of a program
 CELLS_A_FLOAT_PRODUCT = 2000
@@ -41,7 +41,7 @@ _FUNCTION = re.compile(r"\b(" + "|".join(FUNCTIONS) + r")\(")
 
 
 def estimated_cycles(nodes: Sequence[Node], *, floating: bool) -> float:
-    """Cycles of some nodes at most, memory delay 2, no directives."""
+    """Maximum cycles of some nodes, memory delay 2, no directives."""
     return sum(_cost(node, floating) for node in nodes)
 
 
@@ -115,7 +115,7 @@ class Placed:
 
     Attributes:
         builder: builder of its operator.
-        body: its loop tree as the program has it.
+        body: its loop tree in the program.
         plain: its loop tree before mutation.
         output: its result.
     """
@@ -129,7 +129,7 @@ class Placed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Graph:
-    """Operators in an order in which they can run, and what they share."""
+    """Operators in topological order, and their shared tensors and scalars."""
 
     pool: Pool
     nodes: tuple[Placed, ...]
@@ -137,7 +137,7 @@ class Graph:
 
     @property
     def scalars(self) -> tuple[Scalar, ...]:
-        """Run-time lengths, in the order they came up."""
+        """Run-time lengths, in order of creation."""
         return tuple(self.pool.scalars.values())
 
 
@@ -148,7 +148,7 @@ def random_graph(
 
     Args:    operators: to draw from.
     Returns: a graph within the budgets of cycles and cells, of at most maximum_operators; empty when none
-             fitted.
+             fits.
     """
     pool = new_pool(generator, options)
     count = generator.randint(options.minimum_operators, options.maximum_operators)
@@ -157,7 +157,7 @@ def random_graph(
     for _ in range(ATTEMPTS):
         if len(nodes) == count:
             break
-        # A share of what is left, so that later operators find room, too.
+        # A share of the remaining budget, so that later operators fit too.
         room = (options.cycle_budget - cycles) / max(1.0, (count - len(nodes)) * 0.5)
         placed = _place(pool, nodes, _draw(generator, operators), generator, room)
         if placed:
@@ -167,7 +167,7 @@ def random_graph(
 
 
 def graph_of(generator: Random, options: DataflowOptions, operators: Sequence[Operator]) -> Graph:
-    """A graph of given operators in their order, less those that do not suit the element type."""
+    """A graph of the given operators in order, without those that do not suit the element type."""
     pool = new_pool(generator, options)
     nodes: list[Placed] = []
     cycles = 0.0
@@ -201,7 +201,7 @@ def _draw(generator: Random, operators: Sequence[Operator]) -> Operator:
 def _place(
     pool: Pool, nodes: Sequence[Placed], operator: Operator, generator: Random, room: float
 ) -> tuple[Placed, float] | None:
-    """Put an operator behind the nodes so far, and the cycles it takes; None when it does not fit."""
+    """Append an operator to the nodes; returns it and its cycles, None when it does not fit."""
     builder = OperatorBuilder(pool=pool, random=generator, name=f"{operator.name}_{pool.tensor_count}")
     try:
         operator_body = operator.build(builder)
@@ -220,7 +220,7 @@ def _place(
 
 
 def _cells(pool: Pool, nodes: Sequence[Placed], builder: OperatorBuilder, body: tuple[Node, ...]) -> float:
-    """Of the program with one more operator, whose input results are local arrays while there is room."""
+    """Cells of the program with one more operator, whose inputs are local arrays while there is room."""
     results = sum(prod(n.output.shape) for n in nodes) * pool.element.bits
     inside = pool.options.local_bits - pool.local_bits + builder.local_bits
     bits = inside if pool.options.buffers else min(pool.options.local_bits, inside + results)

@@ -1,9 +1,9 @@
 """Mutations of loop trees: order, tiles, steps, cyclic steps and direction.
 
-A chain is a perfect nest: loops each of which is all that the loop around it holds. Inside a chain
+A chain is a perfect nest of loops. Inside a chain
 
 * parallel and reduction loops are permuted as far as their bounds allow; serial loops keep their place;
-* any loop is cut into tiles, the loop over tiles then moves like a loop of its own;
+* any loop is cut into tiles, the loop over tiles can then be permuted;
 * a parallel or reduction loop takes cyclic steps: phase p = 0 .. S - 1, then p, p + S, p + 2 S, ...;
 * a parallel or reduction loop runs backwards;
 * an innermost loop takes longer steps with as many copies of its body.
@@ -32,7 +32,7 @@ class Mutations:
     """What a mutation may do.
 
     Attributes:
-        permute, tile, cyclic, reverse, unroll: probability of each, a loop or chain.
+        permute, tile, cyclic, reverse, unroll: probability of each, per loop or chain.
         keep_sums: keep the order in which terms are summed.
         tile_suffix: of the variable of a loop over tiles.
         constant: the text of a constant by its role and value (a literal or a new macro).
@@ -49,10 +49,10 @@ class Mutations:
 
 
 def mutate(nodes: Sequence[Node], mutations: Mutations, generator: Random) -> tuple[Node, ...]:
-    """A loop tree that computes the same, but for the rounding of floating sums.
+    """An equivalent loop tree, except for the rounding of floating sums.
 
-    Args:    nodes: with loops as their kinds promise.
-    Returns: the mutated tree; the same when chance wants no change.
+    Args:    nodes: loop tree whose loops have the properties of their kinds.
+    Returns: the mutated tree; it may be unchanged.
     Source:  loop trees in the manner of TileFlow (Zheng et al., MICRO 2023), here without memory levels.
     """
     return tuple(_mutate_node(node, mutations, generator) for node in nodes)
@@ -87,7 +87,7 @@ def _mutate_chain(outermost: Loop, mutations: Mutations, generator: Random) -> N
 
 
 def chain_of(outermost: Loop) -> tuple[list[Loop], tuple[Node, ...]]:
-    """The loops of a perfect nest and what the innermost holds."""
+    """The loops of a perfect nest and the body of the innermost."""
     chain = [outermost]
     while len(chain[-1].body) == 1 and isinstance(inner := chain[-1].body[0], Loop):
         chain.append(inner)
@@ -185,7 +185,7 @@ def shifted(text: str, variable: str, by: int) -> str:
 
 
 def permuted(chain: Sequence[Loop], generator: Random, *, keep_sums: bool) -> list[Loop]:
-    """A legal order of a chain: no loop leaves one that its bounds name, none passes a serial loop."""
+    """A legal order of a chain: loops stay inside those that their bounds name, none passes a serial loop."""
     result: list[Loop] = []
     run: list[Loop] = []
     for loop in chain:
@@ -207,7 +207,7 @@ def _shuffled(run: Sequence[Loop], generator: Random, keep_sums: bool) -> list[L
 
 
 def _held(loop: Loop, left: Sequence[Loop], place: int, keep_sums: bool) -> bool:
-    """Whether a loop must wait for another of those left."""
+    """Whether a loop depends on another remaining one."""
     named = set(_NAME.findall(f"{loop.start} {loop.stop}"))
     if any(other.variable in named for other in left if other is not loop):
         return True

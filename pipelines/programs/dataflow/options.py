@@ -14,14 +14,14 @@ class DataflowOptions:
     """Bounds and shares of the dataflow stage.
 
     Attributes:
-        data_types: of tensors, one a program; integers accumulate in 32 bits.
+        data_types: of tensors, one per program; integers accumulate in 32 bits.
         minimum_operators, maximum_operators: nodes of a graph.
         minimum_cycles, cycle_budget: limits of a program's estimated cycles, memory delay 2, no directives.
         cell_budget: limit of a program's estimated standard cells, no directives.
         local_bits: limit of all local arrays of a program; larger intermediates are external buffers.
         buffers: every intermediate is an external buffer.
         mutation_share: probability that an operator's loop trees are mutated; 0 gives the plain order.
-        runtime_share: probability that a loop which may end at a run-time scalar does.
+        runtime_share: probability that a suitable loop ends at a run-time scalar.
         macro_share: probability that a program's constants are macros, not literals.
         reorder_sums: whether mutations may change the order in which floating terms are summed.
 
@@ -167,7 +167,7 @@ class Range:
         return Range(min(self.low, other.low), max(self.high, other.high))
 
     def accumulated(self, count: int) -> Range:
-        """Of a sum of at most so many terms, and of all its partial sums."""
+        """Range of a sum of at most `count` terms, and of all its partial sums."""
         return Range(min(0, self.low * count), max(0, self.high * count))
 
 
@@ -180,9 +180,9 @@ def symmetric(magnitude: float) -> Range:
 
 
 def require_int32(range_: Range) -> None:
-    """Refuse what a 32-bit sum may not hold.
+    """Refuse ranges that exceed 32-bit sums.
 
-    Raises: Unsuitable: the range passes 2^31 - 1 in magnitude.
+    Raises: Unsuitable: the range exceeds 2^31 - 1 in magnitude.
     """
     if range_.magnitude > INT32_MAX:
         raise Unsuitable(f"a sum must fit int32, got up to {range_.magnitude}")

@@ -25,7 +25,7 @@ TRIES = 8
 def dataflow_programs(*, count: int, seed: int, options: DataflowOptions, first: int = 0) -> list[ProgramRow]:
     """`count` programs of a seed, from number `first` on.
 
-    Program k depends on seed, k and options only. A graph that could not be filled is a row with its reason.
+    Program k depends on seed, k and options only. A graph with too few operators is a rejected row.
 
     Args:    count: of rows. seed: any integer.
     Returns: rows of suite and stage dataflow, in order.
@@ -64,7 +64,7 @@ def operators_program(names: Sequence[str], *, seed: int, options: DataflowOptio
 
 
 def draw_graph(number: int, *, seed: int, options: DataflowOptions) -> Graph:
-    """The graph of program `number` of a seed: of a few tries the first with operators and work enough."""
+    """The graph of program `number` of a seed: the first try with enough operators and cycles."""
     graph = random_graph(_random(SUITE, seed, number, 0), options)
     for attempt in range(1, TRIES):
         if not _shortage(graph, options):
@@ -119,8 +119,8 @@ def _refused(name: str, reason: str) -> ProgramRow:
 def swept_inputs(program: ProgramRow, *, fractions: Sequence[float] = SWEEP) -> tuple[str, ...]:
     """Input specifications with the run-time scalars at fractions around their base values.
 
-    All scalars move together. What its graph says of a scalar bounds it: within low .. high every subscript
-    is in range. A program without scalars has one specification.
+    All scalars move together, within the bounds low .. high of the graph, where every subscript is in
+    range. A program without scalars has one specification.
 
     Args:    fractions: of the base value, -0.5 .. 0.5.
     Returns: JSON specifications without repetition, in the order of the fractions.

@@ -1,4 +1,4 @@
-"""Loop trees: what an operator's body is made of, and their C text."""
+"""Loop trees of operators' bodies, and their C text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Extent:
     """The end of a loop or dimension.
 
     Attributes:
-        size: the value, of a run-time length the largest one.
+        size: the value; the maximum of a run-time length.
         text: literal, macro or scalar argument.
         runtime: whether the text is a scalar argument.
     """
@@ -66,7 +66,7 @@ class Loop:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class While:
-    """A loop that data ends, after at most `trips` iterations."""
+    """A loop whose end depends on data, after at most `trips` iterations."""
 
     condition: str
     trips: int
@@ -116,7 +116,7 @@ def children(node: Node) -> tuple[Node, ...]:
 
 
 def walk(nodes: Sequence[Node], depth: int = 0, trips: int = 1) -> Iterator[tuple[Node, int, int]]:
-    """Every node with the loops around it and how often it runs at most."""
+    """Every node with the number of loops around it and its maximum executions."""
     for node in nodes:
         yield node, depth, trips
         if isinstance(node, Loop | While):
@@ -146,7 +146,7 @@ class Style:
 
     Attributes:
         macros: constants are macros, else literals.
-        braces: around single statements, too.
+        braces: also around single statements.
         spelling: of the element type, an index into its names.
         tile_suffix: of the variable of a loop over tiles.
     """

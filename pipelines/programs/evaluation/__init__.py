@@ -1,4 +1,4 @@
-"""Evaluation workloads: programs that no model is trained on.
+"""Evaluation workloads: programs that are excluded from training.
 
 Belongs here: modern blocks as graphs of operators, stationary matrix products, and the frozen list of all
 evaluation programs. Does not: PolyBench's C (`polybench/`), or training programs.

@@ -1,4 +1,4 @@
-"""A workload as a program: its C text, its graph as JSON, and its input specification."""
+"""A workload as a program: C text, graph as JSON, and input specification."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def loops_of(text: str, sizes: Mapping[str, int]) -> Loops:
     """Loops of a C function as nested `[variable, trips, step, loops inside]`.
 
     Args:    text: C without directives; sizes: value of names in bounds, the largest of each.
-    Returns: trips at most, None where data decides; `while` has no variable.
+    Returns: maximum trips, None where they depend on data; `while` has no variable.
     """
     tree = c_parser.CParser().parse(text)
     return [loop for node in tree.ext for loop in _inside(node.body, sizes)]
@@ -146,7 +146,7 @@ class Emission:
         self._nodes.append((self._functions[key], each, f"{each.operator}_{len(self._nodes)}"))
 
     def _bind(self, parameter: Parameter, each: Call) -> None:
-        """Declare the tensor of an argument, or see that it is the one declared."""
+        """Declare the tensor of an argument, or check that it equals the earlier declaration."""
         sizes = self._workload.sizes
         dimensions = tuple(Template(text).substitute(each.sizes) for text in parameter.dimensions)
         shape = tuple(value_of(text, sizes) for text in dimensions)
@@ -310,7 +310,7 @@ def _declared(tensor: Tensor) -> str:
 
 
 def _helpers(workload: Workload, body: str) -> str:
-    """What fixed point needs, as far as the program calls it."""
+    """Helper functions of fixed point that the program calls."""
     element = workload.element
     if element.floating:
         return ""

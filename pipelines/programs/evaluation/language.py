@@ -1,9 +1,9 @@
 """The language workloads of LLMulator's Table 2, 10 to 14, in miniature.
 
 Fixed point of 5 bits behind the point: activations within +-127 (4.0), weights within +-16 (0.5), so that
-sums of at most 16 products stay below 2^16 and the mean of squares below 2^16. What tells the models apart is
-kept: where the norms stand, biases or none, how positions enter, which keys a query sees, how the inner layer
-is gated.
+sums of at most 16 products stay below 2^16 and the mean of squares below 2^16. Differences between
+the models are kept: position of the norms, biases, encoding of positions, keys of a query, gating of the
+inner layer.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _project(x: str, role: str, out: str, sizes: str = "K=HIDDEN M=HIDDEN") -> C
 
 
 def _self_attention(x: str) -> tuple[Call, ...]:
-    """Projections, attention of HEADS heads, and the projection of what it gives."""
+    """Projections, attention of HEADS heads, and the projection of its result."""
     return (
         _linear(x, "query", "query"),
         _linear(x, "key", "key"),

@@ -34,12 +34,12 @@ def frozen_hashes() -> Mapping[str, str]:
 
 
 def find_duplicate(program: ProgramRow) -> str | None:
-    """The evaluation program that a program equals but for its spelling, None when there is none."""
+    """The evaluation program that equals a program except for spelling, None when there is none."""
     return frozen_hashes().get(program.ast_hash or "")
 
 
 def reject_duplicates(programs: Sequence[ProgramRow]) -> list[ProgramRow]:
-    """Programs for training; an ok one that equals an evaluation program is rejected with its reason."""
+    """Programs for training: each ok program that equals an evaluation program becomes a rejected row."""
     return [_refused(program) if program.status == OK else program for program in programs]
 
 

@@ -1,4 +1,4 @@
-"""What an evaluation workload is: operators as C templates, and calls of them on tensors."""
+"""Evaluation workloads: operators as C templates, and calls of them on tensors."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Operator:
         name: of the operator.
         family: as in the dataflow stage.
         text: C, in which `$name` is the function's name, `$E` and `$A` are the types of elements and of sums,
-            `$requantise`, `$saturate`, `$scale` and `$quarter` are what fixed point does, and other capital
+            `$requantise`, `$saturate`, `$scale` and `$quarter` are fixed-point operations, and other capital
             letters are sizes. The argument `out` is the result; all others are only read.
     """
 
@@ -115,14 +115,14 @@ class Workload:
 
     Attributes:
         name: of the program; the graph function's, with - as _.
-        source: what the block is taken from.
+        source: origin of the block.
         element: of its tensors.
         sizes: value of each size macro.
         scalars: base value of each dynamic parameter; its sweep is -50 % .. +50 %.
         calls: in order.
         data: input specification by tensor; those of one kind share a pattern ending in `*`.
-        repeated: number of the first call of those that run again, up to the last, and the scalar that says
-            how often; None when all run once.
+        repeated: index of the first call of those that repeat, up to the last, and the scalar with the
+            number of repetitions; None when all run once.
     """
 
     name: str

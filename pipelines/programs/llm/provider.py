@@ -1,4 +1,4 @@
-"""Prompts, and what answers them: the interface of a language model."""
+"""Prompts, and the interface of language models."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Prompt:
     """A prompt with places `{{source}}`, `{{top}}` and `{{inputs}}`.
 
     Attributes:
-        name: of its file without suffix; rows have it.
+        name: of its file without suffix; a column of rows.
 
     Raises: ProgramError: no place for the source, an unknown place, or a name that is not of a-z, 0-9, _.
     """
@@ -43,17 +43,17 @@ class Prompt:
             )
 
     def filled(self, parent: ProgramRow) -> str:
-        """The prompt about a program; what the program says is not looked at for places again."""
+        """The prompt about a program; places inside the program's text are not replaced."""
         values = {"source": parent.source.rstrip("\n"), "top": parent.top, "inputs": parent.inputs}
         return _PLACE.sub(lambda place: values[place[1]], self.text)
 
 
 class ProviderError(ProgramError):
-    """A model gave no reply; the message says why, and never holds a key.
+    """A model gave no reply; the message has the reason and never a key.
 
     Attributes:
         timed_out: it took too long.
-        reply_excerpt: beginning of what came instead of a reply; empty when nothing did.
+        reply_excerpt: beginning of the data that arrived instead of a reply; empty without any.
     """
 
     def __init__(self, message: str, *, timed_out: bool = False, reply_excerpt: str = "") -> None:
@@ -64,13 +64,13 @@ class ProviderError(ProgramError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What a model said.
+    """Reply of a model.
 
     Attributes:
         text: the whole reply, untrusted.
-        model: name of the model that gave it, as it calls itself.
+        model: the model's own name.
         prompt_tokens, completion_tokens: read and written, as the model counts them; None when it does not.
-        cost: of both, in the currency of the configured prices; None when the tokens are not known.
+        cost: of both, in the currency of the configured prices; None when the token counts are not known.
     """
 
     text: str
@@ -82,7 +82,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prices:
-    """What tokens cost, in one currency for a million of them; 0 for a model of one's own."""
+    """Prices of a million tokens, in one currency; 0 for a local model."""
 
     prompt_million: float = 0.0
     completion_million: float = 0.0
@@ -98,30 +98,30 @@ class Prices:
 class Provider(Protocol):
     """A language model.
 
-    One method, with the prompt as one text: all that servers, folders of weights and the embedded model have
-    in common. The seed is given with each prompt, so that asking again gives the same reply where a model can
-    do that, and a reply can be stored under (identity, prompt, seed) where it cannot. A failure raises and
-    does not give an empty reply, which would look like a model that had nothing to say.
+    One method, with the prompt as one text: the common interface of servers, folders of weights and the
+    embedded model. Each prompt has a seed: a repeated request gives the same reply if the model supports it,
+    and a reply can be stored under (identity, prompt, seed) otherwise. A failure raises;
+    an empty reply would look like the model's own.
     """
 
     @property
     def identity(self) -> str:
-        """All that a reply depends on besides prompt and seed: address, names, options, versions; no key."""
+        """All that a reply depends on besides prompt and seed: address, names, options, versions."""
         ...
 
     @property
     def prices(self) -> Prices:
-        """Of its tokens; a reply of before costs what its tokens cost now."""
+        """Prices of its tokens; a cached reply is charged at current prices."""
         ...
 
     @property
     def model(self) -> str:
-        """Name of the model that is asked."""
+        """Name of the requested model."""
         ...
 
     def complete(self, prompt: str, *, seed: int) -> Reply:
         """The model's reply to a prompt.
 
-        Raises: ProviderError: there is none.
+        Raises: ProviderError: no reply.
         """
         ...

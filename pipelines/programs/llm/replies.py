@@ -1,4 +1,4 @@
-"""Replies as C text: what is taken of them, and what is refused before anything else reads it.
+"""Replies as C text: extraction of the program, and checks of its text before anything else reads it.
 
 The rules exist because the preprocessor runs before the front end can judge: no directive of a reply may
 read a file, and no spelling may hide one. C of this subset needs no quotes, backslashes or names of the
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pipelines.programs.errors import ProgramError
 
 HEADERS = ("stdint.h", "stdbool.h", "stddef.h", "limits.h", "float.h", "math.h", "string.h")
-"""Of the engine's own headers those that declare no input, output or processes."""
+"""Headers of the engine that declare no input, output or processes."""
 MOST_NESTING = 64
 MOST_TOKENS = 8000
 MOST_MACROS = 200
@@ -32,12 +32,12 @@ _OUTSIDE_NAME = re.compile(
 
 
 class ReplyRejected(ProgramError):
-    """A reply is no program of ours; the message is the reason."""
+    """A reply is not an acceptable program; the message is the reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextLimits:
-    """What the text of a reply may be.
+    """Limits on the text of a reply.
 
     Attributes:
         most_source_bytes: of the program; prose around it does not count.
@@ -51,7 +51,7 @@ def program_of_reply(text: str, limits: TextLimits) -> str:
 
     Args:    text: any text.
     Returns: printable ASCII whose preprocessor lines are plain #define and #include of some headers.
-    Raises:  ReplyRejected: it breaks a rule on the text.
+    Raises:  ReplyRejected: the text breaks a rule.
     """
     code = _code(text)
     if len(code.encode("utf-8", errors="replace")) > limits.most_source_bytes:
@@ -105,7 +105,7 @@ def _require_characters(code: str) -> None:
 
 
 def _require_lines(code: str) -> None:
-    """Of the preprocessor only #include <header> and #define, and few of them."""
+    """Preprocessor lines are only #include <header> and #define, and few of them."""
     macros = 0
     for number, line in enumerate(code.splitlines(), start=1):
         words = line.strip()
@@ -138,7 +138,7 @@ def _require_names(code: str) -> None:
 
 
 def _require_nesting(code: str) -> None:
-    """Few tokens and brackets: what reads the program later recurses."""
+    """Few tokens and brackets, because later readers recurse."""
     depth = deepest = tokens = 0
     for token in _TOKEN.finditer(code):
         tokens += 1

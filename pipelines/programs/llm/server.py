@@ -11,9 +11,9 @@ import asyncio
 import json
 import re
 import ssl
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from threading import Event
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlsplit
 
@@ -134,6 +134,10 @@ class _Busy(Exception):
         self.pause_s = pause_s
 
 
+def _wait(seconds: float) -> None:
+    Event().wait(seconds)
+
+
 class ServerProvider:
     """A model behind a server.
 
@@ -146,7 +150,7 @@ class ServerProvider:
     """
 
     def __init__(
-        self, options: ServerOptions, *, key: str | None = None, wait: Callable[[float], None] = time.sleep
+        self, options: ServerOptions, *, key: str | None = None, wait: Callable[[float], None] = _wait
     ) -> None:
         if key is not None and not _KEY.fullmatch(key):
             raise ProgramError("a key must be visible ASCII characters without spaces, got others")

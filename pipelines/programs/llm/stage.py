@@ -1,4 +1,4 @@
-"""The LLM stage: variants of earlier programs, kept when they are good and new."""
+"""The LLM stage: variants of earlier programs, kept when they pass all checks and are new."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class ParentPool:
     Attributes:
         name: of the stage.
         count: programs 0 .. count - 1.
-        weight: how often the stage is drawn, beside the others.
-        program: makes a program; it is asked for the same number again and again.
+        weight: relative frequency of the stage.
+        program: returns a program by its number; called repeatedly for the same number.
     """
 
     name: str
@@ -47,13 +47,13 @@ class ParentPool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmOptions:
-    """What the stage is asked for.
+    """Options of the stage.
 
     Attributes:
-        count: variants wanted.
+        count: number of variants.
         seed: of all of them.
-        attempts: replies that are asked for one variant at most.
-        most_failures: requests in a row that may fail before the model is asked no more.
+        attempts: maximum requests per variant.
+        most_failures: consecutive failed requests after which no more are sent.
         text: limits on replies.
         check: limits on programs.
     """
@@ -76,12 +76,12 @@ class LlmOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmUsage:
-    """What the replies behind some rows took.
+    """Usage of the replies behind some rows.
 
     Attributes:
-        asked: requests, failed ones included; those whose reply was known are among them.
+        asked: requests, failed and cached ones included.
         generated: replies that were programs and new.
-        duplicates: replies whose program was there already.
+        duplicates: replies whose program exists already.
         rejected: other replies and failures, by reason without its value.
         prompt_tokens, completion_tokens, cost: of replies whose model counts tokens.
     """
@@ -97,18 +97,18 @@ class LlmUsage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmPrograms:
-    """Rows of the stage, one an attempt, and what they took."""
+    """Rows of the stage, one per attempt, and their usage."""
 
     rows: tuple[ProgramRow, ...]
 
     @property
     def usage(self) -> LlmUsage:
-        """What the replies behind the rows took."""
+        """Usage of the replies behind the rows."""
         return usage_of(self.rows)
 
 
 def usage_of(rows: Sequence[ProgramRow]) -> LlmUsage:
-    """What the replies behind rows of the stage took, those of before included."""
+    """Usage of the replies behind rows of the stage, cached replies included."""
     duplicates = [r for r in rows if "must be new" in (r.reason or "") or "must differ" in (r.reason or "")]
     others = [r for r in rows if r.status != OK and r not in duplicates]
     return LlmUsage(
@@ -123,7 +123,7 @@ def usage_of(rows: Sequence[ProgramRow]) -> LlmUsage:
 
 
 OnVariant = Callable[[int, int, int, str], None]
-"""Told after each variant: done, wanted, those not made, name of the last."""
+"""Callback after each variant: done, total, failed, name of the last."""
 
 
 def _silent(done: int, total: int, failed: int, latest: str) -> None:
@@ -142,9 +142,9 @@ def llm_programs(
 ) -> LlmPrograms:
     """Variants 0 .. count - 1 of earlier programs by prompting a language model.
 
-    Variant k has a parent, a prompt and a seed of its own, drawn from (seed, k) and the pools. Its attempts
+    Variant k has its own parent, prompt and seed, drawn from (seed, k) and the pools. Its attempts
     end with the first program that passes all checks; each that does not is a row with its reason. Of equal
-    variants the one of the lowest number stays. Replies and verdicts are kept in the cache, so the same
+    variants the one with the lowest number is kept. Replies and verdicts are kept in the cache, so the same
     request is never sent twice.
 
     Args:    known: name by syntax tree hash of earlier programs; a variant that equals one is not new.
@@ -182,7 +182,7 @@ class _Stage:
     last_failure: str = ""
 
     def variant(self, number: int) -> bool:
-        """Try to make a variant; whether it was made."""
+        """Try to generate a variant; returns whether one was accepted."""
         for attempt in range(self.options.attempts):
             generator = Random(int(content_hash(STAGE, self.options.seed, number, attempt), 16))  # noqa: S311
             parent = self._parent(generator)
@@ -236,9 +236,9 @@ class _Stage:
         return attempt.refused(REJECTED, f"{rule}, got that of {duplicate}", source)
 
     def _reply(self, prompt: str, seed: int) -> Reply:
-        """The reply of before, or one asked for now.
+        """The cached reply, or a new one.
 
-        Raises: ProviderError: there is none, or too many requests in a row failed.
+        Raises: ProviderError: no reply, or too many consecutive requests failed.
         """
         key = content_hash(self.provider.identity, text_sha256(prompt), seed)
         stored: dict[str, Any] | None = self.cache.get(_CACHE_KIND, key)
@@ -277,7 +277,7 @@ def _fault(message: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Made:
-    """What an attempt knows about its row, whatever becomes of it."""
+    """Columns of an attempt's row that do not depend on its outcome."""
 
     name: str
     parent: ProgramRow
@@ -287,11 +287,11 @@ class _Made:
     reply: Reply | None = None
 
     def kept(self, source: str, verdict: Verdict) -> ProgramRow:
-        """The row of a good program."""
+        """The row of an accepted program."""
         return self._row(source, content_hash(source, self.parent.top, self.parent.inputs), verdict.ast_hash)
 
     def refused(self, status: str, reason: str, text: str) -> ProgramRow:
-        """The row of an attempt without a program; its text is an excerpt of what came."""
+        """The row of an attempt without a program; its text is an excerpt of the reply."""
         excerpt = "".join(c if c.isprintable() or c == "\n" else "?" for c in text[:EXCERPT_CHARACTERS])
         encodable = excerpt.encode("utf-8", errors="replace").decode()
         said = "" if self.reply is None else self.reply.text

@@ -46,7 +46,7 @@ FAMILY_WEIGHTS = {
     "sorting": 2,
     "sparse": 3,
 }
-"""How often an operator of a family is drawn, against each other."""
+"""Relative frequency of the families."""
 
 
 def _family(family: str, *builders: Callable[[OperatorBuilder], OperatorBody]) -> tuple[Operator, ...]:

@@ -186,14 +186,14 @@ def attention(builder: OperatorBuilder) -> OperatorBody:
             statement(f"out[i][{at}] = {text}"),
         ),
     )
-    # The scores are one array for all rows and heads: those loops may not leave their body, but may change
-    # places.
+    # The scores are one array for all rows and heads: those loops stay around the body, but may be
+    # permuted.
     axes: list[Axis] = [("i", n)] if heads == 1 else [("g", h), ("i", n)]
     return OperatorBody(body=nest(axes, "parallel", *body), shape=(rows, width), values=values)
 
 
 def _score(builder: OperatorBuilder, values: Range, width: int) -> str:
-    """A dot product scaled so that the exponential has something to tell apart."""
+    """A dot product scaled to the sensitive range of the exponential."""
     if builder.floating:
         scale = float(width) ** -0.5
         return f"dot * {scale!r}f"

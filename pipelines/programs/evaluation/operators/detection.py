@@ -1,8 +1,8 @@
 """Operators of detection: boxes from anchors, the best of them, suppression, RoIAlign, deformable sampling.
 
 Boxes are top, left, bottom, right in cells of the feature map, in fixed point. Their sizes are decoded as
-distances from the centre in units of the anchor's size (as FCOS does), not as exponentials. Two boxes are one
-when their intersection is more than half of their union.
+distances from the centre in units of the anchor's size (as FCOS does), not as exponentials. Two boxes are
+duplicates when their intersection is more than half of their union.
 """
 
 from __future__ import annotations

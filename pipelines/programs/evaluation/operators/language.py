@@ -36,7 +36,7 @@ def _attention(
     """Softmax attention, a head and a query at a time; keys that are skipped have no weight.
 
     Args:    arguments: of the function; query, key, value: elements of the token n or
-             j; first: what a score has besides the product; skip: condition of a key, `0` for none.
+             j; first: addend of a score besides the product; skip: condition of a key, `0` for none.
     """
     deeper = (
         ""
