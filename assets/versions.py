@@ -1,6 +1,6 @@
 """Data versions: what DVC records of a stage's tables.
 
-DVC takes a lock, so this is called from one process at a time (locks.py).
+DVC takes a lock, so this is called from one process at a time (deployments.py).
 """
 
 from __future__ import annotations

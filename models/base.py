@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, get_type_hints
 
 from pipelines.schemas import LeaderboardRow
 
@@ -70,15 +72,7 @@ def answer_queries(predictor: Predictor, rows: Sequence[Mapping[str, Any]]) -> l
     from models.labelled import Query
 
     queries = [
-        Query(
-            source=str(row["source"]),
-            top=str(row["top"]),
-            memory_read_delay_cycles=int(row["memory_read_delay_cycles"]),
-            memory_write_delay_cycles=int(row["memory_write_delay_cycles"]),
-            clock_period_ns=float(row["clock_period_ns"]),
-            directives=str(row["directives"]),
-        )
-        for row in rows
+        Query(**{name: kind(row[name]) for name, kind in get_type_hints(Query).items()}) for row in rows
     ]
     return [
         {
@@ -126,3 +120,16 @@ class TrainOutcome:
     def metrics(self) -> dict[str, float]:
         """Leaderboard values by `<part>/<metric>/<target>`; undefined ones are left out."""
         return {f"{r.part}/{r.metric}/{r.target}": r.value for r in self.leaderboard if r.value is not None}
+
+
+@contextmanager
+def only_errors(*loggers: str) -> Iterator[None]:
+    """Silence loggers below errors; their levels are restored afterwards."""
+    levels = {name: logging.getLogger(name).level for name in loggers}
+    try:
+        for name in loggers:
+            logging.getLogger(name).setLevel(logging.ERROR)
+        yield
+    finally:
+        for name, level in levels.items():
+            logging.getLogger(name).setLevel(level)

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from models.tasks import DatasetError, table_files
 from pipelines.hls import TOOL
 from pipelines.schemas import OK, LoopRow, scan_table, table_spec
 
 PARTS = ("train", "validation", "test", "evaluation")
 TARGETS = ("area_um2", "flip_flop_count", "latency_cycles")
 TABLES = ("programs", "loops", "designs", "labels", "runs", "splits")
-
-
-class DatasetError(ValueError):
-    """The tables cannot be trained on: one is missing, a split leaks, or a part is empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,16 +103,19 @@ def load_labelled_designs(data_dir: Path, selection: Selection) -> tuple[Labelle
     return tuple(_labelled(row, loops) for row in designs.iter_rows(named=True))
 
 
+def training_designs(data_dirs: Sequence[Path], options: Any) -> tuple[LabelledDesign, ...]:
+    """`load_labelled_designs` by the options of a training, from its one folder."""
+    if len(data_dirs) > 1:
+        raise DatasetError(f"labels are read from one folder of tables, not from {len(data_dirs)}")
+    selection = Selection(split=options.split, tool=options.tool, liberty=options.liberty)
+    return load_labelled_designs(data_dirs[0], selection)
+
+
 _CONFIGURATION = ("memory_read_delay_cycles", "memory_write_delay_cycles", "clock_period_ns", "directives")
 
 
 def _scan(data_dir: Path, name: str) -> pl.LazyFrame:
-    folder = data_dir / "tables" / name
-    if not any(folder.glob("*.parquet")):
-        raise DatasetError(
-            f"table {name} must have Parquet files, got none ({folder}); "
-            "make the data first with `simfoundry run`"
-        )
+    table_files(data_dir, name)
     return scan_table(data_dir, table_spec(name))
 
 

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from models.labelled import PARTS
+from models.labelled import PARTS, TARGETS, LabelledDesign
 from models.metrics import METRICS, bootstrap
 from pipelines.schemas import LeaderboardRow
 
@@ -23,6 +24,22 @@ class Prediction:
     target: str
     actual: float
     predicted: float
+
+
+def predictions_of(designs: Sequence[LabelledDesign], predicted: NDArray[np.float64]) -> list[Prediction]:
+    """One record per design and target. Args: predicted: (designs, targets)."""
+    return [
+        Prediction(
+            design_id=design.design_id,
+            group=design.group,
+            part=design.part,
+            target=target,
+            actual=design.labels[target],
+            predicted=float(predicted[i, j]),
+        )
+        for i, design in enumerate(designs)
+        for j, target in enumerate(TARGETS)
+    ]
 
 
 def leaderboard_rows(

@@ -8,7 +8,6 @@ mlflow before this module must set that variable itself.
 from __future__ import annotations
 
 import json
-import logging
 import os
 import shutil
 import subprocess
@@ -23,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from models.base import PredictorError, TrainOutcome
+from models.base import PredictorError, TrainOutcome, only_errors
 from models.catalogue import TRAINED_FOLDER, PredictorSpec, predictor_named, predictors, resolve
 from models.gate import (
     ReferenceErrors,
@@ -537,8 +536,6 @@ def _git_commit() -> str:
 def mlflow_at(store: RegistryStore) -> Iterator[Any]:
     """A client of the store; MLflow's own notion of where its stores are is put back afterwards."""
     os.environ.update({k: os.environ.get(k, v) for k, v in QUIET_SWITCHES.items()})
-    loggers = [logging.getLogger(name) for name in _NOISY_LOGGERS]
-    levels = [logger.level for logger in loggers]
     with warnings.catch_warnings():
         for message in _NOISY_WARNINGS:
             warnings.filterwarnings("ignore", message=message)
@@ -548,13 +545,10 @@ def mlflow_at(store: RegistryStore) -> Iterator[Any]:
         set_telemetry_client()  # drops a client made before the switch was set
         before = mlflow.get_tracking_uri() if mlflow.is_tracking_uri_set() else None
         try:
-            for logger in loggers:
-                logger.setLevel(logging.ERROR)
-            mlflow.set_tracking_uri(store.tracking_uri)
-            mlflow.set_registry_uri(store.tracking_uri)
-            yield mlflow.MlflowClient(store.tracking_uri, store.tracking_uri)
+            with only_errors(*_NOISY_LOGGERS):
+                mlflow.set_tracking_uri(store.tracking_uri)
+                mlflow.set_registry_uri(store.tracking_uri)
+                yield mlflow.MlflowClient(store.tracking_uri, store.tracking_uri)
         finally:
             mlflow.set_tracking_uri(before or "")
             mlflow.set_registry_uri("")
-            for logger, level in zip(loggers, levels, strict=True):
-                logger.setLevel(level)

@@ -15,6 +15,10 @@ LABEL_TABLES = ("programs", "loops", "designs", "labels", "runs", "splits")
 NETWORK_TABLES = ("network_runs", "network_flows", "network_hops")
 
 
+class DatasetError(ValueError):
+    """The tables cannot be trained on: one is missing, a split leaks, or a part is empty."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
     """A column of a question or an answer.
@@ -107,8 +111,6 @@ def table_files(data_dir: Path, name: str) -> list[Path]:
     """
     files = sorted((data_dir / "tables" / name).glob("*.parquet"))
     if not files:
-        from models.labelled import DatasetError
-
         raise DatasetError(
             f"no Parquet files of table {name} ({data_dir / 'tables' / name}); "
             "make the data first with `simfoundry run`"

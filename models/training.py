@@ -19,6 +19,8 @@ from lightning.pytorch import Callback, LightningModule, Trainer
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, IterableDataset
 
+from models.base import only_errors
+
 CHECKPOINT_INTERVAL_S = 30.0
 """Least time between two checkpoints of one training."""
 _LOG = logging.getLogger(__name__)
@@ -269,15 +271,7 @@ def deterministic(seed: int, threads: int = 1) -> Iterator[None]:
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Silence Lightning's notices of devices, advice on loading, and its own use of torch."""
-    loggers = [logging.getLogger(name) for name in ("lightning.pytorch", "lightning.fabric")]
-    levels = [logger.level for logger in loggers]
-    try:
-        for logger in loggers:
-            logger.setLevel(logging.ERROR)
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message=".*does not have many workers.*")
-            warnings.filterwarnings("ignore", message=".*LeafSpec.* is deprecated")
-            yield
-    finally:
-        for logger, level in zip(loggers, levels, strict=True):
-            logger.setLevel(level)
+    with only_errors("lightning.pytorch", "lightning.fabric"), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*does not have many workers.*")
+        warnings.filterwarnings("ignore", message=".*LeafSpec.* is deprecated")
+        yield

@@ -138,19 +138,10 @@ def label_options(settings: Settings) -> LabelOptions:
     return LabelOptions(
         workers=run.workers or os.cpu_count() or 1,
         slots={tool: n for tool, n in run.slots.items() if n is not None},
-        data_seeds=labelling.data_seeds,
-        audit_fraction=labelling.audit_fraction,
-        cross_check_fraction=labelling.cross_check_fraction,
-        model_timeout_s=labelling.model_timeout_s,
-        verilator_timeout_s=labelling.verilator_timeout_s,
         synthesis_timeout_s=synthesis.timeout_s,
         synthesis_tools=synthesis.tools,
         placement_timeout_s=synthesis.placement_timeout_s,
-        native_timeout_s=labelling.native_timeout_s,
-        tool_timeout_s=labelling.tool_timeout_s,
-        power=labelling.power,
-        glitches=labelling.glitches,
-        power_timeout_s=labelling.power_timeout_s,
+        **labelling.model_dump(exclude={"tools"}),
     )
 
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from models.base import Estimate, PredictorError
 from models.catalogue import Trained, TrainingInput
-from models.labelled import TARGETS, DatasetError, LabelledDesign, Query, Selection, load_labelled_designs
-from models.leaderboard import Prediction
+from models.labelled import TARGETS, Query, training_designs
+from models.leaderboard import predictions_of
 from models.lightgbm import TrainOptions
 from models.model_files import ModelFiles
 from models.tenset_mlp.features import facts_of, features_of
@@ -174,11 +174,7 @@ def train_static(data: TrainingInput) -> Trained:
 
 def _train(data: TrainingInput, level: str) -> Trained:
     options: TrainOptions = data.options
-    data_dir, *more = data.data_dirs
-    if more:
-        raise DatasetError(f"labels are read from one folder of tables, not from {len(more) + 1}")
-    selection = Selection(split=options.split, tool=options.tool, liberty=options.liberty)
-    designs = load_labelled_designs(data_dir, selection)
+    designs = training_designs(data.data_dirs, options)
     rows = [_FEATURES[level](design.query) for design in designs]
     names = tuple(rows[0])
     matrix = np.array([[row[name] for name in names] for row in rows], np.float64)
@@ -196,7 +192,7 @@ def _train(data: TrainingInput, level: str) -> Trained:
         files=predictor.files,
         seen_groups=sorted({design.group for design in designs if design.part == "train"}),
         summary={"train_designs": float(is_training.sum())},
-        predictions=_predictions(designs, predictor.predict_matrix(matrix)),
+        predictions=predictions_of(designs, predictor.predict_matrix(matrix)),
         split=options.split,
         resamples=options.bootstrap_resamples,
     )
@@ -217,18 +213,3 @@ def _fitted(features: Matrix, logs: Matrix, options: TrainOptions, seed: int) ->
     }
     data = lightgbm.Dataset(features, label=logs, params={"verbosity": -1})
     return lightgbm.train(parameters, data, num_boost_round=options.trees)
-
-
-def _predictions(designs: Sequence[LabelledDesign], predicted: Matrix) -> list[Prediction]:
-    return [
-        Prediction(
-            design_id=design.design_id,
-            group=design.group,
-            part=design.part,
-            target=target,
-            actual=design.labels[target],
-            predicted=float(predicted[row, column]),
-        )
-        for row, design in enumerate(designs)
-        for column, target in enumerate(TARGETS)
-    ]

@@ -17,6 +17,7 @@ them, and the answer is relative to a proven bound.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -79,8 +80,9 @@ class Standard(nn.Module):
     center: Tensor
     factor: Tensor
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, *, furthest: float = math.inf) -> None:
         super().__init__()
+        self._furthest = furthest
         self.register_buffer("center", torch.zeros(count))
         self.register_buffer("factor", torch.ones(count))
 
@@ -91,8 +93,8 @@ class Standard(nn.Module):
         self.factor.copy_(torch.where(spread > _NO_SPREAD, 1.0 / spread, torch.zeros_like(spread)))
 
     def forward(self, features: Tensor) -> Tensor:
-        """Any shape (..., features); no further than `_FURTHEST` from the mean."""
-        return ((features - self.center) * self.factor).clamp(-_FURTHEST, _FURTHEST)
+        """Any shape (..., features); no further than `furthest` from the mean."""
+        return ((features - self.center) * self.factor).clamp(-self._furthest, self._furthest)
 
 
 _NO_SPREAD = 1e-5
@@ -113,7 +115,9 @@ class ProgramEncoder(nn.Module):
 
     def __init__(self, *, width: int, rounds: int) -> None:
         super().__init__()
-        self.features = nn.ModuleDict({k: Standard(len(names)) for k, names in NODE_FEATURES.items()})
+        self.features = nn.ModuleDict(
+            {k: Standard(len(names), furthest=_FURTHEST) for k, names in NODE_FEATURES.items()}
+        )
         self.first = nn.ModuleDict({k: nn.Linear(len(names), width) for k, names in NODE_FEATURES.items()})
         self.message = nn.ModuleList([nn.Linear(width, width) for _ in range(rounds)])
         self.scale = nn.ModuleList([nn.Embedding(WAYS, width) for _ in range(rounds)])
@@ -153,8 +157,12 @@ class PragmaGnn(nn.Module):
         self.whole_groups = [g for g in WHOLE_FEATURES if with_bound or g != "whole_bound"]
         self.climbs = climbs
         self.program = ProgramEncoder(width=width, rounds=rounds)
-        self.loop_features = nn.ModuleDict({g: Standard(len(LOOP_FEATURES[g])) for g in self.groups})
-        self.whole_features = nn.ModuleDict({g: Standard(len(WHOLE_FEATURES[g])) for g in self.whole_groups})
+        self.loop_features = nn.ModuleDict(
+            {g: Standard(len(LOOP_FEATURES[g]), furthest=_FURTHEST) for g in self.groups}
+        )
+        self.whole_features = nn.ModuleDict(
+            {g: Standard(len(WHOLE_FEATURES[g]), furthest=_FURTHEST) for g in self.whole_groups}
+        )
         self.pragma = nn.ModuleDict(
             {g: _perceptron(width + len(LOOP_FEATURES[g]), width, width, dropout) for g in self.groups}
         )

@@ -24,7 +24,8 @@ class TrainingOptions:
         programs: of the corpus, half of them of the AST stage, half of the dataflow stage.
         examples: of a program at most.
         width, layers, heads: of the network.
-        steps, batch_size, learning_rate, weight_decay: see training.Schedule.
+        steps: of `batch_size` examples each; examples repeat when there are fewer.
+        learning_rate: after the warm-up; it falls to a tenth along a cosine. weight_decay: of AdamW.
 
     Raises: ValueError: an option that is not above 0.
     """

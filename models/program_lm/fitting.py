@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from models.program_lm import TrainingOptions
 from models.program_lm.examples import Example
 from models.program_lm.network import ProgramLm, Size, untrained
 from models.training import Training, deterministic, fit
@@ -24,21 +25,6 @@ POOL_BATCHES = 20
 """Batches whose examples are sorted by length together."""
 OnStep = Callable[[int, int, float], None]
 """Called with the step, the steps of the training, and the loss."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Schedule:
-    """How long and how fast to train.
-
-    Attributes:
-        steps: of `batch_size` examples each; examples repeat when there are fewer.
-        learning_rate: after the warm-up; it falls to a tenth along a cosine.
-    """
-
-    steps: int
-    batch_size: int
-    learning_rate: float
-    weight_decay: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,28 +59,28 @@ def batch_of(examples: Sequence[Example]) -> Batch:
     return ids, weights
 
 
-def batches_of(examples: Sequence[Example], schedule: Schedule, seed: int) -> list[Batch]:
+def batches_of(examples: Sequence[Example], options: TrainingOptions, seed: int) -> list[Batch]:
     """As many batches as there are steps, of examples of about one length."""
     generator = Random(seed)  # noqa: S311 - batches, no secrets
     batches: list[Batch] = []
-    pool = POOL_BATCHES * schedule.batch_size
-    while len(batches) < schedule.steps:
+    pool = POOL_BATCHES * options.batch_size
+    while len(batches) < options.steps:
         order = list(range(len(examples)))
         generator.shuffle(order)
         for begin in range(0, len(order), pool):
             some = sorted(order[begin : begin + pool], key=lambda k: (len(examples[k].ids), k))
-            groups = [some[k : k + schedule.batch_size] for k in range(0, len(some), schedule.batch_size)]
+            groups = [some[k : k + options.batch_size] for k in range(0, len(some), options.batch_size)]
             generator.shuffle(groups)
             batches += [batch_of([examples[k] for k in group]) for group in groups]
-    return batches[: schedule.steps]
+    return batches[: options.steps]
 
 
 class _Training(Training[ProgramLm]):
     """The loss and the learning rate of every step."""
 
-    def __init__(self, network: ProgramLm, schedule: Schedule, on_step: OnStep) -> None:
-        super().__init__(network, learning_rate=schedule.learning_rate, weight_decay=schedule.weight_decay)
-        self.schedule = schedule
+    def __init__(self, network: ProgramLm, options: TrainingOptions, on_step: OnStep) -> None:
+        super().__init__(network, learning_rate=options.learning_rate, weight_decay=options.weight_decay)
+        self.options = options
         self.on_step = on_step
         self.losses: list[float] = []
 
@@ -106,15 +92,15 @@ class _Training(Training[ProgramLm]):
         weights = weights[:, 1:]
         middle = (weights == 1.0).float()
         self.losses.append(float((each.detach() * middle).sum() / middle.sum()))
-        self.on_step(len(self.losses), self.schedule.steps, self.losses[-1])
+        self.on_step(len(self.losses), self.options.steps, self.losses[-1])
         return (each * weights).sum() / weights.sum()
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
         """AdamW whose rate is set before each step."""
         return torch.optim.AdamW(
             self.network.parameters(),
-            lr=self.schedule.learning_rate,
-            weight_decay=self.schedule.weight_decay,
+            lr=self.options.learning_rate,
+            weight_decay=self.options.weight_decay,
             betas=(0.9, 0.98),
         )
 
@@ -122,7 +108,7 @@ class _Training(Training[ProgramLm]):
         """Set the learning rate of a step."""
         del batch, batch_idx
         for group in self.trainer.optimizers[0].param_groups:
-            group["lr"] = self.schedule.learning_rate * rate_at(len(self.losses), self.schedule.steps)
+            group["lr"] = self.options.learning_rate * rate_at(len(self.losses), self.options.steps)
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         """Keep the losses so far."""
@@ -146,7 +132,7 @@ def fit_network(
     examples: Sequence[Example],
     held_out: Sequence[Example],
     size: Size,
-    schedule: Schedule,
+    options: TrainingOptions,
     *,
     seed: int,
     on_step: OnStep,
@@ -159,9 +145,9 @@ def fit_network(
 
     Args: checkpoint: see `models.training.fit`.
     """
-    batches = batches_of(examples, schedule, seed)
+    batches = batches_of(examples, options, seed)
     part = max(1, len(batches) // 20)
-    training = _Training(untrained(size, seed), schedule, on_step)
+    training = _Training(untrained(size, seed), options, on_step)
     fit(
         lambda: training,
         lambda epoch: batches[epoch * part : (epoch + 1) * part],

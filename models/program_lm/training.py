@@ -140,20 +140,14 @@ def _fitted(
     options: TrainingOptions, seed: int, on_step: OnStep, checkpoint: Path | None = None
 ) -> tuple[Fit, dict[str, Any]]:
     """A trained network, and the record of its training."""
-    from models.program_lm.fitting import Schedule, fit_network
+    from models.program_lm.fitting import fit_network
 
     examples, held_out = corpus_examples(options, seed)
-    schedule = Schedule(
-        steps=options.steps,
-        batch_size=options.batch_size,
-        learning_rate=options.learning_rate,
-        weight_decay=options.weight_decay,
-    )
     fitted = fit_network(
         examples,
         held_out or examples,
         size_of(options),
-        schedule,
+        options,
         seed=seed,
         on_step=on_step,
         checkpoint=checkpoint,

@@ -31,6 +31,7 @@ from torch import Tensor, nn
 
 from models.base import PredictorError
 from models.model_files import ModelFiles
+from models.pragma_gnn.network import Standard
 from models.queue_correction.data import network_models
 from models.routenet.graph import FLOW_FEATURES, PLACE_FEATURES, QUEUE_FEATURES, Graph, graph_of
 from pipelines.network.queueing import NetworkModel
@@ -60,31 +61,6 @@ _FIELDS = GraphTensors._fields
 def tensors_of(graph: Graph) -> GraphTensors:
     """The same graph, without copying."""
     return GraphTensors(*(torch.from_numpy(np.asarray(getattr(graph, name))) for name in _FIELDS))
-
-
-class Standard(nn.Module):
-    """Features in standard deviations from their mean in training; those that never varied are 0."""
-
-    center: Tensor
-    factor: Tensor
-
-    def __init__(self, count: int) -> None:
-        super().__init__()
-        self.register_buffer("center", torch.zeros(count))
-        self.register_buffer("factor", torch.ones(count))
-
-    def measure(self, features: Tensor) -> None:
-        """Take mean and deviation from features: (rows, features)."""
-        spread = features.std(dim=0, correction=0)
-        self.center.copy_(features.mean(dim=0))
-        self.factor.copy_(torch.where(spread > _NO_SPREAD, 1.0 / spread, torch.zeros_like(spread)))
-
-    def forward(self, features: Tensor) -> Tensor:
-        """Any shape (..., features)."""
-        return (features - self.center) * self.factor
-
-
-_NO_SPREAD = 1e-5
 
 
 def _perceptron(inputs: int, width: int, outputs: int) -> nn.Sequential:

@@ -11,15 +11,9 @@ from torch import Tensor
 from torch.utils.data import BatchSampler, RandomSampler, TensorDataset
 
 from models.catalogue import Trained, TrainingInput
-from models.labelled import (
-    PARTS,
-    TARGETS,
-    DatasetError,
-    LabelledDesign,
-    Selection,
-    load_labelled_designs,
-)
-from models.leaderboard import Prediction
+from models.labelled import PARTS, TARGETS, LabelledDesign, training_designs
+from models.leaderboard import predictions_of
+from models.tasks import DatasetError
 from models.tenset_mlp import TrainOptions
 from models.tenset_mlp.features import COMPACT, ProgramFacts, facts_of, features_of
 from models.tenset_mlp.predictor import (
@@ -61,11 +55,7 @@ def train(data: TrainingInput) -> Trained:
     Raises: DatasetError: the tables cannot be trained on. SchemaError: a table file is damaged.
     """
     options: TrainOptions = data.options
-    data_dir, *more = data.data_dirs
-    if more:
-        raise DatasetError(f"labels are read from one folder of tables, not from {len(more) + 1}")
-    selection = Selection(split=options.split, tool=options.tool, liberty=options.liberty)
-    designs = load_labelled_designs(data_dir, selection)
+    designs = training_designs(data.data_dirs, options)
     matrices = matrices_of(designs, options.features)
     rows = matrices.rows_of("train")
     card = make_card(
@@ -91,7 +81,7 @@ def train(data: TrainingInput) -> Trained:
             "kept_epoch": float(fitted.epoch),
             **{f"{part}_designs": float(len(matrices.rows_of(part))) for part in PARTS},
         },
-        predictions=_predictions(designs, predictor.predict_matrix(matrices.features)),
+        predictions=predictions_of(designs, predictor.predict_matrix(matrices.features)),
         split=options.split,
         resamples=options.bootstrap_resamples,
     )
@@ -162,19 +152,3 @@ def fit_network(
         on_epoch=data.on_epoch,
         checkpoint=data.checkpoint,
     )
-
-
-def _predictions(designs: Sequence[LabelledDesign], predicted: Matrix) -> list[Prediction]:
-    """One record per design and target; predicted: (designs, targets)."""
-    return [
-        Prediction(
-            design_id=design.design_id,
-            group=design.group,
-            part=design.part,
-            target=target,
-            actual=design.labels[target],
-            predicted=float(predicted[i, j]),
-        )
-        for i, design in enumerate(designs)
-        for j, target in enumerate(TARGETS)
-    ]

@@ -9,11 +9,12 @@ from pipelines.features.extraction import (
     FeatureTables,
     Graphs,
     extract_features,
+    extract_loops,
     feature_version,
+    graph_rows,
     import_features,
 )
 from pipelines.features.splits import EVALUATION, SplitError, evaluation_twins, freeze_split
-from pipelines.features.structure import extract_loops, graph_rows
 
 __all__ = [
     "EVALUATION",

@@ -11,8 +11,8 @@ import duckdb
 import pytest
 from click.testing import CliRunner, Result
 
-from assets import queries
 from assets.cli import simfoundry
+from assets.commands import sql as queries
 from assets.settings import Settings, ignore_progress
 from assets.steps import step_named
 from pipelines.schemas import table_path, table_spec

@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from assets.commands import sql
+from assets.commands.sql import as_records, run_query
 from assets.errors import FoundryError
-from assets.queries import as_records, run_query
 from assets.settings import Settings, ignore_progress
 from assets.steps import step_named
 from pipelines.schemas import TableSpec, table_path, table_spec

@@ -61,8 +61,8 @@ def cache_entries(folder: Path) -> list[Kind]:
 
 
 def tables(folder: Path) -> list[Kind]:
+    from assets.commands.sql import run_query
     from assets.errors import FoundryError
-    from assets.queries import run_query
     from pipelines.schemas import SchemaError, read_arrow, read_table, scan_table, table_spec, write_arrow
 
     kinds: list[Kind] = []

@@ -19,7 +19,7 @@ from program_lm_support import PROGRAM, TINY
 from models.program_lm import EditOptions, TrainingOptions
 from models.program_lm.editing import draw_variant
 from models.program_lm.examples import BLOCK_TOKENS
-from models.program_lm.fitting import Schedule, fit_network, rate_at
+from models.program_lm.fitting import fit_network, rate_at
 from models.program_lm.network import ProgramLm, Size, load_weights, untrained, weights_bytes
 from models.program_lm.provider import EmbeddedProvider
 from models.program_lm.reading import read_program
@@ -111,7 +111,7 @@ def test_logits_do_not_look_ahead() -> None:
 
 def test_network_overfits_a_batch() -> None:
     examples, _ = corpus_examples(TINY, 0)
-    schedule = Schedule(steps=150, batch_size=4, learning_rate=1e-2, weight_decay=0.0)
+    schedule = TrainingOptions(steps=150, batch_size=4, learning_rate=1e-2, weight_decay=1e-12)
     size = replace(SMALL, width=48)
     fit = fit_network(examples[:4], examples[:4], size, schedule, seed=0, on_step=lambda *_: None)
     assert fit.held_out_loss < 0.1

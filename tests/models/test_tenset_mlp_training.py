@@ -15,8 +15,9 @@ from labelled_nests import NESTS, QUICK, write_tables
 from torch.optim import AdamW
 
 from models.base import PredictorError, TrainOutcome
-from models.labelled import DatasetError, Query, Selection, load_labelled_designs
+from models.labelled import Query, Selection, load_labelled_designs
 from models.model_files import model_bytes, read_model, write_folder
+from models.tasks import DatasetError
 from models.tenset_mlp import PREDICTOR, TrainOptions
 from models.tenset_mlp.features import facts_of, features_of
 from models.tenset_mlp.predictor import TensetMlp, TensetMlpPredictor, untrained_network

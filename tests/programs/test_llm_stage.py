@@ -15,7 +15,7 @@ from pipelines import workers
 from pipelines.identity import text_sha256
 from pipelines.programs import ProgramError
 from pipelines.programs.llm import CheckLimits, ParentPool, Prices, ProviderError, checking, reason_kind
-from pipelines.programs.llm.bounded import BoundedReader
+from pipelines.programs.llm.checking import BoundedReader
 
 
 def test_good_variant_is_a_row_that_says_where_it_comes_from(tmp_path: Path) -> None:

@@ -127,21 +127,6 @@ def specified_type(names: list[str]) -> CType | None:
     return Scalar(type=kind)
 
 
-def promoted(kind: ScalarType) -> ScalarType:
-    """Integer promotion: types narrower than int become int (C11 6.3.1.1)."""
-    return INT32 if not kind.floating and kind.width_bits < 32 else kind
-
-
-def common_type(left: ScalarType, right: ScalarType) -> ScalarType:
-    """The usual arithmetic conversions (C11 6.3.1.8)."""
-    if left.floating or right.floating:
-        return DOUBLE if DOUBLE in (left, right) else FLOAT
-    left, right = promoted(left), promoted(right)
-    if left.width_bits != right.width_bits:
-        return left if left.width_bits > right.width_bits else right
-    return left if not left.signed else right
-
-
 def layout_of(kind: CType) -> Layout | None:
     """The layout of a type, None when it is incomplete."""
     match kind:

@@ -9,11 +9,12 @@ from pycparser import c_ast
 
 from pipelines.hls import ir
 from pipelines.hls.arithmetic import make_cast, make_select, negated
-from pipelines.hls.reading.ctypes import ArrayOf, Pointer, Scalar, Struct, common_type, spelled
+from pipelines.hls.reading.ctypes import ArrayOf, Pointer, Scalar, Struct, spelled
 from pipelines.hls.reading.expressions import Expressions
 from pipelines.hls.reading.places import same_object
 from pipelines.hls.reading.session import Address, Cell, Place, PointerSlot, Session
 from pipelines.hls.reading.values import BINARY, UPDATES, Result
+from pipelines.interface import common_type
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,9 +25,7 @@ from pipelines.hls.reading.ctypes import (
     Scalar,
     Struct,
     Void,
-    common_type,
     layout_of,
-    promoted,
     read_character,
     read_floating,
     read_integer,
@@ -38,6 +36,7 @@ from pipelines.hls.reading.declarators import Declarators
 from pipelines.hls.reading.places import Places
 from pipelines.hls.reading.session import Address, Place, PointerSlot, Session, TypeName, Value, affected
 from pipelines.hls.reading.values import BINARY, UPDATES, Hooks, Pointers, Result, convert
+from pipelines.interface import common_type, promoted
 
 MAXIMUM_REPEATED = 1024
 """Largest condition, in parts, that loads repeat; those of the suites have at most 263."""

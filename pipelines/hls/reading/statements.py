@@ -11,11 +11,11 @@ from pipelines.hls import ir
 from pipelines.hls.arithmetic import make_binary, make_cast, negated
 from pipelines.hls.directives import parse_pragma
 from pipelines.hls.reading.bodies import block_items, ends_elsewhere, labelled_loop, make_block
-from pipelines.hls.reading.ctypes import promoted
 from pipelines.hls.reading.effects import Effects
 from pipelines.hls.reading.expressions import Expressions
 from pipelines.hls.reading.objects import Objects
 from pipelines.hls.reading.session import Address, Memory, Place, Record, Session, Storage
+from pipelines.interface import promoted
 
 
 @dataclass(slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from pipelines.interface import FLOAT, INT32, UINT32, ScalarType
+from pipelines.interface import FLOAT, INT32, UINT32, ScalarType, common_type, promoted
 from pipelines.programs.ast import operations as op
 from pipelines.programs.ast.places import ConditionWriter, PlaceWriter, is_leaf, like
 from pipelines.programs.ast.scope import Scope, domain_of
@@ -159,7 +159,7 @@ class ExpressionWriter:
             return op.constant(value.value, domain if not domain.signed else value.type, value.text)
         if not value.type.signed and value.type.width_bits < domain.width_bits:
             return value
-        if op.common(domain, value.type) == domain and domain.signed == op.promoted(value.type).signed:
+        if common_type(domain, value.type) == domain and domain.signed == promoted(value.type).signed:
             return value
         return op.possible(op.cast(value, domain))
 

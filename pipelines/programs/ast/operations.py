@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from pipelines.interface import DOUBLE, FLOAT, INT32, INT64, ScalarType
+from pipelines.interface import FLOAT, INT32, INT64, ScalarType, common_type, promoted
 from pipelines.programs.ast.tree import (
     Array,
     Binary,
@@ -40,21 +40,6 @@ def type_range(kind: ScalarType) -> tuple[Number, Number]:
     if kind.signed:
         return -(1 << (kind.width_bits - 1)), (1 << (kind.width_bits - 1)) - 1
     return 0, (1 << kind.width_bits) - 1
-
-
-def promoted(kind: ScalarType) -> ScalarType:
-    """The type after the integer promotions (C11 6.3.1.1)."""
-    return INT32 if not kind.floating and kind.width_bits < 32 else kind
-
-
-def common(left: ScalarType, right: ScalarType) -> ScalarType:
-    """The type after the usual arithmetic conversions (C11 6.3.1.8)."""
-    if left.floating or right.floating:
-        return DOUBLE if DOUBLE in (left, right) else FLOAT
-    left, right = promoted(left), promoted(right)
-    if left.width_bits != right.width_bits:
-        return left if left.width_bits > right.width_bits else right
-    return left if not left.signed else right
 
 
 # ---- leaves ----------------------------------------------------------------------------------------
@@ -147,7 +132,7 @@ def binary(operator: str, left: Expression, right: Expression) -> Expression | N
         return compare(operator, left, right)
     if operator in ("&&", "||"):
         return Binary(type=INT32, low=0, high=1, operator=operator, left=left, right=right)
-    kind = promoted(left.type) if operator in ("<<", ">>") else common(left.type, right.type)
+    kind = promoted(left.type) if operator in ("<<", ">>") else common_type(left.type, right.type)
     if kind.floating:
         bounds = _floating_bounds(operator, left, right)
     else:
@@ -177,7 +162,7 @@ def select(condition: Expression, then: Expression, otherwise: Expression) -> Ex
     """`condition ? then : otherwise`."""
     if then == otherwise or _mixed_signs(then, otherwise):
         return None
-    kind = common(then.type, otherwise.type)
+    kind = common_type(then.type, otherwise.type)
     low, high = converted_range(min(then.low, otherwise.low), max(then.high, otherwise.high), kind)
     return Select(type=kind, low=low, high=high, condition=condition, then=then, otherwise=otherwise)
 

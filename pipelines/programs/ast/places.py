@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pipelines.interface import INT32, UINT32, UINT64, ScalarType
+from pipelines.interface import INT32, UINT32, UINT64, ScalarType, promoted
 from pipelines.programs.ast import operations as op
 from pipelines.programs.ast.scope import Scope
 from pipelines.programs.ast.tree import Array, Constant, Element, Expression, Extent, Number, Read, Variable
@@ -329,7 +329,7 @@ class ConditionWriter:
 
 def like(value: Expression, number: int) -> Constant:
     """A constant that is combined with a value: unsigned beside an unsigned one, wide when it must be."""
-    kind: ScalarType = op.promoted(value.type)
+    kind: ScalarType = promoted(value.type)
     if kind.floating:
         return op.constant(float(number), kind)
     if kind.signed or number < 0:
