@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -221,7 +221,7 @@ class _Labeller:
         made = label_design(
             program,
             self.configuration,
-            label_context(self.settings),
+            replace(label_context(self.settings), target=self.target),
             tool=tool,
             data=data,
         )

@@ -35,7 +35,7 @@ class PromotionRow:
     model: str = column("Registered name of the model.", key=True)
     version: str = column("Version in the registry.", key=True)
     compared_with: str | None = column("Version of the champion then; null for none.")
-    reference: str | None = column("Release, split and parts of the reference set; null for none.")
+    reference_set: str | None = column("Release, split and parts of the reference set; null for none.")
     row_count: int = column("Programs of the reference set that were scored.")
     error: float | None = column("Mean error over programs, a fraction; null where it was not scored.")
     champion_error: float | None = column("Mean error of the champion; null for none.")
