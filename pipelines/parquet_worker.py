@@ -51,4 +51,12 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    status = 0
+    try:
+        main()
+    except SystemExit as refusal:
+        sys.stderr.write(f"{refusal}\n")
+        status = 1
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)  # a library whose thread could not be started within the memory limit would abort

@@ -19,7 +19,6 @@ from pipelines.hls import (
     bundle_source,
     compile_program,
     default_top,
-    defined_functions,
     design_row,
     directives_json,
     mapping_space,
@@ -28,6 +27,7 @@ from pipelines.hls import (
     parse_directives,
     read_program,
 )
+from pipelines.hls.preprocess import defined_functions
 from pipelines.programs import kernel_programs, machsuite_programs, polybench_program
 from pipelines.programs.ast import AstOptions, ast_programs
 from pipelines.programs.dataflow import DataflowOptions, dataflow_programs

@@ -16,6 +16,7 @@ from engine_outputs import Folders, Output, outcome
 from pipelines.cache import ContentCache
 from pipelines.network import queueing, runs, simulation, topology, traffic
 from pipelines.network.routing import ROUTINGS, Routing, route_flows
+from pipelines.network.simulation.scenario import read_result, scenario_bytes
 
 TREE = topology.fat_tree(topology.FatTree(pods=4))
 DEFAULT = runs.RunGroup(
@@ -163,9 +164,9 @@ def simulation_outputs(folders: Folders) -> Iterator[Output]:
         "short queues": {"queue_capacity": 2},
     }.items():
         scenario = _scenario(**options)
-        yield f"{name} file", simulation.scenario_bytes(scenario)
+        yield f"{name} file", scenario_bytes(scenario)
         yield name, simulation.simulate(scenario, engine_folder=folders.engines)
-    yield "no result", outcome(lambda: simulation.read_result(b"", _scenario()))
+    yield "no result", outcome(lambda: read_result(b"", _scenario()))
     yield (
         "no packets",
         outcome(

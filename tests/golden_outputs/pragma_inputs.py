@@ -249,14 +249,14 @@ def search_outputs(folders: Folders) -> Iterator[Output]:
         yield (
             f"directives {kind}",
             [
-                search.hls_directives(summary, configuration),
+                directives.hls_directives(summary, configuration),
                 directives.partition_factors(summary, configuration),
             ],
         )
         yield (
             f"strips {kind}",
             outcome(
-                lambda c=configuration: search.strips_design(GEMV, summary, c)  # type: ignore[call-arg]
+                lambda c=configuration: directives.strips_design(GEMV, summary, c)  # type: ignore[call-arg]
             ),
         )
         key = pragmas_configuration.configuration_key(configuration)

@@ -34,6 +34,7 @@ from pipelines.hls import (
 )
 from pipelines.labelling import LabelOptions
 from pipelines.programs import ast, dataflow, evaluation, llm
+from pipelines.programs.llm.checking import check_variant
 from pipelines.schemas import DesignRow, LabelRow, ProgramRow, RunRow, SplitRow, table_spec
 
 # ---- suites -----------------------------------------------------------------------------------------------
@@ -223,14 +224,14 @@ def variant_outputs(folders: Folders) -> Iterator[Output]:
     cache = ContentCache(folder=folders.scratch / "cache")
     limits = llm.CheckLimits(data_seeds=(0,), most_cycles=20_000)
     for name, source in _VARIANTS.items():
-        verdict = llm.check_variant(source, parent, limits, cache)
+        verdict = check_variant(source, parent, limits, cache)
         yield name, [verdict.status, verdict.ast_hash, verdict.cycles]
-    again = llm.check_variant(_VARIANTS["reordered"], parent, limits, cache)
+    again = check_variant(_VARIANTS["reordered"], parent, limits, cache)
     yield "from the cache", [again.status, again.ast_hash, again.cycles]
     small = replace(limits, most_area_um2=100.0)
-    yield "large", llm.check_variant(_VARIANTS["reordered"], parent, small, cache).status
+    yield "large", check_variant(_VARIANTS["reordered"], parent, small, cache).status
     data = replace(parent, inputs='{"a": {"kind": "constant", "value": 0.5}}')
-    yield "no data", llm.check_variant(_VARIANTS["reordered"], data, limits, cache).status
+    yield "no data", check_variant(_VARIANTS["reordered"], data, limits, cache).status
     for number, changes in enumerate(({"most_cycles": 0}, {"data_seeds": ()})):
         yield f"wrong limits {number}", outcome(lambda c=changes: llm.CheckLimits(**c))  # type: ignore[arg-type]
 

@@ -157,7 +157,7 @@ MUTATIONS: dict[str, tuple[object, str, object]] = {
     "ports and units have no limit": (schedule, "_resources", unlimited),
     "a plain block ignores what is taken": (schedule._Occupancy, "take", lambda _, cycle, __: cycle),
     "a plain block ignores the clock": (schedule._ListScheduler, "_arrival_ns", lambda *_: 0.0),
-    "a pipelined block ignores the clock": (difference, "_chain_constraints", nothing),
+    "a pipelined block ignores the clock": (difference._Chains, "constraints", nothing),
     "the loop's condition may come late": (difference, "closing_values", nothing),
     "ports take two at a time": (residues.Reservations, "fits", lambda *_: True),
     "RecMII is one too large": (

@@ -28,7 +28,7 @@ def most_at_a_time(cache: ContentCache, options: LabelOptions) -> int:
             with lock:
                 inside += 1
                 most = max(most, inside)
-            sleep(0.02)
+            sleep(0.1)  # longer than a wait at a slot
             with lock:
                 inside -= 1
 
