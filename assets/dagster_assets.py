@@ -92,6 +92,7 @@ def build_asset(step: Step, partitions: dg.PartitionsDefinition[Any] | None) -> 
         retry_policy=TOOL_RETRY,
         pool=step.pool,
         op_tags={"simfoundry/stage": step.stage},
+        can_subset=True,
     )
     def make(
         context: dg.AssetExecutionContext,
@@ -117,7 +118,8 @@ def run_step(
         title = step.title(partition)
         with _reported(progress, title):
             summary = step.make(settings, partition, progress.listener(title, context.log.info))
-            yield from _results(settings, step, summary)
+            chosen = context.selected_asset_keys
+            yield from (r for r in _results(settings, step, summary) if r.asset_key in chosen)
 
 
 def _results(settings: Settings, step: Step, summary: StepSummary) -> Results:
@@ -126,11 +128,15 @@ def _results(settings: Settings, step: Step, summary: StepSummary) -> Results:
     results = {table: _table_result(settings, step, table, summary) for table in step.tables}
     if step.asset is None:
         for table, (metadata, checks) in results.items():
-            yield dg.MaterializeResult(asset_key=table, metadata={**metadata, **notes}, check_results=checks)
+            yield dg.MaterializeResult(
+                asset_key=dg.AssetKey(table), metadata={**metadata, **notes}, check_results=checks
+            )
         return
     rows = {f"{table} rows": metadata["dagster/row_count"] for table, (metadata, _) in results.items()}
     checks = [check for _, outcomes in results.values() for check in outcomes]
-    yield dg.MaterializeResult(asset_key=step.asset, metadata={**rows, **notes}, check_results=checks)
+    yield dg.MaterializeResult(
+        asset_key=dg.AssetKey(step.asset), metadata={**rows, **notes}, check_results=checks
+    )
 
 
 def _shown(value: Any) -> Any:

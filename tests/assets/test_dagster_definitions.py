@@ -138,3 +138,14 @@ def test_a_full_disk_is_not_tried_again_and_says_what_to_do() -> None:
 def test_a_crash_is_left_to_the_retry_policy() -> None:
     with pytest.raises(RuntimeError, match="crashed"):
         _raise(RuntimeError("the tool crashed"))
+
+
+def test_selections_are_parsed_as_on_dagster_s_command_line(definitions: dg.Definitions) -> None:
+    chosen = dg.AssetSelection.from_string("labels+").resolve(definitions.resolve_asset_graph())
+    names = {key.to_user_string() for key in chosen}
+    assert {"labels", "records", "tenset_mlp", "report"} <= names
+    assert "programs" not in names
+
+
+def test_one_table_of_a_step_can_be_chosen(definitions: dg.Definitions) -> None:
+    assert all(definitions.resolve_assets_def(step.assets[0]).can_subset for step in STEPS)
