@@ -2,7 +2,7 @@
 
     python tests/benchmarks/fault_campaign.py [--kills 50] [--flips 1000] [--disks 20] [--inputs 1000]
 
-Prints the tables of `docs/results.md`. Exit status 1 when a fault was found; each is printed. Full disks
+Prints the tables of `docs/sandbox.md`. Exit status 1 when a fault was found; each is printed. Full disks
 need a user who may mount a file system in memory.
 """
 
