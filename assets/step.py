@@ -270,6 +270,9 @@ def unchanged_rows(settings: Settings, key: str | None, partition: str) -> Mappi
     paths = {table: _path(settings, table, partition) for table in written}
     if any(_file_hash(path) != written[table] for table, path in paths.items()):
         return None
+    schemas = {table: pq.read_schema(path) for table, path in paths.items()}
+    if not all(s.equals(table_spec(t).schema(), check_metadata=True) for t, s in schemas.items()):
+        return None  # descriptions of columns are part of a file
     timed = [table for table in written if table_spec(table).has_measured]
     if not all(_path(settings, table, partition, measured=True).is_file() for table in timed):
         return None

@@ -123,12 +123,12 @@ class TrainOutcome:
 
 
 @contextmanager
-def only_errors(*loggers: str) -> Iterator[None]:
-    """Silence loggers below errors; their levels are restored afterwards."""
+def log_level(level: int, *loggers: str) -> Iterator[None]:
+    """Silence loggers below a level; their levels are restored afterwards."""
     levels = {name: logging.getLogger(name).level for name in loggers}
     try:
         for name in loggers:
-            logging.getLogger(name).setLevel(logging.ERROR)
+            logging.getLogger(name).setLevel(level)
         yield
     finally:
         for name, level in levels.items():

@@ -8,6 +8,7 @@ mlflow before this module must set that variable itself.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import shutil
 import subprocess
@@ -22,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from models.base import PredictorError, TrainOutcome, only_errors
+from models.base import PredictorError, TrainOutcome, log_level
 from models.catalogue import TRAINED_FOLDER, PredictorSpec, predictor_named, predictors, resolve
 from models.gate import (
     ReferenceErrors,
@@ -545,7 +546,7 @@ def mlflow_at(store: RegistryStore) -> Iterator[Any]:
         set_telemetry_client()  # drops a client made before the switch was set
         before = mlflow.get_tracking_uri() if mlflow.is_tracking_uri_set() else None
         try:
-            with only_errors(*_NOISY_LOGGERS):
+            with log_level(logging.CRITICAL, *_NOISY_LOGGERS):  # it raises what it logs as an error
                 mlflow.set_tracking_uri(store.tracking_uri)
                 mlflow.set_registry_uri(store.tracking_uri)
                 yield mlflow.MlflowClient(store.tracking_uri, store.tracking_uri)

@@ -19,7 +19,7 @@ from lightning.pytorch import Callback, LightningModule, Trainer
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, IterableDataset
 
-from models.base import only_errors
+from models.base import log_level
 
 CHECKPOINT_INTERVAL_S = 30.0
 """Least time between two checkpoints of one training."""
@@ -271,7 +271,7 @@ def deterministic(seed: int, threads: int = 1) -> Iterator[None]:
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Silence Lightning's notices of devices, advice on loading, and its own use of torch."""
-    with only_errors("lightning.pytorch", "lightning.fabric"), warnings.catch_warnings():
+    with log_level(logging.ERROR, "lightning.pytorch", "lightning.fabric"), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*does not have many workers.*")
         warnings.filterwarnings("ignore", message=".*LeafSpec.* is deprecated")
         yield

@@ -7,13 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from assets.settings import Settings, ignore_progress
+from assets.step import keep_written
 from assets.steps import designs as designs_step
 from assets.steps import features as features_step
 from assets.steps import step_named
-from pipelines.schemas import table_path, table_spec
+from pipelines.schemas import read_arrow, table_path, table_spec
 
 TABLES = ("program_facts", "loops", "cdfg_nodes", "cdfg_edges")
 
@@ -50,6 +53,21 @@ def test_files_of_the_same_inputs_are_left_and_counted(settings: Settings, extra
     _file(settings, "loops").unlink()
     assert _again(settings) == first
     assert extractions == ["extracted", "extracted"]
+
+
+def test_a_file_with_other_descriptions_of_columns_is_made_again(
+    settings: Settings, extractions: list[str]
+) -> None:
+    path = _file(settings, "loops")
+    before = path.read_bytes()
+    content = read_arrow(path)
+    bare = pa.schema([field.remove_metadata() for field in content.schema])
+    pq.write_table(content.cast(bare), path)
+    key = step_named("features").inputs_key(settings, "stencil")
+    keep_written(settings, key, TABLES, "stencil")
+    _again(settings)
+    assert extractions == ["extracted", "extracted"]
+    assert path.read_bytes() == before
 
 
 @pytest.mark.parametrize("table", TABLES)
