@@ -134,7 +134,7 @@ def register(
     _refuse_reference_groups(outcome, spec)
     with mlflow_at(store) as client:
         known = _version_of_key(client, spec.name, outcome.key)
-        if known is not None and "promotion" in known.tags:
+        if known is not None and not _is_open(known, may_promote):
             return _registered_before(client, known)
         number = _log(client, outcome, spec, store, tags or {}) if known is None else str(known.version)
         client.set_registered_model_alias(spec.name, CANDIDATE, number)
@@ -333,6 +333,13 @@ def _version_of_key(client: Any, name: str, key: str) -> Any | None:
     """The version of this very outcome, when an earlier call registered it."""
     filters = f"name = '{name}' and tags.training_key = '{key}'"
     return next(iter(client.search_model_versions(filters)), None)
+
+
+def _is_open(known: Any, may_promote: bool) -> bool:
+    """Whether a registered version still has to be judged: an interrupted one, or a candidate that now counts."""
+    if "promotion" not in known.tags:
+        return True
+    return may_promote and json.loads(known.tags["promotion"])["decision"] == CANDIDATE
 
 
 def _registered_before(client: Any, known: Any) -> Registration:

@@ -206,6 +206,16 @@ def test_a_smoke_run_never_moves_the_alias(lasting_data_dir: Path, store: Regist
         rollback(store, spec.name)
 
 
+def test_a_candidate_is_judged_when_its_training_counts(lasting_data_dir: Path, store: RegistryStore) -> None:
+    spec = spec_of(lasting_data_dir, "tenset-mlp-d")
+    outcome = train(lasting_data_dir, GOOD)
+    candidate = register(outcome, store, may_promote=False, spec=spec)
+    judged = register(outcome, store, may_promote=True, spec=spec)
+    assert (judged.version, judged.became_champion) == (candidate.version, True)
+    again = register(outcome, store, may_promote=False, spec=spec)
+    assert (again.version, again.is_champion) == (candidate.version, True)
+
+
 def test_too_few_programs_promote_nobody(lasting_data_dir: Path, store: RegistryStore) -> None:
     spec = spec_of(lasting_data_dir, "tenset-mlp-d", minimum_programs=5)
     registration = register(train(lasting_data_dir, GOOD), store, may_promote=True, spec=spec)
