@@ -336,7 +336,7 @@ def _version_of_key(client: Any, name: str, key: str) -> Any | None:
 
 
 def _is_open(known: Any, may_promote: bool) -> bool:
-    """Whether a registered version still has to be judged: an interrupted one, or a candidate that now counts."""
+    """Whether a registered version is still to be judged: interrupted, or a candidate that counts now."""
     if "promotion" not in known.tags:
         return True
     return may_promote and json.loads(known.tags["promotion"])["decision"] == CANDIDATE

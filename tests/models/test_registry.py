@@ -207,7 +207,7 @@ def test_a_smoke_run_never_moves_the_alias(lasting_data_dir: Path, store: Regist
 
 
 def test_a_candidate_is_judged_when_its_training_counts(lasting_data_dir: Path, store: RegistryStore) -> None:
-    spec = spec_of(lasting_data_dir, "tenset-mlp-d")
+    spec = spec_of(lasting_data_dir, "tenset-mlp-open")
     outcome = train(lasting_data_dir, GOOD)
     candidate = register(outcome, store, may_promote=False, spec=spec)
     judged = register(outcome, store, may_promote=True, spec=spec)
