@@ -118,7 +118,7 @@ def make_variants(settings: Settings, listen: Listener) -> LlmPrograms:
     def told(done: int, total: int, failed: int, latest: str) -> None:
         listen(Progress(step="programs", done=done, total=total, failed=failed, latest=latest))
 
-    made = llm_programs(
+    generated = llm_programs(
         options,
         provider=provider,
         prompts=prompts,
@@ -127,7 +127,7 @@ def make_variants(settings: Settings, listen: Listener) -> LlmPrograms:
         known=_earlier(settings),
         on_variant=told,
     )
-    rows = tuple(reject_duplicates(made.rows))
+    rows = tuple(reject_duplicates(generated.rows))
     if all(row.status in (OK, REJECTED) for row in rows):  # a failure is tried again by the next run
         settings.cache.put_table(KIND, key, spec.to_arrow(rows))
     return LlmPrograms(rows=rows)
@@ -152,17 +152,17 @@ def remember_variants(settings: Settings, rows: Sequence[ProgramRow]) -> bool:
 
 def _variants_key(settings: Settings, provider: Provider, prompts: Sequence[Prompt]) -> str:
     """What the programs of the suite llm depend on: model, prompts, parents, limits and code."""
-    given = suite_options(settings)
+    suites = suite_options(settings)
     return content_hash(
         asdict(_options(settings.group(Llm))),
         provider.identity,
         [[prompt.name, prompt.text] for prompt in prompts],
         settings.group(Llm).parents.model_dump(),
         [
-            asdict(given.ast),
-            asdict(given.ast_options),
-            asdict(given.dataflow),
-            asdict(given.dataflow_options),
+            asdict(suites.ast),
+            asdict(suites.ast_options),
+            asdict(suites.dataflow),
+            asdict(suites.dataflow_options),
         ],
         sorted(frozen_hashes()),
         code_version(),
@@ -243,19 +243,19 @@ def read_prompt(name: str) -> Prompt:
 
 def parents_of(settings: Settings) -> list[ParentPool]:
     """Programs of the stages ast and dataflow as the configuration asks for them."""
-    given, weights = suite_options(settings), settings.group(Llm).parents
+    suites, weights = suite_options(settings), settings.group(Llm).parents
 
     @lru_cache(maxsize=4096)
     def of_ast(number: int) -> ProgramRow:
-        return ast_program(number, seed=given.ast.seed, options=given.ast_options)
+        return ast_program(number, seed=suites.ast.seed, options=suites.ast_options)
 
     @lru_cache(maxsize=4096)
     def of_dataflow(number: int) -> ProgramRow:
-        return dataflow_program(number, seed=given.dataflow.seed, options=given.dataflow_options)
+        return dataflow_program(number, seed=suites.dataflow.seed, options=suites.dataflow_options)
 
     return [
-        ParentPool(name=AST, count=given.ast.count, weight=weights.ast, program=of_ast),
-        ParentPool(name=DATAFLOW, count=given.dataflow.count, weight=weights.dataflow, program=of_dataflow),
+        ParentPool(name=AST, count=suites.ast.count, weight=weights.ast, program=of_ast),
+        ParentPool(name=DATAFLOW, count=suites.dataflow.count, weight=weights.dataflow, program=of_dataflow),
     ]
 
 

@@ -290,15 +290,15 @@ class _Run:
             )
         except dg.DagsterExecutionInterruptedError as error:
             raise KeyboardInterrupt from error
-        made = {e.step_key for e in result.all_events if e.is_step_success}
+        succeeded = {e.step_key for e in result.all_events if e.is_step_success}
         failed = {e.step_key: failure_message(e) for e in result.all_events if e.is_step_failure}
         if INTERRUPTED in failed.values():
             raise KeyboardInterrupt
-        self.unmade |= {step.name for step in steps if f"make_{step.name}" not in made}
+        self.unmade |= {step.name for step in steps if f"make_{step.name}" not in succeeded}
         where = f" {partition}" if partition else ""
         for key, message in failed.items():
             self.report.problems.append(f"{str(key).removeprefix('make_')}{where}: {message}")
-        skipped = [step for step in steps if f"make_{step.name}" not in {*made, *failed}]
+        skipped = [step for step in steps if f"make_{step.name}" not in {*succeeded, *failed}]
         if partition is None:
             for step in skipped:
                 self._is_ready(step)  # says what it lacked

@@ -97,8 +97,8 @@ def release_tables(
     """
     configuration = read_parameters(deployment.project)
     settings = Settings(configuration=configuration, deployment=deployment)
-    wanted = released_tables()
-    partitions = {t: step.partitions(settings) for step in STEPS for t in step.tables if t in wanted}
+    released = released_tables()
+    partitions = {t: step.partitions(settings) for step in STEPS for t in step.tables if t in released}
     with writing_to(deployment.data_dir):
         _require_fresh(settings)
         options = ReleaseOptions(
@@ -282,18 +282,18 @@ def import_release(deployment: Deployment, folder: Path) -> ImportedRelease:
     """
     release = open_release(folder)
     settings, networks = _settings(deployment, release)
-    found = ImportedRelease(name=release.manifest.name)
+    imported = ImportedRelease(name=release.manifest.name)
     with writing_to(deployment.data_dir):
-        _write_tables(deployment, release, found)
-        _remember_networks(settings, networks, release, found)
-        if _same_liberties(settings, release.manifest, found):
-            found.notes += _other_versions(settings, release.manifest)
-            _fill_cache(settings, release, found)
-            _remember_variants(settings, release, found)
-    return found
+        _write_tables(deployment, release, imported)
+        _remember_networks(settings, networks, release, imported)
+        if _same_liberties(settings, release.manifest, imported):
+            imported.notes += _other_versions(settings, release.manifest)
+            _fill_cache(settings, release, imported)
+            _remember_variants(settings, release, imported)
+    return imported
 
 
-def _write_tables(deployment: Deployment, release: Release, found: ImportedRelease) -> None:
+def _write_tables(deployment: Deployment, release: Release, imported: ImportedRelease) -> None:
     """Every partition; all are read before the first is written, so that a wrong release changes nothing."""
     for measured in (True, False):
         for table in release.tables():
@@ -302,15 +302,15 @@ def _write_tables(deployment: Deployment, release: Release, found: ImportedRelea
                 release.arrow(table, partition, measured=measured)
     for table in release.tables():
         spec = table_spec(table)
-        found.rows[table] = 0
+        imported.rows[table] = 0
         for partition in release.partitions(table):
             content = release.arrow(table, partition)
-            found.rows[table] += content.num_rows
+            imported.rows[table] += content.num_rows
             if spec.has_measured:
                 times = release.times(table, partition)
                 write_arrow(deployment.data_dir, spec, times, partition, measured=True)
             write_arrow(deployment.data_dir, spec, content, partition)
-    found.notes += [
+    imported.notes += [
         f"{table} is not in the release: {why}" for table, why in release.manifest.left_out.items()
     ]
 
@@ -328,16 +328,16 @@ def _settings(deployment: Deployment, release: Release) -> tuple[Settings, Mappi
         ) from error
 
 
-def _same_liberties(settings: Settings, manifest: Manifest, found: ImportedRelease) -> bool:
+def _same_liberties(settings: Settings, manifest: Manifest, imported: ImportedRelease) -> bool:
     try:
         target = target_of(settings)
     except SynthesisError as error:
-        found.notes.append(f"the cache was not filled, for the library is not here: {error}")
+        imported.notes.append(f"the cache was not filled, for the library is not here: {error}")
         return False
     own = {liberty_name(target): liberty_hash(target.liberty)}
     if own == dict(manifest.toolset.liberties):
         return True
-    found.notes.append(
+    imported.notes.append(
         "the cache was not filled, for the library is another one: "
         f"{dict(manifest.toolset.liberties)} in the release, {own} here"
     )
@@ -358,12 +358,14 @@ def _other_versions(settings: Settings, manifest: Manifest) -> list[str]:
     ]
 
 
-def _fill_cache(settings: Settings, release: Release, found: ImportedRelease) -> None:
+def _fill_cache(settings: Settings, release: Release, imported: ImportedRelease) -> None:
     versions, tools = release.manifest.toolset.tools, settings.configuration.labelling.tools
     for suite in release.partitions("programs"):
         lacking = [t for t in ("designs", *BY_PROGRAM) if suite not in release.partitions(t)]
         if lacking:
-            found.notes.append(f"nothing of {suite} is in the cache: the release lacks {', '.join(lacking)}")
+            imported.notes.append(
+                f"nothing of {suite} is in the cache: the release lacks {', '.join(lacking)}"
+            )
             continue
         rows = _rows_by_program(release, suite)
         graphs = _graphs_by_program(release, suite, rows["designs"])
@@ -381,7 +383,7 @@ def _fill_cache(settings: Settings, release: Release, found: ImportedRelease) ->
                 labelled,
                 configuration_space(settings),
                 label_context(settings),
-                found.remembered,
+                imported.remembered,
                 whole=has_present_labels(versions.get(LABELLING, ""), tools),
             )
             if versions.get(FEATURES) != feature_version():
@@ -393,21 +395,21 @@ def _fill_cache(settings: Settings, release: Release, found: ImportedRelease) ->
                 loops=own["loops"],
                 graphs=graphs.get(identity),
             )
-            found.remembered.stored += import_features(features, settings.cache)
+            imported.remembered.stored += import_features(features, settings.cache)
 
 
-def _remember_variants(settings: Settings, release: Release, found: ImportedRelease) -> None:
+def _remember_variants(settings: Settings, release: Release, imported: ImportedRelease) -> None:
     """The programs that a language model wrote, so that the next run need not ask one."""
     if LLM not in release.partitions("programs"):
         return
     try:
-        found.remembered.stored["variants"] += remember_variants(settings, release.rows("programs", LLM))
+        imported.remembered.stored["variants"] += remember_variants(settings, release.rows("programs", LLM))
     except (FoundryError, ProgramError) as error:
-        found.notes.append(f"the programs of the suite {LLM} are not in the cache: {error}")
+        imported.notes.append(f"the programs of the suite {LLM} are not in the cache: {error}")
 
 
 def _remember_networks(
-    settings: Settings, groups: Mapping[str, RunGroup], release: Release, found: ImportedRelease
+    settings: Settings, groups: Mapping[str, RunGroup], release: Release, imported: ImportedRelease
 ) -> None:
     """The files of each group of networks, so that the next run leaves them; failures are tried again."""
     tables = step_named("network").tables
@@ -417,7 +419,7 @@ def _remember_networks(
         is_whole = all(name in release.partitions(table) for table in tables)
         if is_whole and _is_lasting(release.arrow("network_runs", name)):
             keep_written(settings, step_named("network").inputs_key(settings, group.name), tables, name)
-            found.remembered.stored["networks"] += 1
+            imported.remembered.stored["networks"] += 1
 
 
 def _rows_by_program(release: Release, suite: str) -> dict[str, dict[str, list[Any]]]:
@@ -444,17 +446,17 @@ def _graphs_by_program(
     if any(suite not in release.partitions(table) for table in GRAPH_TABLES):
         return {}
     nodes, edges = (_by_design(release.arrow(table, suite)) for table in GRAPH_TABLES)
-    found: dict[str, Graphs] = {}
+    graphs: dict[str, Graphs] = {}
     for identity, group in designs.items():
         ids = sorted(d.design_id for d in group if d.design_id in nodes)
         if ids:
-            found[identity] = Graphs(
+            graphs[identity] = Graphs(
                 nodes=pa.concat_tables([nodes[i] for i in ids]),
                 edges=pa.concat_tables(
                     [edges[i] for i in ids if i in edges] or [release.empty("cdfg_edges")]
                 ),
             )
-    return found
+    return graphs
 
 
 def _by_design(content: pa.Table) -> dict[str, pa.Table]:

@@ -78,14 +78,14 @@ class FolderProvider:
             with torch.random.fork_rng(devices=[]), torch.inference_mode():
                 torch.manual_seed(seed)
                 sampled = self._temperature > 0
-                made = model.generate(
+                tokens = model.generate(
                     ids,
                     attention_mask=torch.ones_like(ids),
                     max_new_tokens=self._most_tokens,
                     do_sample=sampled,
                     **({"temperature": self._temperature} if sampled else {}),
                 )
-            reply = made[0, ids.shape[1] :]
+            reply = tokens[0, ids.shape[1] :]
             text = str(tokenizer.decode(reply, skip_special_tokens=True))
         except (RuntimeError, ValueError, IndexError) as error:
             said = " ".join(str(error).split())[:200]
@@ -165,8 +165,8 @@ def _encoded(tokenizer: Any, prompt: str) -> Any:
     """Token numbers of a prompt, (1, tokens)."""
     if getattr(tokenizer, "chat_template", None):
         messages = [{"role": "user", "content": prompt}]
-        found = tokenizer.apply_chat_template(
+        encoded = tokenizer.apply_chat_template(
             messages, add_generation_prompt=True, return_tensors="pt", return_dict=True
         )
-        return found["input_ids"]
+        return encoded["input_ids"]
     return tokenizer(prompt, return_tensors="pt")["input_ids"]

@@ -199,9 +199,9 @@ def promotion_rows(store: RegistryStore, name: str | None = None) -> list[Promot
     """Decisions about all versions, of one model or of all, sorted by model and version."""
     rows: list[PromotionRow] = []
     with mlflow_at(store) as client:
-        for found in client.search_model_versions("" if name is None else f"name = '{name}'"):
-            if "promotion" in found.tags:
-                rows.append(PromotionRow(**json.loads(found.tags["promotion"])))
+        for version in client.search_model_versions("" if name is None else f"name = '{name}'"):
+            if "promotion" in version.tags:
+                rows.append(PromotionRow(**json.loads(version.tags["promotion"])))
     return sorted(rows, key=lambda row: (row.model, int(row.version)))
 
 
@@ -213,15 +213,15 @@ def registered_models(store: RegistryStore) -> list[RegisteredModel]:
             aliases: dict[str, list[str]] = {}
             for alias, number in model.aliases.items():
                 aliases.setdefault(str(number), []).append(alias)
-            for found in client.search_model_versions(f"name = '{model.name}'"):
-                row = json.loads(found.tags.get("promotion", "{}"))
+            for version in client.search_model_versions(f"name = '{model.name}'"):
+                row = json.loads(version.tags.get("promotion", "{}"))
                 models.append(
                     RegisteredModel(
                         name=str(model.name),
-                        version=str(found.version),
-                        aliases=tuple(sorted(aliases.get(str(found.version), []))),
+                        version=str(version.version),
+                        aliases=tuple(sorted(aliases.get(str(version.version), []))),
                         error=row.get("error"),
-                        created_s=found.creation_timestamp / 1000,
+                        created_s=version.creation_timestamp / 1000,
                         decision=row.get("decision", "candidate"),
                     )
                 )

@@ -29,8 +29,8 @@ def decode(question: dict[str, Any]) -> list[str]:
         names = set(content.schema_arrow.names)
         encoded = [name for name in question["encoded"] if name in names]
         content = pq.ParquetFile(file, read_dictionary=encoded)
-        wanted = [name for name in question["columns"] if name in names]
-        for _ in content.iter_batches(columns=wanted, use_threads=False):
+        columns = [name for name in question["columns"] if name in names]
+        for _ in content.iter_batches(columns=columns, use_threads=False):
             pass
     return encoded
 

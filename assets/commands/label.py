@@ -81,9 +81,9 @@ def _contents(program: ProgramRow, design: DesignRow, settings: Settings) -> dic
     compiled = compile_program(
         program.source, top=program.top, options=options_of(design), file=f"{program.name}.c"
     )
-    found = text_sha256(compiled.verilog)
-    if found != design.rtl_sha256:
-        raise HlsError(f"a design must compile to the Verilog {design.rtl_sha256}", found)
+    verilog_sha256 = text_sha256(compiled.verilog)
+    if verilog_sha256 != design.rtl_sha256:
+        raise HlsError(f"a design must compile to the Verilog {design.rtl_sha256}", verilog_sha256)
     row = {k: v for k, v in asdict(design).items() if not k.endswith("_wall_s")}
     report = {"program": program.name, "top": program.top, "design": row}
     blocks = schedule_entries(compiled.scheduled)
@@ -210,15 +210,15 @@ class _Labeller:
     def entries(self, file: Path) -> list[dict[str, Any]]:
         """One entry a tool."""
         program = read_user_program(file, self.question.top)
-        given = self.question.data
-        data = None if given is None else _data(program, file, given)
+        data_text = self.question.data
+        data = None if data_text is None else _data(program, file, data_text)
         return [
             {"file": str(file), **self.label(program, tool, data)}
             for tool in dict.fromkeys(self.question.tools)
         ]
 
     def label(self, program: ProgramRow, tool: str, data: DataSet | None) -> dict[str, Any]:
-        made = label_design(
+        labelled = label_design(
             program,
             self.configuration,
             replace(label_context(self.settings), target=self.target),
@@ -226,14 +226,14 @@ class _Labeller:
             data=data,
         )
         entry: dict[str, Any] = {
-            "design": asdict(made.design),
-            "directive_outcomes": [asdict(outcome) for outcome in made.outcomes],
-            "label": asdict(made.label),
-            "runs": [asdict(run) for run in made.runs],
+            "design": asdict(labelled.design),
+            "directive_outcomes": [asdict(outcome) for outcome in labelled.outcomes],
+            "label": asdict(labelled.label),
+            "runs": [asdict(run) for run in labelled.runs],
         }
         folder = self.question.report
         if folder is not None:
-            entry["report"] = write_report(folder, program, made.design, self.settings)
+            entry["report"] = write_report(folder, program, labelled.design, self.settings)
         return entry
 
     def entries_or_reason(self, file: Path) -> list[dict[str, Any]]:

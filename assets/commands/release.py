@@ -94,9 +94,9 @@ def import_path(path: Path, question: ImportQuestion) -> dict[str, Any]:
 
 
 def _refuse_options(question: ImportQuestion, path: Path) -> None:
-    given = [n for n in ("kernels", "kernel", "directives") if getattr(question, n) is not None]
-    if given:
-        raise FoundryError(f"a release has no options, got --{given[0]} ({path})")
+    options = [n for n in ("kernels", "kernel", "directives") if getattr(question, n) is not None]
+    if options:
+        raise FoundryError(f"a release has no options, got --{options[0]} ({path})")
 
 
 def _reports(path: Path, question: ImportQuestion) -> list[VendorReport]:
@@ -104,9 +104,9 @@ def _reports(path: Path, question: ImportQuestion) -> list[VendorReport]:
     if path.suffix == ".parquet" and path.is_file():
         return [read_merlin(path, kernels=question.kernels or _kernels_beside(path))]
     if path.is_dir():
-        found = sorted(path.rglob(REPORT_NAME))
-        if found:
-            return [read_csynth(file, kernel=question.kernel, directives=directives) for file in found]
+        report_files = sorted(path.rglob(REPORT_NAME))
+        if report_files:
+            return [read_csynth(file, kernel=question.kernel, directives=directives) for file in report_files]
     elif path.suffix == ".xml":
         return [read_csynth(path, kernel=question.kernel, directives=directives)]
     raise FoundryError(
@@ -129,9 +129,9 @@ def _directives(path: Path) -> str:
         raise FoundryError(f"directives must be JSON, got {error} ({path})") from error
 
 
-def _release_answer(found: ImportedRelease) -> dict[str, Any]:
-    entries = found.remembered
-    notes = list(found.notes)
+def _release_answer(imported: ImportedRelease) -> dict[str, Any]:
+    entries = imported.remembered
+    notes = list(imported.notes)
     notes += [f"{count} {why}: not in the cache" for why, count in sorted(entries.other.items())]
     if entries.different:
         shown = "; ".join(entries.different[:DIFFERENCES_SHOWN])
@@ -140,8 +140,8 @@ def _release_answer(found: ImportedRelease) -> dict[str, Any]:
             f"left alone: {shown}"
         )
     return {
-        "release": found.name,
-        "rows": found.rows,
+        "release": imported.name,
+        "rows": imported.rows,
         "cache": {
             "stored": dict(sorted(entries.stored.items())),
             "present": dict(sorted(entries.present.items())),
@@ -151,13 +151,13 @@ def _release_answer(found: ImportedRelease) -> dict[str, Any]:
 
 
 def _reports_answer(deployment: Deployment, reports: list[VendorReport], path: Path) -> dict[str, Any]:
-    found = import_reports(deployment, reports)
-    replaced = {table: count for table, count in found.replaced.items() if count}
+    imported = import_reports(deployment, reports)
+    replaced = {table: count for table, count in imported.replaced.items() if count}
     return {
         "source": str(path),
-        "rows": dict(found.rows),
-        "statuses": dict(found.statuses),
-        "total": dict(found.total),
+        "rows": dict(imported.rows),
+        "statuses": dict(imported.statuses),
+        "total": dict(imported.total),
         "notes": [f"{count} earlier rows of {table} were replaced" for table, count in replaced.items()],
     }
 

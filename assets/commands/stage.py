@@ -38,8 +38,8 @@ def run_stage(name: str, *, as_json: bool) -> bool:
         prune_partitions(settings, steps)
         for step in steps:
             for partition in step.partitions(settings):
-                made = _attempt(step, partition, settings, progress, problems)
-                summaries += [made] if made is not None else []
+                step_summary = _attempt(step, partition, settings, progress, problems)
+                summaries += [step_summary] if step_summary is not None else []
     _show(summaries, as_json=as_json)
     for summary in summaries:
         problems += environment_problems(summary.failures)
@@ -56,16 +56,16 @@ def _attempt(
     problems: list[str],
 ) -> StepSummary | None:
     title = step.title(partition)
-    made: StepSummary | None = None
+    summary: StepSummary | None = None
     try:
-        made = step.make(settings, partition, progress.listener(title, lambda _: None))
+        summary = step.make(settings, partition, progress.listener(title, lambda _: None))
     except Exception as error:
         if not is_permanent(error):
             raise
         problems.append(f"{title}: {explain(error)}")
     finally:
-        progress.ended(title, succeeded=made is not None)
-    return made
+        progress.ended(title, succeeded=summary is not None)
+    return summary
 
 
 def _show(summaries: list[StepSummary], *, as_json: bool) -> None:

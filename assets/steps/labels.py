@@ -42,12 +42,12 @@ def unproven_labels(file: CheckedFile) -> list[str]:
     for run in file.neighbour("runs"):
         runs[run["design_id"]].append(run["status"] == OK and run["outputs_equal"] is True)
     return [
-        f"an ok label must have only runs equal to native C, got {len(found)} runs, "
-        f"{found.count(False)} of them not, for design {row['design_id']}"
+        f"an ok label must have only runs equal to native C, got {len(equalities)} runs, "
+        f"{equalities.count(False)} of them not, for design {row['design_id']}"
         for row in file.rows
         if row["status"] == OK
-        for found in [runs[row["design_id"]]]
-        if not found or not all(found)
+        for equalities in [runs[row["design_id"]]]
+        if not equalities or not all(equalities)
     ]
 
 

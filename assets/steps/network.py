@@ -142,12 +142,12 @@ def incomplete_runs(file: CheckedFile) -> list[str]:
         if row["status"] == OK and row[name] is None
     ]
     for row in rows:
-        run, wanted = row["run_id"], row["flow_count"] if row["status"] == OK else 0
+        run, flow_count = row["run_id"], row["flow_count"] if row["status"] == OK else 0
         got = flows.get(run, 0), with_hops.get(run, 0)
-        if got != (wanted, wanted):
+        if got != (flow_count, flow_count):
             problems.append(
-                f"a run with status {row['status']} must have {wanted} flows with their hops, got {got[0]} "
-                f"flows, {got[1]} of hops, for run {run}"
+                f"a run with status {row['status']} must have {flow_count} flows with their hops, "
+                f"got {got[0]} flows, {got[1]} of hops, for run {run}"
             )
     return problems
 

@@ -87,9 +87,9 @@ def describe_choices(
     Args:   bounds: of the configurations, where they are known already; computed otherwise.
     Raises: PragmaError: a directive of a loop that the program has not, or an impossible one.
     """
-    found = bounds if bounds is not None else [bound(summary, c, target) for c in configurations]
+    bounds_used = bounds if bounds is not None else [bound(summary, c, target) for c in configurations]
     describing = _Describing(summary, target)
-    described = [describing.describe(c, b) for c, b in zip(configurations, found, strict=True)]
+    described = [describing.describe(c, b) for c, b in zip(configurations, bounds_used, strict=True)]
     loops = {
         group: np.array(
             [[row[name] for name in names] for loops, _ in described for row in loops], np.float32
@@ -102,7 +102,7 @@ def describe_choices(
         )
         for group, names in WHOLE_FEATURES.items()
     }
-    log_bound = np.array([math.log(max(1.0, b.latency_cycles)) for b in found], np.float32)
+    log_bound = np.array([math.log(max(1.0, b.latency_cycles)) for b in bounds_used], np.float32)
     return Choices(loops=loops, whole=whole, log_bound=log_bound)
 
 
@@ -122,78 +122,78 @@ class _Describing:
 
     def describe(self, asked: Configuration, least: Bound) -> tuple[list[dict[str, float]], dict[str, float]]:
         """Features of the loops by `group.name`, and of the whole by name."""
-        made = complete(self.summary, asked)
+        applied = complete(self.summary, asked)
         steps = {
-            name: max(1.0, float(loop.trip_count_average) / made.of(name).unroll)
+            name: max(1.0, float(loop.trip_count_average) / applied.of(name).unroll)
             for name, loop in self.summary.loops.items()
         }
-        partitions = self._partitions(made)
+        partitions = self._partitions(applied)
         rows: list[dict[str, float]] = []
         for name, loop in self.summary.loops.items():
-            row = _own(loop, asked.of(name), made.of(name), steps[name])
-            row |= self._place(name, made, steps, partitions)
-            row |= self._limits(name, made, least)
+            row = _own(loop, asked.of(name), applied.of(name), steps[name])
+            row |= self._place(name, applied, steps, partitions)
+            row |= self._limits(name, applied, least)
             rows.append(row)
-        return rows, self._whole(made, steps, partitions, least)
+        return rows, self._whole(applied, steps, partitions, least)
 
-    def _partitions(self, made: Configuration) -> dict[str, tuple[float, float]]:
+    def _partitions(self, applied: Configuration) -> dict[str, tuple[float, float]]:
         """Logarithms of the banks of each array that copies ask for: of all dimensions, of the last."""
-        found: dict[str, tuple[float, float]] = {}
+        logs_by_array: dict[str, tuple[float, float]] = {}
         for array, dimensions in self.arrays.items():
-            logs = [max((math.log(made.of(name).unroll) for name in d), default=0.0) for d in dimensions]
-            found[array] = (sum(logs), logs[-1] if logs else 0.0)
-        return found
+            logs = [max((math.log(applied.of(name).unroll) for name in d), default=0.0) for d in dimensions]
+            logs_by_array[array] = (sum(logs), logs[-1] if logs else 0.0)
+        return logs_by_array
 
     def _place(
         self,
         name: str,
-        made: Configuration,
+        applied: Configuration,
         steps: Mapping[str, float],
         partitions: Mapping[str, tuple[float, float]],
     ) -> dict[str, float]:
         touched = [partitions[a] for (place, a) in self.summary.footprints if place == name]
         around, inside = self.around[name], self.inside[name]
         return {
-            "around.in_pipeline": any(made.of(other).pipeline == FINE for other in around),
-            "around.log_copies_around": sum(math.log(made.of(other).unroll) for other in around),
-            "around.log_copies_inside": sum(math.log(made.of(other).unroll) for other in inside),
+            "around.in_pipeline": any(applied.of(other).pipeline == FINE for other in around),
+            "around.log_copies_around": sum(math.log(applied.of(other).unroll) for other in around),
+            "around.log_copies_inside": sum(math.log(applied.of(other).unroll) for other in inside),
             "around.log_steps_around": sum(math.log(steps[other]) for other in around),
             "around.log_partitions": max((whole for whole, _ in touched), default=0.0),
             "around.log_partitions_last": max((last for _, last in touched), default=0.0),
         }
 
-    def _limits(self, name: str, made: Configuration, least: Bound) -> dict[str, float]:
+    def _limits(self, name: str, applied: Configuration, least: Bound) -> dict[str, float]:
         nest = (self.around[name] or (name,))[0]
         part = next((p for p in least.parts if p.place == nest and p.kind == COMPUTATION), None)
         share = part.cycles / max(1.0, least.latency_cycles) if part else 0.0
         row = {
             "bound.log_nest_share": math.log(max(share, _LITTLE)),
             "bound.critical": bool(part and part.critical),
-            "bound.is_leaf": made.of(name).pipeline == FINE,
+            "bound.is_leaf": applied.of(name).pipeline == FINE,
         }
-        if made.of(name).pipeline != FINE:
+        if applied.of(name).pipeline != FINE:
             return row | {f"bound.{name}": 0.0 for name in ("log_latency", "log_interval", "log_fill_share")}
-        leaf = self._leaf(name, made.of(name))
+        leaf = self._leaf(name, applied.of(name))
         return row | {
             "bound.log_latency": math.log1p(leaf.latency_cycles),
             "bound.log_interval": math.log(max(1, leaf.interval_cycles)),
             "bound.log_fill_share": math.log((1 + leaf.latency_cycles) / (1 + leaf.cycles)),
         }
 
-    def _leaf(self, name: str, made: LoopChoice) -> Leaf:
-        key = (name, made.unroll, made.interval)
+    def _leaf(self, name: str, applied: LoopChoice) -> Leaf:
+        key = (name, applied.unroll, applied.interval)
         if key not in self.leaves:
-            self.leaves[key] = leaf(self.summary, name, made.unroll, self.target, made.interval)
+            self.leaves[key] = leaf(self.summary, name, applied.unroll, self.target, applied.interval)
         return self.leaves[key]
 
     def _whole(
         self,
-        made: Configuration,
+        applied: Configuration,
         steps: Mapping[str, float],
         partitions: Mapping[str, tuple[float, float]],
         least: Bound,
     ) -> dict[str, float]:
-        choices = [made.of(name) for name in self.summary.loops]
+        choices = [applied.of(name) for name in self.summary.loops]
         cycles = max(1.0, least.latency_cycles)
         most = max((self._steps_of(name, steps) for name in self.summary.loops), default=0.0)
         return {
@@ -201,7 +201,7 @@ class _Describing:
             "fine": sum(choice.pipeline == FINE for choice in choices),
             "tiled": any(choice.tile > 1 for choice in choices),
             "log_partitions": max((whole for whole, _ in partitions.values()), default=0.0),
-            "log_copies": max((self._copies(name, made) for name in self.summary.loops), default=0.0),
+            "log_copies": max((self._copies(name, applied) for name in self.summary.loops), default=0.0),
             "log_steps": most,
             "log_transfer_share": math.log(max(least.transfer_cycles / cycles, _LITTLE)),
             "log_computation_share": math.log(max(least.computation_cycles / cycles, _LITTLE)),
@@ -212,29 +212,29 @@ class _Describing:
     def _steps_of(self, name: str, steps: Mapping[str, float]) -> float:
         return sum(math.log(steps[other]) for other in (*self.around[name], name))
 
-    def _copies(self, name: str, made: Configuration) -> float:
-        return sum(math.log(made.of(other).unroll) for other in (*self.around[name], name))
+    def _copies(self, name: str, applied: Configuration) -> float:
+        return sum(math.log(applied.of(other).unroll) for other in (*self.around[name], name))
 
 
 _LITTLE = 1e-3
 """Share of the bound below which a part counts as this much."""
 
 
-def _own(loop: Loop, asked: LoopChoice, made: LoopChoice, steps: float) -> dict[str, float]:
+def _own(loop: Loop, asked: LoopChoice, applied: LoopChoice, steps: float) -> dict[str, float]:
     """Features of a loop's own directives."""
     trips = max(1.0, float(loop.trip_count_average))
     return {
         **{f"pipeline.asked_{word}": asked.pipeline == word for word in PIPELINES},
-        **{f"pipeline.made_{word}": made.pipeline == word for word in PIPELINES},
-        "pipeline.by_tool": made.pipeline != asked.pipeline,
+        **{f"pipeline.made_{word}": applied.pipeline == word for word in PIPELINES},
+        "pipeline.by_tool": applied.pipeline != asked.pipeline,
         "pipeline.log_interval": math.log(asked.interval),
         "unroll.log_asked": math.log(asked.unroll),
-        "unroll.log_made": math.log(made.unroll),
-        "unroll.log_ignored": math.log(asked.unroll / made.unroll),
+        "unroll.log_made": math.log(applied.unroll),
+        "unroll.log_ignored": math.log(asked.unroll / applied.unroll),
         "unroll.log_steps_left": math.log(steps),
         "unroll.log_left": math.log(max(1.0, trips / asked.unroll)),
         "unroll.divides": trips % asked.unroll == 0,
-        "unroll.whole": made.unroll >= trips,
+        "unroll.whole": applied.unroll >= trips,
         "tile.log_tile": math.log(asked.tile),
         "tile.log_tiles": math.log(max(1.0, trips / asked.tile)),
         "tile.tiled": asked.tile > 1,
@@ -245,9 +245,9 @@ def _own(loop: Loop, asked: LoopChoice, made: LoopChoice, steps: float) -> dict[
 
 def _indexing_loops(summary: Summary) -> dict[str, list[set[str]]]:
     """Loops whose iterators stand in each dimension of each array."""
-    found = {name: [set[str]() for _ in array.shape] for name, array in summary.arrays.items()}
+    loops_by_dimension = {name: [set[str]() for _ in array.shape] for name, array in summary.arrays.items()}
     for statement in summary.statements:
         for access in statement.accesses:
-            for loops, subscript in zip(found[access.array], access.subscripts, strict=False):
+            for loops, subscript in zip(loops_by_dimension[access.array], access.subscripts, strict=False):
                 loops.update(loop for loop, _ in subscript.terms)
-    return found
+    return loops_by_dimension

@@ -44,21 +44,21 @@ def explored_designs(
 
     A configuration that several explorations measured with one tool is there once.
     """
-    found: dict[tuple[str, str, str], MeasuredDesign] = {}
+    designs_by_key: dict[tuple[str, str, str], MeasuredDesign] = {}
     for row in rows:
         key = (row.program_id, row.evaluator, row.configuration or "")
         measured = row.status == OK and bool(row.latency_cycles) and row.configuration is not None
-        if not measured or row.program_id not in summaries or key in found:
+        if not measured or row.program_id not in summaries or key in designs_by_key:
             continue
         configuration = configuration_of_key(key[2])
-        found[key] = MeasuredDesign(
+        designs_by_key[key] = MeasuredDesign(
             program=row.program_id,
             tool=row.evaluator,
             configuration=configuration,
             bound=bound(summaries[row.program_id], configuration, target),
             latency_cycles=row.latency_cycles or 0,
         )
-    return list(found.values())
+    return list(designs_by_key.values())
 
 
 def part_of(design: MeasuredDesign, share: float, seed: int) -> bool:

@@ -242,14 +242,16 @@ def _dependence_features(dependence: Dependence) -> Mapping[str, float]:
 
 def _indexing(summary: Summary) -> dict[tuple[str, str], bool]:
     """Loops whose iterators stand in subscripts of arrays, True where it is the last one's."""
-    found: dict[tuple[str, str], bool] = {}
+    last_subscripts: dict[tuple[str, str], bool] = {}
     for statement in summary.statements:
         for access in statement.accesses:
             for number, subscript in enumerate(access.subscripts, start=1):
                 for loop, _ in subscript.terms:
                     last = number == len(access.subscripts)
-                    found[loop, access.array] = found.get((loop, access.array), False) or last
-    return found
+                    last_subscripts[loop, access.array] = (
+                        last_subscripts.get((loop, access.array), False) or last
+                    )
+    return last_subscripts
 
 
 def _elements(array: ArrayFacts) -> int:

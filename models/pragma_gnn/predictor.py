@@ -143,11 +143,11 @@ class ProgramSurrogate:
     def _answers(self, choices: Choices, tool: int) -> NDArray[np.float64]:
         tensors = choice_tensors([choices], [[tool] * len(choices)])
         with torch.inference_mode():
-            found = [
+            predictions = [
                 member.answers(self.programs, states, tensors).numpy()
                 for member, states in zip(self.predictor.members, self.states, strict=True)
             ]
-        return np.mean(found, axis=0).astype(np.float64)
+        return np.mean(predictions, axis=0).astype(np.float64)
 
 
 def load(files: ModelFiles) -> PragmaGnnPredictor:

@@ -87,7 +87,7 @@ def _lines(texts: Sequence[str], indent: str) -> Iterator[str]:
 
 def _spaced(texts: Sequence[str]) -> str:
     """Tokens of a line with spaces between them where C needs or readers want them."""
-    found = ""
+    spaced = ""
     unary = False
     for place, text in enumerate(texts):
         before = texts[place - 1] if place else ""
@@ -98,11 +98,11 @@ def _spaced(texts: Sequence[str]) -> str:
             or (unary and text != before)
             or (text == "(" and (before[0].isalpha() or before[0] == "_") and before not in _KEYWORDS)
         )
-        found += text if tight else f" {text}"
+        spaced += text if tight else f" {text}"
         unary = text in ("-", "~") and not (
             before and (before[0].isalnum() or before[0] == "_" or before in _OPERANDS_END)
         )
-    return found
+    return spaced
 
 
 ATTEMPTS_AN_EDIT = 4
@@ -136,10 +136,10 @@ def draw_variant(source: str, network: ProgramLm, options: EditOptions, generato
 
 
 def _draw_variant(source: str, network: ProgramLm, options: EditOptions, generator: Random) -> Variant:
-    wanted = generator.randint(*options.edits)
-    edits = read = made = 0
-    for _ in range(wanted * ATTEMPTS_AN_EDIT):
-        if edits == wanted:
+    edit_count = generator.randint(*options.edits)
+    edits = read = sampled = 0
+    for _ in range(edit_count * ATTEMPTS_AN_EDIT):
+        if edits == edit_count:
             break
         program = read_program(source)
         site = _draw_site(program.sites, options, generator)
@@ -147,11 +147,11 @@ def _draw_variant(source: str, network: ProgramLm, options: EditOptions, generat
             break
         sampler = _Sampler(network=network, temperature=options.temperature, generator=generator)
         text = sampler.replacement(program, site)
-        read, made = read + sampler.read, made + sampler.made
+        read, sampled = read + sampler.read, sampled + sampler.written
         if text is not None:
             source = spliced(program, site, text)
             edits += 1
-    return Variant(source=source, edits=edits, read_tokens=read, made_tokens=made)
+    return Variant(source=source, edits=edits, read_tokens=read, made_tokens=sampled)
 
 
 @contextmanager
@@ -214,14 +214,14 @@ class _Sampler:
     """Draws replacements of one site.
 
     Attributes:
-        read, made: tokens so far.
+        read, written: tokens so far.
     """
 
     network: ProgramLm
     temperature: float
     generator: Random
     read: int = 0
-    made: int = 0
+    written: int = 0
 
     @torch.inference_mode()
     def replacement(self, program: ReadProgram, site: Site) -> str | None:
@@ -244,7 +244,7 @@ class _Sampler:
             if cache[0][0].shape[2] == self.network.size.block:
                 return None
             logits, cache = self.network(torch.tensor([[IDS[word]]]), cache)
-        self.made += len(words)
+        self.written += len(words)
         if words == middle_words(program, site, naming):
             return None
         return rendered(program, site, naming, words[:-1])

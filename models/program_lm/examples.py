@@ -118,11 +118,11 @@ def examples_of(program: ReadProgram, *, most: int, generator: Random) -> Iterat
     for kind in sorted(by_kind):
         drawn += generator.sample(by_kind[kind], min(len(by_kind[kind]), most))
     generator.shuffle(drawn)
-    made = 0
+    yielded = 0
     for site in drawn:
         example = example_of(program, site)
         if example is not None:
             yield example
-            made += 1
-        if made == most:
+            yielded += 1
+        if yielded == most:
             return

@@ -65,7 +65,7 @@ class Grammar:
     limit: int = 48
     symbols: dict[str, Symbol] = field(init=False)
     fresh: Sequence[str] = field(init=False)
-    made: int = 0
+    written: int = 0
     parentheses: int = 0
     loops: int = 0
     branches: int = 0
@@ -90,13 +90,13 @@ class Grammar:
     def token(self, allowed: Iterable[str]) -> Choice:
         """One token."""
         word = yield frozenset(allowed)
-        self.made += 1
+        self.written += 1
         return word
 
     @property
     def hurry(self) -> bool:
         """Whether the replacement is long enough."""
-        return self.made >= self.limit
+        return self.written >= self.limit
 
     # ---- statements ----
 
@@ -121,16 +121,16 @@ class Grammar:
 
     def starts(self, depth: int, *, declares: bool) -> frozenset[str]:
         """First tokens of a statement."""
-        found = {name for name, s in self.symbols.items() if s.assignable}
+        allowed = {name for name, s in self.symbols.items() if s.assignable}
         if not self.hurry:
-            found.add("if")
+            allowed.add("if")
             if depth < MOST_LOOPS and self.fresh:
-                found.add("for")
+                allowed.add("for")
             if declares and self.fresh:
-                found |= self.types
+                allowed |= self.types
         if self.loops and self.branches:
-            found |= LEAVES
-        return frozenset(found)
+            allowed |= LEAVES
+        return frozenset(allowed)
 
     def statement(self, first: str, depth: int, trips: int) -> Generator[frozenset[str], str, None]:
         if first == "if":
@@ -228,8 +228,8 @@ class Grammar:
 
     def extents(self, trips: int, start: int = 0) -> set[int]:
         """Lengths that a loop may have: those of arrays in scope."""
-        found = {n for s in self.symbols.values() for n in s.shape if start < n <= 64}
-        return {n for n in found if n * trips <= MOST_TRIPS} or {start + 2}
+        lengths = {n for s in self.symbols.values() for n in s.shape if start < n <= 64}
+        return {n for n in lengths if n * trips <= MOST_TRIPS} or {start + 2}
 
     def bounds(self, trips: int, start: int = 0) -> frozenset[str]:
         """Ends of a loop, as numbers or as macros."""
@@ -287,10 +287,10 @@ class Grammar:
     def operators(self, follow: frozenset[str], compared: bool, *, integer: bool) -> frozenset[str]:
         if self.hurry:
             return follow - {"?"} or follow
-        found = ARITHMETIC | LOGIC | follow
+        operators = ARITHMETIC | LOGIC | follow
         if not compared:
-            found |= COMPARISONS
-        return found | INTEGER_ONLY if integer else found
+            operators |= COMPARISONS
+        return operators | INTEGER_ONLY if integer else operators
 
     def operand(self, integer: bool) -> Generator[frozenset[str], str, bool]:
         """An operand; returns whether it is floating."""
@@ -313,22 +313,22 @@ class Grammar:
 
     def operands(self, integer: bool) -> frozenset[str]:
         """First tokens of an operand."""
-        found = {
+        starts = {
             name
             for name, s in self.symbols.items()
             if not (integer and s.floating) and not (self.hurry and s.shape)
         }
-        found |= SMALL if self.hurry else {*INTEGERS, *self.naming.integers}
+        starts |= SMALL if self.hurry else {*INTEGERS, *self.naming.integers}
         if not integer and self.math_is_floating:
-            found |= {*REALS, *self.naming.reals}
+            starts |= {*REALS, *self.naming.reals}
         if not self.hurry:
-            found |= {"-", "~"} if integer else {"-"}
+            starts |= {"-", "~"} if integer else {"-"}
             if self.parentheses < MOST_PARENTHESES:
-                found.add("(")
-                found |= {name for name, f in self.naming.functions.items() if not (integer and f.floating)}
+                starts.add("(")
+                starts |= {name for name, f in self.naming.functions.items() if not (integer and f.floating)}
                 if not integer:
-                    found |= self.math
-        return frozenset(found)
+                    starts |= self.math
+        return frozenset(starts)
 
     @property
     def math_is_floating(self) -> bool:
@@ -340,7 +340,7 @@ class Grammar:
         types = self.types - FLOATING if integer else self.types
         first = yield frozenset(self.operands(integer) | types)
         if first in self.types:
-            self.made += 1
+            self.written += 1
             yield from self.token([")"])
             floating = first in FLOATING
             yield from self.operand(not floating)

@@ -75,9 +75,9 @@ class _Reader:
         tokens = self.lexed.tokens
         return tokens[self.at].text if self.at < len(tokens) else ""
 
-    def take(self, wanted: str) -> None:
-        if self.text != wanted:
-            raise SourceError(f"{wanted} must stand here, got {self.text or 'the end'} (token {self.at})")
+    def take(self, expected: str) -> None:
+        if self.text != expected:
+            raise SourceError(f"{expected} must stand here, got {self.text or 'the end'} (token {self.at})")
         self.at += 1
 
     def skip_to(self, *ends: str) -> None:
@@ -104,8 +104,8 @@ class _Reader:
         closing = _CLOSING[self.text]
         self.at += 1
         self.skip_to(closing)
-        self.at, found = at, self.at + 1
-        return found
+        self.at, after = at, self.at + 1
+        return after
 
     # ---- declarations ----
 
@@ -149,10 +149,10 @@ class _Reader:
         extents: list[int] = []
         while self.text == "[":
             end = self.matching(self.at) - 1
-            found = self.interval(self.at + 1, end)
-            if found is None or found[0] != found[1] or found[0] < 1:
+            extent = self.interval(self.at + 1, end)
+            if extent is None or extent[0] != extent[1] or extent[0] < 1:
                 raise SourceError(f"an extent must be a constant, got {self.texts(self.at + 1, end)}")
-            extents.append(found[0])
+            extents.append(extent[0])
             self.at = end + 1
         return tuple(extents)
 
@@ -201,12 +201,12 @@ class _Reader:
 
     def steering_names(self, first: int, last: int) -> frozenset[str]:
         """Names in heads of loops: to write them could make a loop endless."""
-        found: set[str] = set()
+        names: set[str] = set()
         for at in range(first, last):
             if self.lexed.tokens[at].text in ("for", "while"):
                 head = self.lexed.tokens[at + 1 : self.matching(at + 1)]
-                found |= {t.text for t in head if t.kind == NAME}
-        return frozenset(found)
+                names |= {t.text for t in head if t.kind == NAME}
+        return frozenset(names)
 
     # ---- statements ----
 
@@ -414,13 +414,13 @@ class _Reader:
         if relation in ("<", "<="):
             last_value = bound[1] - (relation == "<")
             step = self.step(words[semicolons[1] + 1 :])
-            found = (
+            interval = (
                 start[0],
                 last_value - (last_value - start[1]) % step if start[0] == start[1] else last_value,
             )
         else:
-            found = bound[0] + (relation == ">"), start[1]
-        return replace(plain, interval=found) if found[0] <= found[1] else plain
+            interval = bound[0] + (relation == ">"), start[1]
+        return replace(plain, interval=interval) if interval[0] <= interval[1] else plain
 
     def step(self, words: Sequence[str]) -> int:
         """Step of a head that ends in `v += step`; 1 for all others."""
@@ -442,8 +442,8 @@ class _Reader:
     def statement_end(self, first: int) -> int:
         at, self.at = self.at, first
         self.skip_to(";", "}")
-        self.at, found = at, self.at
-        return found
+        self.at, stop = at, self.at
+        return stop
 
     def extent_at(self, opening: int) -> int | None:
         """Extent of the dimension whose subscript opens at a token."""

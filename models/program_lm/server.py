@@ -132,8 +132,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _require_key(self) -> None:
         if self.models.key is None:
             return
-        given = self.headers.get("Authorization", "")
-        if not hmac.compare_digest(given.encode(), f"Bearer {self.models.key}".encode()):
+        authorization = self.headers.get("Authorization", "")
+        if not hmac.compare_digest(authorization.encode(), f"Bearer {self.models.key}".encode()):
             raise _Refused(HTTPStatus.UNAUTHORIZED, "a request must have the server's key")
 
     def _body(self) -> Any:
@@ -169,7 +169,7 @@ def _question(body: Any) -> tuple[str, int]:
 
 
 def _completion(reply: Reply) -> dict[str, Any]:
-    read, made = reply.prompt_tokens or 0, reply.completion_tokens or 0
+    prompt_tokens, completion_tokens = reply.prompt_tokens or 0, reply.completion_tokens or 0
     message = {"role": "assistant", "content": reply.text}
     return {
         "id": "chatcmpl-0",
@@ -177,7 +177,11 @@ def _completion(reply: Reply) -> dict[str, Any]:
         "created": 0,
         "model": reply.model,
         "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
-        "usage": {"prompt_tokens": read, "completion_tokens": made, "total_tokens": read + made},
+        "usage": {
+            "prompt_tokens": prompt_tokens,
+            "completion_tokens": completion_tokens,
+            "total_tokens": prompt_tokens + completion_tokens,
+        },
     }
 
 

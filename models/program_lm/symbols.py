@@ -65,15 +65,15 @@ def lex(source: str) -> Lexed:
     macros: dict[str, int] = {}
     place = 0
     while place < len(source):
-        found = _TOKEN.match(source, place)
-        if found is None:
+        match = _TOKEN.match(source, place)
+        if match is None:
             raise SourceError(f"a program must be of known tokens, got {source[place]!r} (character {place})")
-        kind = found.lastgroup or ""
+        kind = match.lastgroup or ""
         if kind == "line":
-            _read_line(found[0], constants, macros)
+            _read_line(match[0], constants, macros)
         elif kind != "space":
-            tokens.append(Token(kind=kind, text=found[0], start=place, end=found.end()))
-        place = found.end()
+            tokens.append(Token(kind=kind, text=match[0], start=place, end=match.end()))
+        place = match.end()
     return Lexed(tokens=tuple(tokens), constants=constants, macros=macros)
 
 
@@ -213,8 +213,8 @@ def both_intervals(one: Interval | None, other: Interval | None) -> Interval | N
     """What two statements about a range say together."""
     if one is None or other is None:
         return one or other
-    found = max(one[0], other[0]), min(one[1], other[1])
-    return found if found[0] <= found[1] else one
+    overlap = max(one[0], other[0]), min(one[1], other[1])
+    return overlap if overlap[0] <= overlap[1] else one
 
 
 @dataclass(slots=True, kw_only=True)
@@ -227,37 +227,37 @@ class _Intervals:
     depth: int = 0
 
     def whole(self) -> Interval | None:
-        found = self.sum()
-        return found if self.at == len(self.tokens) else None
+        interval = self.sum()
+        return interval if self.at == len(self.tokens) else None
 
     @property
     def text(self) -> str:
         return self.tokens[self.at].text if self.at < len(self.tokens) else ""
 
     def sum(self) -> Interval | None:
-        found = self.product()
+        interval = self.product()
         while self.text in ("+", "-"):
             sign = 1 if self.text == "+" else -1
             self.at += 1
             other = self.product()
-            if found is None or other is None:
-                found = None
+            if interval is None or other is None:
+                interval = None
             else:
                 low, high = sorted((sign * other[0], sign * other[1]))
-                found = found[0] + low, found[1] + high
-        return found
+                interval = interval[0] + low, interval[1] + high
+        return interval
 
     def product(self) -> Interval | None:
-        found = self.operand()
+        interval = self.operand()
         while self.text == "*":
             self.at += 1
             other = self.operand()
-            if found is None or other is None:
-                found = None
+            if interval is None or other is None:
+                interval = None
             else:
-                corners = [a * b for a in found for b in other]
-                found = min(corners), max(corners)
-        return found
+                corners = [a * b for a in interval for b in other]
+                interval = min(corners), max(corners)
+        return interval
 
     def operand(self) -> Interval | None:
         if self.at >= len(self.tokens) or self.depth > MOST_NESTING:
@@ -276,12 +276,12 @@ class _Intervals:
 
     def inside(self) -> Interval | None:
         self.depth += 1
-        found = self.sum()
+        interval = self.sum()
         self.depth -= 1
         if self.text != ")":
             return None
         self.at += 1
-        return found
+        return interval
 
     def least(self) -> Interval | None:
         self.at += 1

@@ -63,8 +63,8 @@ def corpus_examples(options: TrainingOptions, seed: int) -> tuple[list[Example],
     parts: tuple[list[Example], list[Example]] = [], []
     for number, source in enumerate(corpus(options, seed)):
         generator = Random(int(content_hash(NAME, seed, number), 16))  # noqa: S311
-        found = examples_of(read_program(source), most=options.examples, generator=generator)
-        parts[number % HELD_OUT == HELD_OUT - 1].extend(found)
+        examples = examples_of(read_program(source), most=options.examples, generator=generator)
+        parts[number % HELD_OUT == HELD_OUT - 1].extend(examples)
     return parts
 
 

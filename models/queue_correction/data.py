@@ -199,11 +199,11 @@ def _samples_of_hops(
     begins[1:] |= (is_ack[1:] != is_ack[:-1]) | (flow[1:] != flow[:-1])
     before = np.where(begins, -1, np.concatenate([[-1], queue[:-1]])).astype(np.int32)
     numbers = stream_numbers(model, before, queue)
-    found = np.searchsorted(samples[DATA].streams, numbers)
+    stream_places = np.searchsorted(samples[DATA].streams, numbers)
     if len(samples) > 1:
         of_acks = np.searchsorted(samples[ACKS].streams, numbers) + len(samples[DATA].streams)
-        found = np.where(is_ack, of_acks, found)
-    return found.astype(np.int64)
+        stream_places = np.where(is_ack, of_acks, stream_places)
+    return stream_places.astype(np.int64)
 
 
 def network_models(rows: Iterable[Mapping[str, Any]]) -> Iterator[NetworkModel]:

@@ -78,7 +78,7 @@ def _of_hosts_s(model: NetworkModel, times: NDArray[np.float64]) -> NDArray[np.f
     other before, beyond what they have over the link before; and what a batch still waits here. (2, streams)
     """
     pairs, rates = model.queues.pairs, model.topology.rates_bps
-    found: NDArray[np.float64] = np.zeros((2, pairs.count))
+    waits_s: NDArray[np.float64] = np.zeros((2, pairs.count))
     for way in (model.data, model.acks):
         if way is None or way.routes.shape[1] < 2:
             continue
@@ -91,15 +91,15 @@ def _of_hosts_s(model: NetworkModel, times: NDArray[np.float64]) -> NDArray[np.f
         batch_s2 = service_s**2 * (way.scvs[flow] - 1.0)
         is_spread = rates[host] <= rates[queue[flow, hop]]
         wait_s = batch_s2 / service_s / 2.0 * (1.0 - times[chosen])
-        found[1] += np.bincount(chosen, np.where(is_spread, 0.0, rate * wait_s), pairs.count)
+        waits_s[1] += np.bincount(chosen, np.where(is_spread, 0.0, rate * wait_s), pairs.count)
         groups, of = np.unique(chosen[is_spread] * len(rates) + host[is_spread], return_inverse=True)
         of_flow = rate * (way.second_bytes2[flow] * byte_s**2 + batch_s2)
         sums = [np.bincount(of, v[is_spread], len(groups)) for v in (of_flow, rate * service_s, rate)]
         work, used, count = np.array(sums, np.float64)
         own = groups // len(rates)
         beyond_s = np.maximum(0.0, _alone_s(work, used, 1.0) - _alone_s(work, used, times[own]))
-        found[0] += np.bincount(own, beyond_s * count, pairs.count)
-    return found / np.maximum(model.queues.load.rate_per_s, 1e-300)
+        waits_s[0] += np.bincount(own, beyond_s * count, pairs.count)
+    return waits_s / np.maximum(model.queues.load.rate_per_s, 1e-300)
 
 
 FEATURES = (
@@ -249,7 +249,8 @@ def _samples(
     used = np.flatnonzero(load.rate_per_s > 0)
     packet_bytes = float(np.average(way.mean_bytes, weights=way.rates_per_s))
     entropy_s, tree_s = (
-        wait_by_stream_s(model, given, way, packet_bytes) for given in (shared.entropy, shared.tree)
+        wait_by_stream_s(model, queue_waits, way, packet_bytes)
+        for queue_waits in (shared.entropy, shared.tree)
     )
     of = pairs.queue[used]
     # What one queue sent to the next over no faster a link does not wait there while nothing else comes.
@@ -321,7 +322,7 @@ def _features(
     is_ack: bool,
 ) -> NDArray[np.float32]:
     """`FEATURES` of the streams in use, from columns of queues and of streams; spreads are of the former."""
-    found = np.empty((len(used), 26), np.float32)
+    features = np.empty((len(used), 26), np.float32)
     for sample in range(len(used)):
         stream = used[sample]
         queue, source = queue_of[stream], before_of[stream]
@@ -332,7 +333,7 @@ def _features(
             share_before = mine * rates_bps[queue] / rates_bps[source] / max(used_before, 1e-12)
         entropy = np.log(entropy_s[stream] / mean_s + SMALL_WAIT)
         tree = np.log(tree_s[stream] / mean_s + SMALL_WAIT)
-        row = found[sample]
+        row = features[sample]
         row[0] = utilisation
         row[1] = np.log(max(NEAR_IDLE, 1.0 - utilisation))
         row[2] = mine / utilisation
@@ -359,7 +360,7 @@ def _features(
         row[23] = utilisation - mine
         row[24] = min(utilisation, 1.5) ** 4
         row[25] = 1.0 if is_ack else 0.0
-    return found
+    return features
 
 
 def burst_spread(model: NetworkModel, way: StreamLoad, used: NDArray[np.int64]) -> Column | float:

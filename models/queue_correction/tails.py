@@ -99,15 +99,17 @@ def rtt_quantiles_s(
     law, learned = flow_law(model, waits, latency), tails[kind]
 
     def part_quantiles(part: slice) -> Vector:
-        found = np.empty((len(QUANTILES), len(law.mean_s[part])))
+        quantiles_s = np.empty((len(QUANTILES), len(law.mean_s[part])))
         for begin in range(part.start, min(part.stop, len(law.mean_s)), _CHUNK):
             chosen = slice(begin, min(begin + _CHUNK, part.stop))
             answers = learned.log_factors(law.features[chosen])
             place = slice(chosen.start - part.start, chosen.stop - part.start)
             for number, probability in enumerate(QUANTILES):
                 beyond = answers[:, number] * law.unit_s[chosen]
-                found[number, place] = np.maximum(0.0, law_quantile_s(law, probability, chosen) + beyond)
-        return found
+                quantiles_s[number, place] = np.maximum(
+                    0.0, law_quantile_s(law, probability, chosen) + beyond
+                )
+        return quantiles_s
 
     quantiles = np.concatenate(in_parts(len(law.mean_s), part_quantiles), axis=1) + latency.base_s
     if np.all(law.share == 1.0):
@@ -204,23 +206,23 @@ def _by_stream(model: NetworkModel, waits: StreamWaits, way: Streams, *, is_ack:
     """
     queues, pairs = model.queues, model.queues.pairs
     packet_bytes = float(np.average(way.mean_bytes, weights=way.rates_per_s))
-    found = np.zeros((pairs.count, 12))
-    found[:, 0] = wait_by_stream_s(model, waits, way, packet_bytes)
-    found[:, 1] = (queues.utilisation / np.maximum(queues.rate_per_s, 1e-300))[pairs.queue]
-    found[:, 2:6] = _cumulants(model)
-    found[:, 10] = queues.utilisation[pairs.queue]
-    found[:, 11] = found[:, 10] - queues.load.utilisation
+    features = np.zeros((pairs.count, 12))
+    features[:, 0] = wait_by_stream_s(model, waits, way, packet_bytes)
+    features[:, 1] = (queues.utilisation / np.maximum(queues.rate_per_s, 1e-300))[pairs.queue]
+    features[:, 2:6] = _cumulants(model)
+    features[:, 10] = queues.utilisation[pairs.queue]
+    features[:, 11] = features[:, 10] - queues.load.utilisation
     load = queues.loads[1 if is_ack else 0]
     used = np.flatnonzero(load.rate_per_s > 0)
-    found[used, 6] = burst_spread(model, load, used)
+    features[used, 6] = burst_spread(model, load, used)
     if is_ack:
         service = packet_bytes * (8.0 / model.topology.rates_bps)[pairs.queue]
         meets = (waits.larger_s > service * (1.0 + ONE_SIZE)) & (pairs.before >= 0)
-        found[:, 7] = np.where(meets, waits.larger_s - service, 0.0)
-        found[:, 8] = np.where(meets, np.minimum(waits.behind, 0.999), 0.0)
+        features[:, 7] = np.where(meets, waits.larger_s - service, 0.0)
+        features[:, 8] = np.where(meets, np.minimum(waits.behind, 0.999), 0.0)
         before = np.maximum(queues.utilisation[np.maximum(pairs.before, 0)], 1e-9)
-        found[:, 9] = np.minimum(1.0, found[:, 8] / before)
-    return found.astype(np.float32)  # half the memory to walk through
+        features[:, 9] = np.minimum(1.0, features[:, 8] / before)
+    return features.astype(np.float32)  # half the memory to walk through
 
 
 def _cumulants(model: NetworkModel) -> Vector:

@@ -41,12 +41,12 @@ def wait_quantile_s(
     is_poisson: bool,
 ) -> Vector:
     """Quantile of waits of some mean, variance and logarithm of the probability of no wait. (flows,)"""
-    none, wanted = (
-        np.ascontiguousarray(np.broadcast_to(given, np.shape(mean_s)), np.float64)
-        for given in (log_no_wait, probability)
+    none, probabilities = (
+        np.ascontiguousarray(np.broadcast_to(values, np.shape(mean_s)), np.float64)
+        for values in (log_no_wait, probability)
     )
     moments = (np.ascontiguousarray(mean_s), np.ascontiguousarray(variance_s2), none)
-    return _quantiles(*moments, wanted, _gamma_table(), _one_server_table() if is_poisson else _GAMMA)
+    return _quantiles(*moments, probabilities, _gamma_table(), _one_server_table() if is_poisson else _GAMMA)
 
 
 @cache
@@ -86,13 +86,13 @@ def _one_server(used: float, levels: Vector) -> Vector:
     ]
     more = np.concatenate(beyond) / used
     count = int(np.argmax(more < _LEAST)) or len(more)  # further out too few digits are left
-    exponents, wanted = -np.log(more[:count]), levels**2
+    exponents, level_exponents = -np.log(more[:count]), levels**2
     rate = brentq(lambda t: used * np.expm1(t) - t, 1e-6, 50.0)
-    found = np.interp(wanted, exponents, np.arange(count) / _STEPS)
-    found += np.maximum(0.0, wanted - exponents[-1]) / rate
+    waits = np.interp(level_exponents, exponents, np.arange(count) / _STEPS)
+    waits += np.maximum(0.0, level_exponents - exponents[-1]) / rate
     shape = np.array(3.0 / (1.0 + 2.0 * used))
-    gamma = gammaincinv(shape, -np.expm1(-wanted)) / shape
-    return np.divide(found * 2.0 * (1.0 - used), gamma, out=np.ones_like(found), where=gamma > 0)
+    gamma = gammaincinv(shape, -np.expm1(-level_exponents)) / shape
+    return np.divide(waits * 2.0 * (1.0 - used), gamma, out=np.ones_like(waits), where=gamma > 0)
 
 
 @compiled
@@ -106,7 +106,7 @@ def _quantiles(
 ) -> Vector:
     """Quantiles of what is 0 with a probability and else gamma-distributed, times those of shapes; between
     lines of both tables."""
-    found = np.zeros(len(means))
+    quantiles_s = np.zeros(len(means))
     for flow in range(len(means)):
         mean = means[flow]
         waiting = -np.expm1(log_no_waits[flow])
@@ -127,5 +127,5 @@ def _quantiles(
         z -= k
         of_shape = (1.0 - z) * (shapes[k, j] * (1.0 - y) + shapes[k, j + 1] * y)
         of_shape += z * (shapes[k + 1, j] * (1.0 - y) + shapes[k + 1, j + 1] * y)
-        found[flow] = (low * (1.0 - x) + high * x) * of_shape * mean / waiting
-    return found
+        quantiles_s[flow] = (low * (1.0 - x) + high * x) * of_shape * mean / waiting
+    return quantiles_s

@@ -256,12 +256,12 @@ def features_of(facts: ProgramFacts, query: Query) -> dict[str, float]:
 
 def _parsed(directives: str) -> list[dict[str, object]]:
     try:
-        found = json.loads(directives)
+        parsed = json.loads(directives)
     except ValueError as error:
         raise PredictorError(f"directives must be a JSON list, got {directives!r}") from error
-    if not isinstance(found, list) or not all(isinstance(d, dict) for d in found):
+    if not isinstance(parsed, list) or not all(isinstance(d, dict) for d in parsed):
         raise PredictorError(f"directives must be a JSON list of objects, got {directives!r}")
-    return found
+    return parsed
 
 
 def _log2(value: float) -> float:

@@ -96,18 +96,18 @@ def evaluation_twins(programs: Sequence[ProgramRow], hash_of: HashOf = source_ha
         tree = hash_of(program) if program.stage == EVALUATION else None
         if tree is not None:
             names.setdefault(tree, f"{program.suite}/{program.name}/{program.size}")
-    found: list[str] = []
+    messages: list[str] = []
     for program in programs:
         if program.status == OK and program.stage != EVALUATION:
             tree = hash_of(program)
             if tree is None:
-                found.append(
+                messages.append(
                     "a training program must have a syntax tree, got none of "
                     f"{program.name} ({program.program_id})"
                 )
             elif tree in names:
-                found.append(
+                messages.append(
                     f"a training program must differ from every evaluation program, got {program.name} "
                     f"({program.program_id}), which equals {names[tree]} by its syntax tree"
                 )
-    return found
+    return messages

@@ -270,16 +270,16 @@ def _check(rows: pl.DataFrame) -> Check:
         reason=pl.col("reason").str.replace_all(r"\s+", " ").str.strip_chars(),
         tool=pl.concat_str("tool", "tool_version", separator=" ").str.strip_chars(),
     )
-    made = rows.filter("is_made")
-    deviations = made["deviation"].drop_nulls()
+    compared = rows.filter("is_made")
+    deviations = compared["deviation"].drop_nulls()
     faults = rows.filter(~pl.col("passed")).group_by("reason").agg(rows=pl.len())
     faults = faults.sort("rows", "reason", descending=[True, False]).head(CHECK_REASONS_SHOWN)
     return Check(
         check=rows["check"][0],
         tools=tuple(rows["tool"].unique().sort()),
-        compared=made.height,
-        passed=int(made["passed"].sum()),
-        unmade=rows.height - made.height,
+        compared=compared.height,
+        passed=int(compared["passed"].sum()),
+        unmade=rows.height - compared.height,
         allowed=float(rows["allowed"].cast(pl.Float64).max() or 0.0),  # pyright: ignore[reportArgumentType]
         deviations=quantiles_of(deviations) if deviations.len() else None,
         worst=max(deviations, key=abs, default=None),

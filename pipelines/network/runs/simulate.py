@@ -94,8 +94,8 @@ class _Simulated:
     hops: pa.Table
 
 
-def _joined(made: Sequence[_Simulated]) -> NetworkTables:
-    ordered = sorted(made, key=lambda one: one.row.run_id)
+def _joined(simulated: Sequence[_Simulated]) -> NetworkTables:
+    ordered = sorted(simulated, key=lambda one: one.row.run_id)
     empty = {name: table_spec(name).schema().empty_table() for name in ("network_flows", "network_hops")}
     return NetworkTables(
         runs=[one.row for one in ordered],
@@ -132,8 +132,8 @@ def _cached_run(run: NetworkRun, group: str, cache: ContentCache) -> _Simulated:
         empty = [table_spec(name).schema().empty_table() for name in ("network_flows", "network_hops")]
         return _Simulated(row=row, flows=empty[0], hops=empty[1])
     offered, flows, hops = run_tables(run, run_id, sums)
-    found: dict[str, Any] = {**sums.summary, "offered_utilisation": offered, "wall_s": wall_s}
-    return _Simulated(row=NetworkRunRow(**common, **found, status=OK, reason=None), flows=flows, hops=hops)
+    measured: dict[str, Any] = {**sums.summary, "offered_utilisation": offered, "wall_s": wall_s}
+    return _Simulated(row=NetworkRunRow(**common, **measured, status=OK, reason=None), flows=flows, hops=hops)
 
 
 def _recalled(cache: ContentCache, key: str) -> tuple[PacketSums, float] | None:

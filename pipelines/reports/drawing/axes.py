@@ -37,8 +37,8 @@ class Scale:
 
     def ticks(self) -> list[float]:
         """At most TICK_LIMIT round values between low and high, ascending."""
-        found = _log_ticks(self.low, self.high) if self.logarithmic else _linear_ticks(self.low, self.high)
-        return [t for t in found if self.low * (1 - 1e-9) <= t <= self.high * (1 + 1e-9)]
+        ticks = _log_ticks(self.low, self.high) if self.logarithmic else _linear_ticks(self.low, self.high)
+        return [t for t in ticks if self.low * (1 - 1e-9) <= t <= self.high * (1 + 1e-9)]
 
     def _inner(self, value: float) -> float:
         return math.log10(value) if self.logarithmic else value

@@ -42,8 +42,10 @@ def element(tag: str, *children: Child, **attributes: Attribute) -> Element:
             no value, numbers are written with at most two decimals.
     Raises: ReportError: not a name of an element or attribute, or children in one that has none.
     """
-    given = [(name, value) for name, value in attributes.items() if value is not None and value is not False]
-    named = tuple(_attribute(name, value) for name, value in given)
+    present = [
+        (name, value) for name, value in attributes.items() if value is not None and value is not False
+    ]
+    named = tuple(_attribute(name, value) for name, value in present)
     kept = tuple(_flat(children))
     for name in (tag, *(name for name, _ in named)):
         if not _NAME.fullmatch(name):
