@@ -255,7 +255,7 @@ def label(path: Path, as_json: bool, as_table: bool, **options: Any) -> None:
     from assets.commands.label import Question, answer_table, label_path
 
     if as_json and as_table:
-        raise click.UsageError("the answer is JSON or a table, got --json and --table")
+        raise click.UsageError("--json and --table are mutually exclusive")
     answer = label_path(path, Question(**options))
     if as_table:
         click.echo(answer_table(answer, path))

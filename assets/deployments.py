@@ -66,7 +66,7 @@ def find_project(environment: Mapping[str, str], start: Path) -> Path:
     if named:
         if not _is_project(Path(named)):
             raise FoundryError(
-                f"{PROJECT_VARIABLE} must be a folder with dvc.yaml and workspace.yaml, got {named}"
+                f"no project folder: {named} ({PROJECT_VARIABLE}); accepted: a folder with dvc.yaml and workspace.yaml"
             )
         return Path(named).resolve()
     above = (folder for folder in (start, *start.parents) if _is_project(folder))
@@ -89,7 +89,9 @@ def find_deployment(environment: Mapping[str, str] | None = None, start: Path | 
         return local_deployment(project, dagster_home=variables.get("DAGSTER_HOME"))
     if name == "server":
         return _server_deployment(project, variables)
-    raise FoundryError(f"{DEPLOYMENT_VARIABLE} must be {' or '.join(DEPLOYMENTS)}, got {name!r}")
+    raise FoundryError(
+        f"unknown deployment: {name!r} ({DEPLOYMENT_VARIABLE}); accepted: {', '.join(DEPLOYMENTS)}"
+    )
 
 
 def local_deployment(project: Path, *, dagster_home: str | None = None) -> Deployment:
@@ -109,7 +111,7 @@ def _server_deployment(project: Path, variables: Mapping[str, str]) -> Deploymen
     missing = [name for name in SERVER_VARIABLES if not variables.get(name)]
     if missing:
         raise FoundryError(
-            f"deployment server needs {', '.join(SERVER_VARIABLES)}, got no {', '.join(missing)}"
+            f"not set: {', '.join(missing)}; deployment server needs {', '.join(SERVER_VARIABLES)}"
         )
     return Deployment(
         name="server",

@@ -39,7 +39,7 @@ def write_page(
     Raises: FoundryError: the release is no folder, or the page cannot be written. ReportError: no tables.
     """
     if release is not None and not release.is_dir():
-        raise FoundryError(f"a release must be a folder with tables, got no folder ({release})")
+        raise FoundryError(f"no such release folder: {release}")
     name = OWN_TITLE if release is None else f"Release {release.resolve().name}"
     report = read_report(deployment.data_dir if release is None else release, name=name)
     own = page_path(deployment)

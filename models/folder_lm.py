@@ -111,14 +111,14 @@ def check_folder(path: Path) -> None:
     Raises: ProgramError: it lacks a file, has weights only in other forms, or names code to be run.
     """
     if not path.is_dir():
-        raise ProgramError(f"a model must be a folder, got {path}")
+        raise ProgramError(f"no such model folder: {path}")
     for name in REQUIRED:
         if not (path / name).is_file():
-            raise ProgramError(f"a model's folder must have {', '.join(REQUIRED)}, got no {name} ({path})")
+            raise ProgramError(f"no {name} in the model's folder: {path}; required: {', '.join(REQUIRED)}")
     if not any(path.glob("model*.safetensors")):
         others = sorted(p.name for p in path.iterdir() if p.suffix in PICKLED)
-        got = ", ".join(others[:3]) or "no weights"
-        raise ProgramError(f"a model's weights must be model*.safetensors, got {got} ({path})")
+        got = ", ".join(others[:3]) or "none"
+        raise ProgramError(f"no model*.safetensors in the model's folder: {path}; weights: {got}")
     for name in REQUIRED:
         if "auto_map" in _json(path / name):
             raise ProgramError(f"a model must run without code of its own, got auto_map ({path / name})")
@@ -132,7 +132,7 @@ def _json(path: Path) -> dict[str, Any]:
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
-        raise ProgramError(f"a model's {path.name} must be a JSON object, got something else ({path})")
+        raise ProgramError(f"not a JSON object: {path}")
     return value
 
 
@@ -148,7 +148,7 @@ def _opened(path: Path) -> tuple[Any, Any]:
         library = importlib.import_module("transformers")
     except ModuleNotFoundError as error:
         raise ProgramError(
-            "a model in a folder needs the package transformers, got none; pip install 'simfoundry[folder]'"
+            "package transformers is not installed: a model in a folder needs it; pip install 'simfoundry[folder]'"
         ) from error
     local = {"local_files_only": True, "trust_remote_code": False}
     try:

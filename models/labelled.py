@@ -124,7 +124,7 @@ def _places(rows: pl.LazyFrame, split: str) -> pl.DataFrame:
     places = rows.filter(pl.col("split") == split).select("program_id", "group", "part").collect()
     if places.is_empty():
         known = ", ".join(rows.select("split").unique().sort("split").collect()["split"]) or "none"
-        raise DatasetError(f"split must be one of {known}, got {split!r}")
+        raise DatasetError(f"unknown split: {split!r}; accepted: {known}")
     sides = places.group_by("group").agg(pl.col("part").unique().sort())
     for group, parts in sides.filter(pl.col("part").list.len() > 1).sort("group").head(1).iter_rows():
         raise DatasetError(
@@ -142,7 +142,7 @@ def _one_kind(rows: pl.LazyFrame, selection: Selection) -> pl.LazyFrame:
             raise DatasetError(f"labels must be of one {name}, got {', '.join(kinds)}; choose one")
         if chosen is not None and chosen not in kinds:
             known = ", ".join(kinds) or "none"
-            raise DatasetError(f"{name} of the labels must be one of {known}, got {chosen!r}")
+            raise DatasetError(f"no labels of {name} {chosen!r}; accepted: {known}")
         usable = usable if chosen is None else usable.filter(pl.col(name) == chosen)
     positive = (pl.col("area_um2") != 0) & (pl.col("flip_flop_count") != 0)
     return usable.filter(positive).select("design_id", pl.col("area_um2", "flip_flop_count").cast(pl.Float64))
@@ -160,17 +160,13 @@ def _latencies(rows: pl.LazyFrame) -> pl.LazyFrame:
 def _require_programs(designs: pl.DataFrame, programs: pl.DataFrame) -> None:
     for row in designs.join(programs, on="program_id", how="anti").head(1).iter_rows(named=True):
         raise DatasetError(
-            "every design must have its program in the programs table, "
-            f"got none for {row['program_id']} (design {row['design_id']}); run again"
+            f"no program in the programs table: {row['program_id']} (design {row['design_id']}); run again"
         )
 
 
 def _require_places(designs: pl.DataFrame, places: pl.DataFrame) -> None:
     for row in designs.join(places, on="program_id", how="anti").head(1).iter_rows(named=True):
-        raise DatasetError(
-            "every labelled program must have a place in the split, "
-            f"got none for {row['name']} ({row['program_id']})"
-        )
+        raise DatasetError(f"no place in the split: {row['name']} ({row['program_id']})")
 
 
 def _refuse_leaks(designs: pl.DataFrame) -> None:
@@ -194,8 +190,8 @@ def _refuse_empty_parts(designs: pl.DataFrame, split: str) -> None:
     for part in ("train", "test"):  # without validation, training runs all its epochs
         if part not in designs["part"]:
             raise DatasetError(
-                f"part {part} of split {split} must have labelled designs, got none of "
-                f"{designs.height}; label programs of more kernels"
+                f"no labelled designs in part {part} of split {split}, of {designs.height}; "
+                "label programs of more kernels"
             )
 
 

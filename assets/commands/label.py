@@ -142,7 +142,7 @@ def label_path(path: Path, question: Question) -> dict[str, Any]:
     else:
         files = sorted(p for p in path.rglob("*.c") if p.is_file())
         if not files:
-            raise FoundryError(f"a folder must have C files, got none ({path})")
+            raise FoundryError(f"no C files in folder: {path}")
         entries = [entry for file in files for entry in labeller.entries_or_reason(file)]
     counts = Counter(str(entry["label"]["status"]) for entry in entries)
     return {"files": entries, "counts": dict(sorted(counts.items()))}

@@ -50,7 +50,9 @@ def release_project(name: str, *, source: Path | None, size_limit_mib: float) ->
     """
     deployment = find_deployment(start=source)
     if source is not None and deployment.project != source.resolve():
-        raise FoundryError(f"--from must be a project folder with dvc.yaml and workspace.yaml, got {source}")
+        raise FoundryError(
+            f"no project folder: {source} (--from); accepted: a folder with dvc.yaml and workspace.yaml"
+        )
     written = release_tables(
         deployment,
         name,
@@ -86,7 +88,7 @@ def import_path(path: Path, question: ImportQuestion) -> dict[str, Any]:
     """
     deployment = find_deployment()
     if not path.exists():
-        raise FoundryError(f"what is imported must be there, got nothing at {path}")
+        raise FoundryError(f"no such file: {path}")
     if is_release(path):
         _refuse_options(question, path)
         return _release_answer(import_release(deployment, path))
@@ -96,7 +98,7 @@ def import_path(path: Path, question: ImportQuestion) -> dict[str, Any]:
 def _refuse_options(question: ImportQuestion, path: Path) -> None:
     options = [n for n in ("kernels", "kernel", "directives") if getattr(question, n) is not None]
     if options:
-        raise FoundryError(f"a release has no options, got --{options[0]} ({path})")
+        raise FoundryError(f"option without effect for a release: --{options[0]} ({path})")
 
 
 def _reports(path: Path, question: ImportQuestion) -> list[VendorReport]:

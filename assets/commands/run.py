@@ -31,7 +31,7 @@ def run_main_job(overrides: Sequence[str], *, as_json: bool, parameters: Path | 
     """
     if parameters is not None and overrides:
         got = " ".join(overrides)
-        raise FoundryError(f"a configuration is overrides or a file, got {got} and --parameters {parameters}")
+        raise FoundryError(f"overrides and --parameters are mutually exclusive: {got}, {parameters}")
     configuration = read_parameters_file(parameters) if parameters else compose_configuration(overrides)
     deployment = find_deployment()
     with open_instance(deployment) as instance, shown_progress() as progress:

@@ -136,7 +136,7 @@ def incomplete_runs(file: CheckedFile) -> list[str]:
     with_hops = _counts(whole.group_by(["run_id", "flow"]).aggregate([]))
     rows = file.content.select(["run_id", "status", "flow_count", *_FIGURES]).to_pylist()
     problems = [
-        f"an ok run must have its {name}, got none for run {row['run_id']}"
+        f"no {name} in an ok run: {row['run_id']}"
         for row in rows
         for name in _FIGURES
         if row["status"] == OK and row[name] is None

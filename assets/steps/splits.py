@@ -50,7 +50,7 @@ def split_leaks(file: CheckedFile) -> list[str]:
     places = {row["program_id"]: row for row in file.rows}
     programs = file.neighbour("programs")
     problems = [
-        f"every program must have a place, got none for {p['program_id']} ({p['name']})"
+        f"no place in the split: {p['name']} ({p['program_id']})"
         for p in programs
         if p["program_id"] not in places
     ]

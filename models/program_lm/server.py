@@ -211,7 +211,7 @@ def main(
     """
     key = None if key_variable is None else os.environ.get(key_variable)
     if key_variable is not None and not key:
-        raise click.UsageError(f"the environment must have {key_variable}, got nothing")
+        raise click.UsageError(f"environment variable {key_variable} is not set")
     provider = EmbeddedProvider(
         cache=ContentCache(folder=cache),
         training=TrainingOptions(programs=programs, steps=steps),

@@ -193,10 +193,10 @@ def plan_of(directives: str, facts: ProgramFacts) -> LoopPlan:
             continue
         if kind not in factors and kind not in counts:
             known = ", ".join((*factors, *counts, "partition"))
-            raise PredictorError(f"kind of a directive must be one of {known}, got {kind!r}")
+            raise PredictorError(f"unknown kind of directive: {kind!r}; accepted: {known}")
         if loop not in rows:
             raise PredictorError(
-                f"loop of a directive must be one of {', '.join(rows) or 'none'}, got {loop!r}"
+                f"unknown loop of a directive: {loop!r}; accepted: {', '.join(rows) or 'none'}"
             )
         if kind in counts:
             counts[str(kind)] += 1

@@ -113,7 +113,7 @@ def test_label_rejects_what_it_cannot_do_on_one_line(
 def test_label_rejects_two_forms_of_the_answer(project: Path, programs: Path) -> None:
     found = _invoke("label", str(programs), "--json", "--table")
     assert found.exit_code == 2
-    assert "the answer is JSON or a table" in found.stderr
+    assert "--json and --table are mutually exclusive" in found.stderr
 
 
 def test_label_rejects_bambu_that_is_not_installed(project: Path, programs: Path, no_bambu: None) -> None:

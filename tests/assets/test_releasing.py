@@ -493,7 +493,7 @@ def test_reports_are_rows_that_sql_sees(settings: Settings, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("import", "nothing"), "what is imported must be there, got nothing at nothing"),
+        (("import", "nothing"), "no such file: nothing"),
         (
             ("import", "."),
             "what is imported must be the folder of a release (with manifest.json), a .parquet",
@@ -504,7 +504,7 @@ def test_reports_are_rows_that_sql_sees(settings: Settings, tmp_path: Path) -> N
         ),
         (
             ("run", "scale=smoke", "--parameters", "x"),
-            "a configuration is overrides or a file, got scale=smoke",
+            "overrides and --parameters are mutually exclusive: scale=smoke",
         ),
         (
             ("run", "--parameters", "x"),

@@ -67,7 +67,7 @@ def test_report_of_a_release_lies_in_the_data_folder_by_default(
 def test_report_rejects_what_is_no_release(deployment: Deployment, tmp_path: Path) -> None:
     found = _invoke("--release", str(tmp_path / "none"))
     assert found.exit_code == 1
-    assert "a release must be a folder with tables, got no folder" in found.output
+    assert "no such release folder" in found.output
     (tmp_path / "empty").mkdir()
     found = _invoke("--release", str(tmp_path / "empty"))
     assert found.exit_code == 1
