@@ -66,7 +66,8 @@ def find_project(environment: Mapping[str, str], start: Path) -> Path:
     if named:
         if not _is_project(Path(named)):
             raise FoundryError(
-                f"no project folder: {named} ({PROJECT_VARIABLE}); accepted: a folder with dvc.yaml and workspace.yaml"
+                f"no project folder: {named} ({PROJECT_VARIABLE}); "
+                "accepted: a folder with dvc.yaml and workspace.yaml"
             )
         return Path(named).resolve()
     above = (folder for folder in (start, *start.parents) if _is_project(folder))

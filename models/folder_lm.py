@@ -148,7 +148,8 @@ def _opened(path: Path) -> tuple[Any, Any]:
         library = importlib.import_module("transformers")
     except ModuleNotFoundError as error:
         raise ProgramError(
-            "package transformers is not installed: a model in a folder needs it; pip install 'simfoundry[folder]'"
+            "package transformers is not installed: a model in a folder needs it; "
+            "pip install 'simfoundry[folder]'"
         ) from error
     local = {"local_files_only": True, "trust_remote_code": False}
     try:

@@ -37,15 +37,17 @@ def test_server_is_configured_by_its_environment(project: Path, tmp_path: Path) 
 
 
 def test_deployment_rejects_an_unknown_name(project: Path) -> None:
-    with pytest.raises(FoundryError, match="SIMFOUNDRY_DEPLOYMENT must be local or server, got 'moon'"):
+    with pytest.raises(
+        FoundryError, match="unknown deployment: 'moon' .SIMFOUNDRY_DEPLOYMENT.; accepted: local, server"
+    ):
         find_deployment({"SIMFOUNDRY_DEPLOYMENT": "moon"}, project)
 
 
 def test_server_rejects_a_missing_variable(project: Path) -> None:
-    with pytest.raises(FoundryError, match=r"deployment server needs .*got no SIMFOUNDRY_DATA_DIR"):
+    with pytest.raises(FoundryError, match=r"not set: SIMFOUNDRY_DATA_DIR, .*deployment server needs"):
         find_deployment({"SIMFOUNDRY_DEPLOYMENT": "server"}, project)
 
 
 def test_project_rejects_a_folder_that_is_none(tmp_path: Path) -> None:
-    with pytest.raises(FoundryError, match=r"must be a folder with dvc\.yaml .*got "):
+    with pytest.raises(FoundryError, match=r"no project folder: .*SIMFOUNDRY_PROJECT"):
         find_deployment({"SIMFOUNDRY_PROJECT": str(tmp_path)})

@@ -188,10 +188,10 @@ WRONG_FOLDERS = {
     "no config": ({"config": ""}, "no config.json in the model's folder"),
     "pickled weights": (
         {"weights": "", "pytorch_model.bin": "x"},
-        r"must be model\*\.safetensors, got pytorch_model\.bin",
+        r"no model\*\.safetensors .*weights: pytorch_model\.bin",
     ),
     "code of its own": ({"config": '{"auto_map": {}}'}, "without code of its own, got auto_map"),
-    "a config that is no object": ({"config": "[]"}, "config.json must be a JSON object"),
+    "a config that is no object": ({"config": "[]"}, "not a JSON object: .*config.json"),
 }
 
 

@@ -101,12 +101,12 @@ def test_an_unknown_inner_bound_counts_half_the_enclosing_one() -> None:
         ("{}", "directives must be a JSON list of objects, got '{}'"),
         (
             '[{"kind": "inline"}]',
-            "kind of a directive must be one of pipeline, unroll, parallel, flatten, tile, reduction, cache, "
-            "partition, got 'inline'",
+            "unknown kind of directive: 'inline'; accepted: pipeline, unroll, parallel, flatten, tile, "
+            "reduction, cache, partition",
         ),
         (
             '[{"kind": "pipeline", "loop": "L7"}]',
-            "loop of a directive must be one of L0, L1, got 'L7'",
+            "unknown loop of a directive: 'L7'; accepted: L0, L1",
         ),
         (
             '[{"kind": "unroll", "loop": "L0", "value": 0}]',
