@@ -38,7 +38,7 @@ def test_server_is_configured_by_its_environment(project: Path, tmp_path: Path) 
 
 def test_deployment_rejects_an_unknown_name(project: Path) -> None:
     with pytest.raises(
-        FoundryError, match="unknown deployment: 'moon' .SIMFOUNDRY_DEPLOYMENT.; accepted: local, server"
+        FoundryError, match=r"unknown deployment: 'moon' .SIMFOUNDRY_DEPLOYMENT.; accepted: local, server"
     ):
         find_deployment({"SIMFOUNDRY_DEPLOYMENT": "moon"}, project)
 
