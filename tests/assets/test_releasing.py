@@ -500,7 +500,7 @@ def test_reports_are_rows_that_sql_sees(settings: Settings, tmp_path: Path) -> N
         ),
         (
             ("release", "v1", "--from", "."),
-            "--from must be a project folder with dvc.yaml and workspace.yaml",
+            "no project folder: . (--from); accepted: a folder with dvc.yaml and workspace.yaml",
         ),
         (
             ("run", "scale=smoke", "--parameters", "x"),
