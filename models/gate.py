@@ -16,7 +16,7 @@ from models.base import PredictorError
 from models.metrics import Interval, bootstrap
 from models.tasks import Reference, Task, hash_tables
 from pipelines.identity import content_hash
-from pipelines.schemas import PromotionRow, read_table, table_spec
+from pipelines.schemas import ProgramRow, PromotionRow, read_table, table_spec
 
 RESAMPLES = 1000
 Decision = Literal["promoted", "refused", "candidate"]
@@ -183,24 +183,54 @@ def reference_groups(reference: Reference) -> frozenset[str]:
 
 def label_reference(reference: Reference) -> ReferenceSet:
     """Labelled designs; the error of a program is the mean over its designs and the targets."""
-    from models.labelled import TARGETS, Selection, load_labelled_designs
+    from models.labelled import TARGETS
+
+    return _label_reference(reference, TARGETS, knows_estimates=False)
+
+
+def label_power_reference(reference: Reference) -> ReferenceSet:
+    """The same, with power."""
+    from models.labelled import POWER, TARGETS
+
+    return _label_reference(reference, (*TARGETS, POWER), knows_estimates=False)
+
+
+def hls_reference(reference: Reference) -> ReferenceSet:
+    """The same, with power; the baseline has the engine's own estimates."""
+    from models.labelled import POWER, TARGETS
+
+    return _label_reference(reference, (*TARGETS, POWER), knows_estimates=True)
+
+
+def _label_reference(
+    reference: Reference, targets: Sequence[str], *, knows_estimates: bool
+) -> ReferenceSet:
+    from models.labelled import Selection, load_labelled_designs
 
     designs = load_labelled_designs(reference.folder, Selection(split=reference.split))
     judged = [design for design in designs if design.part in reference.parts]
-    actual = np.array([[design.labels[t] for t in TARGETS] for design in judged])
-    training = [[d.labels[t] for t in TARGETS] for d in designs if d.part == "train"]
-    medians = np.median(np.array(training), axis=0)
+    actual = np.array([[design.labels[t] for t in targets] for design in judged])
+    training = [[d.labels[t] for t in targets] for d in designs if d.part == "train"]
+    trivial = np.tile(np.median(np.array(training), axis=0), (len(judged), 1))
+    if knows_estimates:
+        from models.lightgbm.scheduled import engine_estimates
+
+        for row, estimate in zip(trivial, engine_estimates(reference.folder, judged), strict=True):
+            row[:] = [estimate.get(t, median) for t, median in zip(targets, row, strict=True)]
     names = [design.program_id for design in judged]
 
     def errors(predicted: Vector) -> Vector:
         return np.asarray(_relative(predicted, actual).mean(axis=1), np.float64)
 
     def score(predictor: Any) -> Vector:
+        missing = [t for t in targets if t not in predictor.targets]
+        if missing:
+            raise PredictorError(f"trained on tables without {', '.join(missing)}")
         estimates = predictor.predict([design.query for design in judged])
-        return _means(names, errors(np.array([[e.values[t] for t in TARGETS] for e in estimates])))[1]
+        return _means(names, errors(np.array([[e.values[t] for t in targets] for e in estimates])))[1]
 
     groups = {design.program_id: design.group for design in judged}
-    programs, baseline = _means(names, errors(np.broadcast_to(medians, actual.shape)))
+    programs, baseline = _means(names, errors(trivial))
     return _reference_set(programs, groups, baseline, score)
 
 
@@ -247,20 +277,42 @@ def pragma_reference(reference: Reference) -> ReferenceSet:
 def program_reference(reference: Reference) -> ReferenceSet:
     """Programs of the AST stage; the error is 0 where the first variant is accepted, else 1.
 
-    A variant is accepted when it differs from its program and the C front end reads it.
+    A variant is accepted when it differs from its program and the C front end reads it. The grammar alone makes
+    such variants, so the baseline is a network with random weights under the same grammar.
     """
-    places = read_table(reference.folder, table_spec("splits"))
-    groups = {
-        r.program_id: r.group for r in places if r.split == reference.split and r.part in reference.parts
-    }
-    rows = read_table(reference.folder, table_spec("programs"))
-    judged = [r for r in rows if r.program_id in groups and r.suite == "ast"]
+    from models.program_lm import TrainingOptions
+    from models.program_lm.network import untrained
+    from models.program_lm.training import size_of
+
+    judged = reference_programs(reference)
 
     def score(network: Any) -> Vector:
         return np.array([0.0 if _is_accepted(network, row.source, row.top) else 1.0 for row in judged])
 
+    places = read_table(reference.folder, table_spec("splits"))
+    groups = {r.program_id: r.group for r in places if r.split == reference.split}
     programs = [row.program_id for row in judged]
-    return _reference_set(programs, groups, np.ones(len(programs)), score)
+    return _reference_set(programs, groups, score(untrained(size_of(TrainingOptions()), 0)), score)
+
+
+def reference_programs(reference: Reference) -> list[ProgramRow]:
+    """Programs of the AST stage in a reference set."""
+    places = read_table(reference.folder, table_spec("splits"))
+    judged = {r.program_id for r in places if r.split == reference.split and r.part in reference.parts}
+    rows = read_table(reference.folder, table_spec("programs"))
+    return [r for r in rows if r.program_id in judged and r.suite == "ast"]
+
+
+def first_variant(network: Any, source: str) -> str:
+    """The variant of a program that a generator is judged by.
+
+    Raises: ValueError: the generator cannot read the program.
+    """
+    from models.program_lm import EditOptions
+    from models.program_lm.editing import draw_variant
+
+    generator = Random(int(content_hash("reference", source), 16))  # noqa: S311 - sampling, no secrets
+    return draw_variant(source, network, EditOptions(), generator).source
 
 
 def _relative(predicted: Vector, actual: Vector) -> Vector:
@@ -269,13 +321,10 @@ def _relative(predicted: Vector, actual: Vector) -> Vector:
 
 
 def _is_accepted(network: Any, source: str, top: str) -> bool:
-    from models.program_lm import EditOptions
-    from models.program_lm.editing import draw_variant
     from pipelines.hls import read_program
 
-    generator = Random(int(content_hash("reference", source), 16))  # noqa: S311 - sampling, no secrets
     try:
-        variant = draw_variant(source, network, EditOptions(), generator).source
+        variant = first_variant(network, source)
         read_program(variant, top=top)
     except ValueError:
         return False

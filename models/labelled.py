@@ -16,6 +16,8 @@ from pipelines.schemas import OK, LoopRow, scan_table, table_spec
 
 PARTS = ("train", "validation", "test", "evaluation")
 TARGETS = ("area_um2", "flip_flop_count", "latency_cycles")
+POWER = "power_mw"
+"""A further target, which labels have where power was estimated."""
 TABLES = ("programs", "loops", "designs", "labels", "runs", "splits")
 
 
@@ -60,7 +62,8 @@ class LabelledDesign:
     """One design with its labels and its place in the split.
 
     Attributes:
-        labels: values of TARGETS; latency is the median over the design's input data sets.
+        labels: values of TARGETS, and of POWER where every run has it; those of runs are medians over the
+            design's input data sets.
         loops: loop nest of the program, in source order.
     """
 
@@ -89,7 +92,7 @@ def load_labelled_designs(data_dir: Path, selection: Selection) -> tuple[Labelle
     """
     tables = {name: _scan(data_dir, name) for name in TABLES}
     places = _places(tables["splits"], selection.split)
-    labels = _one_kind(tables["labels"], selection).join(_latencies(tables["runs"]), on="design_id")
+    labels = _one_kind(tables["labels"], selection).join(_medians_of_runs(tables["runs"]), on="design_id")
     is_own = (pl.col("status") == OK) & (pl.col("tool") == TOOL)
     designs = tables["designs"].filter(is_own).join(labels, on="design_id", maintain_order="left").collect()
     programs = tables["programs"].select("program_id", "name", "source", "top", "parent").collect()
@@ -148,13 +151,16 @@ def _one_kind(rows: pl.LazyFrame, selection: Selection) -> pl.LazyFrame:
     return usable.filter(positive).select("design_id", pl.col("area_um2", "flip_flop_count").cast(pl.Float64))
 
 
-def _latencies(rows: pl.LazyFrame) -> pl.LazyFrame:
-    """Median latency in cycles of every design all of whose runs are right."""
+def _medians_of_runs(rows: pl.LazyFrame) -> pl.LazyFrame:
+    """Median latency in cycles of every design all of whose runs are right, and power where all have it."""
     is_right = (pl.col("status") == OK) & pl.col("outputs_equal") & (pl.col("latency_cycles") != 0)
+    has_power = ((pl.col("power_status") == OK) & (pl.col(POWER) > 0)).fill_null(False).all()
     by_design = rows.group_by("design_id").agg(
-        pl.col("latency_cycles").cast(pl.Float64).median(), is_right=is_right.fill_null(False).all()
+        pl.col("latency_cycles").cast(pl.Float64).median(),
+        pl.when(has_power).then(pl.col(POWER).median()).alias(POWER),
+        is_right=is_right.fill_null(False).all(),
     )
-    return by_design.filter("is_right").select("design_id", "latency_cycles")
+    return by_design.filter("is_right").select("design_id", "latency_cycles", POWER)
 
 
 def _require_programs(designs: pl.DataFrame, programs: pl.DataFrame) -> None:
@@ -210,5 +216,5 @@ def _labelled(row: Mapping[str, Any], loops: Mapping[str, tuple[LoopRow, ...]]) 
         **{name: row[name] for name in ("design_id", "program_id", "group", "part")},
         query=Query(**query),
         loops=loops.get(row["program_id"], ()),
-        labels={name: row[name] for name in TARGETS},
+        labels={name: row[name] for name in (*TARGETS, POWER) if row[name] is not None},
     )

@@ -26,8 +26,10 @@ class Prediction:
     predicted: float
 
 
-def predictions_of(designs: Sequence[LabelledDesign], predicted: NDArray[np.float64]) -> list[Prediction]:
-    """One record per design and target. Args: predicted: (designs, targets)."""
+def predictions_of(
+    designs: Sequence[LabelledDesign], predicted: NDArray[np.float64], targets: Sequence[str] = TARGETS
+) -> list[Prediction]:
+    """One record per design and target that the design has. Args: predicted: (designs, targets)."""
     return [
         Prediction(
             design_id=design.design_id,
@@ -38,7 +40,8 @@ def predictions_of(designs: Sequence[LabelledDesign], predicted: NDArray[np.floa
             predicted=float(predicted[i, j]),
         )
         for i, design in enumerate(designs)
-        for j, target in enumerate(TARGETS)
+        for j, target in enumerate(targets)
+        if target in design.labels
     ]
 
 

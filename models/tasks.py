@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -119,11 +119,11 @@ def table_files(data_dir: Path, name: str) -> list[Path]:
 
 
 def labels_task(level: Level, question: tuple[Column, ...] = ()) -> Task:
-    """Labels of designs of one program under one configuration, at a level of information."""
+    """Area, flip-flops and cycles of a program under one configuration, at a level of information."""
     return Task(
         name=f"labels-{level}",
         tables=LABEL_TABLES,
-        targets={"area_um2": "um2", "flip_flop_count": "1", "latency_cycles": "cycle"},
+        targets=_LABELS,
         level=level,
         metric="absolute percentage error, at most 100 %, mean over targets and designs of a program",
         baseline="median of each target over the training part",
@@ -138,6 +138,27 @@ def labels_task(level: Level, question: tuple[Column, ...] = ()) -> Task:
     )
 
 
+def labels_and_power_task(level: Level) -> Task:
+    """The same labels and power.
+
+    At level hls the trivial answers to area and flip-flops are the engine's own estimates.
+    """
+    task = labels_task(level)
+    of_hls = level == "hls"
+    return replace(
+        task,
+        name=f"labels-power-{level}",
+        tables=(*task.tables, "cdfg_nodes") if of_hls else task.tables,
+        targets={**_LABELS, "power_mw": "mW"},
+        baseline="the engine's own estimate of area and flip-flops; "
+        "median of cycles and of power over the training part"
+        if of_hls
+        else task.baseline,
+        reference_set=f"models.gate:{'hls_reference' if of_hls else 'label_power_reference'}",
+    )
+
+
+_LABELS = {"area_um2": "um2", "flip_flop_count": "1", "latency_cycles": "cycle"}
 _EXAMPLE_SOURCE = "void scale(int x[8]) { for (int i = 0; i < 8; i++) x[i] = 3 * x[i]; }\n"
 QUERY = (
     Column(name="source", kind="string", example=_EXAMPLE_SOURCE),
@@ -197,11 +218,11 @@ PRAGMA_LATENCY = Task(
 
 PROGRAM_VARIANTS = Task(
     name="program-variants",
-    tables=(),
+    tables=("programs", "splits"),
     targets={},
     level="programs",
     metric="share of programs of which no accepted variant is generated",
-    baseline="no variant",
+    baseline="a network with random weights under the same grammar",
     question=(
         Column(name="source", kind="string", example=_EXAMPLE_SOURCE),
         Column(name="seed", kind="long", example=0),

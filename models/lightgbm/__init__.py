@@ -1,7 +1,7 @@
-"""Gradient-boosted trees on plain counts: the baseline of every label, at two levels of information.
+"""Gradient-boosted trees on plain counts: the baseline of every label, at three levels of information.
 
-Belongs here: counts of source text and of what the front end reads, the trees, their training. Does not: what
-high-level synthesis gives, metrics, the registry. Importing this package loads no learning framework.
+Belongs here: counts of source text, of what the front end reads and of what high-level synthesis gives, the
+trees, their training. Does not: metrics, the registry. Importing this package loads no learning framework.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from models.catalogue import PredictorSpec
-from models.tasks import Column, Level, labels_task
+from models.tasks import Column, Level, labels_and_power_task
 
-_VERSION = "1"
+_VERSION = "2"
 """Raised by hand when the same tables, options and seed would train other trees."""
 
 
@@ -39,7 +39,7 @@ class TrainOptions:
 
 
 def _spec(level: Level, features: str) -> PredictorSpec:
-    task = labels_task(level)
+    task = labels_and_power_task(level)
     return PredictorSpec(
         name=f"lightgbm-{level}",
         version=_VERSION,
@@ -55,11 +55,12 @@ def _spec(level: Level, features: str) -> PredictorSpec:
             Column(name="outside_training", kind="string"),
         ),
         libraries=("lightgbm", "numpy"),
-        requirements=("pycparser", "scipy"),
+        requirements=("islpy", "networkx", "polars", "pycparser", "pyarrow", "scipy"),
     )
 
 
 PREDICTORS = (
     _spec("text", "counts of tokens and constructs of the source text"),
     _spec("static", "what the front end reads of a program: loops, arrays, operators"),
+    _spec("hls", "what high-level synthesis gives: estimates, operations and the schedule"),
 )

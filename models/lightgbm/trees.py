@@ -6,7 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from models.base import Estimate, PredictorError
 from models.catalogue import Trained, TrainingInput
-from models.labelled import TARGETS, Query, training_designs
+from models.labelled import POWER, TARGETS, Query, training_designs
 from models.leaderboard import predictions_of
 from models.lightgbm import TrainOptions
+from models.lightgbm.scheduled import STARTS, compiled_features, engine_options, table_features
 from models.model_files import ModelFiles
 from models.tenset_mlp.features import facts_of, features_of
 
@@ -80,14 +81,19 @@ def static_features(query: Query) -> dict[str, float]:
 _facts_of = lru_cache(maxsize=4096)(facts_of)
 
 
-_FEATURES = {"text": text_features, "static": static_features}
+_FEATURES = {"text": text_features, "static": static_features, "hls": static_features}
+"""What is known of a program before high-level synthesis, by level."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TreePredictor:
     """Ensembles of trees for logarithms of targets. Satisfies `models.base.Predictor`.
 
-    Attributes: names: of features. low, high: their range in training. trees: text of an ensemble, by target.
+    Attributes:
+        names: of features. low, high: their range in training.
+        trees: ensemble by target. Power has none where the training tables lack it.
+        starts: feature by target; the trees of the target add to it.
+        engine: options of high-level synthesis, at level hls.
     """
 
     level: str
@@ -95,6 +101,8 @@ class TreePredictor:
     low: Matrix
     high: Matrix
     trees: Mapping[str, lightgbm.Booster]
+    starts: Mapping[str, str] = field(default_factory=dict[str, str])
+    engine: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -111,7 +119,7 @@ class TreePredictor:
         rows: list[list[float]] = []
         for place, query in enumerate(queries):
             try:
-                features = _FEATURES[self.level](query)
+                features = self._features_of(query)
                 rows.append([features[name] for name in self.names])
             except ValueError as error:
                 raise PredictorError(f"row {place}: {error}") from error
@@ -129,15 +137,31 @@ class TreePredictor:
 
     def predict_matrix(self, features: Matrix) -> Matrix:
         """Targets (rows, targets) of features (rows, features)."""
-        logs = [np.asarray(tree.predict(features, num_threads=1)) for tree in self.trees.values()]
+        logs = [
+            np.asarray(tree.predict(features, num_threads=1)) + self._start(target, features)
+            for target, tree in self.trees.items()
+        ]
         return np.exp(np.stack(logs, axis=1)).astype(np.float64)
+
+    def _start(self, target: str, features: Matrix) -> Matrix:
+        return _start_of(self.starts.get(target), self.names, features)
+
+    def _features_of(self, query: Query) -> dict[str, float]:
+        static = _FEATURES[self.level](query)
+        return {**static, **compiled_features(query, self.engine)} if self.level == "hls" else static
 
     @property
     def files(self) -> ModelFiles:
         """The predictor as plain data; trees are LightGBM's text as bytes."""
         texts = {name: tree.model_to_string().encode() for name, tree in self.trees.items()}
         arrays = {f"trees_{name}": np.frombuffer(text, np.uint8) for name, text in texts.items()}
-        card = {"level": self.level, "features": list(self.names), "targets": list(self.trees)}
+        card = {
+            "level": self.level,
+            "features": list(self.names),
+            "targets": list(self.trees),
+            "starts": dict(self.starts),
+            "engine": dict(self.engine),
+        }
         return ModelFiles(card=card, arrays={**arrays, "low": self.low, "high": self.high})
 
 
@@ -159,6 +183,8 @@ def load(files: ModelFiles) -> TreePredictor:
         low=files.arrays["low"],
         high=files.arrays["high"],
         trees=trees,
+        starts=files.card["starts"],
+        engine=files.card["engine"],
     )
 
 
@@ -172,30 +198,54 @@ def train_static(data: TrainingInput) -> Trained:
     return _train(data, "static")
 
 
+def train_hls(data: TrainingInput) -> Trained:
+    """Train on what high-level synthesis gives too. Raises: DatasetError: the tables cannot be trained on."""
+    return _train(data, "hls")
+
+
 def _train(data: TrainingInput, level: str) -> Trained:
     options: TrainOptions = data.options
     designs = training_designs(data.data_dirs, options)
     rows = [_FEATURES[level](design.query) for design in designs]
+    engine: dict[str, Any] = {}
+    if level == "hls":
+        engine = engine_options(data.data_dirs[0], designs)
+        scheduled = table_features(data.data_dirs[0], designs)
+        rows = [{**static, **more} for static, more in zip(rows, scheduled, strict=True)]
     names = tuple(rows[0])
     matrix = np.array([[row[name] for name in names] for row in rows], np.float64)
     is_training = np.array([design.part == "train" for design in designs])
-    logs = np.log([[design.labels[target] for target in TARGETS] for design in designs])
-    trees = {
-        target: _fitted(matrix[is_training], logs[is_training, number], options, data.seed)
-        for number, target in enumerate(TARGETS)
-    }
+    starts = STARTS if level == "hls" else {}
+    trees: dict[str, lightgbm.Booster] = {}
+    for target in (*TARGETS, POWER):
+        labels = np.array([design.labels.get(target, np.nan) for design in designs], np.float64)
+        used = is_training & np.isfinite(labels)
+        if used.any():
+            logs = np.log(labels[used]) - _start_of(starts.get(target), names, matrix[used])
+            trees[target] = _fitted(matrix[used], logs, options, data.seed)
     seen = matrix[is_training]
     predictor = TreePredictor(
-        level=level, names=names, low=seen.min(axis=0), high=seen.max(axis=0), trees=trees
+        level=level,
+        names=names,
+        low=seen.min(axis=0),
+        high=seen.max(axis=0),
+        trees=trees,
+        starts={target: name for target, name in starts.items() if target in trees},
+        engine=engine,
     )
     return Trained(
         files=predictor.files,
         seen_groups=sorted({design.group for design in designs if design.part == "train"}),
         summary={"train_designs": float(is_training.sum())},
-        predictions=predictions_of(designs, predictor.predict_matrix(matrix)),
+        predictions=predictions_of(designs, predictor.predict_matrix(matrix), predictor.targets),
         split=options.split,
         resamples=options.bootstrap_resamples,
     )
+
+
+def _start_of(name: str | None, names: Sequence[str], features: Matrix) -> Matrix:
+    """What the trees of a target add to: a feature's column, or 0. (rows,)"""
+    return np.zeros(len(features)) if name is None else features[:, names.index(name)]
 
 
 def _fitted(features: Matrix, logs: Matrix, options: TrainOptions, seed: int) -> lightgbm.Booster:

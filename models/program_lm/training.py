@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from importlib.metadata import version
@@ -15,19 +17,23 @@ from models.catalogue import Trained, TrainingInput
 from models.program_lm import NAME, VERSION, TrainingOptions
 from models.program_lm.examples import BLOCK_TOKENS, Example, examples_of
 from models.program_lm.reading import read_program
+from models.program_lm.symbols import SourceError
 from models.program_lm.vocabulary import TOKENS
+from models.tasks import DatasetError, table_files
 from pipelines.cache import ContentCache
 from pipelines.identity import content_hash, text_sha256
 from pipelines.programs.ast import AstOptions, generate_program
 from pipelines.programs.dataflow import DataflowOptions
 from pipelines.programs.dataflow.emission import Emission
 from pipelines.programs.dataflow.program import draw_graph
-from pipelines.schemas import write_bytes_atomically
+from pipelines.schemas import read_table, table_spec, write_bytes_atomically
 
 if TYPE_CHECKING:
     from models.program_lm.fitting import Fit, OnStep
     from models.program_lm.network import ProgramLm, Size
 
+SPLIT = "by_kernel_v1"
+"""Frozen split of the tables that are trained on."""
 HELD_OUT = 20
 """One program in so many is not trained on."""
 
@@ -113,20 +119,56 @@ def size_of(options: TrainingOptions) -> Size:
     )
 
 
+def table_examples(
+    data_dirs: Sequence[Path], options: TrainingOptions, seed: int
+) -> tuple[list[Example], list[Example], list[str]]:
+    """Examples of programs in tables: the training part, and the validation part as held out.
+
+    Programs that the model cannot read give none. At most `options.programs` programs of a part are read.
+
+    Returns: examples to train on, examples held out, and the groups of both parts.
+    Raises:  DatasetError: a table is missing, or no program of the training part can be read.
+    """
+    parts: dict[str, list[Example]] = {"train": [], "validation": []}
+    groups: set[str] = set()
+    for folder in data_dirs:
+        for name in ("programs", "splits"):
+            table_files(folder, name)
+        places = [r for r in read_table(folder, table_spec("splits")) if r.split == SPLIT and r.part in parts]
+        sources = {r.program_id: r.source for r in read_table(folder, table_spec("programs"))}
+        counts: Counter[str] = Counter()
+        for place in sorted(places, key=lambda row: row.program_id):
+            counts[place.part] += 1
+            if counts[place.part] > options.programs or place.program_id not in sources:
+                continue
+            groups.add(place.group)
+            generator = Random(int(content_hash(NAME, seed, place.program_id), 16))  # noqa: S311
+            with suppress(SourceError):
+                program = read_program(sources[place.program_id])
+                parts[place.part] += examples_of(program, most=options.examples, generator=generator)
+    if not parts["train"]:
+        raise DatasetError(f"no program that the model reads in part train of split {SPLIT}")
+    return parts["train"], parts["validation"], sorted(groups)
+
+
 def train(data: TrainingInput) -> Trained:
-    """Train on the corpus; no table is read."""
+    """Train on programs of the training part.
+
+    Raises: DatasetError: a table is missing, or no program of the training part can be read.
+    """
     from models.program_lm.network import network_files
 
     steps = data.options.steps
+    examples, held_out, groups = table_examples(data.data_dirs, data.options, data.seed)
 
     def on_step(step: int, _: int, loss: float) -> None:
         if data.on_epoch and (step % 100 == 0 or step == steps):
             data.on_epoch(step, {"train_loss": loss})
 
-    fitted, record = _fitted(data.options, data.seed, on_step, data.checkpoint)
+    fitted, record = _fitted(examples, held_out, data.options, data.seed, on_step, data.checkpoint)
     return Trained(
         files=network_files(fitted.network),
-        seen_groups=(),
+        seen_groups=groups,
         curves={"train_loss": fitted.losses},
         summary={name: float(record[name]) for name in ("examples", "held_out_loss", "held_out_accuracy")},
     )
@@ -137,12 +179,16 @@ def _ignore(step: int, steps: int, loss: float) -> None:
 
 
 def _fitted(
-    options: TrainingOptions, seed: int, on_step: OnStep, checkpoint: Path | None = None
+    examples: Sequence[Example],
+    held_out: Sequence[Example],
+    options: TrainingOptions,
+    seed: int,
+    on_step: OnStep,
+    checkpoint: Path | None = None,
 ) -> tuple[Fit, dict[str, Any]]:
     """A trained network, and the record of its training."""
     from models.program_lm.fitting import fit_network
 
-    examples, held_out = corpus_examples(options, seed)
     fitted = fit_network(
         examples,
         held_out or examples,
@@ -168,7 +214,8 @@ def _train_into(
     """Train, and write weights and record into the cache."""
     from models.program_lm.network import weights_bytes
 
-    fitted, record = _fitted(options, seed, on_step, weights.with_suffix(".ckpt"))
+    parts = corpus_examples(options, seed)
+    fitted, record = _fitted(*parts, options, seed, on_step, weights.with_suffix(".ckpt"))
     content = weights_bytes(fitted.network)
     record["weights"] = text_sha256(content.hex())
     write_bytes_atomically(weights, content)

@@ -1,0 +1,52 @@
+"""How many first variants of the embedded language model are accepted, trained and untrained.
+
+For every program of the reference set one variant is drawn as the gate draws it. Two rules judge it: that of
+the gate (it differs and the C front end reads it), and that of the stage `llm` (it also passes high-level
+synthesis within bounds, has no undefined behaviour, and computes in hardware what it computes natively).
+
+    .venv/bin/python tests/benchmarks/program_lm_acceptance.py --predictor FOLDER
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+from models.gate import first_variant, program_reference, reference_programs
+from models.program_lm import PREDICTOR, TrainingOptions
+from models.program_lm.network import untrained
+from models.program_lm.training import size_of
+from pipelines.cache import ContentCache
+from pipelines.programs.llm.checking import CheckLimits, check_variant
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--predictor", type=Path, required=True, help="folder of a trained model")
+    chosen = parser.parse_args()
+    reference = PREDICTOR.task.reference
+    assert reference is not None
+    networks = {
+        "trained": PREDICTOR.load(chosen.predictor),
+        "untrained": untrained(size_of(TrainingOptions()), 0),
+    }
+    print("| network | programs | accepted by the gate | accepted by the stage | reasons |")
+    print("| --- | --- | --- | --- | --- |")
+    known, rows = program_reference(reference), reference_programs(reference)
+    with tempfile.TemporaryDirectory() as folder:
+        cache = ContentCache(folder=Path(folder))
+        for name, network in networks.items():
+            read = int((known.score(network) == 0).sum())
+            verdicts = [check_variant(first_variant(network, r.source), r, CheckLimits(), cache) for r in rows]
+            reasons = Counter((v.reason or "").split(":")[0].split(",")[0] for v in verdicts if v.status != "ok")
+            accepted = sum(verdict.status == "ok" for verdict in verdicts)
+            said = "; ".join(f"{count} {reason}" for reason, count in reasons.most_common())
+            print(f"| {name} | {len(rows)} | {read} | {accepted} | {said} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
