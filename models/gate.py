@@ -202,9 +202,7 @@ def hls_reference(reference: Reference) -> ReferenceSet:
     return _label_reference(reference, (*TARGETS, POWER), knows_estimates=True)
 
 
-def _label_reference(
-    reference: Reference, targets: Sequence[str], *, knows_estimates: bool
-) -> ReferenceSet:
+def _label_reference(reference: Reference, targets: Sequence[str], *, knows_estimates: bool) -> ReferenceSet:
     from models.labelled import Selection, load_labelled_designs
 
     designs = load_labelled_designs(reference.folder, Selection(split=reference.split))
@@ -277,8 +275,8 @@ def pragma_reference(reference: Reference) -> ReferenceSet:
 def program_reference(reference: Reference) -> ReferenceSet:
     """Programs of the AST stage; the error is 0 where the first variant is accepted, else 1.
 
-    A variant is accepted when it differs from its program and the C front end reads it. The grammar alone makes
-    such variants, so the baseline is a network with random weights under the same grammar.
+    A variant is accepted when it differs from its program and the C front end reads it. The grammar alone
+    makes such variants, so the baseline is a network with random weights under the same grammar.
     """
     from models.program_lm import TrainingOptions
     from models.program_lm.network import untrained

@@ -55,7 +55,9 @@ def _spec(level: Level, features: str) -> PredictorSpec:
             Column(name="outside_training", kind="string"),
         ),
         libraries=("lightgbm", "numpy"),
-        requirements=("islpy", "networkx", "polars", "pycparser", "pyarrow", "scipy"),
+        requirements=(
+            *("filelock", "islpy", "polars", "pyarrow", "pycparser", "pydantic", "pyscipopt", "scipy"),
+        ),
     )
 
 

@@ -141,11 +141,13 @@ def _blocks_by_design(nodes: pl.DataFrame) -> dict[str, list[dict[str, Any]]]:
     """Length, loop, operations and their bits, by kind, of every block of every design."""
     kinds = pl.col("opcode").replace_strict(_KIND_OF, default=None, return_dtype=pl.String)
     counts = [(pl.col("kind") == kind).sum().alias(kind) for kind in OPERATIONS]
-    bits = [pl.col("width_bits").filter(pl.col("kind") == kind).sum().alias(f"{kind}_bits") for kind in OPERATIONS]
+    bits = [
+        pl.col("width_bits").filter(pl.col("kind") == kind).sum().alias(f"{kind}_bits") for kind in OPERATIONS
+    ]
     rows = (
         nodes.with_columns(kind=kinds)
         .group_by("design_id", "block", maintain_order=True)
-        .agg(length=pl.col("start_cycle").max() + 1, loop=pl.col("loop").first(), *counts, *bits)
+        .agg((pl.col("start_cycle").max() + 1).alias("length"), pl.col("loop").first(), *counts, *bits)
     )
     blocks: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in rows.iter_rows(named=True):

@@ -42,7 +42,6 @@ PACKAGES = {
 EXCLUDED = (
     "pipelines/hls/gantt.py",
     "pipelines/programs/llm/provider.py",
-    "pipelines/programs/llm/provider.py",
     "pipelines/programs/llm/replies.py",
     "pipelines/programs/llm/server.py",
     "pipelines/programs/llm/stage.py",

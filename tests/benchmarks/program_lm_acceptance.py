@@ -10,6 +10,7 @@ synthesis within bounds, has no undefined behaviour, and computes in hardware wh
 from __future__ import annotations
 
 import argparse
+import re
 import tempfile
 from collections import Counter
 from pathlib import Path
@@ -41,8 +42,11 @@ def main() -> None:
         cache = ContentCache(folder=Path(folder))
         for name, network in networks.items():
             read = int((known.score(network) == 0).sum())
-            verdicts = [check_variant(first_variant(network, r.source), r, CheckLimits(), cache) for r in rows]
-            reasons = Counter((v.reason or "").split(":")[0].split(",")[0] for v in verdicts if v.status != "ok")
+            verdicts = [
+                check_variant(first_variant(network, row.source), row, CheckLimits(), cache) for row in rows
+            ]
+            refusals = [verdict.reason or "" for verdict in verdicts if verdict.status != "ok"]
+            reasons = Counter(re.split("[:,]", reason)[0] for reason in refusals)
             accepted = sum(verdict.status == "ok" for verdict in verdicts)
             said = "; ".join(f"{count} {reason}" for reason, count in reasons.most_common())
             print(f"| {name} | {len(rows)} | {read} | {accepted} | {said} |", flush=True)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from engine_outputs import Folders, Output, outcome
+from labelled_rows import label_of, run_of
 
 from pipelines import programs, records
 from pipelines.cache import ContentCache
@@ -35,7 +36,7 @@ from pipelines.hls import (
 from pipelines.labelling import LabelOptions
 from pipelines.programs import ast, dataflow, evaluation, llm
 from pipelines.programs.llm.checking import check_variant
-from pipelines.schemas import DesignRow, LabelRow, ProgramRow, RunRow, SplitRow, table_spec
+from pipelines.schemas import DesignRow, ProgramRow, SplitRow
 
 # ---- suites -----------------------------------------------------------------------------------------------
 
@@ -298,11 +299,6 @@ def feature_outputs(folders: Folders) -> Iterator[Output]:
 # ---- records ----------------------------------------------------------------------------------------------
 
 
-def _row(table: str, **values: Any) -> Any:
-    row = table_spec(table).row
-    return row(**{**dict.fromkeys(f.name for f in fields(row)), **values})
-
-
 def record_outputs(folders: Folders) -> Iterator[Output]:
     """Records of designs, read back, and texts that are no records."""
     kernels = _kernels()
@@ -316,8 +312,8 @@ def record_outputs(folders: Folders) -> Iterator[Output]:
         programs=chosen,
         loops=[loop for p in chosen for loop in extract_loops(p)],
         designs=designs,
-        labels=[_label(d, n) for n, d in enumerate(designs)],
-        runs=[_run(d, n) for n, d in enumerate(designs)],
+        labels=[label_of(d, n) for n, d in enumerate(designs)],
+        runs=[run_of(d, n, has_power=n % 3 != 2) for n, d in enumerate(designs)],
         splits=[SplitRow(split="s", program_id=p.program_id, group=p.name, part="train") for p in chosen],
     )
     texts = records.make_records(rows, split="s", data_text=lambda program, run: {"n": "12", "A": "uniform"})
@@ -346,15 +342,18 @@ def record_outputs(folders: Folders) -> Iterator[Output]:
     interface = read_interface(program.source, program.top)
     data = programs.draw_data(interface, program.inputs, seed=0)
     cache = ContentCache(folder=folders.scratch / "cache")
-    run = replace(_run(designs[0], 0), data_id=programs.data_id(data))
-    yield "unknown data", outcome(lambda: records.runtime_data(program, _run(designs[0], 1), cache))
+    run = replace(run_of(designs[0], 0), data_id=programs.data_id(data))
+    yield (
+        "unknown data",
+        outcome(lambda: records.runtime_data(program, run_of(designs[0], 1), cache)),
+    )
     sweeping = dataflow.dataflow_programs(
         count=1, seed=3, options=dataflow.DataflowOptions(runtime_share=1.0)
     )[0]
     swept = programs.draw_data(
         read_interface(sweeping.source, sweeping.top), programs.swept_inputs(sweeping)[-1], seed=0
     )
-    last = replace(_run(designs[0], 0), data_id=programs.data_id(swept))
+    last = replace(run_of(designs[0], 0), data_id=programs.data_id(swept))
     yield "swept data", outcome(lambda: records.runtime_data(sweeping, last, cache))
     for visit in ("first", "second"):
         yield f"{visit} runtime data", outcome(lambda: records.runtime_data(program, run, cache))
@@ -392,31 +391,3 @@ def _mapped(program: ProgramRow) -> HlsOptions:
         for a in function.arrays[:1]
     ]
     return HlsOptions(directives=tuple(directives), transforms=TransformOptions(unsafe_math=True))
-
-
-def _label(design: DesignRow, number: int) -> LabelRow:
-    return _row(
-        "labels",
-        design_id=design.design_id,
-        tool="pyosys",
-        suite=design.suite,
-        status="ok",
-        area_um2=1234.5 + 7 * number,
-        flip_flop_count=10 + number,
-        delay_ns=5.125 + number / 8,
-    )
-
-
-def _run(design: DesignRow, number: int) -> RunRow:
-    return _row(
-        "runs",
-        design_id=design.design_id,
-        data_id=f"data{number}",
-        suite=design.suite,
-        seed=0,
-        status="ok",
-        audited=False,
-        latency_cycles=100 + number,
-        power_mw=None if number % 3 == 2 else 1.25 * number + 0.0625,
-        energy_nj=None if number % 3 == 2 else 0.5 * number + 0.125,
-    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from labelled_nests import NESTS, write_tables
+from labelled_nests import NESTS, write_compiled, write_tables
 
 from models.registry import RegistryStore
 
@@ -20,6 +20,12 @@ def data_dir(tmp_path: Path) -> Path:
 def lasting_data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data folder that tests share and do not change."""
     return write_tables(tmp_path_factory.mktemp("models") / "data", NESTS)
+
+
+@pytest.fixture(scope="session")
+def compiled_data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same with real designs, their graphs, and power."""
+    return write_compiled(tmp_path_factory.mktemp("models") / "compiled", NESTS)
 
 
 @pytest.fixture(scope="session")

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from models.tenset_mlp import TrainOptions
+from pipelines.features import graph_rows
+from pipelines.hls import HlsOptions, compile_program, design_row, parse_directives
 from pipelines.schemas import (
+    CdfgNodeRow,
     DesignRow,
     LabelRow,
     LoopRow,
     ProgramRow,
     RunRow,
     SplitRow,
+    read_table,
     table_spec,
     write_table,
 )
@@ -189,6 +193,34 @@ def _run(nest: Nest, design_id: str, delay: int, pipelined: bool) -> RunRow:
 def _place(nest: Nest) -> SplitRow:
     part = PARTS.get((nest.depth, nest.statements), "train")
     return SplitRow(split=SPLIT, program_id=nest.program_id, group=nest.name, part=part)
+
+
+def write_compiled(data_dir: Path, nests: list[Nest]) -> Path:
+    """The same tables with what high-level synthesis really gives, and with power."""
+    write_tables(data_dir, nests)
+    options = HlsOptions()
+    programs = {row.program_id: row for row in map(_program, nests)}
+    designs: list[DesignRow] = []
+    nodes: list[CdfgNodeRow] = []
+    for row in read_table(data_dir, table_spec("designs")):
+        program = programs[row.program_id]
+        own = replace(
+            options,
+            memory_read_delay_cycles=row.memory_read_delay_cycles,
+            memory_write_delay_cycles=row.memory_write_delay_cycles,
+            directives=parse_directives(row.directives),
+        )
+        compiled = compile_program(program.source, top=program.top, options=own)
+        design = replace(design_row(program, own, compiled, 0.0), design_id=row.design_id)
+        designs.append(design)
+        nodes += graph_rows(design, compiled)[0]
+    runs = [
+        replace(run, power_status="ok", power_mw=1.0 + 0.001 * run.latency_cycles)
+        for run in read_table(data_dir, table_spec("runs"))
+    ]
+    for name, rows in {"designs": designs, "cdfg_nodes": nodes, "runs": runs}.items():
+        write_table(data_dir, table_spec(name), rows, "tests")
+    return data_dir
 
 
 def write_tables(data_dir: Path, nests: list[Nest]) -> Path:

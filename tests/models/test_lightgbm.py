@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from labelled_nests import NESTS
+from labelled_nests import NESTS, Nest
 
 from models.base import PredictorError
-from models.labelled import Query
+from models.gate import hls_reference, label_power_reference
+from models.labelled import LabelledDesign, Query, Selection, load_labelled_designs
 from models.lightgbm import PREDICTORS, TrainOptions
+from models.lightgbm.scheduled import compiled_features, engine_estimates, engine_options, table_features
 from models.lightgbm.trees import text_features
 from models.model_files import read_model
+from models.tasks import DatasetError, Reference
+
+TEXT, STATIC, HLS = PREDICTORS
 
 OPTIONS = TrainOptions(trees=60, leaf_designs=1, bootstrap_resamples=10)
 QUERY = Query(
@@ -35,23 +41,81 @@ def test_text_features_count_tokens_and_constructs() -> None:
 
 
 @pytest.mark.parametrize("spec", PREDICTORS, ids=lambda spec: spec.name)
-def test_trees_learn_and_survive_their_folder(spec, lasting_data_dir: Path, tmp_path: Path) -> None:
-    outcome = spec.train(lasting_data_dir, OPTIONS, seed=1)
+def test_trees_learn_and_survive_their_folder(spec, compiled_data_dir: Path, tmp_path: Path) -> None:
+    outcome = spec.train(compiled_data_dir, OPTIONS, seed=1)
     assert outcome.metrics["train/mape/area_um2"] < 0.1
-    assert {row.target for row in outcome.leaderboard} == set(spec.task.targets)
-    again = spec.train(lasting_data_dir, OPTIONS, seed=1, folder=tmp_path / "again")
+    assert {row.target for row in outcome.leaderboard} == set(spec.task.targets) >= {"power_mw"}
+    again = spec.train(compiled_data_dir, OPTIONS, seed=1, folder=tmp_path / "again")
     assert read_model(again.folder)[1].card == read_model(outcome.folder)[1].card
     answers = [spec.load(folder).predict([QUERY])[0] for folder in (outcome.folder, again.folder)]
     assert answers[0] == answers[1]
     assert np.isfinite(list(answers[0].values.values())).all()
 
 
-def test_prediction_rejects_bad_directives_naming_the_row(lasting_data_dir: Path) -> None:
-    text, static = PREDICTORS
+def test_tables_without_power_give_a_predictor_without_power(lasting_data_dir: Path) -> None:
+    predictor = STATIC.load(STATIC.train(lasting_data_dir, OPTIONS, seed=1).folder)
+    assert predictor.targets == ("area_um2", "flip_flop_count", "latency_cycles")
+    with pytest.raises(PredictorError, match=r"^trained on tables without power_mw$"):
+        label_power_reference(STATIC.task.reference).score(predictor)
+
+
+def test_a_compiled_question_has_the_features_of_its_rows(compiled_data_dir: Path) -> None:
+    designs = load_labelled_designs(compiled_data_dir, Selection())[::9]
+    engine = engine_options(compiled_data_dir, designs)
+    for design, row in zip(designs, table_features(compiled_data_dir, designs), strict=True):
+        assert compiled_features(design.query, engine) == row
+
+
+def test_scheduled_cycles_grow_with_the_trip_counts() -> None:
+    """Twice the iterations of every loop are some four times the cycles of a nest of two."""
+    engine = {"liberty": "osu018", "engine_options": "{}"}
+    small, large = (
+        compiled_features(
+            replace(QUERY, source=Nest(depth=2, statements=1, bound=n).source, directives="[]"), engine
+        )
+        for n in (16, 32)
+    )
+    ratio = np.exp(large["log_scheduled_cycles"] - small["log_scheduled_cycles"])
+    assert 3.8 < ratio < 4.2
+
+
+def test_training_at_level_hls_rejects_designs_without_a_report(lasting_data_dir: Path) -> None:
+    designs = load_labelled_designs(lasting_data_dir, Selection())
+    with pytest.raises(DatasetError, match=r"^no report of high-level synthesis: design nest-"):
+        table_features(lasting_data_dir, designs)
+
+
+def test_the_baseline_at_level_hls_is_the_estimate_of_the_engine(compiled_data_dir: Path) -> None:
+    designs = load_labelled_designs(compiled_data_dir, Selection())
+    estimates = engine_estimates(compiled_data_dir, designs)
+    reference = Reference(
+        release=str(compiled_data_dir), split="by_kernel_v1", parts=("test",), minimum_programs=1
+    )
+    by_hls, by_median = (make(reference) for make in (hls_reference, label_power_reference))
+    assert by_hls.programs == by_median.programs
+    program = by_hls.programs[0]
+    own = [n for n, design in enumerate(designs) if design.program_id == program]
+    change = np.mean(
+        [
+            min(1.0, abs(estimates[n][t] / designs[n].labels[t] - 1)) - _median_error(designs, n, t)
+            for n in own
+            for t in ("area_um2", "flip_flop_count")
+        ]
+    )
+    assert by_hls.baseline_errors[0] - by_median.baseline_errors[0] == pytest.approx(change / 2)
+
+
+def _median_error(designs: Sequence[LabelledDesign], n: int, target: str) -> float:
+    median = np.median([d.labels[target] for d in designs if d.part == "train"])
+    return min(1.0, abs(float(median) / designs[n].labels[target] - 1))
+
+
+def test_prediction_rejects_what_cannot_be_read_naming_the_row(compiled_data_dir: Path) -> None:
     for spec, bad in (
-        (text, replace(QUERY, directives="no JSON")),
-        (static, replace(QUERY, source="void f(")),
+        (TEXT, replace(QUERY, directives="no JSON")),
+        (STATIC, replace(QUERY, source="void f(")),
+        (HLS, replace(QUERY, memory_read_delay_cycles=0)),
     ):
-        predictor = spec.load(spec.train(lasting_data_dir, OPTIONS, seed=1).folder)
+        predictor = spec.load(spec.train(compiled_data_dir, OPTIONS, seed=1).folder)
         with pytest.raises(PredictorError, match=r"^row 1: "):
             predictor.predict([QUERY, bad])

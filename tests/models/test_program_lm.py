@@ -14,9 +14,11 @@ from random import Random
 
 import pytest
 import torch
+from labelled_nests import NESTS, PARTS, Nest, write_tables
 from program_lm_support import PROGRAM, TINY
 
-from models.program_lm import EditOptions, TrainingOptions
+from models.gate import program_reference
+from models.program_lm import PREDICTOR, EditOptions, TrainingOptions
 from models.program_lm.editing import draw_variant
 from models.program_lm.examples import BLOCK_TOKENS
 from models.program_lm.fitting import fit_network, rate_at
@@ -24,8 +26,9 @@ from models.program_lm.network import ProgramLm, Size, load_weights, untrained, 
 from models.program_lm.provider import EmbeddedProvider
 from models.program_lm.reading import read_program
 from models.program_lm.server import ModelServer
-from models.program_lm.training import corpus_examples, trained_model, training_key
+from models.program_lm.training import corpus_examples, table_examples, trained_model, training_key
 from models.program_lm.vocabulary import TOKENS
+from models.tasks import DatasetError
 from pipelines.cache import ContentCache
 from pipelines.programs.ast import AstOptions, ast_program
 from pipelines.programs.llm import (
@@ -287,3 +290,27 @@ def test_command_serves_the_model_and_ends(command: subprocess.Popen[str]) -> No
     for seed in (1, 2):
         assert client.complete(f"```c\n{PROGRAM}```", seed=seed).text.startswith("```c\n#include <stdint.h>")
     assert command.wait() == 0
+
+
+def test_examples_of_tables_are_those_of_the_training_and_validation_parts(tmp_path: Path) -> None:
+    write_tables(tmp_path, NESTS)
+    train, held_out, groups = table_examples([tmp_path], TINY, 0)
+    places = {(nest.depth, nest.statements): nest.name for nest in NESTS}
+    assert set(groups) == {name for key, name in places.items() if PARTS.get(key) != "test"}
+    assert len(train) > len(held_out) > 0
+    assert table_examples([tmp_path], TINY, 0)[0] == train
+
+
+def test_examples_of_tables_reject_a_part_without_programs(tmp_path: Path) -> None:
+    write_tables(tmp_path, [Nest(depth=3, statements=1, bound=4)])  # of the test part
+    with pytest.raises(DatasetError, match=r"^no program that the model reads in part train of split by_ker"):
+        table_examples([tmp_path], TINY, 0)
+
+
+def test_the_gate_compares_with_random_weights_under_the_same_grammar() -> None:
+    """All first variants of an untrained network are accepted, so acceptance alone promotes no one."""
+    reference = PREDICTOR.task.reference
+    assert reference is not None
+    known = program_reference(reference)
+    assert len(known.programs) >= reference.minimum_programs
+    assert max(known.baseline_errors) == 0.0

@@ -11,13 +11,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from labelled_nests import NESTS, QUICK
 
 from models.base import TrainOutcome
-from models.catalogue import PredictorSpec
+from models.catalogue import PredictorSpec, predictor_named, predictors
+from models.gate import ReferenceErrors
 from models.labelled import TARGETS
+from models.model_files import read_sealed_json
 from models.registry import (
+    REFERENCE_FILE,
     Registration,
     RegistryError,
     RegistryStore,
@@ -245,7 +249,19 @@ def test_shipped_weights_are_the_first_champions_and_are_registered_once(tmp_pat
         tracking_uri=f"sqlite:///{tmp_path / 'mlflow.db'}", artifact_folder=tmp_path / "artifacts"
     )
     first = register_shipped(own)
-    assert {r.name for r in first} >= {"queue-correction", "tenset-mlp"}
+    names = {"lightgbm-hls", "lightgbm-static", "lightgbm-text", "queue-correction", "routenet", "tenset-mlp"}
+    assert {r.name for r in first} >= names
     assert all(r.became_champion for r in first)
+    shown = {model.name: model.error for model in registered_models(own)}
+    for spec in predictors():
+        if spec.name in names:
+            errors = ReferenceErrors.of_json(read_sealed_json(spec.shipped_folder / REFERENCE_FILE))
+            assert shown[spec.name] == pytest.approx(errors.error)
+    with mlflow_at(own):
+        import mlflow
+
+        served = mlflow.pyfunc.load_model("models:/lightgbm-hls@champion")
+        columns = {c.name: c.example for c in predictor_named("lightgbm-hls").task.question}
+        assert served.predict(pd.DataFrame([columns])).loc[0, "power_mw"] > 0
     again = register_shipped(own)
     assert [(r.version, r.became_champion) for r in again] == [("1", False)] * len(first)

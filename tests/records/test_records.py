@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from labelled_rows import label_of, run_of, table_row
 
 from pipelines.cache import ContentCache
 from pipelines.features import extract_loops
@@ -43,7 +43,6 @@ from pipelines.records import (
 from pipelines.records.prompts import annotated, split_source
 from pipelines.schemas import (
     DesignRow,
-    LabelRow,
     ProgramRow,
     RecordRow,
     RunRow,
@@ -59,11 +58,6 @@ PROGRAMS = (
 SAMPLING = MappingSampling(count=2, plain_share=0.2)
 
 
-def _row(table: str, **values: Any) -> Any:
-    row = table_spec(table).row
-    return row(**{**dict.fromkeys(f.name for f in fields(row)), **values})
-
-
 def _designs(program: ProgramRow) -> list[DesignRow]:
     function = read_program(program.source, top=program.top)
     space = ConfigurationSpace(sampling=SAMPLING)
@@ -71,34 +65,6 @@ def _designs(program: ProgramRow) -> list[DesignRow]:
     return [
         design_row(program, o, compile_program(program.source, top=program.top, options=o), 0.0) for o in made
     ]
-
-
-def _label(design: DesignRow, number: int) -> LabelRow:
-    return _row(
-        "labels",
-        design_id=design.design_id,
-        tool="pyosys",
-        suite=design.suite,
-        status="ok",
-        area_um2=1234.5 + 7 * number,
-        flip_flop_count=10 + number,
-        delay_ns=5.125 + number / 8,
-    )
-
-
-def _run(design: DesignRow, number: int) -> RunRow:
-    return _row(
-        "runs",
-        design_id=design.design_id,
-        data_id=f"data{number}",
-        suite=design.suite,
-        seed=0,
-        status="ok",
-        audited=False,
-        latency_cycles=100 + number,
-        power_mw=1.25 * number + 0.0625,
-        energy_nj=0.5 * number + 0.125,
-    )
 
 
 def _place(program: ProgramRow) -> SplitRow:
@@ -113,8 +79,8 @@ def rows() -> LabelledRows:
         programs=PROGRAMS,
         loops=[loop for program in PROGRAMS for loop in extract_loops(program)],
         designs=designs,
-        labels=[_label(d, n) for n, d in enumerate(designs)],
-        runs=[_run(d, n) for n, d in enumerate(designs)],
+        labels=[label_of(d, n) for n, d in enumerate(designs)],
+        runs=[run_of(d, n) for n, d in enumerate(designs)],
         splits=[_place(p) for p in PROGRAMS],
     )
 
@@ -343,7 +309,7 @@ def test_runtime_data_has_the_values_of_scalars(tmp_path: Path) -> None:
     inputs = '{"n": {"kind": "constant", "value": 3}, "a": {"kind": "uniform", "low": 0, "high": 9}}'
     program = replace(PROGRAMS[0], program_id="f", source=source, top="f", inputs=inputs)
     drawn = draw_data(read_interface(source, "f"), inputs, seed=4)
-    run = _row("runs", data_id=data_id(drawn), seed=4)
+    run = table_row("runs", data_id=data_id(drawn), seed=4)
     cache = ContentCache(folder=tmp_path)
     said = runtime_data(program, run, cache)
     assert list(said) == ["n", "x", "a", "b"]
@@ -354,7 +320,7 @@ def test_runtime_data_has_the_values_of_scalars(tmp_path: Path) -> None:
 
 
 def test_runtime_data_rejects_a_run_of_another_program(tmp_path: Path) -> None:
-    run = _row("runs", data_id="elsewhere", seed=0)
+    run = table_row("runs", data_id="elsewhere", seed=0)
     with pytest.raises(RecordError, match=r"on data of its program, got data elsewhere for gemm and seed 0"):
         runtime_data(PROGRAMS[0], run, ContentCache(folder=tmp_path))
 
@@ -392,7 +358,7 @@ def test_plain_designs_have_plain_params(rows: LabelledRows) -> None:
     design = design_row(
         program, HlsOptions(), compile_program(program.source, top=program.top, options=HlsOptions()), 0.0
     )
-    one = replace(rows, designs=[design], labels=[_label(design, 0)], runs=[_run(design, 0)])
+    one = replace(rows, designs=[design], labels=[label_of(design, 0)], runs=[run_of(design, 0)])
     prompt = read_prompt(_made(one)[0].prompt)
     assert prompt.mapping == ()
     assert "#pragma" not in prompt.operators[0].text
