@@ -164,7 +164,7 @@ def _features(
     """Features of a design from its row, its blocks, and the loops and directives of its source."""
     intervals: dict[str, int] = json.loads(design["initiation_intervals"])
     executions = list(_executions(blocks, loops, directives))
-    lengths = [intervals.get(block["loop"] or "", block["length"]) for block in blocks]
+    lengths = [float(intervals.get(block["loop"] or "") or block["length"]) for block in blocks]
     cycles = sum(count * length for count, length in zip(executions, lengths, strict=True))
     totals = {
         name: float(sum(block[name] for block in blocks))

@@ -55,8 +55,10 @@ def test_trees_learn_and_survive_their_folder(spec, compiled_data_dir: Path, tmp
 def test_tables_without_power_give_a_predictor_without_power(lasting_data_dir: Path) -> None:
     predictor = STATIC.load(STATIC.train(lasting_data_dir, OPTIONS, seed=1).folder)
     assert predictor.targets == ("area_um2", "flip_flop_count", "latency_cycles")
+    reference = STATIC.task.reference
+    assert reference is not None
     with pytest.raises(PredictorError, match=r"^trained on tables without power_mw$"):
-        label_power_reference(STATIC.task.reference).score(predictor)
+        label_power_reference(reference).score(predictor)
 
 
 def test_a_compiled_question_has_the_features_of_its_rows(compiled_data_dir: Path) -> None:
