@@ -1,4 +1,4 @@
-"""Throughput of placed and routed operations, cycle by cycle: problems, results, and the compiled simulator."""
+"""Throughput of placed operations, cycle by cycle: problems, results, and the compiled simulator."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ class Flow:
 class Problem:
     """What is simulated.
 
-    An operation starts a sample when every input buffer holds one and every output buffer has room for one. It
-    is busy for its service time; its output is there after a further delay. A sample travels on each flow as
-    `packets` packets. A packet occupies a link for its duration, and arrives after the link's latency; its
+    An operation starts a sample when every input buffer holds one and every output buffer has room for one.
+    It is busy for its service time; its output is there after a further delay. A sample travels on each flow
+    as `packets` packets. A packet occupies a link for its duration, and arrives after the link's latency; its
     place in the buffer before the link is free when the link has sent it. It is sent only when the buffer
     behind the link has room. Of packets that wait for a link the first to arrive is sent, of those of one
     cycle the one of the lowest flow. Every flow has its own buffers, so flows block each other on links only.

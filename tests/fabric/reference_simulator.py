@@ -1,4 +1,4 @@
-"""The rules of `pipelines.fabric.simulation.Problem` once more, in plain Python: every cycle is stepped through."""
+"""The rules of `pipelines.fabric.simulation.Problem` in plain Python, which steps through every cycle."""
 
 from __future__ import annotations
 

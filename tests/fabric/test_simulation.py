@@ -6,9 +6,9 @@ import random
 from pathlib import Path
 
 import pytest
-from tests.fabric.reference_simulator import reference_finish
 
 from pipelines.fabric import FabricError, Flow, Problem, simulate
+from tests.fabric.reference_simulator import reference_finish
 
 
 @pytest.fixture(scope="module")

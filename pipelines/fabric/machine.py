@@ -1,0 +1,155 @@
+"""A reconfigurable fabric: a grid of tiles, each with a switch and a unit for computing or for memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from pipelines.fabric.errors import FabricError
+from pipelines.files import read_bounded
+
+UnitType = Literal["compute", "memory"]
+LETTERS: dict[str, UnitType] = {"C": "compute", "M": "memory"}
+SIDE_LIMIT = 64
+FILE_LIMIT_BYTES = 1 << 20
+_Finite = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
+class OperationRate(BaseModel):
+    """How one kind of operation runs on the unit type that can do it.
+
+    Attributes:
+        unit: type of unit.
+        rate: operations per cycle of one unit.
+        delay_cycles: from the end of a sample's work to its output.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    unit: UnitType
+    rate: _Finite
+    delay_cycles: int = Field(default=0, ge=0, le=1_000_000)
+
+
+class Fabric(BaseModel):
+    """A fabric, as its YAML file says.
+
+    Attributes:
+        pattern: rows of letters C (compute) and M (memory) that are repeated over the grid.
+        link_words: words per cycle of a link between neighbouring switches; port_words: between a unit and
+            its switch, in each direction.
+        hop_cycles: latency of a link or port.
+        memory_slots: operations that one memory unit takes; they share its ports.
+        operations: by kind of operation.
+        packets, hop_packets, buffer_samples: see `pipelines.fabric.simulation.Problem`.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str = Field(min_length=1, max_length=100)
+    rows: int = Field(ge=1, le=SIDE_LIMIT)
+    columns: int = Field(ge=1, le=SIDE_LIMIT)
+    pattern: tuple[str, ...] = Field(min_length=1)
+    link_words: _Finite
+    port_words: _Finite
+    hop_cycles: int = Field(default=1, ge=0, le=1000)
+    memory_slots: int = Field(default=1, ge=1, le=64)
+    operations: dict[str, OperationRate] = Field(min_length=1)
+    packets: int = Field(default=8, ge=1, le=1000)
+    hop_packets: int = Field(default=2, ge=1, le=1000)
+    buffer_samples: int = Field(default=2, ge=1, le=1000)
+
+    @cached_property
+    def unit_types(self) -> tuple[UnitType, ...]:
+        """Type of every unit, row by row."""
+        rows = len(self.pattern)
+        return tuple(
+            LETTERS[self.pattern[r % rows][c % len(self.pattern[r % rows])]]
+            for r in range(self.rows)
+            for c in range(self.columns)
+        )
+
+    @cached_property
+    def links(self) -> Links:
+        """Directed links between switches, and the ports."""
+        return _links(self.rows, self.columns)
+
+    def slots(self, unit: int) -> int:
+        """Operations that a unit takes."""
+        return self.memory_slots if self.unit_types[unit] == "memory" else 1
+
+    def operation(self, kind: str) -> OperationRate:
+        """How a kind of operation runs.
+
+        Raises: FabricError: no unit can do it.
+        """
+        if kind not in self.operations:
+            raise FabricError(f"unknown operation: {kind}; accepted: {', '.join(sorted(self.operations))}")
+        return self.operations[kind]
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """Directed links of a fabric.
+
+    A unit u has the ports 2u (to its switch) and 2u + 1 (from its switch); links between switches follow.
+
+    Attributes:
+        ends: switches that a link leaves and reaches; of a port its own switch twice.
+        neighbours: by switch, link and switch of every way out.
+    """
+
+    ends: tuple[tuple[int, int], ...]
+    neighbours: tuple[tuple[tuple[int, int], ...], ...]
+
+    def is_port(self, link: int) -> bool:
+        """Whether a link joins a unit with its switch."""
+        return link < 2 * len(self.neighbours)
+
+
+def _links(rows: int, columns: int) -> Links:
+    tiles = rows * columns
+    ends = [(unit, unit) for unit in range(tiles) for _ in range(2)]
+    neighbours: list[list[tuple[int, int]]] = [[] for _ in range(tiles)]
+    for tile in range(tiles):
+        row, column = divmod(tile, columns)
+        for r, c in ((row - 1, column), (row, column - 1), (row, column + 1), (row + 1, column)):
+            if 0 <= r < rows and 0 <= c < columns:
+                neighbours[tile].append((len(ends), r * columns + c))
+                ends.append((tile, r * columns + c))
+    return Links(tuple(ends), tuple(map(tuple, neighbours)))
+
+
+def read_fabric(path: Path) -> Fabric:
+    """The fabric of a YAML file.
+
+    Raises: FabricError: no such file, not YAML, or not a fabric; the message names the field.
+    """
+    content = read_bounded(path, what="fabric", most_bytes=FILE_LIMIT_BYTES, error=FabricError)
+    try:
+        fabric = Fabric.model_validate(yaml.safe_load(content))
+    except yaml.YAMLError as error:
+        raise FabricError(f"not YAML: {path} ({' '.join(str(error).split())[:200]})") from error
+    except ValidationError as error:
+        raise FabricError(f"{first_problem(error)} ({path})") from error
+    wrong = sorted({letter for row in fabric.pattern for letter in row} - set(LETTERS))
+    if wrong or not all(fabric.pattern):
+        raise FabricError(
+            f"unknown unit in pattern: {', '.join(wrong) or 'empty row'}; accepted: C, M ({path})"
+        )
+    for needed in sorted({rate.unit for rate in fabric.operations.values()}):
+        if needed not in fabric.unit_types:
+            raise FabricError(f"fabric without {needed} units ({path}): its operations need some")
+    return fabric
+
+
+def first_problem(error: ValidationError) -> str:
+    """The first problem that pydantic found, with its place."""
+    first = error.errors(include_url=False)[0]
+    place = ".".join(str(part) for part in first["loc"]) or "the file"
+    return f"{place}: {first['msg']}, not {str(first['input'])[:100]!r}"
