@@ -46,6 +46,10 @@ void gemv(float A[8][6], float x[6], float y[8])
 }
 """
 BODIES = {
+    "updates": """
+        int s = 0;
+        for (int i = 0; i < 50; i++) { s += x[i]; y[i] = 3 * x[i]; s -= x[i + 1]; }
+        y[0] = s;""",
     "triangle": """
         for (int i = 0; i < 9; i++)
             for (int j = 0; j < i; j++)

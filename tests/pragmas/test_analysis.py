@@ -295,6 +295,24 @@ def test_other_uses_of_the_own_value_are_no_reductions() -> None:
         assert not summary.loops["L0"].reduction, update
 
 
+def test_two_updates_of_one_variable_are_one_reduction() -> None:
+    summary = body(
+        "int s = 0; for (int i = 0; i < 9; i++) { s += x[i]; y[i] = x[i]; s -= x[i + 1]; } y[0] = s;"
+    )
+    updates = [s for s in summary.statements if s.reduction_loops]
+    assert len(updates) == 1
+    assert summary.loops["L0"].distance is None
+
+
+def test_updates_with_a_use_or_a_change_between_them_stay_apart() -> None:
+    for between in ("y[i] = s;", "x[i + 1] = y[i];"):
+        text = f"int s = 0; for (int i = 0; i < 9; i++) {{ s += x[i]; {between} s -= x[i + 1]; }} y[0] = s;"
+        summary = body(text)
+        assert (
+            sum(any(a.array == "s" and a.kind == WRITE for a in s.accesses) for s in summary.statements) == 3
+        )
+
+
 def test_an_accumulation_over_temporaries_is_one_statement() -> None:
     summary = body(
         """for (int i = 0; i < 9; i++)

@@ -71,6 +71,33 @@ void triangle(float L[6][6], float b[6], float x[6])
   }
 }
 """,
+    "updates": """\
+void updates(float x[8], float totals[8])
+{
+  for (int i = 0; i < 8; i++) {
+    float total = 0.0f;
+    for (int j = 0; j < 8; j++) {
+      total += x[j] + 0.25f;
+      total -= x[j] + x[i];
+    }
+    totals[i] = total;
+  }
+}
+""",
+    "apart": """\
+void apart(float x[8], float y[8], float totals[8])
+{
+  for (int i = 0; i < 8; i++) {
+    float total = 0.0f;
+    for (int j = 0; j < 8; j++) {
+      total += x[j] + 0.25f;
+      y[j] = x[j] * 3.0f;
+      total -= x[j] + x[i];
+    }
+    totals[i] = total;
+  }
+}
+""",
 }
 
 

@@ -2,7 +2,8 @@
 
 A program may split an accumulation over temporaries. `join_accumulations` makes one statement of it: each
 statement of such a chain reads once the value that the statement right before it has assigned, and nothing
-else reads that value. So nothing happens between a value and its use, and the values are the same.
+else reads that value. Updates of one variable are joined across statements that neither read it nor change
+what it is updated with. So the values are the same.
 """
 
 from __future__ import annotations
@@ -159,8 +160,8 @@ def _runs(body: Sequence[ir.Statement]) -> Iterator[_Run | ir.Statement]:
 def _joined_run(run: _Run, exposed: frozenset[str]) -> list[ir.Statement]:
     statements: list[ir.Assign | ir.Store] = []
     for position, statement in enumerate(run):
-        statements.append(statement)
-        joined, used = statement, 0
+        _join_update(statements, statement)
+        joined, used = statements[-1], 0
         for earlier in reversed(statements[:-1]):
             if not isinstance(earlier, ir.Assign) or not _is_last_use(
                 earlier, joined, run[position + 1 :], exposed
@@ -171,6 +172,36 @@ def _joined_run(run: _Run, exposed: frozenset[str]) -> list[ir.Statement]:
                 statements[-1 - used :] = [joined]
                 break
     return list(statements)
+
+
+def _join_update(statements: list[ir.Assign | ir.Store], statement: ir.Assign | ir.Store) -> None:
+    """Append a statement, joined with the last one before it that updates the same variable.
+
+    The earlier one can be moved to the later one when nothing between reads its value or changes its operands.
+    """
+    statements.append(statement)
+    if not isinstance(statement, ir.Assign) or _reads(statement, statement.variable.name) != 1:
+        return
+    name = statement.variable.name
+    for place in range(len(statements) - 2, -1, -1):
+        earlier = statements[place]
+        if isinstance(earlier, ir.Assign) and earlier.variable.name == name:
+            between = statements[place + 1 : -1]
+            joined = _substituted(statement, earlier)
+            if _accumulates(joined) and not any(_changes_operand(s, earlier) for s in between):
+                statements[-1] = joined
+                del statements[place]
+            return
+        if _reads(earlier, name):
+            return
+
+
+def _changes_operand(statement: ir.Assign | ir.Store, user: ir.Assign) -> bool:
+    """Whether a statement writes a variable or an array that another one reads."""
+    parts = [part for e in ir.statement_expressions(user) for part in ir.walk_expressions(e)]
+    if isinstance(statement, ir.Assign):
+        return any(isinstance(p, ir.Read) and p.variable.name == statement.variable.name for p in parts)
+    return any(isinstance(p, ir.Load) and p.array == statement.array for p in parts)
 
 
 def _is_last_use(
