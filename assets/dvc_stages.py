@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import argparse
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ def _stage(name: str) -> dict[str, Any] | None:
     steps = [step for step in steps_of(name) if step.recorded]
     if not steps:
         return None
-    outputs = [table for step in steps for table in step.recorded]
+    outputs = list(dict.fromkeys(table for step in steps for table in step.recorded))
     inputs = dict.fromkeys(table for step in steps for table in step.reads if table not in outputs)
     persistent = {table for step in steps for table in step.persist}
     paths = {table: f"data/tables/{table}" for table in (*inputs, *outputs)}
@@ -42,4 +42,6 @@ def _stage(name: str) -> dict[str, Any] | None:
 
 
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(dvc_yaml(), encoding="utf-8")
+    parser = argparse.ArgumentParser(description="Write the stages of dvc.yaml.")
+    parser.add_argument("file", type=Path)
+    parser.parse_args().file.write_text(dvc_yaml(), encoding="utf-8")
