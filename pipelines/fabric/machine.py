@@ -133,7 +133,7 @@ def read_fabric(path: Path) -> Fabric:
     content = read_bounded(path, what="fabric", most_bytes=FILE_LIMIT_BYTES, error=FabricError)
     try:
         fabric = Fabric.model_validate(yaml.safe_load(content))
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, RecursionError) as error:
         raise FabricError(f"not YAML: {path} ({' '.join(str(error).split())[:200]})") from error
     except ValidationError as error:
         raise FabricError(f"{first_problem(error)} ({path})") from error

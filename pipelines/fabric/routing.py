@@ -12,6 +12,8 @@ from pipelines.fabric.graphs import Graph
 from pipelines.fabric.machine import Fabric
 from pipelines.fabric.simulation import Flow, Problem
 
+CYCLE_LIMIT = 1e12
+"""Most cycles per sample or packet, so that sums stay in 64 bits."""
 Route = tuple[int, ...]
 
 
@@ -126,8 +128,17 @@ def _cheapest(fabric: Fabric, source: int, target: int, costs: Sequence[float]) 
 
 
 def service_cycles(graph: Graph, fabric: Fabric) -> list[int]:
-    """Cycles per sample of every operation on its unit."""
-    return [max(1, math.ceil(node.work / fabric.operation(node.kind).rate)) for node in graph.nodes]
+    """Cycles per sample of every operation on its unit.
+
+    Raises: FabricError: an operation is unknown, or takes more than CYCLE_LIMIT.
+    """
+    return [_cycles(node.work / fabric.operation(node.kind).rate, node.name) for node in graph.nodes]
+
+
+def _cycles(amount: float, what: str) -> int:
+    if amount > CYCLE_LIMIT:
+        raise FabricError(f"too slow: {what} takes {amount:.3g} cycles; accepted: {CYCLE_LIMIT:.0e} at most")
+    return max(1, math.ceil(amount))
 
 
 def slowest_cycles(graph: Graph, fabric: Fabric) -> int:
@@ -141,7 +152,7 @@ def problem_of(graph: Graph, fabric: Fabric, routes: Sequence[Route], *, samples
 
     def duration(words: float, link: int) -> int:
         width = fabric.port_words if links.is_port(link) else fabric.link_words
-        return max(1, math.ceil(words / fabric.packets / width))
+        return _cycles(words / fabric.packets / width, f"a packet on link {link}")
 
     return Problem(
         services=tuple(service_cycles(graph, fabric)),

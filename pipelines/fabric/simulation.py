@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipelines.compiling import compiled_program
 from pipelines.fabric.errors import FabricError
-from pipelines.sealing import build_once
-from pipelines.tools import find_tool, run_tool
+from pipelines.tools import run_tool
 
 ENGINE = "fabric-simulator"
 VERSION = "1"
 """Raise it when the same problem gives other cycles."""
 _SOURCE = Path(__file__).with_name("simulator.cc")
 _FLAGS = ("-std=c++17", "-O2")
-_BUILD_LIMIT_S = 120.0
 
 Ints = NDArray[np.int64]
 
@@ -70,8 +67,13 @@ class Problem:
     def __post_init__(self) -> None:
         if not self.services or min(self.services) < 1 or len(self.services) != len(self.delays):
             raise FabricError("a problem needs operations, each with a service time of 1 cycle or more")
+        if min(*self.delays, *self.latencies, 0) < 0:
+            raise FabricError("negative delay or latency; accepted: 0 cycles or more")
         if self.samples < 2:
             raise FabricError(f"too few samples: {self.samples}; accepted: 2 or more")
+        for name in ("packets", "hop_packets", "buffer_samples"):
+            if getattr(self, name) < 1:
+                raise FabricError(f"too small: {name} {getattr(self, name)}; accepted: 1 or more")
         for flow in self.flows:
             if not flow.links or len(flow.links) != len(flow.durations) or min(flow.durations) < 1:
                 raise FabricError(f"a route needs links, each of 1 cycle per packet or more: {flow}")
@@ -99,7 +101,12 @@ class Simulated:
 
     @property
     def interval_cycles(self) -> float:
-        """Cycles per sample in the second half of the batch."""
+        """Cycles per sample in the second half of the batch.
+
+        Raises: FabricError: samples were left, so there is none.
+        """
+        if self.is_deadlocked:
+            raise FabricError(f"deadlock after {self.cycles} cycles")
         middle = len(self.finished) // 2 - 1
         return (self.finished[-1] - self.finished[middle]) / (len(self.finished) - 1 - middle)
 
@@ -112,7 +119,9 @@ def simulate(
     Args:   engine_folder: folder of compiled programs, one per version.
     Raises: ToolMissing: g++ is not installed. FabricError: the simulator failed or took too long.
     """
-    program = build_once(engine_folder.absolute(), f"{ENGINE}-{_build_id()}", _build)
+    program = compiled_program(
+        engine_folder, engine=ENGINE, sources=(_SOURCE,), flags=_FLAGS, error=FabricError
+    )
     content = np.concatenate([np.array([len(problems)], np.int64), *map(_encode, problems)])
     with tempfile.TemporaryDirectory(prefix="fabric-") as name:
         folder = Path(name)
@@ -153,16 +162,3 @@ def _decode(results: Ints, problems: Sequence[Problem]) -> list[Simulated]:
     if at != len(results):
         raise FabricError(f"the fabric simulator wrote {len(results)} numbers; expected {at}")
     return simulated
-
-
-@cache
-def _build_id() -> str:
-    return hashlib.sha256(_SOURCE.read_bytes() + " ".join(_FLAGS).encode()).hexdigest()[:12]
-
-
-def _build(folder: Path) -> Path:
-    argv = [find_tool("g++", "g++"), *_FLAGS, str(_SOURCE), "-o", "program"]
-    run = run_tool(argv, folder=folder, timeout_s=_BUILD_LIMIT_S)
-    if run.returncode != 0:
-        raise FabricError(f"g++ failed to compile the fabric simulator: {run.last_words()}")
-    return folder / "program"

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
 
+from pipelines.compiling import compiled_program
 from pipelines.identity import content_hash
 from pipelines.interface import DataSet
 from pipelines.power.encoding import EncodedNetlist, encode_netlist
 from pipelines.power.energy import PowerParts, missing_power_data, power_parts
 from pipelines.power.functions import PowerError
 from pipelines.power.stimulus import Activity, DesignRun, DesignStimulus
-from pipelines.sealing import build_once
 from pipelines.synthesis import Liberty, Netlist, analyse_timing
-from pipelines.tools import ToolRun, find_tool, run_tool, stopwatch
+from pipelines.tools import ToolRun, run_tool, stopwatch
 
 ENGINE = "netlist-simulator"
 _VERSION = "3ef02e9b7812"
@@ -37,28 +35,20 @@ def engine_version() -> str:
     return _VERSION
 
 
-@cache
-def _build_id() -> str:
-    """Hash of what the program is compiled from."""
-    content = _SOURCE.read_bytes() + _HEADER.read_bytes() + " ".join(_FLAGS).encode()
-    return hashlib.sha256(content).hexdigest()[:12]
-
-
 def build_engine(engine_folder: Path) -> Path:
     """The simulator's program, compiled with gcc when it is not in the folder yet.
 
     Args:   engine_folder: folder of compiled programs, one per version.
     Raises: ToolMissing: gcc is not installed. PowerError: it does not compile the program.
     """
-    return build_once(engine_folder.absolute(), f"{ENGINE}-{_build_id()}", _build)
-
-
-def _build(folder: Path) -> Path:
-    argv = [find_tool("gcc", "gcc"), *_FLAGS, str(_SOURCE), "-o", "program"]
-    run = run_tool(argv, folder=folder, timeout_s=120)
-    if run.returncode != 0:
-        raise PowerError(f"gcc failed to compile the netlist simulator: {run.last_words()}")
-    return folder / "program"
+    return compiled_program(
+        engine_folder,
+        engine=ENGINE,
+        sources=(_SOURCE, _HEADER),
+        flags=_FLAGS,
+        error=PowerError,
+        compiler="gcc",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

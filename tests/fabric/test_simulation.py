@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -63,6 +65,8 @@ def test_a_cycle_of_operations_is_a_deadlock(engine_folder: Path) -> None:
     [result] = simulate([problem], engine_folder=engine_folder)
     assert result.is_deadlocked
     assert result.finished == (0,) * 16
+    with pytest.raises(FabricError, match="deadlock after"):
+        _ = result.interval_cycles
 
 
 def random_problem(draw: random.Random) -> Problem:
@@ -96,3 +100,17 @@ def test_a_problem_rejects_a_link_that_is_not_there() -> None:
     flow = Flow(source=0, target=1, links=(3,), durations=(1,))
     with pytest.raises(FabricError, match="unknown link: \\(3,\\); accepted: 0 to 0"):
         Problem(services=(1, 1), delays=(0, 0), flows=(flow,), latencies=(0,))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"delays": (0, -1)}, "negative delay or latency; accepted: 0 cycles or more"),
+        ({"packets": 0}, "too small: packets 0; accepted: 1 or more"),
+        ({"samples": 1}, "too few samples: 1; accepted: 2 or more"),
+        ({"services": (0, 1)}, "service time of 1 cycle or more"),
+    ],
+)
+def test_a_problem_rejects_values_that_mean_nothing(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(FabricError, match=message):
+        replace(chain((1, 1)), **changes)

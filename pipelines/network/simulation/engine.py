@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import tempfile
-from functools import cache
 from pathlib import Path
 
+from pipelines.compiling import compiled_program
 from pipelines.network.errors import NetworkError
 from pipelines.network.simulation.scenario import (
     Scenario,
@@ -15,8 +14,7 @@ from pipelines.network.simulation.scenario import (
     read_result,
     scenario_bytes,
 )
-from pipelines.sealing import build_once
-from pipelines.tools import ToolRun, find_tool, run_tool
+from pipelines.tools import ToolRun, run_tool
 
 ENGINE = "network-simulator"
 _VERSION = "5d9ca2006cbf"
@@ -25,19 +23,11 @@ _SOURCE = Path(__file__).with_name("simulator.cc")
 _HEADER = Path(__file__).with_name("scenario.h")
 _FLAGS = ("-std=c++17", "-O2")
 _SCENARIO, _RESULT = "scenario.bin", "result.bin"
-_BUILD_LIMIT_S = 120.0
 
 
 def engine_version() -> str:
     """Version of the simulator, a part of every result's key."""
     return _VERSION
-
-
-@cache
-def _build_id() -> str:
-    """Hash of what the program is compiled from."""
-    content = _SOURCE.read_bytes() + _HEADER.read_bytes() + " ".join(_FLAGS).encode()
-    return hashlib.sha256(content).hexdigest()[:12]
 
 
 def build_simulator(engine_folder: Path) -> Path:
@@ -46,15 +36,9 @@ def build_simulator(engine_folder: Path) -> Path:
     Args:   engine_folder: folder of compiled programs, one per version.
     Raises: ToolMissing: g++ is not installed. NetworkError: it does not compile the program.
     """
-    return build_once(engine_folder.absolute(), f"{ENGINE}-{_build_id()}", _build)
-
-
-def _build(folder: Path) -> Path:
-    argv = [find_tool("g++", "g++"), *_FLAGS, str(_SOURCE), "-o", "program"]
-    run = run_tool(argv, folder=folder, timeout_s=_BUILD_LIMIT_S)
-    if run.returncode != 0:
-        raise NetworkError(f"g++ failed to compile the network simulator: {run.last_words()}")
-    return folder / "program"
+    return compiled_program(
+        engine_folder, engine=ENGINE, sources=(_SOURCE, _HEADER), flags=_FLAGS, error=NetworkError
+    )
 
 
 class SimulationFailed(NetworkError):

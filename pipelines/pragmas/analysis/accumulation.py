@@ -177,7 +177,7 @@ def _joined_run(run: _Run, exposed: frozenset[str]) -> list[ir.Statement]:
 def _join_update(statements: list[ir.Assign | ir.Store], statement: ir.Assign | ir.Store) -> None:
     """Append a statement, joined with the last one before it that updates the same variable.
 
-    The earlier one can be moved to the later one when nothing between reads its value or changes its operands.
+    The earlier one can move to the later one when nothing between reads its value or changes its operands.
     """
     statements.append(statement)
     if not isinstance(statement, ir.Assign) or _reads(statement, statement.variable.name) != 1:
