@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pipelines.fabric.errors import FabricError
-from pipelines.fabric.machine import Fabric, first_problem
+from pipelines.fabric.machine import Fabric, UnitType, first_problem
 from pipelines.files import read_bounded
 
 NODE_LIMIT, EDGE_LIMIT = 4096, 32768
@@ -106,11 +106,11 @@ def require_room(graph: Graph, fabric: Fabric) -> None:
 
     Raises: FabricError: an operation is unknown, or there are too few units of a type.
     """
-    needed = {"compute": 0, "memory": 0}
+    needed: dict[UnitType, int] = {"compute": 0, "memory": 0}
     for node in graph.nodes:
         needed[fabric.operation(node.kind).unit] += 1
     for unit, count in needed.items():
-        room = sum(fabric.slots(u) for u, kind in enumerate(fabric.unit_types) if kind == unit)
+        room = fabric.room(unit)
         if count > room:
             raise FabricError(
                 f"graph too large: {count} operations on {unit} units; {fabric.name} has room for {room}"

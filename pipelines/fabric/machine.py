@@ -47,6 +47,7 @@ class Fabric(BaseModel):
         memory_slots: operations that one memory unit takes; they share its ports.
         operations: by kind of operation.
         packets, hop_packets, buffer_samples: see `pipelines.fabric.simulation.Problem`.
+        stage_cycles, is_fused: the compiler's rules, see `pipelines.fabric.layers.lower`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -63,6 +64,8 @@ class Fabric(BaseModel):
     packets: int = Field(default=8, ge=1, le=1000)
     hop_packets: int = Field(default=2, ge=1, le=1000)
     buffer_samples: int = Field(default=2, ge=1, le=1000)
+    stage_cycles: _Finite = 65536.0
+    is_fused: bool = True
 
     @cached_property
     def unit_types(self) -> tuple[UnitType, ...]:
@@ -82,6 +85,10 @@ class Fabric(BaseModel):
     def slots(self, unit: int) -> int:
         """Operations that a unit takes."""
         return self.memory_slots if self.unit_types[unit] == "memory" else 1
+
+    def room(self, unit_type: UnitType) -> int:
+        """Operations that all units of a type take together."""
+        return sum(self.slots(unit) for unit, kind in enumerate(self.unit_types) if kind == unit_type)
 
     def operation(self, kind: str) -> OperationRate:
         """How a kind of operation runs.
