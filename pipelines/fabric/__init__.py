@@ -5,8 +5,13 @@ cost models.
 """
 
 from pipelines.fabric.errors import FabricError
+from pipelines.fabric.evaluation import Measured, SimulatedCost, measure
+from pipelines.fabric.families import MODEL_FAMILIES, TRAINING_FAMILIES, family_graphs
 from pipelines.fabric.graphs import Edge, Graph, Node, read_graph, require_acyclic, require_room
+from pipelines.fabric.heuristic import HeuristicCost
+from pipelines.fabric.layers import Operation, cut, lower
 from pipelines.fabric.machine import Fabric, OperationRate, read_fabric
+from pipelines.fabric.placing import Annealed, CostModel, Schedule, anneal, random_placements
 from pipelines.fabric.routing import (
     RouteOptions,
     Routing,
@@ -19,18 +24,33 @@ from pipelines.fabric.routing import (
 from pipelines.fabric.simulation import Flow, Problem, Simulated, simulate
 
 __all__ = [
+    "MODEL_FAMILIES",
+    "TRAINING_FAMILIES",
+    "Annealed",
+    "CostModel",
     "Edge",
     "Fabric",
     "FabricError",
     "Flow",
     "Graph",
+    "HeuristicCost",
+    "Measured",
     "Node",
+    "Operation",
     "OperationRate",
     "Problem",
     "RouteOptions",
     "Routing",
+    "Schedule",
     "Simulated",
+    "SimulatedCost",
+    "anneal",
+    "cut",
+    "family_graphs",
+    "lower",
+    "measure",
     "problem_of",
+    "random_placements",
     "read_fabric",
     "read_graph",
     "require_acyclic",

@@ -1,11 +1,12 @@
 """Families of layers: building blocks of neural networks and layers of two large models.
 
-GEMM, MLP, MHA and FFN follow section IV-A of the learned cost model paper (arXiv 2511.01872); BERT-large (Devlin et
-al. 2019) and GPT2-XL (Radford et al. 2019) have the sizes of their papers.
+GEMM, MLP, MHA and FFN follow section IV-A of the learned cost model paper (arXiv 2511.01872); BERT-large
+(Devlin et al. 2019) and GPT2-XL (Radford et al. 2019) have the sizes of their papers.
 """
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Callable, Mapping, Sequence
 
@@ -44,7 +45,7 @@ class Layer:
         return self.add(name, kind, self.tokens * width, self.tokens * width, *sources)
 
     def attention(self, source: str, *, width: int, heads: int, prefix: str = "") -> str:
-        """Multi-head attention without its residual: query, key, value, scores, softmax, context, projection."""
+        """Multi-head attention without its residual: from query, key and value to projection."""
         tokens = self.tokens
         q, k, v = (self.gemm(f"{prefix}{name}", source, width, width) for name in ("query", "key", "value"))
         scores = self.add(f"{prefix}scores", "matmul", tokens * tokens * width, heads * tokens * tokens, q, k)
@@ -74,7 +75,7 @@ def mlp(tokens: int, widths: Sequence[int]) -> list[Operation]:
     """A perceptron with ReLU between its products; widths from input to output."""
     layer = Layer(tokens)
     at = layer.input("input", widths[0])
-    for depth, (inner, width) in enumerate(zip(widths, widths[1:], strict=False)):
+    for depth, (inner, width) in enumerate(itertools.pairwise(widths)):
         at = layer.gemm(f"linear{depth}", at, inner, width)
         if depth + 2 < len(widths):
             at = layer.each("relu", f"relu{depth}", width, at)
@@ -140,7 +141,7 @@ def _draw_ffn(rng: random.Random) -> list[Operation]:
     return ffn(rng.choice(_TOKENS), width=width, hidden=width * rng.randint(1, 4))
 
 
-_TOKENS = (64, 96, 128, 192, 256)
+_TOKENS = (128, 192, 256, 384, 512)
 DRAWN: Mapping[str, Callable[[random.Random], list[Operation]]] = {
     "gemm": _draw_gemm,
     "mlp": _draw_mlp,
@@ -152,10 +153,11 @@ DRAWN: Mapping[str, Callable[[random.Random], list[Operation]]] = {
 def family_graphs(family: str, fabric: Fabric, *, seed: int) -> list[Graph]:
     """Graphs of one draw of a family; those of a layer that does not fit are its subgraphs.
 
-    BERT-large and GPT2-XL have one draw: one layer, on sequences of 128 tokens.
+    BERT-large and GPT2-XL have one draw: one layer, on sequences of 384 tokens.
     """
     if family == "bert_large":
-        return cut(family, bert_layer(128, **BERT_SIZES), fabric)
+        return cut(family, bert_layer(384, **BERT_SIZES), fabric)
     if family == "gpt2_xl":
-        return cut(family, gpt_layer(128, **GPT_SIZES), fabric)
-    return cut(f"{family}_{seed:04d}", DRAWN[family](random.Random(f"{family} {seed}")), fabric)
+        return cut(family, gpt_layer(384, **GPT_SIZES), fabric)
+    rng = random.Random(f"{family} {seed}")  # noqa: S311 - a draw, no secret
+    return cut(f"{family}_{seed:04d}", DRAWN[family](rng), fabric)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated
 
@@ -51,7 +52,7 @@ class Graph(BaseModel):
     nodes: tuple[Node, ...] = Field(min_length=1, max_length=NODE_LIMIT)
     edges: tuple[Edge, ...] = Field(default=(), max_length=EDGE_LIMIT)
 
-    @property
+    @cached_property
     def numbers(self) -> dict[str, int]:
         """Number of every operation by its name."""
         return {node.name: number for number, node in enumerate(self.nodes)}

@@ -1,7 +1,7 @@
 """Layers of neural networks as dataflow graphs: operations are split over units, and tensors get buffers.
 
-A layer is a sequence of `Operation`, in topological order. `lower` makes the graph that is placed. `cut` splits a
-long sequence into subgraphs that fit a fabric (section II-C of the learned cost model paper, arXiv 2511.01872).
+A layer is a sequence of `Operation`, in topological order. `lower` makes the graph that is placed. `cut`
+splits a long sequence into subgraphs that fit a fabric (section II-C of the paper arXiv 2511.01872).
 """
 
 from __future__ import annotations
@@ -43,10 +43,14 @@ class Operation:
 def lower(name: str, operations: Sequence[Operation], fabric: Fabric) -> Graph:
     """The graph of a layer on a fabric.
 
-    An operation that takes longer than `fabric.stage_cycles` becomes several nodes, one per part of its output. A
-    constant operand has a memory node per part. The output goes through a memory node per part, except to an
-    elementwise operation of as many parts when `fabric.is_fused`; it is then sent directly. Every part of a
-    contraction reads its whole first input and its share of a second; parts of other kinds read their share.
+    An operation that takes longer than `fabric.stage_cycles`, or has an output or a constant of more than
+    `fabric.stage_words`, becomes several nodes. A constant operand has a memory node per part. The output
+    goes through a memory node per part, except to an elementwise operation of as many parts when
+    `fabric.is_fused`; it is then sent directly. A contraction is split by its output or by the summed
+    dimension, whichever moves fewer words. In the first case every part reads its whole first input, from a
+    copy for every `fabric.fan_out` parts when there are more, and its share of a second; in the second case
+    it reads its share of both, and further nodes add the partial outputs. Parts of other kinds read their
+    share.
 
     Raises: FabricError: an unknown kind or input, or an operation of too many parts.
     """
@@ -66,8 +70,9 @@ class _Lowering:
         self.readers = {name: [op for op in operations.values() if name in op.inputs] for name in operations}
 
     def parts(self, operation: Operation) -> int:
-        rate = self.fabric.operation(operation.kind).rate
-        parts = max(1, math.ceil(operation.work / rate / self.fabric.stage_cycles))
+        cycles = operation.work / self.fabric.operation(operation.kind).rate
+        words = max(operation.words, operation.weights)
+        parts = math.ceil(max(cycles / self.fabric.stage_cycles, words / self.fabric.stage_words, 1.0))
         if parts > PART_LIMIT:
             raise FabricError(
                 f"too much work: {operation.name} needs {parts} units of {self.fabric.name}; "
@@ -81,14 +86,35 @@ class _Lowering:
                 raise FabricError(f"unknown input of {operation.name}: {name}")
         parts = self.parts(operation)
         names = [f"{operation.name}.{k}" if parts > 1 else operation.name for k in range(parts)]
-        for part, name in enumerate(names):
+        for name in names:
             self._node(name, operation.kind, operation.work / parts)
-            for place, source in enumerate(operation.inputs):
-                self._read(operation, place, source, part, parts, name)
             if operation.weights:
                 self._node(f"{name}.weights", "weights", operation.weights / parts)
                 self._edge(f"{name}.weights", name, operation.weights / parts)
+        is_inner = self._splits_inner(operation, parts)
+        for place, source in enumerate(operation.inputs):
+            is_whole = operation.kind in CONTRACTIONS and place == 0 and not is_inner
+            read = self._read_whole if is_whole else self._read_share
+            read(operation, source, names)
+        names = self._sums(operation, names) if is_inner else names
         self.outputs[operation.name] = self._buffered(operation, names)
+
+    def _splits_inner(self, operation: Operation, parts: int) -> bool:
+        """Whether parts by the summed dimension move fewer words than parts by the output."""
+        if operation.kind not in CONTRACTIONS or parts == 1 or not operation.inputs:
+            return False
+        inward, outward = self.operations[operation.inputs[0]].words, operation.words
+        return inward + parts * outward < parts * inward + outward
+
+    def _sums(self, operation: Operation, names: Sequence[str]) -> list[str]:
+        """Nodes that add the partial outputs of parts by the summed dimension."""
+        count = math.ceil(max(1.0, operation.words / self.fabric.stage_words))
+        sums = [f"{operation.name}.sum{number}" for number in range(count)]
+        for total in sums:
+            self._node(total, "add", len(names) * operation.words / count)
+            for name in names:
+                self._edge(name, total, operation.words / count)
+        return sums
 
     def _buffered(self, operation: Operation, names: list[str]) -> list[str]:
         """Nodes that readers of an output take it from."""
@@ -104,16 +130,36 @@ class _Lowering:
     def _takes_directly(self, reader: Operation, operation: Operation) -> bool:
         return reader.kind not in CONTRACTIONS and self.parts(reader) == self.parts(operation)
 
-    def _read(self, operation: Operation, place: int, source: str, part: int, parts: int, name: str) -> None:
-        """Edges of one input of one part: all of it, or the share that overlaps the part's."""
-        holders = self.outputs[source]
+    def _read_whole(self, operation: Operation, source: str, names: Sequence[str]) -> None:
+        """Edges by which every part reads all of an input."""
         words = self.operations[source].words
-        is_whole = operation.kind in CONTRACTIONS and place == 0
-        low, high = (0.0, 1.0) if is_whole else (part / parts, (part + 1) / parts)
-        for number, holder in enumerate(holders):
-            share = min(high, (number + 1) / len(holders)) - max(low, number / len(holders))
-            if share > 1e-9:
-                self._edge(holder, name, words * share)
+        for part, holders in enumerate(self._copies(operation, source, len(names))):
+            for holder in holders:
+                self._edge(holder, names[part], words / len(holders))
+
+    def _read_share(self, operation: Operation, source: str, names: Sequence[str]) -> None:
+        """Edges by which every part reads its share of an input."""
+        del operation
+        words, holders = self.operations[source].words, self.outputs[source]
+        for part, name in enumerate(names):
+            for number, holder in enumerate(holders):
+                high = min((part + 1) / len(names), (number + 1) / len(holders))
+                share = high - max(part / len(names), number / len(holders))
+                if share > 1e-9:
+                    self._edge(holder, name, words * share)
+
+    def _copies(self, operation: Operation, source: str, parts: int) -> list[list[str]]:
+        """By part, the nodes from which it takes the whole of an input."""
+        holders, most = self.outputs[source], self.fabric.fan_out
+        if parts <= most:
+            return [holders] * parts
+        words = self.operations[source].words
+        copies = [f"{operation.name}.copy{number}" for number in range(math.ceil(parts / most))]
+        for copy in copies:
+            self._node(copy, "buffer", words)
+            for holder in holders:
+                self._edge(holder, copy, words / len(holders))
+        return [[copies[part * len(copies) // parts]] for part in range(parts)]
 
     def _node(self, name: str, kind: str, work: float) -> None:
         self.fabric.operation(kind)

@@ -46,8 +46,10 @@ class Fabric(BaseModel):
         hop_cycles: latency of a link or port.
         memory_slots: operations that one memory unit takes; they share its ports.
         operations: by kind of operation.
-        packets, hop_packets, buffer_samples: see `pipelines.fabric.simulation.Problem`.
-        stage_cycles, is_fused: the compiler's rules, see `pipelines.fabric.layers.lower`.
+        packets, hop_packets: see `pipelines.fabric.simulation.Problem`.
+        compute_samples, memory_samples: that a buffer of such a unit at an end of an edge holds; an input
+            buffer holds one more per stage that the edge skips.
+        stage_cycles, stage_words, is_fused, fan_out: compiler rules, see `pipelines.fabric.layers.lower`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -63,9 +65,12 @@ class Fabric(BaseModel):
     operations: dict[str, OperationRate] = Field(min_length=1)
     packets: int = Field(default=8, ge=1, le=1000)
     hop_packets: int = Field(default=2, ge=1, le=1000)
-    buffer_samples: int = Field(default=2, ge=1, le=1000)
+    compute_samples: int = Field(default=1, ge=1, le=1000)
+    memory_samples: int = Field(default=2, ge=1, le=1000)
     stage_cycles: _Finite = 65536.0
+    stage_words: _Finite = 1e15
     is_fused: bool = True
+    fan_out: int = Field(default=4, ge=1, le=64)
 
     @cached_property
     def unit_types(self) -> tuple[UnitType, ...]:
@@ -89,6 +94,11 @@ class Fabric(BaseModel):
     def room(self, unit_type: UnitType) -> int:
         """Operations that all units of a type take together."""
         return sum(self.slots(unit) for unit, kind in enumerate(self.unit_types) if kind == unit_type)
+
+    def buffer_samples(self, kind: str) -> int:
+        """Samples that a buffer of an operation holds."""
+        is_memory = self.operation(kind).unit == "memory"
+        return self.memory_samples if is_memory else self.compute_samples
 
     def operation(self, kind: str) -> OperationRate:
         """How a kind of operation runs.

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-import heapq
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
+from pipelines.fabric.engine import run_engine
 from pipelines.fabric.errors import FabricError
-from pipelines.fabric.graphs import Graph
+from pipelines.fabric.graphs import Edge, Graph
 from pipelines.fabric.machine import Fabric
 from pipelines.fabric.simulation import Flow, Problem
+
+_SOURCE = Path(__file__).with_name("router.cc")
+Floats = NDArray[np.float64]
 
 CYCLE_LIMIT = 1e12
 """Most cycles per sample or packet, so that sums stay in 64 bits."""
@@ -26,12 +34,14 @@ class RouteOptions:
             overused; links are time-shared, so routes of several flows may share one below it.
         rounds: at most; what is overused after them stays so, for that costs throughput only.
         growth: factor per round of the price of overuse. history: price added per round of overuse.
+        spread: price of load below the limit.
     """
 
     limit: float = 1.0
     rounds: int = 30
     growth: float = 1.5
     history: float = 0.5
+    spread: float = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,69 +72,60 @@ def require_legal(graph: Graph, fabric: Fabric, units: Sequence[int]) -> None:
             raise FabricError(f"unit {unit} has more operations than slots: {fabric.slots(unit)}")
 
 
-def route(graph: Graph, fabric: Fabric, units: Sequence[int], options: RouteOptions | None = None) -> Routing:
-    """Route every edge, cheapest path first, and rip up what overused links carry until none is left.
+def route(
+    graph: Graph,
+    fabric: Fabric,
+    placements: Sequence[Sequence[int]],
+    options: RouteOptions | None = None,
+    *,
+    engine_folder: Path,
+    timeout_s: float = 600.0,
+) -> list[Routing]:
+    """Route every edge of placements, cheapest path first, and rip up what overused links carry.
 
-    Raises: FabricError: the placement is not legal.
+    The cost of a link is (1 + past overuse) * (1 + spread * load + price * overuse), loads with this edge.
+
+    Args:   engine_folder: folder of compiled programs, one per version.
+    Raises: FabricError: a placement is not legal, or the router failed. ToolMissing: g++ is not installed.
     Source: PathFinder (McMurchie and Ebeling 1995): present and historical price of shared links.
     """
-    require_legal(graph, fabric, units)
+    for units in placements:
+        require_legal(graph, fabric, units)
     options = options or RouteOptions()
-    ends = [(units[graph.numbers[e.source]], units[graph.numbers[e.target]]) for e in graph.edges]
-    slowest = slowest_cycles(graph, fabric)
-    loads = [e.words / fabric.link_words / slowest for e in graph.edges]
-    count = len(fabric.links.ends)
-    use, past, price = [0.0] * count, [0.0] * count, 0.5
-    routes: list[Route] = [()] * len(ends)
-    rounds = 0
-    while rounds < options.rounds:
-        rounds += 1
-        for number in sorted(range(len(ends)), key=lambda n: (-loads[n], n)):
-            old = routes[number]
-            if old and all(use[link] <= options.limit for link in old):
-                continue
-            for link in old:
-                use[link] -= loads[number]
-            costs = [
-                (1.0 + past[link]) * (1.0 + price * max(0.0, use[link] + loads[number] - options.limit))
-                for link in range(count)
-            ]
-            routes[number] = _cheapest(fabric, *ends[number], costs)
-            for link in routes[number]:
-                use[link] += loads[number]
-        over = [
-            max(0.0, u - options.limit) if not fabric.links.is_port(k) else 0.0 for k, u in enumerate(use)
-        ]
-        if not any(o > 1e-9 for o in over):
-            break
-        price *= options.growth
-        past = [p + options.history * (o > 1e-9) for p, o in zip(past, over, strict=True)]
-    left = sum(max(0.0, u - options.limit) for k, u in enumerate(use) if not fabric.links.is_port(k))
-    return Routing(routes=tuple(routes), overuse=left if left > 1e-9 else 0.0, rounds=rounds)
+    slowest, links = slowest_cycles(graph, fabric), fabric.links.ends
+    head = [len(placements), fabric.columns, len(fabric.unit_types), len(links), len(graph.edges)]
+    head += [options.limit, options.rounds, options.growth, options.history, options.spread]
+    loads = [edge.words / fabric.link_words / slowest for edge in graph.edges]
+    chosen = np.array(placements, np.float64).reshape(len(placements), len(graph.nodes))
+    ends = np.concatenate([chosen[:, _ends(graph, "source")], chosen[:, _ends(graph, "target")]], axis=1)
+    content = np.concatenate([head, np.ravel(links), loads, ends.ravel()])
+    result = run_engine("fabric-router", _SOURCE, content, engine_folder=engine_folder, timeout_s=timeout_s)
+    return _decode(result, ends.astype(int).tolist())
 
 
-def _cheapest(fabric: Fabric, source: int, target: int, costs: Sequence[float]) -> Route:
-    """Links of the cheapest path between two units, ports included (Dijkstra)."""
-    best = {source: 0.0}
-    came: dict[int, tuple[int, int]] = {}
-    queue = [(0.0, source)]
-    while queue:
-        cost, switch = heapq.heappop(queue)
-        if switch == target:
-            break
-        if cost > best[switch]:
-            continue
-        for link, other in fabric.links.neighbours[switch]:
-            reached = cost + costs[link]
-            if reached < best.get(other, math.inf):
-                best[other], came[other] = reached, (link, switch)
-                heapq.heappush(queue, (reached, other))
-    path: list[int] = []
-    at = target
-    while at != source:
-        link, at = came[at]
-        path.append(link)
-    return (2 * source, *reversed(path), 2 * target + 1)
+def _ends(graph: Graph, end: Literal["source", "target"]) -> list[int]:
+    numbers = graph.numbers
+    return [numbers[getattr(edge, end)] for edge in graph.edges]
+
+
+def _decode(result: Floats, ends: Sequence[Sequence[int]]) -> list[Routing]:
+    """Routes with their ports; the router writes links between switches only."""
+    numbers = result.astype(np.int64).tolist()
+    routings: list[Routing] = []
+    at = 0
+    for row in ends:
+        edges = len(row) // 2
+        rounds, left = numbers[at], float(result[at + 1])
+        at += 2
+        routes: list[Route] = []
+        for source, target in zip(row[:edges], row[edges:], strict=True):
+            end = at + 1 + numbers[at]
+            routes.append((2 * source, *numbers[at + 1 : end], 2 * target + 1))
+            at = end
+        routings.append(Routing(routes=tuple(routes), overuse=left, rounds=rounds))
+    if at != len(numbers):
+        raise FabricError(f"the fabric router wrote {len(numbers)} numbers; expected {at}")
+    return routings
 
 
 def service_cycles(graph: Graph, fabric: Fabric) -> list[int]:
@@ -146,6 +147,13 @@ def slowest_cycles(graph: Graph, fabric: Fabric) -> int:
     return max(service_cycles(graph, fabric))
 
 
+def _stages_skipped(graph: Graph, edge: Edge) -> int:
+    """Stages between the ends of an edge: its input buffer holds a sample more for each."""
+    numbers = graph.numbers
+    source, target = graph.nodes[numbers[edge.source]], graph.nodes[numbers[edge.target]]
+    return max(0, target.stage - source.stage - 1)
+
+
 def problem_of(graph: Graph, fabric: Fabric, routes: Sequence[Route], *, samples: int = 16) -> Problem:
     """What the simulator needs of a routed graph."""
     numbers, links = graph.numbers, fabric.links
@@ -163,6 +171,9 @@ def problem_of(graph: Graph, fabric: Fabric, routes: Sequence[Route], *, samples
                 target=numbers[edge.target],
                 links=path,
                 durations=tuple(duration(edge.words, link) for link in path),
+                output_samples=fabric.buffer_samples(graph.nodes[numbers[edge.source]].kind),
+                input_samples=fabric.buffer_samples(graph.nodes[numbers[edge.target]].kind)
+                + _stages_skipped(graph, edge),
             )
             for edge, path in zip(graph.edges, routes, strict=True)
         ),
@@ -170,5 +181,4 @@ def problem_of(graph: Graph, fabric: Fabric, routes: Sequence[Route], *, samples
         samples=samples,
         packets=fabric.packets,
         hop_packets=fabric.hop_packets,
-        buffer_samples=fabric.buffer_samples,
     )

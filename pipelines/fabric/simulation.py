@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,27 +9,31 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.compiling import compiled_program
+from pipelines.fabric.engine import run_engine
 from pipelines.fabric.errors import FabricError
-from pipelines.tools import run_tool
 
 ENGINE = "fabric-simulator"
-VERSION = "1"
+VERSION = "2"
 """Raise it when the same problem gives other cycles."""
 _SOURCE = Path(__file__).with_name("simulator.cc")
-_FLAGS = ("-std=c++17", "-O2")
-
 Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flow:
-    """Data that one operation sends to another: the links of its route and the cycles of a packet on each."""
+    """Data that one operation sends to another.
+
+    Attributes:
+        links, durations: of its route, and the cycles of a packet on each.
+        output_samples, input_samples: samples that the buffers at its two ends hold.
+    """
 
     source: int
     target: int
     links: tuple[int, ...]
     durations: tuple[int, ...]
+    output_samples: int = 2
+    input_samples: int = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +54,6 @@ class Problem:
         samples: of the batch.
         packets: per flow and sample.
         hop_packets: packets that the buffer between two links of a route holds.
-        buffer_samples: samples that an input or output buffer of an operation holds.
     """
 
     services: tuple[int, ...]
@@ -62,7 +63,6 @@ class Problem:
     samples: int = 16
     packets: int = 8
     hop_packets: int = 2
-    buffer_samples: int = 2
 
     def __post_init__(self) -> None:
         if not self.services or min(self.services) < 1 or len(self.services) != len(self.delays):
@@ -71,7 +71,7 @@ class Problem:
             raise FabricError("negative delay or latency; accepted: 0 cycles or more")
         if self.samples < 2:
             raise FabricError(f"too few samples: {self.samples}; accepted: 2 or more")
-        for name in ("packets", "hop_packets", "buffer_samples"):
+        for name in ("packets", "hop_packets"):
             if getattr(self, name) < 1:
                 raise FabricError(f"too small: {name} {getattr(self, name)}; accepted: 1 or more")
         for flow in self.flows:
@@ -81,6 +81,8 @@ class Problem:
                 raise FabricError(f"unknown link: {flow.links}; accepted: 0 to {len(self.latencies) - 1}")
             if not (0 <= flow.source < len(self.services) and 0 <= flow.target < len(self.services)):
                 raise FabricError(f"unknown operation: {flow.source} or {flow.target}")
+            if min(flow.output_samples, flow.input_samples) < 1:
+                raise FabricError(f"a buffer needs room for 1 sample or more: {flow}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,28 +121,19 @@ def simulate(
     Args:   engine_folder: folder of compiled programs, one per version.
     Raises: ToolMissing: g++ is not installed. FabricError: the simulator failed or took too long.
     """
-    program = compiled_program(
-        engine_folder, engine=ENGINE, sources=(_SOURCE,), flags=_FLAGS, error=FabricError
-    )
     content = np.concatenate([np.array([len(problems)], np.int64), *map(_encode, problems)])
-    with tempfile.TemporaryDirectory(prefix="fabric-") as name:
-        folder = Path(name)
-        (folder / "problems").write_bytes(content.tobytes())
-        argv = [os.fspath(program), "problems", "results"]
-        run = run_tool(argv, folder=folder, timeout_s=timeout_s, of_processor=True)
-        if run.returncode != 0:
-            raise FabricError(f"the fabric simulator failed: {run.last_words()}")
-        results = np.frombuffer((folder / "results").read_bytes(), np.int64)
+    results = run_engine(ENGINE, _SOURCE, content, engine_folder=engine_folder, timeout_s=timeout_s)
     return _decode(results, problems)
 
 
 def _encode(problem: Problem) -> Ints:
     flows = problem.flows
     hops = [n for f in flows for hop in zip(f.links, f.durations, strict=True) for n in hop]
-    head = (problem.samples, problem.packets, problem.hop_packets, problem.buffer_samples)
+    head = (problem.samples, problem.packets, problem.hop_packets)
     sizes = (len(problem.services), len(flows), len(problem.latencies))
     ends = ([f.source for f in flows], [f.target for f in flows], [len(f.links) for f in flows])
-    parts = (head, sizes, problem.services, problem.delays, *ends, hops, problem.latencies)
+    buffers = [*(f.output_samples for f in flows), *(f.input_samples for f in flows)]
+    parts = (head, sizes, problem.services, problem.delays, *ends, buffers, hops, problem.latencies)
     return np.array([n for part in parts for n in part], np.int64)
 
 

@@ -55,11 +55,11 @@ class Simulation {
 
 bool Simulation::read(const Ints& in, size_t& at) {
     samples_ = in[at++], packets_ = in[at++];
-    int64_t hop_buffer = in[at++], sample_buffer = in[at++];
+    int64_t hop_buffer = in[at++];
     size_t n = in[at++], m = in[at++], links = in[at++];
     auto take = [&](size_t count) { Ints v(in.begin() + at, in.begin() + at + count); at += count; return v; };
     service_ = take(n), delay_ = take(n);
-    Ints source = take(m), target = take(m), lengths = take(m);
+    Ints source = take(m), target = take(m), lengths = take(m), buffers = take(m), input_buffers = take(m);
     source_.assign(source.begin(), source.end()), target_.assign(target.begin(), target.end());
     inputs_.resize(n), outputs_.resize(n), hops_of_.resize(links);
     for (size_t e = 0; e < m; e++) {
@@ -68,7 +68,7 @@ bool Simulation::read(const Ints& in, size_t& at) {
         for (int64_t k = 0; k < lengths[e]; k++) {
             Hop hop;
             hop.link = in[at++], hop.duration = in[at++], hop.edge = e;
-            hop.capacity = k == 0 ? sample_buffer * packets_ : hop_buffer;
+            hop.capacity = k == 0 ? buffers[e] * packets_ : hop_buffer;
             hops_of_[hop.link].push_back(hops_.size());
             hops_.push_back(hop);
         }
@@ -76,7 +76,8 @@ bool Simulation::read(const Ints& in, size_t& at) {
     first_.push_back(hops_.size());
     latency_ = take(links);
     started_.assign(n, 0), ended_.assign(n, 0), is_busy_.assign(n, 0), touched_v_.assign(n, 0);
-    input_taken_.assign(m, 0), input_ready_.assign(m, 0), input_capacity_.assign(m, sample_buffer * packets_);
+    input_taken_.assign(m, 0), input_ready_.assign(m, 0), input_capacity_.resize(m);
+    for (size_t e = 0; e < m; e++) input_capacity_[e] = input_buffers[e] * packets_;
     is_sending_.assign(links, 0), busy_.assign(links, 0), touched_l_.assign(links, 0);
     return true;
 }

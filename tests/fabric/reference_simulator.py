@@ -31,7 +31,8 @@ def reference_finish(problem: Problem, *, last_cycle: int) -> list[int | None]:
     link_free_at = [0] * len(problem.latencies)
     inputs = [0] * len(problem.flows)  # whole packets that arrived at the operation
     promised = [0] * len(problem.flows)  # output packets of samples that are being worked on
-    most = problem.buffer_samples * problem.packets
+    most_out = [route.output_samples * problem.packets for route in problem.flows]
+    most_in = [route.input_samples * problem.packets for route in problem.flows]
 
     def occupied(flow: int, hop: int) -> int:
         """Packets that take room in the buffer before a hop, or in the input buffer after the last one."""
@@ -64,7 +65,7 @@ def reference_finish(problem: Problem, *, last_cycle: int) -> list[int | None]:
                 continue
             if any(inputs[f] < problem.packets for f in before):
                 continue
-            if any(occupied(f, 0) + problem.packets > most for f in after):
+            if any(occupied(f, 0) + problem.packets > most_out[f] for f in after):
                 continue
             for f in before:
                 inputs[f] -= problem.packets
@@ -82,7 +83,7 @@ def reference_finish(problem: Problem, *, last_cycle: int) -> list[int | None]:
                 if p.sent_at is None
                 and problem.flows[p.flow].links[p.hop] == link
                 and occupied(p.flow, p.hop + 1)
-                < (most if p.hop + 1 == len(problem.flows[p.flow].links) else problem.hop_packets)
+                < (most_in[p.flow] if p.hop + 1 == len(problem.flows[p.flow].links) else problem.hop_packets)
             ]
             if not ready:
                 continue

@@ -18,12 +18,11 @@ from pipelines.fabric import (
     Node,
     OperationRate,
     RouteOptions,
-    problem_of,
+    measure,
     read_fabric,
     read_graph,
     require_room,
     route,
-    simulate,
     slowest_cycles,
 )
 
@@ -134,11 +133,11 @@ def random_units(graph: Graph, fabric: Fabric, draw: random.Random) -> list[int]
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_routes_join_their_units_and_overuse_nothing_at_convergence(seed: int) -> None:
+def test_routes_join_their_units_and_overuse_nothing_at_convergence(seed: int, engine_folder: Path) -> None:
     fabric = Fabric.model_validate(fabric_fields(memory_slots=2, link_words=8.0))
     graph, draw = layers(7), random.Random(seed)
     units = random_units(graph, fabric, draw)
-    routing = route(graph, fabric, units, RouteOptions(limit=1.0, rounds=60))
+    [routing] = route(graph, fabric, [units], RouteOptions(rounds=60), engine_folder=engine_folder)
     load = [0.0] * len(fabric.links.ends)
     for edge, path in zip(graph.edges, routing.routes, strict=True):
         switches = [units[graph.numbers[edge.source]]]
@@ -154,26 +153,28 @@ def test_routes_join_their_units_and_overuse_nothing_at_convergence(seed: int) -
     assert routing.overuse == 0.0
 
 
-def test_a_longer_way_round_is_taken_when_the_short_one_is_full() -> None:
+def test_a_longer_way_round_is_taken_when_the_short_one_is_full(engine_folder: Path) -> None:
     fabric = Fabric.model_validate(fabric_fields())
     nodes = tuple(Node(name=n, kind=k, stage=0, work=6400) for n, k in (("a", "gemm"), ("b", "gemm")))
     ends = tuple(Node(name=n, kind="buffer", stage=1, work=100) for n in "cd")
     edges = (Edge(source="a", target="c", words=300), Edge(source="b", target="d", words=300))
     graph = Graph(name="two", nodes=nodes + ends, edges=edges)
     units = [0, 2, 3, 11]  # a to c goes along the first row, past b
-    shared = route(graph, fabric, units, RouteOptions(limit=2.0))
-    apart = route(graph, fabric, units, RouteOptions(limit=1.0))
+    shared, apart = (
+        route(graph, fabric, [units], RouteOptions(limit=limit, spread=0.0), engine_folder=engine_folder)[0]
+        for limit in (2.0, 1.0)
+    )
     assert set(shared.routes[0]) & set(shared.routes[1])
     assert not set(apart.routes[0]) & set(apart.routes[1])
 
 
-def test_a_placement_rejects_a_unit_of_another_type() -> None:
+def test_a_placement_rejects_a_unit_of_another_type(tmp_path: Path) -> None:
     fabric = Fabric.model_validate(fabric_fields())
     graph = Graph.model_validate(graph_fields())
     with pytest.raises(FabricError, match="x needs a memory unit; 0 is of compute"):
-        route(graph, fabric, [0, 2, 3])
+        route(graph, fabric, [[0, 2, 3]], engine_folder=tmp_path)
     with pytest.raises(FabricError, match="unit 1 has more operations than slots: 1"):
-        route(graph, fabric, [1, 0, 1])
+        route(graph, fabric, [[1, 0, 1]], engine_folder=tmp_path)
 
 
 def test_an_operation_that_takes_too_long_is_refused() -> None:
@@ -184,10 +185,10 @@ def test_an_operation_that_takes_too_long_is_refused() -> None:
 
 
 def test_a_placed_chain_runs_at_the_theoretical_bound(tmp_path: Path) -> None:
-    fabric = Fabric.model_validate(fabric_fields())
+    fabric = Fabric.model_validate(fabric_fields(compute_samples=2))
     edges = [{**edge, "words": 128} for edge in graph_fields()["edges"]]
     graph = Graph.model_validate(graph_fields(edges=edges))
-    problem = problem_of(graph, fabric, route(graph, fabric, [1, 0, 4]).routes, samples=40)
-    [result] = simulate([problem], engine_folder=tmp_path)
-    assert result.interval_cycles == slowest_cycles(graph, fabric) == 64
+    [result] = measure(graph, fabric, [[1, 0, 4]], engine_folder=tmp_path, samples=40)
+    assert result.simulated.interval_cycles == slowest_cycles(graph, fabric) == 64
+    assert result.throughput == 1.0
     assert OperationRate.model_validate(OPERATIONS["gemm"]) == fabric.operation("gemm")

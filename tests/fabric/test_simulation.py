@@ -13,11 +13,6 @@ from pipelines.fabric import FabricError, Flow, Problem, simulate
 from tests.fabric.reference_simulator import reference_finish
 
 
-@pytest.fixture(scope="module")
-def engine_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("engines")
-
-
 def chain(services: tuple[int, ...], duration: int = 1, samples: int = 40) -> Problem:
     count = len(services)
     flows = tuple(Flow(source=n, target=n + 1, links=(n,), durations=(duration,)) for n in range(count - 1))
@@ -76,7 +71,8 @@ def random_problem(draw: random.Random) -> Problem:
     for source, target in pairs or [(0, 1)]:
         route = draw.sample(range(links), draw.randint(1, links))
         durations = tuple(draw.randint(1, 4) for _ in route)
-        flows.append(Flow(source=source, target=target, links=tuple(route), durations=durations))
+        flow = Flow(source=source, target=target, links=tuple(route), durations=durations)
+        flows.append(replace(flow, output_samples=draw.randint(1, 2), input_samples=draw.randint(1, 3)))
     return Problem(
         services=tuple(draw.randint(1, 30) for _ in range(count)),
         delays=tuple(draw.randint(0, 5) for _ in range(count)),
@@ -85,7 +81,6 @@ def random_problem(draw: random.Random) -> Problem:
         samples=draw.randint(2, 6),
         packets=draw.randint(1, 4),
         hop_packets=draw.randint(1, 3),
-        buffer_samples=draw.randint(1, 2),
     )
 
 
