@@ -150,14 +150,21 @@ DRAWN: Mapping[str, Callable[[random.Random], list[Operation]]] = {
 }
 
 
-def family_graphs(family: str, fabric: Fabric, *, seed: int) -> list[Graph]:
-    """Graphs of one draw of a family; those of a layer that does not fit are its subgraphs.
+def layer_operations(family: str, seed: int = 0) -> list[Operation]:
+    """Operations of one draw of a family.
 
     BERT-large and GPT2-XL have one draw: one layer, on sequences of 384 tokens.
     """
     if family == "bert_large":
-        return cut(family, bert_layer(384, **BERT_SIZES), fabric)
+        return bert_layer(384, **BERT_SIZES)
     if family == "gpt2_xl":
-        return cut(family, gpt_layer(384, **GPT_SIZES), fabric)
-    rng = random.Random(f"{family} {seed}")  # noqa: S311 - a draw, no secret
-    return cut(f"{family}_{seed:04d}", DRAWN[family](rng), fabric)
+        return gpt_layer(384, **GPT_SIZES)
+    return DRAWN[family](random.Random(f"{family} {seed}"))  # noqa: S311 - a draw, no secret
+
+
+def family_graphs(family: str, fabric: Fabric, *, seed: int = 0) -> list[Graph]:
+    """Graphs of one draw of a family; those of a layer that does not fit are its subgraphs.
+
+    Raises: FabricError: an operation alone does not fit.
+    """
+    return cut(family, layer_operations(family, seed), fabric)

@@ -19,6 +19,7 @@ from pipelines.schemas.columns import (
     table_spec,
 )
 from pipelines.schemas.designs import CdfgEdgeRow, CdfgNodeRow, DesignRow, DirectiveOutcomeRow, LoopRow
+from pipelines.schemas.fabric import FabricEdgeRow, FabricGraphRow, FabricNodeRow, PlacementRow
 from pipelines.schemas.labels import CROSS_CHECKS, CrossCheckRow, LabelRow, RunRow
 from pipelines.schemas.leaderboard import LeaderboardRow, PromotionRow
 from pipelines.schemas.network import NetworkFlowRow, NetworkHopRow, NetworkRunRow
@@ -54,12 +55,16 @@ __all__ = [
     "CrossCheckRow",
     "DesignRow",
     "DirectiveOutcomeRow",
+    "FabricEdgeRow",
+    "FabricGraphRow",
+    "FabricNodeRow",
     "LabelRow",
     "LeaderboardRow",
     "LoopRow",
     "NetworkFlowRow",
     "NetworkHopRow",
     "NetworkRunRow",
+    "PlacementRow",
     "PragmaDesignRow",
     "ProgramFactsRow",
     "ProgramRow",

@@ -1,0 +1,167 @@
+"""Place and route: graphs on fabrics, and their placements with simulated throughput."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from assets.checks import CheckedFile, CheckRule
+from assets.errors import FoundryError
+from assets.settings import CONFIGURATION_FOLDER, Group, Listener, Settings
+from assets.step import Output, Partitioning, Step
+from assets.steps.designs import label_options
+from assets.steps.network import GroupName
+from pipelines.schemas import OK
+
+if TYPE_CHECKING:
+    from pipelines.fabric.dataset import PlacementGroup
+
+FABRICS = CONFIGURATION_FOLDER / "fabric"
+
+
+class FabricGroup(Group):
+    """Placements of one kind; fields and meanings are those of pipelines.fabric.dataset.PlacementGroup."""
+
+    fabric: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$")] = "present"
+    families: tuple[str, ...] = ("gemm", "mlp", "mha", "ffn")
+    draws: Annotated[int, Field(ge=1)] = 1
+    placements: Annotated[int, Field(ge=1)] = 20
+    moves: Annotated[int, Field(ge=1)] = 1000
+    seed: int = 0
+
+
+class Placements(Group):
+    """Groups of placements."""
+
+    groups: dict[GroupName, FabricGroup] = Field(default_factory=dict[str, FabricGroup])
+
+
+def placement_groups(settings: Settings) -> dict[str, PlacementGroup]:
+    """The groups by name, in order.
+
+    Raises: FabricError: a value or a fabric is not acceptable.
+    """
+    from pipelines.fabric import read_fabric  # lazy import: takes 0.5 s
+    from pipelines.fabric.dataset import PlacementGroup
+
+    return {
+        name: PlacementGroup(
+            name=name,
+            **{**group.model_dump(), "fabric": read_fabric(FABRICS / f"{group.fabric}.yaml")},
+        )
+        for name, group in settings.group(Placements).groups.items()
+    }
+
+
+def require_groups(settings: Settings) -> None:
+    """Check every group, before work begins.
+
+    Raises: FabricError: a value or a fabric is not acceptable.
+    """
+    if settings.group(Placements).groups:
+        placement_groups(settings)
+
+
+def make_fabric(settings: Settings, partition: str, listen: Listener) -> Output:
+    """The graphs of a group, their operations and edges, and their placements."""
+    from pipelines.fabric.dataset import make_placements
+
+    tables = make_placements(
+        _group_named(settings, partition),
+        cache=settings.cache,
+        workers=label_options(settings).workers,
+        on_progress=listen,
+    )
+    return Output(
+        rows={
+            "fabric_graphs": tables.graphs,
+            "fabric_nodes": tables.nodes,
+            "fabric_edges": tables.edges,
+            "placements": tables.placements,
+        }
+    )
+
+
+def _version(settings: Settings, partition: str) -> str:
+    from pipelines.fabric.dataset import group_key
+
+    return group_key(_group_named(settings, partition))
+
+
+def _group_named(settings: Settings, name: str) -> PlacementGroup:
+    groups = placement_groups(settings)
+    if name not in groups:
+        raise FoundryError(f"unknown group: {name}; accepted: {', '.join(groups) or 'none'}")
+    return groups[name]
+
+
+def impossible_throughputs(file: CheckedFile) -> list[str]:
+    """Ok placements without a throughput in 0 to 1, and others with one or without a reason."""
+    return [
+        f"throughput {row['throughput']} of a placement with status {row['status']}: {row['placement_id']}; "
+        "accepted: above 0, at most 1 when ok, none and a reason otherwise"
+        for row in file.rows
+        if (
+            not 0 < (row["throughput"] or 0) <= 1
+            if row["status"] == OK
+            else row["throughput"] is not None or row["reason"] is None
+        )
+    ]
+
+
+def illegal_placements(file: CheckedFile) -> list[str]:
+    """Placements with another number of units or routes than their graph has operations and edges."""
+    graphs = {row["graph_id"]: row for row in file.neighbour("fabric_graphs")}
+    problems: list[str] = []
+    for row in file.rows:
+        graph = graphs[row["graph_id"]]
+        counts = len(row["units"].split()), len(row["routes"].split())
+        expected = graph["node_count"], graph["edge_count"]
+        if counts != expected:
+            problems.append(
+                f"{counts[0]} units, {counts[1]} routes of {expected[0]} operations and {expected[1]} edges: "
+                f"{row['placement_id']}"
+            )
+    return problems
+
+
+def split_layers(file: CheckedFile) -> list[str]:
+    """Layers whose graphs are in several folds."""
+    folds: defaultdict[str, set[int]] = defaultdict(set)
+    for row in file.rows:
+        folds[row["layer"]].add(row["fold"])
+    return [f"layer in several folds: {layer} ({sorted(of)})" for layer, of in folds.items() if len(of) > 1]
+
+
+STEP = Step(
+    name="fabric",
+    description="Place and route: graphs on fabrics, and placements with their simulated throughput.",
+    run=make_fabric,
+    tables=("fabric_graphs", "fabric_nodes", "fabric_edges", "placements"),
+    partitioned=Partitioning(
+        name="placements", names=lambda configuration: tuple(configuration.placements.groups)
+    ),
+    pool="simulation",
+    configuration={"placements": Placements},
+    parameters=("placements",),
+    code=("pipelines/fabric", "pipelines/schemas", "conf/fabric"),
+    version=_version,
+    checks={
+        "placements": [
+            CheckRule(
+                "throughput_possible",
+                "Every ok placement has a throughput in 0 to 1; a failed one has a reason.",
+                impossible_throughputs,
+            ),
+            CheckRule(
+                "decision_whole",
+                "Every placement has a unit per operation and a route per edge.",
+                illegal_placements,
+            ),
+        ],
+        "fabric_graphs": [CheckRule("folds_apart", "All graphs of a layer are in one fold.", split_layers)],
+    },
+    require=require_groups,
+)
