@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
+import os
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.fabric.engine import run_engine
+from pipelines.compiling import compiled_program
 from pipelines.fabric.errors import FabricError
 from pipelines.fabric.graphs import Edge, Graph
 from pipelines.fabric.machine import Fabric
 from pipelines.fabric.simulation import Flow, Problem
 
 _SOURCE = Path(__file__).with_name("router.cc")
-Floats = NDArray[np.float64]
+_FLAGS = ("-std=c++17", "-O2", "-shared", "-fPIC")
+Ints = NDArray[np.int64]
+Features = NDArray[np.float32]
 
 CYCLE_LIMIT = 1e12
 """Most cycles per sample or packet, so that sums stay in 64 bits."""
@@ -79,53 +84,126 @@ def route(
     options: RouteOptions | None = None,
     *,
     engine_folder: Path,
-    timeout_s: float = 600.0,
 ) -> list[Routing]:
     """Route every edge of placements, cheapest path first, and rip up what overused links carry.
 
     The cost of a link is (1 + past overuse) * (1 + spread * load + price * overuse), loads with this edge.
 
     Args:   engine_folder: folder of compiled programs, one per version.
-    Raises: FabricError: a placement is not legal, or the router failed. ToolMissing: g++ is not installed.
+    Raises: FabricError: a placement is not legal. ToolMissing: g++ is not installed.
     Source: PathFinder (McMurchie and Ebeling 1995): present and historical price of shared links.
     """
     for units in placements:
         require_legal(graph, fabric, units)
-    options = options or RouteOptions()
-    slowest, links = slowest_cycles(graph, fabric), fabric.links.ends
-    head = [len(placements), fabric.columns, len(fabric.unit_types), len(links), len(graph.edges)]
-    head += [options.limit, options.rounds, options.growth, options.history, options.spread]
-    loads = [edge.words / fabric.link_words / slowest for edge in graph.edges]
-    chosen = np.array(placements, np.float64).reshape(len(placements), len(graph.nodes))
-    ends = np.concatenate([chosen[:, _ends(graph, "source")], chosen[:, _ends(graph, "target")]], axis=1)
-    content = np.concatenate([head, np.ravel(links), loads, ends.ravel()])
-    result = run_engine("fabric-router", _SOURCE, content, engine_folder=engine_folder, timeout_s=timeout_s)
-    return _decode(result, ends.astype(int).tolist())
+    router = Router(graph, fabric, options, engine_folder=engine_folder)
+    router.start(np.array(placements, np.int64).reshape(len(placements), len(graph.nodes)))
+    return [router.routing(number) for number in range(len(placements))]
 
 
-def _ends(graph: Graph, end: Literal["source", "target"]) -> list[int]:
-    numbers = graph.numbers
-    return [numbers[getattr(edge, end)] for edge in graph.edges]
+ROUTE_FEATURES = ("hops", "highest_load", "summed_load", "sharers", "port_load")
+"""What the router says of the route of an edge: links, highest load of one, summed load, most edges that share
+one, and the higher load of its two ports. Loads are shares of the slowest stage's time."""
 
 
-def _decode(result: Floats, ends: Sequence[Sequence[int]]) -> list[Routing]:
-    """Routes with their ports; the router writes links between switches only."""
-    numbers = result.astype(np.int64).tolist()
-    routings: list[Routing] = []
-    at = 0
-    for row in ends:
-        edges = len(row) // 2
-        rounds, left = numbers[at], float(result[at + 1])
-        at += 2
-        routes: list[Route] = []
-        for source, target in zip(row[:edges], row[edges:], strict=True):
-            end = at + 1 + numbers[at]
-            routes.append((2 * source, *numbers[at + 1 : end], 2 * target + 1))
-            at = end
-        routings.append(Routing(routes=tuple(routes), overuse=left, rounds=rounds))
-    if at != len(numbers):
-        raise FabricError(f"the fabric router wrote {len(numbers)} numbers; expected {at}")
-    return routings
+class Router:
+    """Routes of a batch of placements of one graph, followed from move to move.
+
+    A move routes the edges of the moved operations again, at a fixed price of overuse; all others stay.
+    """
+
+    def __init__(
+        self, graph: Graph, fabric: Fabric, options: RouteOptions | None = None, *, engine_folder: Path
+    ) -> None:
+        options = options or RouteOptions()
+        self._library = _library(engine_folder)
+        self.edges, links = len(graph.edges), fabric.links.ends
+        self.unit_count = len(fabric.unit_types)
+        slowest, numbers = slowest_cycles(graph, fabric), graph.numbers
+        loads = np.array([edge.words / fabric.link_words / slowest for edge in graph.edges], np.float64)
+        sizes = (fabric.columns, self.unit_count, len(links), len(graph.nodes), self.edges, options.rounds)
+        share = fabric.link_words / fabric.port_words
+        prices = (options.limit, options.growth, options.history, options.spread, share)
+        self._source = np.array([numbers[edge.source] for edge in graph.edges], np.int64)
+        self._target = np.array([numbers[edge.target] for edge in graph.edges], np.int64)
+        self._handle = ctypes.c_void_p(
+            self._library.router_new(
+                np.array(sizes, np.int64),
+                np.array(prices, np.float64),
+                np.array(links, np.int64).ravel(),
+                loads,
+                self._source,
+                self._target,
+            )
+        )
+        weakref.finalize(self, self._library.router_free, self._handle)
+
+    def start(self, units: Ints) -> Features:
+        """Route placements from scratch; they become the current ones.
+
+        Args:    units: (placements, nodes), legal.
+        Returns: (placements, edges, ROUTE_FEATURES).
+        """
+        count = len(units)
+        self._ends = np.stack([units[:, self._source], units[:, self._target]], axis=2).tolist()
+        self._features = np.zeros((count, self.edges, len(ROUTE_FEATURES)), np.float32)
+        self._rounds, self._left = np.zeros(count, np.int64), np.zeros(count, np.float64)
+        content = np.ascontiguousarray(units, np.int64)
+        self._library.router_start(self._handle, count, content, self._features, self._rounds, self._left)
+        return self._features
+
+    def propose(self, moved: Ints, units: Ints) -> Features:
+        """Route one move per placement.
+
+        Args: moved: (placements, 2) operations whose unit changes, -1 for none. units: after the move.
+        """
+        moved, units = (np.ascontiguousarray(array, np.int64) for array in (moved, units))
+        self._library.router_propose(self._handle, moved, units, self._features)
+        return self._features
+
+    def accept(self, accepted: NDArray[np.bool_]) -> None:
+        """Make the proposed placements of some the current ones, and forget the others."""
+        self._library.router_accept(self._handle, accepted.astype(np.uint8))
+
+    def routing(self, placement: int) -> Routing:
+        """Routes of a placement that `start` routed, ports included."""
+        lengths = np.zeros(self.edges, np.int64)
+        room = 0
+        while True:
+            links = np.zeros(room, np.int64)
+            count = self._library.router_routes(self._handle, placement, room, lengths, links)
+            if count <= room:
+                break
+            room = count
+        at, routes = 0, list[Route]()
+        for number, length in enumerate(lengths.tolist()):
+            source, target = self._ends[placement][number]
+            routes.append((2 * source, *links[at : at + length].tolist(), 2 * target + 1))
+            at += length
+        left, rounds = float(self._left[placement]), int(self._rounds[placement])
+        return Routing(routes=tuple(routes), overuse=left, rounds=rounds)
+
+
+@cache
+def _library(engine_folder: Path) -> ctypes.CDLL:
+    """The compiled router, loaded once per process."""
+    program = compiled_program(
+        engine_folder, engine="fabric-router", sources=(_SOURCE,), flags=_FLAGS, error=FabricError
+    )
+    library = ctypes.CDLL(os.fspath(program))
+    ints, floats, numbers, flags = (
+        np.ctypeslib.ndpointer(kind, flags="C_CONTIGUOUS")
+        for kind in (np.int64, np.float64, np.float32, np.uint8)
+    )
+    handle, count = ctypes.c_void_p, ctypes.c_int64
+    library.router_new.argtypes = [ints, floats, ints, floats, ints, ints]
+    library.router_new.restype = handle
+    library.router_free.argtypes = [handle]
+    library.router_start.argtypes = [handle, count, ints, numbers, ints, floats]
+    library.router_routes.argtypes = [handle, count, count, ints, ints]
+    library.router_routes.restype = count
+    library.router_propose.argtypes = [handle, ints, ints, numbers]
+    library.router_accept.argtypes = [handle, flags]
+    return library
 
 
 def service_cycles(graph: Graph, fabric: Fabric) -> list[int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,12 +11,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.fabric.engine import run_engine
+from pipelines.compiling import compiled_program
 from pipelines.fabric.errors import FabricError
+from pipelines.tools import run_tool
 
 ENGINE = "fabric-simulator"
 VERSION = "2"
 """Raise it when the same problem gives other cycles."""
+_FLAGS = ("-std=c++17", "-O2")
 _SOURCE = Path(__file__).with_name("simulator.cc")
 Ints = NDArray[np.int64]
 
@@ -122,7 +126,17 @@ def simulate(
     Raises: ToolMissing: g++ is not installed. FabricError: the simulator failed or took too long.
     """
     content = np.concatenate([np.array([len(problems)], np.int64), *map(_encode, problems)])
-    results = run_engine(ENGINE, _SOURCE, content, engine_folder=engine_folder, timeout_s=timeout_s)
+    program = compiled_program(
+        engine_folder, engine=ENGINE, sources=(_SOURCE,), flags=_FLAGS, error=FabricError
+    )
+    with tempfile.TemporaryDirectory(prefix="fabric-") as name:
+        folder = Path(name)
+        (folder / "problems").write_bytes(content.tobytes())
+        argv = [os.fspath(program), "problems", "results"]
+        run = run_tool(argv, folder=folder, timeout_s=timeout_s, of_processor=True)
+        if run.returncode != 0:
+            raise FabricError(f"the fabric simulator failed: {run.last_words()}")
+        results = np.frombuffer((folder / "results").read_bytes(), np.int64)
     return _decode(results, problems)
 
 

@@ -27,7 +27,15 @@ struct Hop {
     int64_t duration;
     int64_t capacity;             // packets that wait before the link, those that are on their way included
     int64_t taken = 0, ready = 0;  // ... taken of it; ... that have arrived
-    std::queue<int64_t> since;     // arrival times of ready packets
+    std::vector<int64_t> since;    // arrival times of ready packets, a ring
+    int64_t first = 0;             // ... place of the earliest
+
+    int64_t earliest() const { return since[first]; }
+    void push(int64_t time) {
+        int64_t at = first + ready++;
+        since[at < capacity ? at : at - capacity] = time;
+    }
+    void pop() { ready--, first = first + 1 == capacity ? 0 : first + 1; }
 };
 
 class Simulation {
@@ -69,6 +77,7 @@ bool Simulation::read(const Ints& in, size_t& at) {
             Hop hop;
             hop.link = in[at++], hop.duration = in[at++], hop.edge = e;
             hop.capacity = k == 0 ? buffers[e] * packets_ : hop_buffer;
+            hop.since.resize(hop.capacity);
             hops_of_[hop.link].push_back(hops_.size());
             hops_.push_back(hop);
         }
@@ -112,11 +121,11 @@ void Simulation::start_packet(int32_t link) {
     for (int32_t h : hops_of_[link]) {
         const Hop& hop = hops_[h];
         if (hop.ready == 0 || free_after(h) <= 0) continue;
-        if (best < 0 || hop.since.front() < hops_[best].since.front()) best = h;
+        if (best < 0 || hop.earliest() < hops_[best].earliest()) best = h;
     }
     if (best < 0) return;
     Hop& hop = hops_[best];
-    hop.ready--, hop.since.pop();
+    hop.pop();
     if (best + 1 < first_[hop.edge + 1]) hops_[best + 1].taken++;
     else input_taken_[hop.edge]++;
     is_sending_[link] = 1, busy_[link] += hop.duration;
@@ -145,8 +154,7 @@ void Simulation::run(Ints& out) {
             } else if (event.kind == kOutput) {
                 for (int32_t e : outputs_[event.who]) {
                     Hop& hop = hops_[first_[e]];
-                    hop.ready += packets_;
-                    for (int64_t p = 0; p < packets_; p++) hop.since.push(now_);
+                    for (int64_t p = 0; p < packets_; p++) hop.push(now_);
                     touch_link(hop.link);
                 }
                 int64_t sample = ended_[event.who]++;
@@ -161,7 +169,7 @@ void Simulation::run(Ints& out) {
                 int32_t e = hops_[event.who].edge;
                 if (event.who + 1 < first_[e + 1]) {
                     Hop& next = hops_[event.who + 1];
-                    next.ready++, next.since.push(now_), touch_link(next.link);
+                    next.push(now_), touch_link(next.link);
                 } else {
                     input_ready_[e]++, touch_operation(target_[e]);
                 }
