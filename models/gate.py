@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from random import Random
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from models.metrics import Interval, bootstrap
 from models.tasks import Reference, Task, hash_tables
 from pipelines.identity import content_hash
 from pipelines.schemas import ProgramRow, PromotionRow, read_table, table_spec
+
+if TYPE_CHECKING:
+    from models.pnr_gnn.data import PlacedGraph
 
 RESAMPLES = 1000
 Decision = Literal["promoted", "refused", "candidate"]
@@ -177,6 +180,8 @@ def reference_groups(reference: Reference) -> frozenset[str]:
     """Groups of a reference set, which training must not look at."""
     if reference.split == "group":
         return frozenset(reference.parts)
+    if reference.split == "fold":
+        return frozenset(graph.layer for graph in _reference_graphs(reference))
     rows = read_table(reference.folder, table_spec("splits"))
     return frozenset(r.group for r in rows if r.split == reference.split and r.part in reference.parts)
 
@@ -270,6 +275,32 @@ def pragma_reference(reference: Reference) -> ReferenceSet:
     bounds = np.array([design.bound.latency_cycles for design in known.designs], np.float64)
     programs, baseline = _means(names, _relative(bounds, actual))
     return _reference_set(programs, known.groups, baseline, score)
+
+
+def placement_reference(reference: Reference) -> ReferenceSet:
+    """Placements; the error of a graph is the mean over its placements, the baseline is the heuristic."""
+    graphs = _reference_graphs(reference)
+
+    def score(predictor: Any) -> Vector:
+        return np.array(
+            [_relative(predictor.throughput(g.features, g.routes), g.throughput).mean() for g in graphs]
+        )
+
+    baseline = np.array([_relative(g.heuristic, g.throughput).mean() for g in graphs])
+    groups = {graph.graph_id: graph.layer for graph in graphs}
+    return _reference_set([graph.graph_id for graph in graphs], groups, baseline, score)
+
+
+def _reference_graphs(reference: Reference) -> list[PlacedGraph]:
+    """Graphs of parts: a group, or a group and a fold."""
+    from models.pnr_gnn.data import read_placed
+
+    graphs: dict[str, PlacedGraph] = {}
+    for part in reference.parts:
+        group, *folds = part.split()
+        chosen = read_placed([reference.folder], groups=[group], folds=[int(fold) for fold in folds])
+        graphs |= {graph.graph_id: graph for graph in chosen}
+    return [graphs[key] for key in sorted(graphs)]
 
 
 def program_reference(reference: Reference) -> ReferenceSet:

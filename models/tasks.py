@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-Level = Literal["text", "static", "hls", "network", "directives", "programs"]
+Level = Literal["text", "static", "hls", "network", "directives", "programs", "placements"]
 """What a predictor may look at: source text, what a front end reads, what high-level synthesis gives, a
-network under traffic, a program with directives, programs that are varied."""
+network under traffic, a program with directives, programs that are varied, a placed and routed graph."""
 LABEL_TABLES = ("programs", "loops", "designs", "labels", "runs", "splits")
 NETWORK_TABLES = ("network_runs", "network_flows", "network_hops")
 
@@ -214,6 +214,37 @@ PRAGMA_LATENCY = Task(
         minimum_programs=10,
     ),
     reference_set="models.gate:pragma_reference",
+)
+
+_EXAMPLE_FABRIC = (
+    '{"name": "small", "rows": 1, "columns": 2, "pattern": ["CM"], "link_words": 1, "port_words": 1, '
+    '"operations": {"gemm": {"unit": "compute", "rate": 1}, "buffer": {"unit": "memory", "rate": 1}}}'
+)
+_EXAMPLE_GRAPH = (
+    '{"name": "one", "nodes": [{"name": "x", "kind": "buffer", "stage": 0, "work": 8}, '
+    '{"name": "y", "kind": "gemm", "stage": 1, "work": 8}], '
+    '"edges": [{"source": "x", "target": "y", "words": 8}]}'
+)
+PLACEMENT_THROUGHPUT = Task(
+    name="placement-throughput",
+    tables=("fabric_graphs", "fabric_nodes", "fabric_edges", "placements"),
+    targets={"throughput": "1"},
+    level="placements",
+    metric="absolute percentage error of throughput, at most 100 %, mean over placements of a graph",
+    baseline="the heuristic: isolated rates and estimated congestion",
+    question=(
+        Column(name="graph", kind="string", example=_EXAMPLE_GRAPH),
+        Column(name="fabric", kind="string", example=_EXAMPLE_FABRIC),
+        Column(name="units", kind="string", example="1 0"),
+        Column(name="routes", kind="string", example="w"),
+    ),
+    reference=Reference(
+        release="releases/fabric-v1",
+        split="fold",
+        parts=("blocks-present 0", "models-present"),
+        minimum_programs=50,
+    ),
+    reference_set="models.gate:placement_reference",
 )
 
 PROGRAM_VARIANTS = Task(

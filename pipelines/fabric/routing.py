@@ -101,8 +101,8 @@ def route(
 
 
 ROUTE_FEATURES = ("hops", "highest_load", "summed_load", "sharers", "port_load")
-"""What the router says of the route of an edge: links, highest load of one, summed load, most edges that share
-one, and the higher load of its two ports. Loads are shares of the slowest stage's time."""
+"""What the router says of the route of an edge: links, highest load of one, summed load, most edges that
+share one, and the higher load of its two ports. Loads are shares of the slowest stage's time."""
 
 
 class Router:

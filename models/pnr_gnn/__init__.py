@@ -1,0 +1,63 @@
+"""Cost model of place and route: a graph neural network that predicts throughput of a decision.
+
+Belongs here: the network, its training, its use in the annealer. Does not: fabrics, routes and the simulator
+(`pipelines.fabric`). Importing this package loads no learning framework.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from models.catalogue import PredictorSpec
+from models.tasks import PLACEMENT_THROUGHPUT, Column
+
+_VERSION = "1"
+"""Raised by hand when the same tables, options and seed would train another network."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FitOptions:
+    """How to train.
+
+    Attributes:
+        fabric: whose placements are learned from. fold: of graphs, held out.
+        annotated: whether service times and loads are features; without them the network knows types,
+            operations, stages, and lengths and sharers of routes.
+        node_features, edge_features: whether there are any, for ablations.
+        width: of states. layers: of exchange. embedding: of operations and of stages.
+        graphs, placements: of a batch, and of each of its graphs.
+        epochs: passes over all graphs. learning_rate: the highest of one cycle. weight_decay: of AdamW.
+        loss_width: error of the logarithm below which the loss is quadratic.
+        within: weight of the loss of differences between placements of one graph.
+    """
+
+    fabric: str = "present"
+    fold: int = 0
+    annotated: bool = True
+    node_features: bool = True
+    edge_features: bool = True
+    width: int = 48
+    layers: int = 3
+    embedding: int = 8
+    graphs: int = 6
+    placements: int = 10
+    epochs: int = 40
+    learning_rate: float = 3e-3
+    weight_decay: float = 1e-4
+    loss_width: float = 0.05
+    within: float = 1.0
+
+
+PREDICTOR = PredictorSpec(
+    name="pnr-gnn",
+    version=_VERSION,
+    description="A graph neural network over used units and routes (learned cost model for place and route).",
+    task=PLACEMENT_THROUGHPUT,
+    options=FitOptions,
+    train_with="models.pnr_gnn.train:train",
+    load_with="models.pnr_gnn.network:load",
+    answer_with="models.pnr_gnn.network:answer_placements",
+    answers=(Column(name="throughput"),),
+    libraries=("torch", "torch-geometric", "lightning", "numpy"),
+    requirements=("pydantic", "pyyaml"),
+)

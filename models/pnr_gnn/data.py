@@ -1,0 +1,117 @@
+"""Placed graphs of the tables as arrays."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.tasks import DatasetError, table_files
+from pipelines.fabric.features import GraphFeatures, RouteReader, graph_of_rows
+from pipelines.fabric.graphs import Graph
+from pipelines.fabric.machine import Fabric
+from pipelines.schemas import OK, read_arrow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PlacedGraph:
+    """A graph with its placements.
+
+    Attributes:
+        family, layer, fold: as table `fabric_graphs` has them.
+        routes: (placements, edges, ROUTE_FEATURES). throughput, heuristic: (placements,), normalised.
+    """
+
+    graph_id: str
+    group: str
+    family: str
+    layer: str
+    fold: int
+    graph: Graph
+    fabric: Fabric
+    features: GraphFeatures
+    routes: NDArray[np.float32]
+    throughput: NDArray[np.float64]
+    heuristic: NDArray[np.float64]
+
+
+def read_placed(
+    folders: Sequence[Path],
+    *,
+    fabric: str | None = None,
+    groups: Sequence[str] = (),
+    folds: Sequence[int] = (),
+) -> list[PlacedGraph]:
+    """Graphs with placements whose simulation is ok, in order of their ids.
+
+    Args:   fabric, groups, folds: keep those only; all when empty.
+    Raises: DatasetError: a table is missing.
+    """
+    chosen = [
+        row
+        for row in _rows(folders, "fabric_graphs")
+        if row["status"] == OK
+        and (fabric is None or row["fabric"] == fabric)
+        and (not groups or row["group"] in groups)
+        and (not folds or row["fold"] in folds)
+    ]
+    ids = {row["graph_id"] for row in chosen}
+    nodes, edges, placements = (
+        _by_graph(folders, table, ids) for table in ("fabric_nodes", "fabric_edges", "placements")
+    )
+    return [
+        _placed(row, nodes[row["graph_id"]], edges[row["graph_id"]], placements[row["graph_id"]])
+        for row in sorted(chosen, key=lambda row: row["graph_id"])
+        if edges[row["graph_id"]] and placements[row["graph_id"]]
+    ]
+
+
+def _rows(folders: Sequence[Path], table: str) -> list[dict[str, Any]]:
+    rows = [
+        row
+        for folder in folders
+        for path in table_files(folder, table)
+        for row in read_arrow(path).to_pylist()
+    ]
+    if not rows:
+        raise DatasetError(f"no rows in table {table} ({', '.join(map(str, folders))})")
+    return rows
+
+
+def _by_graph(folders: Sequence[Path], table: str, ids: set[str]) -> dict[str, list[dict[str, Any]]]:
+    rows: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in _rows(folders, table):
+        if row["graph_id"] in ids and row.get("status", OK) == OK:
+            rows[row["graph_id"]].append(row)
+    return rows
+
+
+def _placed(
+    row: dict[str, Any],
+    nodes: list[dict[str, Any]],
+    edges: list[dict[str, Any]],
+    placements: list[dict[str, Any]],
+) -> PlacedGraph:
+    fabric = Fabric.model_validate_json(row["configuration"])
+    nodes.sort(key=lambda node: node["node"])
+    edges.sort(key=lambda edge: edge["edge"])
+    graph = graph_of_rows(row["name"], nodes, edges)
+    reader = RouteReader(graph, fabric)
+    return PlacedGraph(
+        graph_id=row["graph_id"],
+        group=row["group"],
+        family=row["family"],
+        layer=row["layer"],
+        fold=row["fold"],
+        graph=graph,
+        fabric=fabric,
+        features=reader.features,
+        routes=np.stack([reader.read(p["units"], p["routes"]) for p in placements]),
+        throughput=np.array([p["throughput"] for p in placements], np.float64),
+        heuristic=np.array([p["heuristic_throughput"] for p in placements], np.float64),
+    )
