@@ -14,7 +14,8 @@ from pipelines.fabric.placing import Bools, Floats, Ints
 from pipelines.fabric.routing import RouteOptions, Routing, problem_of, route, slowest_cycles
 from pipelines.fabric.simulation import Simulated, simulate
 
-SAMPLES = 32
+SAMPLES, WINDOW = 256, 24
+"""Samples at most, and those between which the flow must be steady."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +39,7 @@ def measure(
     *,
     engine_folder: Path,
     samples: int = SAMPLES,
+    window: int = WINDOW,
     options: RouteOptions | None = None,
 ) -> list[Measured]:
     """Route and simulate placements of a graph.
@@ -45,7 +47,9 @@ def measure(
     Raises: FabricError: a placement is not legal, or an engine failed. ToolMissing: g++ is not installed.
     """
     routings = route(graph, fabric, placements, options, engine_folder=engine_folder)
-    problems = [problem_of(graph, fabric, routing.routes, samples=samples) for routing in routings]
+    problems = [
+        problem_of(graph, fabric, routing.routes, samples=samples, window=window) for routing in routings
+    ]
     results = simulate(problems, engine_folder=engine_folder)
     slowest = slowest_cycles(graph, fabric)
     return [

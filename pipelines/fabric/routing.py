@@ -232,7 +232,9 @@ def _stages_skipped(graph: Graph, edge: Edge) -> int:
     return max(0, target.stage - source.stage - 1)
 
 
-def problem_of(graph: Graph, fabric: Fabric, routes: Sequence[Route], *, samples: int = 16) -> Problem:
+def problem_of(
+    graph: Graph, fabric: Fabric, routes: Sequence[Route], *, samples: int = 16, window: int = 0
+) -> Problem:
     """What the simulator needs of a routed graph."""
     numbers, links = graph.numbers, fabric.links
 
@@ -257,6 +259,7 @@ def problem_of(graph: Graph, fabric: Fabric, routes: Sequence[Route], *, samples
         ),
         latencies=(fabric.hop_cycles,) * len(links.ends),
         samples=samples,
+        window=window,
         packets=fabric.packets,
         hop_packets=fabric.hop_packets,
     )

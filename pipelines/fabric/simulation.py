@@ -16,7 +16,7 @@ from pipelines.fabric.errors import FabricError
 from pipelines.tools import run_tool
 
 ENGINE = "fabric-simulator"
-VERSION = "2"
+VERSION = "3"
 """Raise it when the same problem gives other cycles."""
 _FLAGS = ("-std=c++17", "-O2")
 _SOURCE = Path(__file__).with_name("simulator.cc")
@@ -56,6 +56,9 @@ class Problem:
         flows: see `Flow`; durations >= 1.
         latencies: cycles, by link.
         samples: of the batch.
+        window: samples; 0 to simulate the whole batch. Otherwise the simulation ends when the flow is steady:
+            between two samples that far apart, every operation started as many samples, give or take one. A
+            shorter batch is not: buffers that fill at its beginning let the last operations run ahead.
         packets: per flow and sample.
         hop_packets: packets that the buffer between two links of a route holds.
     """
@@ -65,6 +68,7 @@ class Problem:
     flows: tuple[Flow, ...]
     latencies: tuple[int, ...]
     samples: int = 16
+    window: int = 0
     packets: int = 8
     hop_packets: int = 2
 
@@ -75,6 +79,10 @@ class Problem:
             raise FabricError("negative delay or latency; accepted: 0 cycles or more")
         if self.samples < 2:
             raise FabricError(f"too few samples: {self.samples}; accepted: 2 or more")
+        if self.window < 0 or self.window % 2 or self.window >= self.samples:
+            raise FabricError(
+                f"window of {self.window} samples; accepted: 0, or an even number below {self.samples}"
+            )
         for name in ("packets", "hop_packets"):
             if getattr(self, name) < 1:
                 raise FabricError(f"too small: {name} {getattr(self, name)}; accepted: 1 or more")
@@ -96,25 +104,35 @@ class Simulated:
     Attributes:
         is_deadlocked: whether samples were left when nothing could move any more.
         cycles: until the last event.
+        complete: samples that left every last operation.
         finished: cycle in which each sample left the last operation; 0 for those that never did.
+        window: of the problem.
         link_cycles: cycles in which each link sent.
     """
 
     is_deadlocked: bool
     cycles: int
+    complete: int
     finished: tuple[int, ...]
     link_cycles: tuple[int, ...]
+    window: int
+
+    @property
+    def is_steady(self) -> bool:
+        """Whether the simulation ended before the batch did."""
+        return self.complete < len(self.finished)
 
     @property
     def interval_cycles(self) -> float:
-        """Cycles per sample in the second half of the batch.
+        """Cycles per sample over the last window; over the second half of a batch that never was steady.
 
         Raises: FabricError: samples were left, so there is none.
         """
         if self.is_deadlocked:
             raise FabricError(f"deadlock after {self.cycles} cycles")
-        middle = len(self.finished) // 2 - 1
-        return (self.finished[-1] - self.finished[middle]) / (len(self.finished) - 1 - middle)
+        last = self.complete - 1
+        first = last - self.window if self.window and self.is_steady else len(self.finished) // 2 - 1
+        return (self.finished[last] - self.finished[first]) / (last - first)
 
 
 def simulate(
@@ -143,7 +161,7 @@ def simulate(
 def _encode(problem: Problem) -> Ints:
     flows = problem.flows
     hops = [n for f in flows for hop in zip(f.links, f.durations, strict=True) for n in hop]
-    head = (problem.samples, problem.packets, problem.hop_packets)
+    head = (problem.samples, problem.packets, problem.window, problem.hop_packets)
     sizes = (len(problem.services), len(flows), len(problem.latencies))
     ends = ([f.source for f in flows], [f.target for f in flows], [len(f.links) for f in flows])
     buffers = [*(f.output_samples for f in flows), *(f.input_samples for f in flows)]
@@ -155,14 +173,16 @@ def _decode(results: Ints, problems: Sequence[Problem]) -> list[Simulated]:
     simulated: list[Simulated] = []
     at = 0
     for problem in problems:
-        links = at + 2 + problem.samples
+        links = at + 3 + problem.samples
         end = links + len(problem.latencies)
         simulated.append(
             Simulated(
                 is_deadlocked=bool(results[at]),
                 cycles=int(results[at + 1]),
-                finished=tuple(results[at + 2 : links].tolist()),
+                complete=int(results[at + 2]),
+                finished=tuple(results[at + 3 : links].tolist()),
                 link_cycles=tuple(results[links:end].tolist()),
+                window=problem.window,
             )
         )
         at = end

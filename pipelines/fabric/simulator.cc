@@ -44,13 +44,16 @@ class Simulation {
     void run(Ints& out);
 
   private:
+    bool is_steady();
     void start_operation(int32_t v);
     void start_packet(int32_t link);
     int64_t free_after(int32_t hop) const;
     void touch_operation(int32_t v) { if (!touched_v_[v]) { touched_v_[v] = true; dirty_v_.push_back(v); } }
     void touch_link(int32_t l) { if (!touched_l_[l]) { touched_l_[l] = true; dirty_l_.push_back(l); } }
 
-    int64_t samples_, packets_, now_ = 0;
+    int64_t samples_, packets_, window_, now_ = 0;
+    int64_t complete_ = 0;                        // samples that have left every last operation
+    std::vector<std::vector<int64_t>> snapshots_;  // started_ when a multiple of half a window was complete
     std::vector<int64_t> service_, delay_, latency_;
     std::vector<int32_t> source_, target_, first_;  // first_[e]: first hop of edge e
     std::vector<Hop> hops_;
@@ -62,7 +65,7 @@ class Simulation {
 };
 
 bool Simulation::read(const Ints& in, size_t& at) {
-    samples_ = in[at++], packets_ = in[at++];
+    samples_ = in[at++], packets_ = in[at++], window_ = in[at++];
     int64_t hop_buffer = in[at++];
     size_t n = in[at++], m = in[at++], links = in[at++];
     auto take = [&](size_t count) { Ints v(in.begin() + at, in.begin() + at + count); at += count; return v; };
@@ -114,6 +117,18 @@ void Simulation::start_operation(int32_t v) {
     events_.push({now_ + service_[v] + delay_[v], kOutput, v});
 }
 
+// Whether every operation started as many samples as the others, give or take one, in the last window.
+bool Simulation::is_steady() {
+    snapshots_.push_back(started_);
+    if (snapshots_.size() < 3) return false;
+    const auto& before = snapshots_[snapshots_.size() - 3];
+    int64_t least = INT64_MAX, most = 0;
+    for (size_t v = 0; v < started_.size(); v++) {
+        least = std::min(least, started_[v] - before[v]), most = std::max(most, started_[v] - before[v]);
+    }
+    return most - least <= 1;
+}
+
 // The packet that has waited longest is sent first; of those of one cycle, that of the lowest edge.
 void Simulation::start_packet(int32_t link) {
     if (is_sending_[link]) return;
@@ -135,16 +150,18 @@ void Simulation::start_packet(int32_t link) {
 
 void Simulation::run(Ints& out) {
     size_t n = service_.size();
-    Ints done(samples_, 0);
+    Ints done(samples_, 0), sinks_left(samples_, 0);
     int64_t sinks = std::count_if(outputs_.begin(), outputs_.end(), [](auto& o) { return o.empty(); });
     int64_t left = sinks * samples_;
+    bool is_steady_now = false;
+    sinks_left.assign(samples_, sinks);
     for (size_t v = 0; v < n; v++) touch_operation(v);
     for (;;) {
         for (size_t i = 0; i < dirty_v_.size(); i++) touched_v_[dirty_v_[i]] = false, start_operation(dirty_v_[i]);
         dirty_v_.clear();
         for (size_t i = 0; i < dirty_l_.size(); i++) touched_l_[dirty_l_[i]] = false, start_packet(dirty_l_[i]);
         dirty_l_.clear();
-        if (events_.empty()) break;
+        if (events_.empty() || is_steady_now) break;
         now_ = events_.top().time;
         while (!events_.empty() && events_.top().time == now_) {
             Event event = events_.top();
@@ -158,7 +175,12 @@ void Simulation::run(Ints& out) {
                     touch_link(hop.link);
                 }
                 int64_t sample = ended_[event.who]++;
-                if (outputs_[event.who].empty()) done[sample] = std::max(done[sample], now_), left--;
+                if (!outputs_[event.who].empty()) continue;
+                done[sample] = std::max(done[sample], now_), left--, sinks_left[sample]--;
+                while (complete_ < samples_ && sinks_left[complete_] == 0) {
+                    complete_++;
+                    if (window_ && complete_ % (window_ / 2) == 0 && is_steady()) is_steady_now = true;
+                }
             } else if (event.kind == kSent) {
                 Hop& hop = hops_[event.who];
                 hop.taken--, is_sending_[hop.link] = 0;
@@ -176,7 +198,7 @@ void Simulation::run(Ints& out) {
             }
         }
     }
-    out.push_back(left > 0), out.push_back(now_);
+    out.push_back(left > 0 && !is_steady_now), out.push_back(now_), out.push_back(complete_);
     out.insert(out.end(), done.begin(), done.end());
     out.insert(out.end(), busy_.begin(), busy_.end());
 }
