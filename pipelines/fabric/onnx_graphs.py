@@ -27,19 +27,17 @@ from onnx import (
     ValueInfoProto,
     checker,
     helper,
-    shape_inference,
 )
 
 from pipelines.fabric.errors import FabricError
 from pipelines.fabric.layers import CONTRACTIONS, Operation
+from pipelines.fabric.onnx_shapes import VALUE_LIMIT, tensor_shapes
 from pipelines.files import read_bounded
 
 FILE_LIMIT_BYTES = 512 << 20
 NODE_LIMIT = 16384
 AMOUNT_LIMIT = 1e15
 """Most words of a tensor and most work of an operation, as in a graph."""
-KEPT_ELEMENTS = 1024
-"""Constants of more elements are no shapes, so their values are dropped."""
 
 MULTIPLICATIONS = ("MatMul", "Gemm", "Conv", "ConvTranspose")
 EPILOGUES = ("Add", "Sub", "Mul", "Div", "BatchNormalization")
@@ -81,25 +79,29 @@ ACCEPTED = tuple(sorted({*MULTIPLICATIONS, *_KIND_OF, *REDUCTIONS, *POOLS, *VIEW
 class _Pattern:
     """An operation written as several nodes that start from one tensor and end in one.
 
-    Attributes: anchor: the node that the search starts at. inside: what may be part of it. binary: nodes with
-        two operands that are not constant, of which one must be there. has: nodes that must be there too.
+    Attributes:
+        anchor: the node that the search starts at.
+        inside: what may be part of it.
+        binary: sorted nodes with two operands that are not constant; one of these sequences.
+        has: nodes that must be there too.
     """
 
     kind: str
     anchor: str
     inside: frozenset[str]
-    binary: frozenset[str]
+    binary: tuple[tuple[str, ...], ...]
     has: frozenset[str] = frozenset()
 
 
 _NORM = frozenset({"Sub", "Pow", "Mul", "Div", "Add", "ReduceMean", "Sqrt", "Reciprocal", "Cast"})
 _GELU = frozenset({"Div", "Mul", "Add", "Pow"})
 _MEAN = frozenset({"ReduceMean"})
+_LAYER, _MEAN_SQUARE = (("Div", "Sub"), ("Mul", "Sub")), (("Div",), ("Mul",))
 PATTERNS = (
-    _Pattern(kind="layernorm", anchor="Sqrt", inside=_NORM, binary=frozenset({"Sub"}), has=_MEAN),
-    _Pattern(kind="layernorm", anchor="Sqrt", inside=_NORM, binary=frozenset({"Div", "Mul"}), has=_MEAN),
-    _Pattern(kind="gelu", anchor="Erf", inside=_GELU | {"Erf"}, binary=frozenset({"Mul"})),
-    _Pattern(kind="gelu", anchor="Tanh", inside=_GELU | {"Tanh"}, binary=frozenset({"Mul"})),
+    _Pattern(kind="layernorm", anchor="Sqrt", inside=_NORM, binary=_LAYER, has=_MEAN),
+    _Pattern(kind="layernorm", anchor="Sqrt", inside=_NORM, binary=_MEAN_SQUARE, has=_MEAN),
+    _Pattern(kind="gelu", anchor="Erf", inside=_GELU | {"Erf"}, binary=(("Mul",),)),
+    _Pattern(kind="gelu", anchor="Tanh", inside=_GELU | {"Tanh"}, binary=(("Add", "Mul"), ("Mul",) * 3)),
 )
 _START_LIMIT, _REGION_LIMIT = 12, 24
 
@@ -130,24 +132,38 @@ def _parsed(content: bytes) -> ModelProto:
         raise FabricError("not an ONNX model, or one without operators")
     if len(model.graph.node) > NODE_LIMIT:
         raise FabricError(f"too many operators: {len(model.graph.node)}; accepted: {NODE_LIMIT} at most")
+    if not all(isinstance(text, str) for text in _texts(model.graph)):
+        raise FabricError("damaged ONNX model: a name is not UTF-8")
     return model
+
+
+def _texts(graph: GraphProto) -> Iterator[str | bytes]:
+    """All names; protobuf gives those that are not UTF-8 as bytes."""
+    for node in graph.node:
+        yield from (node.name, node.op_type, node.domain, *node.input, *node.output)
+        yield from (attribute.name for attribute in node.attribute)
+    for value in (*graph.input, *graph.output):
+        yield value.name
+        yield from (dimension.dim_param for dimension in value.type.tensor_type.shape.dim)
+    yield from (tensor.name for tensor in graph.initializer)
 
 
 def _operations(model: ModelProto, dimensions: Mapping[str, int]) -> list[Operation]:
     weights = _without_weights(model.graph)
     constants = _constants(model.graph, weights)
     _require_supported(model.graph, constants)
+    for value in model.graph.output:
+        value.type.tensor_type.shape.SetInParent()  # not read, but the checker asks for one
     try:
         checker.check_model(model)  # pyright: ignore[reportUnknownMemberType]
-        _bind_dimensions(model.graph, constants, dimensions)
-        inferred = shape_inference.infer_shapes(model, strict_mode=True, data_prop=True)
-    except (checker.ValidationError, shape_inference.InferenceError) as error:
+    except (checker.ValidationError, ValueError, RuntimeError) as error:
         raise FabricError(f"damaged ONNX model: {' '.join(str(error).split())[:300]}") from error
-    return _Reader(inferred.graph, constants).operations()
+    _bind_dimensions(model.graph, constants, dimensions)
+    return _Reader(model.graph, constants, tensor_shapes(model)).operations()
 
 
 def _without_weights(graph: GraphProto) -> set[str]:
-    """Turn large initialisers into inputs, which keeps their shapes alone; names of all initialisers."""
+    """Turn initialisers too large to be shapes into inputs without values; names of all initialisers."""
     names = {tensor.name for tensor in graph.initializer}
     if graph.sparse_initializer:
         raise FabricError("sparse initialisers are not supported; accepted: dense ones")
@@ -156,7 +172,7 @@ def _without_weights(graph: GraphProto) -> set[str]:
     for tensor in graph.initializer:
         if any(size < 0 for size in tensor.dims):
             raise FabricError(f"damaged ONNX model: initialiser {tensor.name} has a negative dimension")
-        if math.prod(tensor.dims) <= KEPT_ELEMENTS and tensor.data_location != TensorProto.EXTERNAL:
+        if math.prod(tensor.dims) <= VALUE_LIMIT and tensor.data_location != TensorProto.EXTERNAL:
             kept.append(tensor)
         elif tensor.name not in inputs:
             graph.input.append(helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
@@ -198,7 +214,7 @@ def _variable_nodes(graph: GraphProto, constants: set[str]) -> Iterator[NodeProt
 
 
 def _bind_dimensions(graph: GraphProto, constants: set[str], given: Mapping[str, int]) -> None:
-    """Give every dimension of the inputs a number, and forget shapes that may name others."""
+    """Give every dimension of the inputs a number."""
     open_dimensions = [
         (place, dimension.dim_param or f"{value.name}.{place}", dimension)
         for value in graph.input
@@ -218,9 +234,6 @@ def _bind_dimensions(graph: GraphProto, constants: set[str], given: Mapping[str,
         )
     for _, name, dimension in open_dimensions:
         dimension.dim_value = sizes[name]
-    del graph.value_info[:]
-    for value in graph.output:
-        value.type.tensor_type.ClearField("shape")
 
 
 def _shape_field(value: ValueInfoProto) -> Sequence[onnx.TensorShapeProto.Dimension]:
@@ -244,10 +257,9 @@ class _Value:
 class _Reader:
     """Turns the nodes of a graph with known shapes into operations."""
 
-    def __init__(self, graph: GraphProto, constants: set[str]) -> None:
-        self.graph, self.constants = graph, constants
+    def __init__(self, graph: GraphProto, constants: set[str], shapes: Mapping[str, tuple[int, ...]]) -> None:
+        self.constants, self.shapes = constants, shapes
         self.nodes = list(_variable_nodes(graph, constants))
-        self.shapes = dict(_shapes(graph))
         self.outputs = {value.name for value in graph.output}
         self.inputs = {value.name for value in graph.input} - constants
         self.uses = Counter(name for node in self.nodes for name in node.input if name) + Counter(
@@ -373,16 +385,6 @@ class _Reader:
         return name if name not in self.made else f"{name}:{len(self.made)}"
 
 
-def _shapes(graph: GraphProto) -> Iterator[tuple[str, tuple[int, ...]]]:
-    for tensor in graph.initializer:
-        yield tensor.name, tuple(tensor.dims)
-    for value in (*graph.input, *graph.value_info, *graph.output):
-        tensor_type = value.type.tensor_type
-        sizes = tuple(dimension.dim_value for dimension in tensor_type.shape.dim)
-        if tensor_type.HasField("shape") and all(sizes):
-            yield value.name, sizes
-
-
 def _integers(node: NodeProto, name: str) -> list[int]:
     """An attribute of one integer or several; empty when it is not there."""
     for attribute in node.attribute:
@@ -459,11 +461,11 @@ class _Merging:
 
     def _matches(self, pattern: _Pattern, anchor: int, region: Sequence[int], start: str) -> bool:
         operators = {self.nodes[number].op_type for number in region}
-        is_binary = any(
-            self.nodes[number].op_type in pattern.binary and len(set(self._variable(number))) == 2
-            for number in region
+        binary = sorted(
+            self.nodes[number].op_type for number in region if len(set(self._variable(number))) == 2
         )
         reads_start = any(start in self._variable(number) for number in region)
+        is_binary = tuple(binary) in pattern.binary
         return anchor in region and is_binary and reads_start and pattern.has <= operators
 
     def _exits(self, region: Sequence[int]) -> list[int]:
