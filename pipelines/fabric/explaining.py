@@ -29,7 +29,8 @@ class Limit:
         cause: "operation": the time that it is busy; "link" or "port": the time that it sends; "buffer": the
             time that a sample occupies an output buffer.
         number: of the operation, link or edge (buffer).
-        cycles: per sample. share: of the measured interval.
+        cycles: per sample. share: of the measured interval, at most 1: buffers that were filled before it was
+            measured can shorten it.
         text: in words.
     """
 
@@ -44,9 +45,10 @@ class Limit:
 class Explanation:
     """What limits the throughput.
 
-    Attributes: limits: the highest first. text: one sentence about the first.
+    Attributes: interval_cycles: measured. limits: the highest first. text: one sentence about the first.
     """
 
+    interval_cycles: float
     limits: tuple[Limit, ...]
     text: str
 
@@ -70,23 +72,27 @@ def explain_throughput(
     words = _Words(graph, fabric, units, routes)
     limits = tuple(
         Limit(
-            cause=cause, number=number, cycles=cycles, share=cycles / interval, text=words.of(cause, number)
+            cause=cause,
+            number=number,
+            cycles=cycles,
+            share=min(1.0, cycles / interval),
+            text=words.of(cause, number),
         )
         for cause, number, cycles in bounds[:SHOWN]
     )
     first = limits[0]
-    share = f"{first.text}: {first.cycles:,.0f} of the {interval:,.0f} cycles between samples"
+    share = f"{first.text}: {first.cycles:,.0f} cycles per sample, and a sample ends every {interval:,.0f}"
     if first.share >= NEARLY_ALL:
-        return Explanation(limits=limits, text=share)
+        return Explanation(interval_cycles=interval, limits=limits, text=share)
     reason = "nothing is busy all the time: flows wait for shared links and for full buffers"
-    return Explanation(limits=limits, text=f"{reason}; most time takes {share}")
+    return Explanation(interval_cycles=interval, limits=limits, text=f"{reason}; most time takes {share}")
 
 
 def link_loads(simulated: Simulated) -> list[float]:
-    """Share of the interval in which each link sends; of the whole simulation after a deadlock."""
+    """Share of the interval in which each link sends, at most 1; of the whole time after a deadlock."""
     samples = len(simulated.finished)
     cycles = max(1, simulated.cycles) if simulated.is_deadlocked else simulated.interval_cycles * samples
-    return [sent / cycles for sent in simulated.link_cycles]
+    return [min(1.0, sent / cycles) for sent in simulated.link_cycles]
 
 
 def _bounds(problem: Problem, simulated: Simulated) -> Iterator[tuple[Cause, int, float]]:
