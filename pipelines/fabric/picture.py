@@ -14,7 +14,7 @@ from pipelines.fabric.routing import Route
 TILE, UNIT_WIDTH, UNIT_HEIGHT, SWITCH = 120, 84, 52, 12
 """Pixels: of a tile's side, of its unit, of its switch."""
 MARGIN, HEAD, LEGEND = 20, 40, 70
-LETTERS = 13
+LETTERS = 12
 """That fit into a unit."""
 LOADS = (0.0, 0.25, 0.5, 0.75, 0.95)
 """A link of a load above number k, and not above the next, has class load{k + 1}; an unused one has load0."""
@@ -120,7 +120,8 @@ def _tile(root: Element, fabric: Fabric, unit: int, names: Sequence[str]) -> Non
     centre_x, centre_y = _centre(fabric, unit)
     half = SWITCH / 2
     _shape(root, "rect", "switch", x=centre_x - half, y=centre_y - half, width=SWITCH, height=SWITCH)
-    shown = [name if len(name) <= LETTERS else f"{name[: LETTERS - 1]}…" for name in names[:3]]
+    words = names[0].rsplit(" ", 1) if len(names) == 1 else [name.rsplit(" ", 1)[0] for name in names[:3]]
+    shown = [word if len(word) <= LETTERS else f"{word[: LETTERS - 1]}…" for word in words]
     if len(names) > 3:
         shown[2] = f"+{len(names) - 2} more"
     for number, name in enumerate(shown):
