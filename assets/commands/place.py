@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from textwrap import TextWrapper
 from typing import Any
 
 from assets.commands.aligned import aligned_lines
@@ -31,6 +32,7 @@ SAMPLES = 128
 """Simulated of the answer: with fewer, buffers that fill at the start make the throughput look too high."""
 LISTED = 12
 """Tiles of a route that the text names."""
+_WRAPPER = TextWrapper(width=110, subsequent_indent=" " * 13, break_long_words=False, break_on_hyphens=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,7 +252,7 @@ def _graph_lines(graph: Mapping[str, Any], answer: Mapping[str, Any]) -> list[st
         "search": f"{graph['moves']:,} moves by {answer['cost_model']} in {graph['wall_s']:.2f} s",
         **({"picture": graph["picture"]} if graph["picture"] else {}),
     }
-    lines = [f"{name:<12} {text}" for name, text in plain.items()]
+    lines = [line for name, text in plain.items() for line in _WRAPPER.wrap(f"{name:<12} {_printable(text)}")]
     lines += ["", *aligned_lines([("operation", "kind", "stage", "row", "column"), *rows])]
     if routes:
         lines += ["", *aligned_lines([("from", "to", "words", "tiles (row,column)"), *routes])]

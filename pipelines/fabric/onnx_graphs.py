@@ -382,7 +382,9 @@ class _Reader:
     def _name(self, wanted: str) -> str:
         """A name that no operation has; dots separate the parts of an operation, see `layers.lower`."""
         name = re.sub(r"[^\w/:-]", "_", wanted)[-150:]
-        return name if name not in self.made else f"{name}:{len(self.made)}"
+        while name in self.made:
+            name = f"{name}:{len(self.made)}"
+        return name
 
 
 def _integers(node: NodeProto, name: str) -> list[int]:
