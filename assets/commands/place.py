@@ -32,6 +32,8 @@ SAMPLES = 128
 """Simulated of the answer: with fewer, buffers that fill at the start make the throughput look too high."""
 LISTED = 12
 """Tiles of a route that the text names."""
+TILE_LIMIT = 1024
+"""Of a fabric: tables of the cost models grow with its square, 1 GiB at this size."""
 _WRAPPER = TextWrapper(width=110, subsequent_indent=" " * 13, break_long_words=False, break_on_hyphens=False)
 
 
@@ -61,6 +63,10 @@ def answer_place(question: PlaceQuestion) -> dict[str, Any]:
     if question.svg is not None and not question.svg.parent.is_dir():
         raise FoundryError(f"no such folder: {question.svg.parent} (--svg {question.svg})")
     fabric = read_fabric(question.fabric or DEFAULT_FABRIC)
+    if len(fabric.unit_types) > TILE_LIMIT:
+        raise FoundryError(
+            f"fabric too large: {len(fabric.unit_types)} tiles ({fabric.name}); accepted: {TILE_LIMIT} at most"
+        )
     graphs = _read_graphs(question, fabric)
     answers = [
         _place(graph, fabric, question, number if len(graphs) > 1 else None)

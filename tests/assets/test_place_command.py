@@ -226,6 +226,7 @@ def test_place_rejects_graphs(tmp_path: Path, graph: Any, message: str) -> None:
         ({"operations": {"gemm": {"unit": "compute", "rate": float("nan")}}}, "operations.gemm.rate: "),
         ({"pattern": ["C"]}, "fabric without memory units"),
         ({"rows": 0}, "rows: "),
+        ({"rows": 33, "columns": 32}, "fabric too large: 1056 tiles (small); accepted: 1024 at most"),
     ],
 )
 def test_place_rejects_fabrics(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
