@@ -63,10 +63,9 @@ def answer_place(question: PlaceQuestion) -> dict[str, Any]:
     if question.svg is not None and not question.svg.parent.is_dir():
         raise FoundryError(f"no such folder: {question.svg.parent} (--svg {question.svg})")
     fabric = read_fabric(question.fabric or DEFAULT_FABRIC)
-    if len(fabric.unit_types) > TILE_LIMIT:
-        raise FoundryError(
-            f"fabric too large: {len(fabric.unit_types)} tiles ({fabric.name}); accepted: {TILE_LIMIT} at most"
-        )
+    tiles = len(fabric.unit_types)
+    if tiles > TILE_LIMIT:
+        raise FoundryError(f"fabric too large: {tiles} tiles ({fabric.name}); accepted: {TILE_LIMIT} at most")
     graphs = _read_graphs(question, fabric)
     answers = [
         _place(graph, fabric, question, number if len(graphs) > 1 else None)
