@@ -434,6 +434,43 @@ def pragmas(as_json: bool, **options: Any) -> None:
 
 
 @simfoundry.command()
+@click.argument("graph", type=_SOURCE)
+@click.option("--fabric", type=_SOURCE, help="YAML file of a fabric.  [default: conf/fabric/present.yaml]")
+@click.option(
+    "--cost-model",
+    default="heuristic",
+    show_default=True,
+    help="heuristic, simulator, or a registered model such as pnr-gnn@champion.",
+)
+@click.option(
+    "--moves", default=16000, show_default=True, type=click.IntRange(min=0), help="Moves per graph."
+)
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Of the search.")
+@click.option("--clock", type=_Finite(min=1e-6), help="MHz, for samples per second.")
+@click.option(
+    "--dimension",
+    multiple=True,
+    metavar="NAME=SIZE",
+    help="Size of a symbolic dimension of an ONNX model. Repeat for several.",
+)
+@click.option("--svg", type=_SOURCE, help="Write a picture of the fabric to this file.")
+@_as_json
+@_explained
+def place(as_json: bool, **options: Any) -> None:
+    """Place and route a dataflow graph (JSON) or a neural network (ONNX) on a reconfigurable fabric.
+
+    A network that does not fit is cut into graphs that take turns.
+    """
+    from assets.commands.place import PlaceQuestion, answer_place, place_text
+
+    answer = answer_place(PlaceQuestion(**options))
+    if as_json:
+        _answer(answer)
+    else:
+        click.echo(place_text(answer))
+
+
+@simfoundry.command()
 @click.option("--out", type=_SOURCE, help="File of the page.  [default: report.html in the data folder]")
 @click.option("--release", type=_SOURCE, help="Folder of a release; the project's own tables without it.")
 @_as_json

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -43,6 +45,23 @@ def ask_model(name: str, alias: str, question: dict[str, Any], place: str) -> di
     Args:   place: where the question comes from, for messages.
     Raises: FoundryError: no such model, a damaged registry, or a question that it cannot answer.
     """
+    with registered_model(name, alias) as predictor:
+        import pandas as pd
+        from mlflow.exceptions import MlflowException
+
+        try:
+            answer = predictor.predict(pd.DataFrame([question]))
+        except (MlflowException, ValueError) as error:
+            raise FoundryError(f"{place} must be a program the model can read: {explain(error)}") from error
+    return {str(k): v.item() if hasattr(v, "item") else v for k, v in answer.iloc[0].items()}
+
+
+@contextmanager
+def registered_model(name: str, alias: str) -> Iterator[Any]:
+    """A registered model as MLflow loads it.
+
+    Raises: FoundryError: no such model, or a damaged registry.
+    """
     deployment = find_deployment()
     require_whole_registry(deployment)
     from models.registry import RegistryStore, mlflow_at, register_shipped
@@ -51,18 +70,13 @@ def ask_model(name: str, alias: str, question: dict[str, Any], place: str) -> di
     register_shipped(store)
     with mlflow_at(store):
         import mlflow
-        import pandas as pd
         from mlflow.exceptions import MlflowException
 
         try:
-            predictor = mlflow.pyfunc.load_model(f"models:/{name}@{alias}")
+            model = mlflow.pyfunc.load_model(f"models:/{name}@{alias}")
         except MlflowException as error:
             raise FoundryError(
                 f"no such model: {name}@{alias} in {store.tracking_uri} ({explain(error)}); "
                 "`simfoundry models` lists the registered ones"
             ) from error
-        try:
-            answer = predictor.predict(pd.DataFrame([question]))
-        except (MlflowException, ValueError) as error:
-            raise FoundryError(f"{place} must be a program the model can read: {explain(error)}") from error
-    return {str(k): v.item() if hasattr(v, "item") else v for k, v in answer.iloc[0].items()}
+        yield model

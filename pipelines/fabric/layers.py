@@ -29,6 +29,7 @@ class Operation:
         work: operations per sample; multiplications of a contraction, elements of the others.
         words: of its output, per sample.
         inputs: names of the operations whose outputs it reads.
+        shares: of each of these outputs that it reads, above 0 to 1; without them it reads all of each.
         weights: words of its constant operand, read from memory once per sample.
     """
 
@@ -37,6 +38,7 @@ class Operation:
     work: float
     words: float
     inputs: tuple[str, ...] = ()
+    shares: tuple[float, ...] = ()
     weights: float = 0.0
 
 
@@ -95,7 +97,7 @@ class _Lowering:
         for place, source in enumerate(operation.inputs):
             is_whole = operation.kind in CONTRACTIONS and place == 0 and not is_inner
             read = self._read_whole if is_whole else self._read_share
-            read(operation, source, names)
+            read(operation, source, names, self._words_read(operation, place))
         names = self._sums(operation, names) if is_inner else names
         self.outputs[operation.name] = self._buffered(operation, names)
 
@@ -103,8 +105,12 @@ class _Lowering:
         """Whether parts by the summed dimension move fewer words than parts by the output."""
         if operation.kind not in CONTRACTIONS or parts == 1 or not operation.inputs:
             return False
-        inward, outward = self.operations[operation.inputs[0]].words, operation.words
+        inward, outward = self._words_read(operation, 0), operation.words
         return inward + parts * outward < parts * inward + outward
+
+    def _words_read(self, operation: Operation, place: int) -> float:
+        words = self.operations[operation.inputs[place]].words
+        return words * operation.shares[place] if operation.shares else words
 
     def _sums(self, operation: Operation, names: Sequence[str]) -> list[str]:
         """Nodes that add the partial outputs of parts by the summed dimension."""
@@ -130,17 +136,16 @@ class _Lowering:
     def _takes_directly(self, reader: Operation, operation: Operation) -> bool:
         return reader.kind not in CONTRACTIONS and self.parts(reader) == self.parts(operation)
 
-    def _read_whole(self, operation: Operation, source: str, names: Sequence[str]) -> None:
+    def _read_whole(self, operation: Operation, source: str, names: Sequence[str], words: float) -> None:
         """Edges by which every part reads all of an input."""
-        words = self.operations[source].words
-        for part, holders in enumerate(self._copies(operation, source, len(names))):
+        for part, holders in enumerate(self._copies(operation, source, len(names), words)):
             for holder in holders:
                 self._edge(holder, names[part], words / len(holders))
 
-    def _read_share(self, operation: Operation, source: str, names: Sequence[str]) -> None:
+    def _read_share(self, operation: Operation, source: str, names: Sequence[str], words: float) -> None:
         """Edges by which every part reads its share of an input."""
         del operation
-        words, holders = self.operations[source].words, self.outputs[source]
+        holders = self.outputs[source]
         for part, name in enumerate(names):
             for number, holder in enumerate(holders):
                 high = min((part + 1) / len(names), (number + 1) / len(holders))
@@ -148,12 +153,11 @@ class _Lowering:
                 if share > 1e-9:
                     self._edge(holder, name, words * share)
 
-    def _copies(self, operation: Operation, source: str, parts: int) -> list[list[str]]:
+    def _copies(self, operation: Operation, source: str, parts: int, words: float) -> list[list[str]]:
         """By part, the nodes from which it takes the whole of an input."""
         holders, most = self.outputs[source], self.fabric.fan_out
         if parts <= most:
             return [holders] * parts
-        words = self.operations[source].words
         copies = [f"{operation.name}.copy{number}" for number in range(math.ceil(parts / most))]
         for copy in copies:
             self._node(copy, "buffer", words)
