@@ -28,8 +28,6 @@ DEFAULT_FABRIC = CONFIGURATION_FOLDER / "fabric" / "present.yaml"
 HEURISTIC, SIMULATOR, LEARNED = "heuristic", "simulator", "pnr-gnn"
 CHAINS = 8
 """Annealed at a time; the end of each is simulated, and the best one is the answer."""
-SAMPLES = 128
-"""Simulated of the answer: with fewer, buffers that fill at the start make the throughput look too high."""
 LISTED = 12
 """Tiles of a route that the text names."""
 TILE_LIMIT = 1024
@@ -111,7 +109,7 @@ def _place(graph: Graph, fabric: Fabric, question: PlaceQuestion, number: int | 
     schedules = [Schedule(moves=_share(question.moves, chain)) for chain in range(CHAINS)]
     with cost_model(question.cost_model, graph, fabric, engine_folder) as model:
         annealed = anneal(graph, fabric, model, schedules, seed=question.seed)
-    measured = measure(graph, fabric, annealed.units.tolist(), engine_folder=engine_folder, samples=SAMPLES)
+    measured = measure(graph, fabric, annealed.units.tolist(), engine_folder=engine_folder)
     best = max(measured, key=lambda result: result.throughput or 0.0)
     if best.throughput is None:
         raise FoundryError(
@@ -153,7 +151,9 @@ def cost_model(name: str, graph: Graph, fabric: Fabric, engine_folder: Path) -> 
             raise FoundryError(f"no predictor {LEARNED} is registered; accepted: {HEURISTIC}, {SIMULATOR}")
         with registered_model(predictor, alias) as model:
             learned = model.unwrap_python_model().predictor
-            yield import_module("models.pnr_gnn").cost_model(fabric, graph, predictor=learned)
+            yield import_module("models.pnr_gnn").cost_model(
+                fabric, graph, predictor=learned, engine_folder=engine_folder
+            )
     else:
         raise FoundryError(
             f"unknown cost model: {name}; accepted: {HEURISTIC}, {SIMULATOR}, {LEARNED}@champion"

@@ -7,9 +7,15 @@ Belongs here: the network, its training, its use in the annealer. Does not: fabr
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from models.catalogue import PredictorSpec
 from models.tasks import PLACEMENT_THROUGHPUT, Column
+
+if TYPE_CHECKING:
+    from models.pnr_gnn.network import PlacementPredictor
+    from pipelines.fabric import CostModel, Fabric, Graph
 
 _VERSION = "1"
 """Raised by hand when the same tables, options and seed would train another network."""
@@ -46,6 +52,15 @@ class FitOptions:
     weight_decay: float = 1e-4
     loss_width: float = 0.05
     within: float = 1.0
+
+
+def cost_model(
+    fabric: Fabric, graph: Graph, *, predictor: PlacementPredictor, engine_folder: Path
+) -> CostModel:
+    """A trained network as a cost model of the annealer."""
+    from models.pnr_gnn.cost import LearnedCost  # lazy import: loads torch
+
+    return LearnedCost(predictor, graph, fabric, engine_folder=engine_folder)
 
 
 PREDICTOR = PredictorSpec(

@@ -129,7 +129,7 @@ def _layer(draw: tuple[str, int], *, group: PlacementGroup, cache: ContentCache)
 
 def _make_layer(family: str, seed: int, group: PlacementGroup, cache: ContentCache) -> _Rows:
     operations = layer_operations(family, seed)
-    layer = content_hash([asdict(operation) for operation in operations])
+    layer = layer_hash(operations)
     rows: _Rows = {"graphs": [], "nodes": [], "edges": [], "placements": []}
     name = family if family in MODEL_FAMILIES else f"{family}_{seed:04d}"
     try:
@@ -144,6 +144,12 @@ def _make_layer(family: str, seed: int, group: PlacementGroup, cache: ContentCac
         rows["edges"] += _edge_rows(row.graph_id, graph)
         rows["placements"] += _placement_rows(row.graph_id, graph, group, cache)
     return rows
+
+
+def layer_hash(operations: Sequence[Operation]) -> str:
+    """Hash of a layer's operations, the same on every fabric."""
+    fields = ({k: v for k, v in asdict(operation).items() if k != "shares" or v} for operation in operations)
+    return content_hash(list(fields))
 
 
 def fold_of(layer: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -66,9 +67,9 @@ def explain_throughput(
     """
     if simulated.is_deadlocked:
         raise FabricError(f"deadlock after {simulated.cycles} cycles: there is no throughput to explain")
-    problem = problem_of(graph, fabric, routes, samples=len(simulated.finished))
+    problem = problem_of(graph, fabric, routes)
     interval = simulated.interval_cycles
-    bounds = sorted(_bounds(problem, simulated), key=lambda bound: (-bound[2], bound[:2]))
+    bounds = sorted(_bounds(problem), key=lambda bound: (-bound[2], bound[:2]))
     words = _Words(graph, fabric, units, routes)
     limits = tuple(
         Limit(
@@ -90,19 +91,22 @@ def explain_throughput(
 
 def link_loads(simulated: Simulated) -> list[float]:
     """Share of the interval in which each link sends, at most 1; of the whole time after a deadlock."""
-    samples = len(simulated.finished)
-    cycles = max(1, simulated.cycles) if simulated.is_deadlocked else simulated.interval_cycles * samples
+    deadlocked = simulated.is_deadlocked
+    cycles = max(1, simulated.cycles) if deadlocked else simulated.interval_cycles * simulated.complete
     return [min(1.0, sent / cycles) for sent in simulated.link_cycles]
 
 
-def _bounds(problem: Problem, simulated: Simulated) -> Iterator[tuple[Cause, int, float]]:
+def _bounds(problem: Problem) -> Iterator[tuple[Cause, int, float]]:
     """Cause, number and cycles of every lower bound on the interval."""
     for number, cycles in enumerate(problem.services):
         yield "operation", number, cycles
     ports = {link for flow in problem.flows for link in (flow.links[0], flow.links[-1])}
-    for link, cycles in enumerate(simulated.link_cycles):
-        if cycles:
-            yield "port" if link in ports else "link", link, cycles / problem.samples
+    sent: Counter[int] = Counter()
+    for flow in problem.flows:
+        for link, duration in zip(flow.links, flow.durations, strict=True):
+            sent[link] += duration * problem.packets
+    for link, cycles in sorted(sent.items()):
+        yield "port" if link in ports else "link", link, cycles
     for number, flow in enumerate(problem.flows):
         held = problem.services[flow.source] + problem.delays[flow.source] + sending_cycles(problem, flow)
         yield "buffer", number, held / flow.output_samples
