@@ -111,6 +111,8 @@ def edge_inputs(features: GraphFeatures, routes: Tensor) -> Tensor:
     return torch.stack(columns, dim=-1).flatten(0, 1)
 
 
+_SHARPNESS = 20.0
+"""Of softplus below the bound: most placements reach it, and noise there would change their order."""
 _BARE_EDGES = 2
 """Edge inputs that are no performance annotations: length and sharers."""
 
@@ -197,8 +199,10 @@ class PlacementNetwork(nn.Module):
             for states, part in ((nodes, placed.node_part), (edges, placed.edge_part))
             for pool in (global_mean_pool, global_max_pool)
         ]
-        share = -nn.functional.softplus(self.regressor(torch.cat(pooled, dim=-1))[:, 0])
-        return share + placed.bound if self.bounded else share
+        answers = self.regressor(torch.cat(pooled, dim=-1))[:, 0]
+        if not self.bounded:
+            return -nn.functional.softplus(answers)
+        return placed.bound - nn.functional.softplus(answers, beta=_SHARPNESS)
 
     def _node_inputs(self, placed: PlacedTensors) -> Tensor:
         types = torch.stack([placed.is_memory, ~placed.is_memory], dim=-1).float()
