@@ -11,6 +11,7 @@ from pydantic import Field
 from assets.checks import CheckedFile, CheckRule
 from assets.settings import Group, Listener, Positive, Settings
 from assets.step import Output, Step, whole
+from assets.suites import suite_options
 from pipelines.schemas import OK
 
 if TYPE_CHECKING:
@@ -49,7 +50,8 @@ def make_explorations(settings: Settings, partition: str, listen: Listener) -> O
     from pipelines.pragmas.search import explore_suite
 
     del partition
-    rows = explore_suite(explorations(settings), cache=settings.cache, on_progress=listen)
+    options = explorations(settings)
+    rows = explore_suite(options, suite_options(settings), cache=settings.cache, on_progress=listen)
     return Output(rows={"pragma_designs": rows})
 
 
@@ -105,10 +107,10 @@ STEP = Step(
     description="Searches for directives: each design that was tried, its bound and its measured latency.",
     run=make_explorations,
     tables=("pragma_designs",),
-    partitioned=whole("polybench"),
+    partitioned=whole(),
     pool="hls",
     configuration={"pragmas": Pragmas},
-    parameters=("pragmas",),
+    parameters=("pragmas", "programs", "ast", "dataflow"),
     code=(
         "pipelines/pragmas",
         "pipelines/hls",

@@ -324,7 +324,7 @@ def make_pragma_design(exploration: str, step: int, **changes: Any) -> PragmaDes
 
 
 def explore_suite(
-    options: Any, *, on_progress: Callable[[Progress], None], **_: Any
+    options: Any, _suites: Any, *, on_progress: Callable[[Progress], None], **_: Any
 ) -> list[PragmaDesignRow]:
     on_progress(Progress(step="pragmas", done=1, total=1, failed=0, latest="gemm by nlp_dse"))
     names = [content_hash(kernel) for kernel in options.kernels]

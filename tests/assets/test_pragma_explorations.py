@@ -21,7 +21,7 @@ TABLE = "pragma_designs"
 
 def problems_of(settings: Settings, rule: str, rows: list[Any]) -> list[str]:
     content = table_spec(TABLE).to_arrow(rows)
-    file = CheckedFile(settings=settings, table=TABLE, partition="polybench", content=content)
+    file = CheckedFile(settings=settings, table=TABLE, partition="all", content=content)
     found = next(r for r in rules_of(TABLE) if r.name == rule)
     assert found.blocking
     return found.problems(file)
@@ -29,8 +29,8 @@ def problems_of(settings: Settings, rule: str, rows: list[Any]) -> list[str]:
 
 def test_the_step_writes_one_file_of_all_searches(settings: Settings, engines: Any) -> None:
     step = step_named("pragmas")
-    assert step.partitions(settings) == ("polybench",)
-    summary = step.make(settings, "polybench", ignore_progress)
+    assert step.partitions(settings) == ("all",)
+    summary = step.make(settings, "all", ignore_progress)
     rows = read_table(settings.deployment.data_dir, table_spec(TABLE))
     kernels = settings.configuration.pragmas.kernels
     assert summary.rows == {TABLE: 2 * len(kernels)} == {TABLE: len(rows)}

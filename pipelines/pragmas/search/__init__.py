@@ -36,6 +36,7 @@ from pipelines.pragmas.search.suite import (
     SuiteExploration,
     exploration_rows,
     explore_suite,
+    named_programs,
 )
 
 __all__ = [
@@ -70,5 +71,6 @@ __all__ = [
     "explore_predicted",
     "explore_randomly",
     "explore_suite",
+    "named_programs",
     "recommend",
 ]

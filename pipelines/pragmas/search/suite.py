@@ -1,4 +1,4 @@
-"""Explorations of PolyBench kernels with our own high-level synthesis, as rows of `pragma_designs`."""
+"""Explorations of programs with our own high-level synthesis, as rows of `pragma_designs`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from pipelines.pragmas.search.evaluators import OwnHls
 from pipelines.pragmas.search.ladder import explore
 from pipelines.pragmas.search.state import LADDER, NLP_DSE, LadderOptions
 from pipelines.pragmas.summary import Summary
-from pipelines.programs import polybench_program
+from pipelines.programs import SuiteOptions, cached_programs, polybench_program
 from pipelines.schemas import OK, PragmaDesignRow, ProgramRow
 from pipelines.workers import Progress, ProgressCallback, silent
 
@@ -49,7 +49,8 @@ class SuiteExploration:
     """Which programs are explored, and how far.
 
     Attributes:
-        kernels: of PolyBench; size, data_type: as `polybench_program` takes them.
+        kernels: names in PolyBench, or `suite/program` and `suite/program/size` of any suite that needs no
+            language model; size, data_type: of the former, as `polybench_program` takes them.
         methods: of METHODS, each an exploration of each kernel.
         most_evaluations: designs that an exploration measures; None = unlimited.
         solver_nodes: of each sub-problem.
@@ -80,20 +81,64 @@ class SuiteExploration:
 
 
 def explore_suite(
-    options: SuiteExploration, *, cache: ContentCache, on_progress: ProgressCallback = silent
+    options: SuiteExploration,
+    suites: SuiteOptions,
+    *,
+    cache: ContentCache,
+    on_progress: ProgressCallback = silent,
 ) -> list[PragmaDesignRow]:
     """Explore every kernel by every method; finished explorations come from the cache.
 
-    Raises: PragmaError: a kernel is outside the supported class. ProgramError: unknown name, size or type.
+    Args:   suites: what the programs of suites depend on.
+    Raises: PragmaError: a kernel is unknown, or outside the supported class. ProgramError: unknown suite,
+            name, size or type.
     """
     rows: list[PragmaDesignRow] = []
-    asked = [(kernel, method) for kernel in options.kernels for method in options.methods]
-    for done, (kernel, method) in enumerate(asked, 1):
-        program = polybench_program(kernel, size=options.size, data_type=options.data_type)
+    programs = named_programs(options, suites, cache)
+    asked = [(program, method) for program in programs for method in options.methods]
+    for done, (program, method) in enumerate(asked, 1):
         rows += _cached_rows(program, method, options, cache)
-        latest = f"{kernel} by {method}"
+        latest = f"{program.name} by {method}"
         on_progress(Progress(step="pragmas", done=done, total=len(asked), failed=0, latest=latest))
     return rows
+
+
+def named_programs(options: SuiteExploration, suites: SuiteOptions, cache: ContentCache) -> list[ProgramRow]:
+    """The programs that are explored, in the order of their names.
+
+    Raises: PragmaError: a suite has no such program, or several of the name.
+            ProgramError: see `explore_suite`.
+    """
+    rows = {
+        suite: cached_programs(suite, suites, cache)
+        for suite in sorted({name.split("/")[0] for name in options.kernels if "/" in name})
+    }
+    return [
+        _one_named(name, rows[name.split("/")[0]])
+        if "/" in name
+        else polybench_program(name, size=options.size, data_type=options.data_type)
+        for name in options.kernels
+    ]
+
+
+def _one_named(name: str, programs: Sequence[ProgramRow]) -> ProgramRow:
+    """The program of a suite that `suite/program` or `suite/program/size` names."""
+    fitting = [p for p in programs if name in (f"{p.suite}/{p.name}", f"{p.suite}/{p.name}/{p.size}")]
+    suite = name.split("/")[0]
+    if not fitting:
+        known = ", ".join(sorted(p.name for p in programs)[:_NAMES_SHOWN]) or "none"
+        raise PragmaError(
+            f"unknown program: {name}; suite {suite} has {len(programs)} programs: {known}, ..."
+        )
+    if len(fitting) > 1:
+        sizes = ", ".join(f"{name}/{p.size}" for p in fitting)
+        raise PragmaError(f"several programs: {name}; accepted: {sizes}")
+    if fitting[0].status != OK:
+        raise PragmaError(f"rejected program: {name} ({fitting[0].reason})")
+    return fitting[0]
+
+
+_NAMES_SHOWN = 3
 
 
 def exploration_key(program: ProgramRow, method: str, options: SuiteExploration) -> str:
