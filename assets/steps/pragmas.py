@@ -12,6 +12,7 @@ from assets.checks import CheckedFile, CheckRule
 from assets.settings import Group, Listener, Positive, Settings
 from assets.step import Output, Step, whole
 from assets.suites import suite_options
+from pipelines.identity import content_hash
 from pipelines.schemas import OK
 
 if TYPE_CHECKING:
@@ -43,6 +44,28 @@ def explorations(settings: Settings) -> SuiteExploration:
     from pipelines.pragmas.search import SuiteExploration  # lazy import: loads the solver
 
     return SuiteExploration(**settings.group(Pragmas).model_dump())
+
+
+def present_explorations(settings: Settings) -> frozenset[str]:
+    """Ids of the explorations that the present version makes under a configuration.
+
+    Raises: PragmaError, ProgramError: a program or method is not acceptable.
+    """
+    from pipelines.pragmas.search import exploration_ids
+
+    return exploration_ids(explorations(settings), suite_options(settings), settings.cache)
+
+
+def searches_version() -> str:
+    """Version of the searches and of the engines that measure."""
+    from pipelines.pragmas.search import pragmas_version
+
+    return pragmas_version()
+
+
+def _version(settings: Settings, partition: str) -> str:
+    del partition
+    return content_hash(searches_version(), sorted(present_explorations(settings)))
 
 
 def make_explorations(settings: Settings, partition: str, listen: Listener) -> Output:
@@ -111,6 +134,7 @@ STEP = Step(
     pool="hls",
     configuration={"pragmas": Pragmas},
     parameters=("pragmas", "programs", "ast", "dataflow"),
+    version=_version,
     code=(
         "pipelines/pragmas",
         "pipelines/hls",

@@ -23,7 +23,7 @@ from pipelines.pragmas.search.baselines import (
     explore_randomly,
 )
 from pipelines.pragmas.search.evaluation import Evaluation, Exploration, Step
-from pipelines.pragmas.search.evaluators import OwnHls
+from pipelines.pragmas.search.evaluators import OwnHls, own_evaluator
 from pipelines.pragmas.search.ladder import explore
 from pipelines.pragmas.search.state import LADDER, NLP_DSE, LadderOptions
 from pipelines.pragmas.summary import Summary
@@ -131,7 +131,7 @@ def _one_named(name: str, programs: Sequence[ProgramRow]) -> ProgramRow:
             f"unknown program: {name}; suite {suite} has {len(programs)} programs: {known}, ..."
         )
     if len(fitting) > 1:
-        sizes = ", ".join(f"{name}/{p.size}" for p in fitting)
+        sizes = ", ".join(sorted(f"{name}/{p.size}" for p in fitting))
         raise PragmaError(f"several programs: {name}; accepted: {sizes}")
     if fitting[0].status != OK:
         raise PragmaError(f"rejected program: {name} ({fitting[0].reason})")
@@ -175,9 +175,23 @@ def explore_program(
         most_area_um2=options.most_area_um2,
     )
     exploration = _searches(options)[method](summary, target, evaluator)
+    return exploration_rows(_explored(program, options), exploration)
+
+
+def exploration_ids(options: SuiteExploration, suites: SuiteOptions, cache: ContentCache) -> frozenset[str]:
+    """Ids of the explorations that the present version makes.
+
+    Raises: PragmaError, ProgramError: see `explore_suite`.
+    """
+    programs = named_programs(options, suites, cache)
+    return frozenset(_explored(p, options).identity(method) for p in programs for method in options.methods)
+
+
+def _explored(program: ProgramRow, options: SuiteExploration) -> Explored:
     limits = canonical_json(asdict(options) | {"kernels": None, "methods": None})
-    explored = Explored(program=program, target=target.name, evaluator=evaluator.name, options=limits)
-    return exploration_rows(explored, exploration)
+    return Explored(
+        program=program, target=suite_target(options).name, evaluator=own_evaluator(), options=limits
+    )
 
 
 def suite_target(options: SuiteExploration) -> Target:
@@ -221,13 +235,14 @@ class Explored:
     evaluator: str
     options: str
 
+    def identity(self, method: str) -> str:
+        """The id of its exploration by a method."""
+        return content_hash(self.program.program_id, self.target, self.evaluator, method, self.options)
+
 
 def exploration_rows(explored: Explored, exploration: Exploration) -> list[PragmaDesignRow]:
     """One row per step."""
-    program = explored.program
-    identity = content_hash(
-        program.program_id, explored.target, explored.evaluator, exploration.method, explored.options
-    )
+    identity = explored.identity(exploration.method)
     return [_row(explored, exploration.method, identity, step) for step in exploration.steps]
 
 
