@@ -152,3 +152,18 @@ def test_one_link_counts_for_a_pipeline_of_one_schedule() -> None:
     )
     assert pipeline.latency_cycles >= 37
     assert copies.latency_cycles < 10
+
+
+@pytest.mark.parametrize("condition", ["j < i", "j > i", "i < 5"])
+def test_a_conditional_sum_counts_where_it_runs(condition: str) -> None:
+    loops = "for (int i = 0; i < 9; i++) { float s = 0; for (int j = 0; j < 9; j++)"
+    text = f"void f(float x[9], float o[9]) {{ {loops} if ({condition}) s += x[j]; o[i] = s; }} }}"
+    [_, update, _] = summarise(text, "f", relaxed=True).statements
+    assert (update.always, update.sum_loops) == (False, {"L1"})
+
+
+def test_a_conditional_sum_of_few_terms_each_is_none() -> None:
+    loops = "for (int i = 0; i < 9; i++) for (int j = 0; j < 3; j++)"
+    text = f"void f(float y[11], float x[9]) {{ {loops} if (j < i) y[i + j] += x[i]; }}"
+    [update] = summarise(text, "f", relaxed=True).statements
+    assert (update.always, update.sum_loops) == (False, frozenset())

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 
 import islpy
 
-from pipelines.pragmas.analysis.domains import constraints, path_levels
+from pipelines.pragmas.analysis.domains import condition_texts, constraints, path_levels
+from pipelines.pragmas.analysis.forms import Condition
 from pipelines.pragmas.analysis.nest import Nest
 
 _SINK, _SOURCE, _SET = islpy.dim_type.out, islpy.dim_type.in_, islpy.dim_type.set
@@ -48,16 +49,17 @@ class Links:
     level: int | None
     distance: int
 
-    def repeats(self, nest: Nest, summed: frozenset[str]) -> bool:
+    def repeats(self, nest: Nest, summed: frozenset[str], conditions: Sequence[Condition] = ()) -> bool:
         """Whether each execution of the target has a link of the smallest distance, as far as the loop has an
         iteration so many before, from the same iteration of the other shared loops.
 
         Args: summed: loops over which the target is a sum; one link into each sum is enough.
+              conditions: affine ones under which the target is executed; without them it always is.
         """
         inner = self.shared if self.level is None else self.level + 1
         free = [k for k, loop in enumerate(self.target) if k >= inner and loop in summed]
         links = self._straight(free if self.source == self.target else [])
-        expected = self._expected(nest)
+        expected = self._expected(nest, conditions)
         for k in reversed(free):
             links, expected = links.project_out(_SET, k, 1), expected.project_out(_SET, k, 1)
         return expected.is_subset(links)
@@ -80,10 +82,14 @@ class Links:
         distance = self.distance if level == self.level else 0
         return islpy.Map(f"{{ [{sources}] -> [{targets}] : b{level} = a{level} + {distance} }}")
 
-    def _expected(self, nest: Nest) -> islpy.Set:
-        """Executions of the target whose loop has an iteration of the smallest distance before."""
+    def _expected(self, nest: Nest, conditions: Sequence[Condition]) -> islpy.Set:
+        """Executions of the target whose loop has an iteration of the smallest distance before, in which it
+        is executed too where it has conditions."""
         names = {loop: f"x{k}" for k, loop in enumerate(self.target)}
-        parts = ["0 = 0", *constraints(path_levels(nest, self.target), names)]
+        inside = constraints(path_levels(nest, self.target), names) + condition_texts(conditions, names)
         if self.level is not None:
-            parts.append(f"{names[self.target[self.level]]} >= {self.distance}")
-        return islpy.Set(f"{{ [{', '.join(names.values())}] : {' and '.join(parts)} }}")
+            loop = self.target[self.level]
+            inside.append(f"{names[loop]} >= {self.distance}")
+            before = names | {loop: f"({names[loop]} - {self.distance})"}
+            inside += condition_texts(conditions, before)
+        return islpy.Set(f"{{ [{', '.join(names.values())}] : {' and '.join(['0 = 0', *inside])} }}")

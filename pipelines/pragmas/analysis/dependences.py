@@ -334,7 +334,8 @@ def find_sums(
 ) -> list[frozenset[str]]:
     """The loops over which each statement is a reduction of one value in all iterations.
 
-    `y[i + j] += e` is a reduction over i, but each y takes few of its terms.
+    `y[i + j] += e` is a reduction over i, but each y takes few of its terms. A conditional statement counts
+    where it is executed: tools schedule it as if it always ran.
     """
     own: dict[tuple[int, str | None], list[Flow]] = {}
     for flow in flows:
@@ -349,7 +350,8 @@ def _summed(
     summed = frozenset[str]()
     for loop in reversed(assignment.path):
         flows = own.get((assignment.index, loop), ())
-        if any(f.distance == 1 and _repeats(f, nest, summed) for f in flows):
+        conditions = assignment.conditions or ()
+        if any(f.distance == 1 and f.links.repeats(nest, summed, conditions) for f in flows):
             summed |= {loop}
     return summed
 
