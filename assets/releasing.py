@@ -117,7 +117,7 @@ def release_tables(
         return write_release(deployment.data_dir, releases, options)
 
 
-_GROUPS = {"network": "network_runs", "pragmas": "pragma_designs"}
+_GROUPS = {"network": "network_runs", "placements": "placements", "pragmas": "pragma_designs"}
 """Groups of the configuration that a release without these tables does not have."""
 
 
