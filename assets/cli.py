@@ -504,16 +504,19 @@ def report(out: Path | None, release: Path | None, as_json: bool) -> None:
     type=_Finite(min=0),
     help="Most MiB of all files.",
 )
+@click.option("--table", "tables", multiple=True, help="Only this table; may be repeated.  [default: all]")
 @_as_json
 @_explained
-def release(name: str, source: Path | None, size_limit: float, as_json: bool) -> None:
+def release(
+    name: str, source: Path | None, size_limit: float, tables: tuple[str, ...], as_json: bool
+) -> None:
     """Write the tables as a release: a dataset card, Parquet shards, configuration, hashes.
 
     It goes to releases/NAME. The same tables give the same bytes.
     """
     from assets.commands.release import release_project, release_text
 
-    answer = release_project(name, source=source, size_limit_mib=size_limit)
+    answer = release_project(name, source=source, size_limit_mib=size_limit, tables=tables)
     if as_json:
         _answer(answer)
     else:

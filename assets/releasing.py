@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from assets.step import keep_written, unchanged_rows
 from assets.steps import STEPS, step_named
 from assets.steps.designs import configuration_space, label_context, label_options, target_of
 from assets.steps.network import network_groups
+from assets.steps.pragmas import present_explorations, searches_version
 from pipelines.fabric.dataset import VERSION as PLACEMENTS_VERSION
 from pipelines.features import GRAPH_TABLES, FeatureRows, Graphs, feature_version, import_features
 from pipelines.hls import TOOL, tool_version
@@ -87,34 +88,49 @@ def release_tables(
     name: str,
     *,
     releases: Path,
+    tables: Sequence[str] = (),
     size_limit_bytes: int = SIZE_LIMIT_BYTES,
     rows_a_shard: int = ROWS_A_SHARD,
 ) -> WrittenRelease:
     """Write a release of a project's tables under its params.yaml.
 
-    Args:   releases: folder of releases; size_limit_bytes, rows_a_shard: see `ReleaseOptions`.
-    Raises: ReleaseError: see `write_release`. FoundryError: params.yaml is not acceptable, or the tables
-            were not made by one version of each tool.
+    Args:   releases: folder of releases; tables: that it has, all for none; size_limit_bytes, rows_a_shard:
+            see `ReleaseOptions`.
+    Raises: ReleaseError: see `write_release`. FoundryError: params.yaml is not acceptable, a table is
+            unknown, or the tables were not made by one version of each tool.
     """
     configuration = read_parameters(deployment.project)
     settings = Settings(configuration=configuration, deployment=deployment)
-    released = released_tables()
-    partitions = {t: step.partitions(settings) for step in STEPS for t in step.tables if t in released}
+    partitions = _partitions(settings, tables)
+    unused = tuple(group for group, table in _GROUPS.items() if not partitions.get(table))
     with writing_to(deployment.data_dir):
-        _require_fresh(settings)
+        _require_fresh(settings, partitions)
         options = ReleaseOptions(
             name=name,
             partitions=partitions,
-            parameters=parameters_text(
-                configuration,
-                without=(("pragmas",) if configuration.network.groups else ("network", "pragmas")),
-            ),
+            parameters=parameters_text(configuration, without=unused),
             toolset=_toolset(settings, partitions),
-            reproduction=_reproduction(name, configuration),
+            reproduction=_reproduction(name, configuration, unused, tables),
             size_limit_bytes=size_limit_bytes,
             rows_a_shard=rows_a_shard,
         )
         return write_release(deployment.data_dir, releases, options)
+
+
+_GROUPS = {"network": "network_runs", "placements": "placements", "pragmas": "pragma_designs"}
+"""Groups of the configuration that a release without these tables does not have."""
+
+
+def _partitions(settings: Settings, tables: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Files of each table that is released."""
+    known = released_tables()
+    for table in tables:
+        if table not in known:
+            raise FoundryError(f"unknown table: {table}; accepted: {', '.join(known)}")
+    partitions = {t: s.partitions(settings) for s in STEPS for t in s.tables if t in (tables or known)}
+    if not settings.configuration.pragmas.kernels:
+        partitions.pop("pragma_designs", None)
+    return partitions
 
 
 def _toolset(settings: Settings, partitions: Mapping[str, Sequence[str]]) -> Toolset:
@@ -140,32 +156,54 @@ def _toolset(settings: Settings, partitions: Mapping[str, Sequence[str]]) -> Too
     target = target_of(settings)
     return Toolset(
         tools={"native": present_versions()["native"]}
-        | _own_versions(settings)
+        | _own_versions(settings, partitions)
         | {tool: own[0] for tool, own in versions.items()},
         liberties={liberty_name(target): liberty_hash(target.liberty)},
     )
 
 
-def _own_versions(settings: Settings) -> dict[str, str]:
-    """Versions of what is no tool: the steps with how data are drawn, features, networks, placements."""
+def _own_versions(settings: Settings, tables: Container[str]) -> dict[str, str]:
+    """Versions of what is no tool: the order of the steps with how data are drawn, features, networks,
+    placements, searches for directives."""
     networks = {NETWORKS: runs_version()} if settings.configuration.network.groups else {}
     placements = {PLACEMENTS: PLACEMENTS_VERSION} if settings.configuration.placements.groups else {}
+    searches = {SEARCHES: searches_version()} if "pragma_designs" in tables else {}
     return {
         LABELLING: labels_version(settings.configuration.labelling.tools),
         FEATURES: feature_version(),
         **networks,
         **placements,
+        **searches,
     }
 
 
-LABELLING, FEATURES, NETWORKS, PLACEMENTS = "labelling", "features", "networks", "placements"
+LABELLING, FEATURES, NETWORKS = "labelling", "features", "networks"
+PLACEMENTS, SEARCHES = "placements", "searches"
 
 
-def _require_fresh(settings: Settings) -> None:
-    """Check that designs and runs are those that params.yaml asks for, as far as the present engines know.
+def _require_fresh(settings: Settings, tables: Container[str]) -> None:
+    """Check that the tables are those that params.yaml asks for, as far as the present engines know.
 
     Raises: FoundryError: they are not; the run was ended, or params.yaml changed after it.
     """
+    if "designs" in tables:
+        _require_fresh_designs(settings)
+    for group in network_groups(settings).values() if "network_runs" in tables else ():
+        if _is_stale(settings, group):
+            raise FoundryError(_STALE.format("network_runs", group.name))
+    step = step_named("fabric")
+    for name in step.partitions(settings) if "placements" in tables else ():
+        is_there = table_path(settings.deployment.data_dir, table_spec("placements"), name).is_file()
+        if is_there and unchanged_rows(settings, step.inputs_key(settings, name), name) is None:
+            raise FoundryError(_STALE.format("placements", name))
+    path = table_path(settings.deployment.data_dir, table_spec("pragma_designs"), "all")
+    if "pragma_designs" in tables and path.is_file():
+        rows = read_table(settings.deployment.data_dir, table_spec("pragma_designs"), ["all"])
+        if {row.exploration_id for row in rows} != present_explorations(settings):
+            raise FoundryError(_STALE.format("pragma_designs", "all"))
+
+
+def _require_fresh_designs(settings: Settings) -> None:
     data_dir = settings.deployment.data_dir
     seeds = pl.LazyFrame({"seed": sorted(label_options(settings).data_seeds)}, schema={"seed": pl.Int64})
     for partition in step_named("designs").partitions(settings):
@@ -185,14 +223,6 @@ def _require_fresh(settings: Settings) -> None:
         pairs = [rows.sort("design_id", "seed").collect() for rows in (labelled, expected)]
         if not pairs[0].equals(pairs[1]):
             raise FoundryError(_STALE.format("runs", partition))
-    for group in network_groups(settings).values():
-        if _is_stale(settings, group):
-            raise FoundryError(_STALE.format("network_runs", group.name))
-    step = step_named("fabric")
-    for name in step.partitions(settings):
-        is_there = table_path(data_dir, table_spec("placements"), name).is_file()
-        if is_there and unchanged_rows(settings, step.inputs_key(settings, name), name) is None:
-            raise FoundryError(_STALE.format("placements", name))
 
 
 def _is_stale(settings: Settings, group: RunGroup) -> bool:
@@ -229,13 +259,19 @@ def _asked(programs: Sequence[Any], settings: Settings) -> set[str]:
     }
 
 
-def _reproduction(name: str, configuration: Configuration) -> Reproduction:
-    content = configuration.model_dump(mode="json", exclude={"run"})
+def _reproduction(
+    name: str, configuration: Configuration, unused: Sequence[str], tables: Sequence[str]
+) -> Reproduction:
+    """Args: unused: groups of the configuration; tables: that are released, all for none."""
+    content = configuration.model_dump(mode="json", exclude={"run", *unused})
+    parameters = f"releases/{name}/{PARAMETERS_FILE}"
+    steps = [step.name for step in STEPS if any(table in tables for table in step.tables)]
+    makes = [f"cp {parameters} {PARAMETERS_FILE}", *(f"simfoundry stage {step}" for step in steps)]
     return Reproduction(
         commands=(
             "make setup",
-            f"simfoundry run --parameters releases/{name}/{PARAMETERS_FILE}",
-            f"simfoundry release {name}",
+            *(makes if tables else (f"simfoundry run --parameters {parameters}",)),
+            " ".join((f"simfoundry release {name}", *(f"--table {table}" for table in tables))),
         ),
         seeds=dict(_seeds(content)),
         notes=(
@@ -295,6 +331,7 @@ def import_release(deployment: Deployment, folder: Path) -> ImportedRelease:
         _write_tables(deployment, release, imported)
         _remember_networks(settings, networks, release, imported)
         _remember_placements(settings, release, imported)
+        _remember_searches(settings, release, imported)
         if _same_liberties(settings, release.manifest, imported):
             imported.notes += _other_versions(settings, release.manifest)
             _fill_cache(settings, release, imported)
@@ -356,7 +393,7 @@ def _same_liberties(settings: Settings, manifest: Manifest, imported: ImportedRe
 def _other_versions(settings: Settings, manifest: Manifest) -> list[str]:
     """A line a tool whose version is not the one of the release."""
     chosen = settings.configuration.labelling.tools
-    here = present_versions(chosen) | _own_versions(settings)
+    here = present_versions(chosen) | _own_versions(settings, manifest.rows)
     return [
         f"{tool} is {here.get(tool, 'not here')}, the release was made with {version}: "
         "its entries will not be found by the present engines"
@@ -440,6 +477,19 @@ def _remember_placements(settings: Settings, release: Release, imported: Importe
         if all(name in release.partitions(table) for table in step.tables):
             keep_written(settings, step.inputs_key(settings, name), step.tables, name)
             imported.remembered.stored["placements"] += 1
+
+
+def _remember_searches(settings: Settings, release: Release, imported: ImportedRelease) -> None:
+    """The file of all searches for directives, so that the next run leaves it."""
+    step = step_named("pragmas")
+    if release.manifest.toolset.tools.get(SEARCHES) != searches_version():
+        return
+    rows = release.rows("pragma_designs", "all")
+    if {row.exploration_id for row in rows} == present_explorations(settings):
+        keep_written(
+            settings, step.inputs_key(settings, "all"), step.tables, "all", {row.status for row in rows}
+        )
+        imported.remembered.stored["searches"] += 1
 
 
 def _rows_by_program(release: Release, suite: str) -> dict[str, dict[str, list[Any]]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,10 +42,13 @@ class ImportQuestion:
     directives: Path | None = None
 
 
-def release_project(name: str, *, source: Path | None, size_limit_mib: float) -> dict[str, Any]:
+def release_project(
+    name: str, *, source: Path | None, size_limit_mib: float, tables: Sequence[str] = ()
+) -> dict[str, Any]:
     """Write a release of a project into its folder `releases`.
 
-    Args:   source: folder of the project; None for the one of the working directory.
+    Args:   source: folder of the project; None for the one of the working directory; tables: that it has,
+            all for none.
     Raises: ReleaseError, FoundryError, SchemaError: see `releasing.release_tables`.
     """
     deployment = find_deployment(start=source)
@@ -57,6 +60,7 @@ def release_project(name: str, *, source: Path | None, size_limit_mib: float) ->
         deployment,
         name,
         releases=find_deployment().project / "releases",
+        tables=tables,
         size_limit_bytes=round(size_limit_mib * MEBIBYTE),
     )
     return {

@@ -55,13 +55,16 @@ def step_named(name: str) -> Step:
 
 
 def steps_of(stage: str) -> tuple[Step, ...]:
-    """The steps of a stage, in order.
+    """The steps of a stage, in order, or the step of that name.
 
     Raises: FoundryError: no such stage.
     """
-    if stage not in STAGES:
+    steps = tuple(step for step in STEPS if step.stage == stage) or tuple(
+        step for step in STEPS if step.name == stage
+    )
+    if not steps:
         raise FoundryError(f"unknown stage: {stage}; accepted: {', '.join(STAGES)}")
-    return tuple(step for step in STEPS if step.stage == stage)
+    return steps
 
 
 def makers_of(table: str) -> tuple[Step, ...]:

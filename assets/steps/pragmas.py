@@ -11,6 +11,8 @@ from pydantic import Field
 from assets.checks import CheckedFile, CheckRule
 from assets.settings import Group, Listener, Positive, Settings
 from assets.step import Output, Step, whole
+from assets.suites import suite_options
+from pipelines.identity import content_hash
 from pipelines.schemas import OK
 
 if TYPE_CHECKING:
@@ -44,12 +46,35 @@ def explorations(settings: Settings) -> SuiteExploration:
     return SuiteExploration(**settings.group(Pragmas).model_dump())
 
 
+def present_explorations(settings: Settings) -> frozenset[str]:
+    """Ids of the explorations that the present version makes under a configuration.
+
+    Raises: PragmaError, ProgramError: a program or method is not acceptable.
+    """
+    from pipelines.pragmas.search import exploration_ids
+
+    return exploration_ids(explorations(settings), suite_options(settings), settings.cache)
+
+
+def searches_version() -> str:
+    """Version of the searches and of the engines that measure."""
+    from pipelines.pragmas.search import pragmas_version
+
+    return pragmas_version()
+
+
+def _version(settings: Settings, partition: str) -> str:
+    del partition
+    return content_hash(searches_version(), sorted(present_explorations(settings)))
+
+
 def make_explorations(settings: Settings, partition: str, listen: Listener) -> Output:
     """The designs that searches for directives tried."""
     from pipelines.pragmas.search import explore_suite
 
     del partition
-    rows = explore_suite(explorations(settings), cache=settings.cache, on_progress=listen)
+    options = explorations(settings)
+    rows = explore_suite(options, suite_options(settings), cache=settings.cache, on_progress=listen)
     return Output(rows={"pragma_designs": rows})
 
 
@@ -105,10 +130,11 @@ STEP = Step(
     description="Searches for directives: each design that was tried, its bound and its measured latency.",
     run=make_explorations,
     tables=("pragma_designs",),
-    partitioned=whole("polybench"),
+    partitioned=whole(),
     pool="hls",
     configuration={"pragmas": Pragmas},
-    parameters=("pragmas",),
+    parameters=("pragmas", "programs", "ast", "dataflow"),
+    version=_version,
     code=(
         "pipelines/pragmas",
         "pipelines/hls",

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from models.catalogue import PredictorSpec
 from models.tasks import PRAGMA_LATENCY, Column
 
-_VERSION = "1"
+_VERSION = "2"
 """Raised by hand when the same designs, options and seed would train another network."""
 
 
@@ -27,8 +27,9 @@ class FitOptions:
         epochs: at most, of `steps` batches of `batch` designs each.
         patience: epochs without a better validation error before stopping; the best epoch is kept.
         validation_share: of the configurations of each program, that stop the training; 0: every epoch runs.
-        validate_programs: the share is of programs instead, each member's its own: for answers about programs
-            that it will not have seen, which get worse long before those about others do.
+        validate_programs: the share is of groups of programs (sizes and variants of one) instead, each
+            member's its own: for answers about programs that it will not have seen, which get worse long
+            before those about others do.
         learning_rate: the highest of one cycle (Smith and Topin 2019). weight_decay: of AdamW.
         dropout: in the modules of directives and after. any_tool: share of designs whose tool is hidden.
         gradient_limit: norm to which the gradients of a step are cut.

@@ -61,6 +61,7 @@ def train(data: TrainingInput) -> Trained:
         data.options,
         seed=data.seed,
         about=f"{counts}, seed {data.seed}",
+        groups=explorations.groups,
         on_epoch=data.on_epoch,
     )
     return Trained(
@@ -78,11 +79,13 @@ def fit_pragma_gnn(
     *,
     seed: int,
     about: str,
+    groups: Mapping[str, str] | None = None,
     on_epoch: OnEpoch | None = None,
 ) -> PragmaGnnPredictor:
     """Train; the same arguments give the same bits on one machine.
 
-    Args:    designs: of any source; summaries: of all of their programs, by name.
+    Args:    designs: of any source; summaries: of all of their programs, by name; groups: of these, programs
+             of one are validated together; None: each is its own.
     Raises:  PredictorError: there is nothing to train on.
     """
     if not designs:
@@ -99,20 +102,25 @@ def fit_pragma_gnn(
     samples = samples_of(ordered, summaries, target, shape)
     members: list[PragmaGnn] = []
     for own_seed in range(seed, seed + options.members):
-        apart = apart_of(ordered, options, own_seed)
+        apart = apart_of(ordered, options, own_seed, groups or {})
         validation = samples.rows(apart) if apart.any() else None
         members.append(_fit_member(samples.rows(~apart), validation, shape, options, own_seed, on_epoch))
     return PragmaGnnPredictor(shape=shape, target=target, members=tuple(members), about=about)
 
 
-def apart_of(designs: Sequence[MeasuredDesign], options: FitOptions, seed: int) -> Tensor:
+def apart_of(
+    designs: Sequence[MeasuredDesign], options: FitOptions, seed: int, groups: Mapping[str, str]
+) -> Tensor:
     """Which designs stop the training. (designs,)
+
+    Args:   groups: by program; without one a program is its own.
 
     Raises: PredictorError: none would be left to train on.
     """
     if options.validate_programs:
-        apart = programs_apart({design.program for design in designs}, options.validation_share, seed)
-        is_apart = torch.tensor([design.program in apart for design in designs])
+        names = [groups.get(design.program, design.program) for design in designs]
+        apart = programs_apart(names, options.validation_share, seed)
+        is_apart = torch.tensor([name in apart for name in names])
     else:
         share = options.validation_share
         is_apart = torch.tensor([part_of(design, share, seed) for design in designs])

@@ -68,6 +68,8 @@ class Statement:
         index: position in the program's text; loops: names of the loops around it, outermost first.
         reduction_loops: loops that carry a dependence of the statement on itself through `reduction` alone,
             so that their iterations may be combined in a tree.
+        sum_loops: those of them whose iterations all update the same element, in each iteration of the other
+            loops; not i in `y[i + j] += e`.
         always: it runs in each iteration (False: below a condition, in a relaxed analysis only).
     """
 
@@ -77,6 +79,7 @@ class Statement:
     operations: tuple[Operation, ...]
     accesses: tuple[Access, ...]
     reduction_loops: frozenset[str] = frozenset()
+    sum_loops: frozenset[str] = frozenset()
     always: bool = True
 
 
@@ -93,9 +96,10 @@ class Loop:
         parallel: it carries no dependence but those of privatisable scalars and local arrays.
         reduction: it carries dependences of reductions alone, and no other statement uses their values while
             it runs.
-        distance: fewest iterations after which a value comes back to the statement it came from, other than
-            in a reduction; None when none does. A loop that is neither parallel nor a reduction and has None
-            carries dependences that order its iterations but form no cycle (WAR and WAW among them).
+        distance: fewest iterations after which a value comes back to the statement it came from, in all of
+            the loop and other than in a reduction; None when none does. A loop that is neither parallel nor a
+            reduction and has None carries dependences that order its iterations but form no proven chain
+            through all of them (WAR and WAW among them).
         bounded_by: loops around it whose counters its bounds mention; fixed_start: the first iteration is the
             same in all executions.
         groups_average: by factor of `GROUPED`, whole groups of so many iterations in the mean of executions;
@@ -133,6 +137,8 @@ class Dependence:
         source, target: statement indices; kind: RAW, WAR or WAW; array: what it goes through.
         loop: the loop that carries it, None when both are in one iteration of all common loops.
         distance: smallest distance in iterations of that loop (1 when isl could not say).
+        chain: the smallest distance at which the target takes its value in all of the loop, 0 where no loop
+            carries it; None: not proven, so that no bound may repeat it by the trip count. Of RAW alone.
         reduction: it comes from a reduction's own accumulation.
     """
 
@@ -142,6 +148,7 @@ class Dependence:
     array: str
     loop: str | None
     distance: int = 0
+    chain: int | None = None
     reduction: bool = False
 
 

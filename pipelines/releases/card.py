@@ -49,11 +49,12 @@ def card_text(manifest: Manifest, tables: Tables, reproduction: Reproduction) ->
     Args: tables: rows of each released table, all partitions.
     """
     parts = [
-        _INTRODUCTION.replace("NAME", manifest.name),
+        _introduction(manifest),
         _contents(manifest),
         _counts(tables),
         _networks(tables),
         _placements(tables),
+        _searches(tables),
         _distributions(tables),
         _failures(tables),
         _making(manifest, reproduction),
@@ -64,20 +65,33 @@ def card_text(manifest: Manifest, tables: Tables, reproduction: Reproduction) ->
     return "\n".join(part for part in parts if part)
 
 
+def _introduction(manifest: Manifest) -> str:
+    shown = next(table for table in ("labels", SEARCHES, "programs") if table in (*manifest.rows, "programs"))
+    about = _LABELLED if shown == "labels" else _OTHER_TABLES
+    return _INTRODUCTION.replace("ABOUT", about).replace("NAME", manifest.name).replace("TABLE", shown)
+
+
 _INTRODUCTION = """\
 # NAME
 
-C programs under hardware configurations, with labels from high-level synthesis, cycle-exact runs, logic
-synthesis and power. Each label that is `ok` was checked: every output of the hardware equals the same C
-compiled natively.
+ABOUT
 
     simfoundry import releases/NAME
 
 checks every file against its SHA-256 and fills the tables and the content cache, so that nothing is
 labelled again. The files are plain Parquet: DuckDB, pandas and polars read them directly.
 
-    SELECT * FROM 'releases/NAME/tables/labels/*.parquet' WHERE status = 'ok'
+    SELECT * FROM 'releases/NAME/tables/TABLE/*.parquet' WHERE status = 'ok'
 """
+
+_LABELLED = """\
+C programs under hardware configurations, with labels from high-level synthesis, cycle-exact runs, logic
+synthesis and power. Each label that is `ok` was checked: every output of the hardware equals the same C
+compiled natively."""
+
+_OTHER_TABLES = """\
+C programs and some of the tables about them, without labels. They are for one purpose and not for others: the
+commands below name the tables."""
 
 
 def _contents(manifest: Manifest) -> str:
@@ -111,7 +125,7 @@ def _counts(tables: Tables) -> str:
     attempts: list[pl.LazyFrame] = []
     for place, (table, content) in enumerate(tables.items()):
         keys = [key for key in ("program_id", "design_id") if key in content.column_names]
-        if "status" not in content.column_names or table == "cross_checks" or not keys:
+        if "status" not in content.column_names or table in ("cross_checks", SEARCHES) or not keys:
             continue
         key = keys[0]
         rows = _scan(tables, table, key, "status")
@@ -173,6 +187,22 @@ def _placements(tables: Tables) -> str:
     head = ("group", "fabric", "family", "placements", "status")
     table = markdown_table(head, _statuses(rows, head[:3]))
     return "## Placements\n\n" + _PLACEMENTS + "\n" + table
+
+
+SEARCHES = "pragma_designs"
+_SEARCHES = """\
+Configurations of directives that searches tried, each with a lower bound on its cycles and the cycles that
+were measured.
+"""
+
+
+def _searches(tables: Tables) -> str:
+    """Steps of searches by suite, method and status; nothing when there are none."""
+    if SEARCHES not in tables:
+        return ""
+    head = ("suite", "method", "steps", "status")
+    rows = _statuses(_scan(tables, SEARCHES, *head[:2], "status"), head[:2])
+    return "## Searches for directives\n\n" + _SEARCHES + "\n" + markdown_table(head, rows)
 
 
 def _distributions(tables: Tables) -> str:

@@ -34,7 +34,7 @@ from pipelines.schemas import TableSpec, read_arrow, table_path, table_spec
 SIZE_LIMIT_BYTES = 30 << 20
 ROWS_A_SHARD = 25_000
 COMPRESSION_LEVEL = 19
-EXCLUDED_STAGES = ("models", "pragmas", "records", "vendor")
+EXCLUDED_STAGES = ("models", "records", "vendor")
 OPTIONAL_TABLES = ("cdfg_edges", "cdfg_nodes")
 """Tables left out, in this order, when a release is too large; programs give them again in minutes."""
 

@@ -12,6 +12,7 @@ from pipelines.features import FeatureTables
 from pipelines.identity import content_hash
 from pipelines.labelling import DesignTables, LabelTables
 from pipelines.network.runs import NetworkTables, RunGroup
+from pipelines.pragmas.search import exploration_ids
 from pipelines.schemas import (
     CROSS_CHECKS,
     CdfgEdgeRow,
@@ -324,10 +325,10 @@ def make_pragma_design(exploration: str, step: int, **changes: Any) -> PragmaDes
 
 
 def explore_suite(
-    options: Any, *, on_progress: Callable[[Progress], None], **_: Any
+    options: Any, suites: Any, *, cache: Any, on_progress: Callable[[Progress], None]
 ) -> list[PragmaDesignRow]:
     on_progress(Progress(step="pragmas", done=1, total=1, failed=0, latest="gemm by nlp_dse"))
-    names = [content_hash(kernel) for kernel in options.kernels]
+    names = sorted(exploration_ids(options, suites, cache))
     return [make_pragma_design(name, step) for name in names for step in (0, 1)]
 
 

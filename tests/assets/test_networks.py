@@ -498,7 +498,7 @@ STALE = r"the network_runs of small-16 must be those of params\.yaml, got others
 def filled(settings: Settings, engines: Any) -> Settings:
     for step in STEPS:
         for partition in step.partitions(settings):
-            if step.is_active(settings) and step.name not in ("tenset_mlp", "promotions", "pragmas"):
+            if step.is_active(settings) and step.name not in ("tenset_mlp", "promotions"):
                 step.make(settings, partition, ignore_progress)
     return settings
 

@@ -33,7 +33,7 @@ def filled(settings: Settings, engines: Any) -> Settings:
     """A project with every table of a small configuration, made by engines that need no tools."""
     for step in (s for s in STEPS if s.is_active(settings)):
         for partition in step.partitions(settings):
-            if step.name not in ("tenset_mlp", "promotions", "pragmas"):
+            if step.name not in ("tenset_mlp", "promotions"):
                 step.make(settings, partition, ignore_progress)
     return settings
 
@@ -94,7 +94,7 @@ def test_a_release_has_everything_and_says_what_it_is(filled: Settings, releases
         assert text in card
     assert "simfoundry run --parameters releases/v1/params.yaml" in card
     assert "wall_s` | double or null | s |" in card
-    said = parameters_text(filled.configuration, without=("pragmas",))
+    said = parameters_text(filled.configuration)
     assert (written.folder / "params.yaml").read_bytes() == said
     assert written.manifest.toolset.tools["simfoundry-hls"] == "1"
     assert written.bytes == sum(map(len, contents(written.folder).values()))
@@ -126,7 +126,7 @@ def test_import_says_that_rows_of_other_versions_are_not_in_the_cache(
     found = import_release(other, write(filled, releases).folder)
     assert any(note.startswith("simfoundry-hls is ") for note in found.notes)
     assert "designs of another version of the engine" in found.remembered.other
-    assert found.remembered.stored == {"networks": 1}  # of this version
+    assert found.remembered.stored == {"networks": 1, "placements": 1, "searches": 1}  # of this version
     rows: list[Any] = read_table(other.data_dir, table_spec("designs"))
     assert {row.tool_version for row in rows} == {"1"}
 
@@ -389,7 +389,7 @@ def test_an_older_release_rejects_a_key_that_is_absent(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["v1", "network-v1", "network-long-v1"])
+@pytest.mark.parametrize("name", ["v1", "network-v1", "network-long-v1", "pragmas-v1"])
 def test_every_shipped_release_imports_and_fits_the_present_tables(
     name: str, repository: Path, other: Deployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:

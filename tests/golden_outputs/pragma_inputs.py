@@ -31,7 +31,7 @@ from pipelines.pragmas import configuration as pragmas_configuration
 from pipelines.pragmas.configuration import COARSE, FINE, OFF
 from pipelines.pragmas.search import directives
 from pipelines.pragmas.vendor_kernels import configuration_of_row, vendor_kernel
-from pipelines.programs import kernel_programs, polybench_program
+from pipelines.programs import Generation, SuiteOptions, kernel_programs, polybench_program
 from pipelines.schemas import OK, TIMEOUT, TOOL_ERROR
 
 GEMV = """\
@@ -375,7 +375,8 @@ def _searches_of_own(folders: Folders, own: bound.Target) -> Iterator[Output]:
         solver_nodes=200,
         together=1,
     )
+    suites = SuiteOptions(sizes=("mini",), ast=Generation(count=0), dataflow=Generation(count=0))
     for visit in ("first", "second"):
-        rows = search.explore_suite(options, cache=cache, on_progress=lambda _: None)
+        rows = search.explore_suite(options, suites, cache=cache, on_progress=lambda _: None)
         yield f"{visit} search of a suite", rows
     yield "wrong method", outcome(lambda: search.SuiteExploration(methods=("none",)))

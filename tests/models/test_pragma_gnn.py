@@ -214,10 +214,18 @@ def test_training_may_be_stopped_by_programs_of_their_own() -> None:
     measured = designs(*PROGRAMS)
     options = replace(QUICK, validation_share=0.5, validate_programs=True)
     for seed in range(4):
-        apart = apart_of(measured, options, seed)
+        apart = apart_of(measured, options, seed, {})
         assert len({d.program for d, there in zip(measured, apart, strict=True) if there}) == 1
         assert apart.sum() == len(measured) / 2
     assert fit_pragma_gnn(measured, SUMMARIES, TARGET, options, seed=1, about="").members
+
+
+def test_programs_of_one_group_stop_the_training_together() -> None:
+    """One group of two is not half of the groups, so none of its programs is apart."""
+    measured = designs(*PROGRAMS)
+    options = replace(QUICK, validation_share=0.4, validate_programs=True)
+    assert apart_of(measured, options, 0, {}).any()
+    assert not apart_of(measured, options, 0, dict.fromkeys(PROGRAMS, "one")).any()
 
 
 def test_training_rejects_a_validation_part_of_everything() -> None:

@@ -249,7 +249,8 @@ def test_shipped_weights_are_the_first_champions_and_are_registered_once(tmp_pat
         tracking_uri=f"sqlite:///{tmp_path / 'mlflow.db'}", artifact_folder=tmp_path / "artifacts"
     )
     first = register_shipped(own)
-    names = {"lightgbm-hls", "lightgbm-static", "lightgbm-text", "queue-correction", "routenet", "tenset-mlp"}
+    names = {f"lightgbm-{level}" for level in ("hls", "static", "text")}
+    names |= {"pragma-gnn", "queue-correction", "routenet", "tenset-mlp"}
     assert {r.name for r in first} >= names
     assert all(r.became_champion for r in first)
     shown = {model.name: model.error for model in registered_models(own)}

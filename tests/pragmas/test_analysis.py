@@ -144,9 +144,9 @@ def test_a_matrix_product_is_parallel_but_for_its_sum() -> None:
     assert summary.statements[1].reduction_loops == {"L2"}
     own = {"array": "C", "loop": "L2", "distance": 1, "reduction": True}
     assert summary.dependences == (
-        Dependence(source=0, target=1, kind=RAW, array="C", loop=None),
+        Dependence(source=0, target=1, kind=RAW, array="C", loop=None, chain=0),
         Dependence(source=0, target=1, kind=WAW, array="C", loop=None),
-        Dependence(source=1, target=1, kind=RAW, **own),
+        Dependence(source=1, target=1, kind=RAW, chain=1, **own),
         Dependence(source=1, target=1, kind=WAW, **own),
     )
 
@@ -170,7 +170,7 @@ def test_a_stencil_over_time_waits_for_the_step_before() -> None:
     }
 
 
-def test_a_triangular_solver_waits_for_the_rows_before() -> None:
+def test_a_triangular_solver_has_no_chain_of_one_distance() -> None:
     summary = body(
         """for (int i = 0; i < 100; i++) {
                x[i] = b[i];
@@ -179,7 +179,7 @@ def test_a_triangular_solver_waits_for_the_rows_before() -> None:
            }""",
         "double L[100][100], double x[100], double b[100]",
     )
-    assert loops_of(summary) == {"L0": (False, False, 1), "L1": REDUCTION}
+    assert loops_of(summary) == {"L0": (False, False, None), "L1": REDUCTION}
     assert summary.statements[1].reduction_loops == {"L1"}
     assert [o.kind for o in summary.statements[1].operations if o.reduction] == ["sub"]
 
@@ -201,7 +201,7 @@ def test_a_recurrence_of_distance_two() -> None:
     summary = body("for (int j = 2; j < 100; j++) y[j] = y[j - 2] + 3;")
     assert loops_of(summary) == {"L0": (False, False, 2)}
     assert summary.dependences == (
-        Dependence(source=0, target=0, kind=RAW, array="y", loop="L0", distance=2),
+        Dependence(source=0, target=0, kind=RAW, array="y", loop="L0", distance=2, chain=2),
     )
 
 

@@ -15,11 +15,12 @@ integer set library for the polyhedral model" (`compute_flow`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
 import islpy
 
+from pipelines.pragmas.analysis.chains import Links, at_level
 from pipelines.pragmas.analysis.domains import condition_texts, constraints, form_text, path_levels
 from pipelines.pragmas.analysis.nest import Assignment, Nest
 from pipelines.pragmas.analysis.operations import Body
@@ -35,6 +36,7 @@ class Flow:
     Attributes:
         source, target: (statement, index of its access); loop: that carries it, None for none.
         distance: smallest, in iterations of that loop; 0 for none.
+        links: between executions of the two statements.
     """
 
     source: tuple[int, int]
@@ -43,6 +45,7 @@ class Flow:
     array: str
     loop: str | None
     distance: int
+    links: Links = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,7 +210,8 @@ def _flows(
     for one in _maps(relation):
         first, second = one.get_tuple_name(_SOURCE), one.get_tuple_name(_SINK)
         source, target = _key(first), _key(second)
-        shared = _shared(paths[source[0]], paths[target[0]])
+        around = paths[source[0]], paths[target[0]]
+        shared = _shared(*around)
         what = WAR if kind == WAW and first.startswith("R") else kind
         for level, distance in _levels(one, len(shared)):
             yield Flow(
@@ -217,6 +221,14 @@ def _flows(
                 array=array,
                 loop=None if level is None else shared[level],
                 distance=distance,
+                links=Links(
+                    relation=at_level(one, level, len(shared)),
+                    source=around[0],
+                    target=around[1],
+                    shared=len(shared),
+                    level=level,
+                    distance=distance,
+                ),
             )
 
 
@@ -317,23 +329,74 @@ def _happens_inside(carrier: str | None, loop: str, source: tuple[str, ...], tar
     return loop in target if carrier is None else source.index(carrier) >= source.index(loop)
 
 
+def find_sums(
+    nest: Nest, bodies: Sequence[Body], flows: Sequence[Flow], reductions: Sequence[frozenset[str]]
+) -> list[frozenset[str]]:
+    """The loops over which each statement is a reduction of one value in all iterations.
+
+    `y[i + j] += e` is a reduction over i, but each y takes few of its terms. A conditional statement counts
+    where it is executed: tools schedule it as if it always ran.
+    """
+    own: dict[tuple[int, str | None], list[Flow]] = {}
+    for flow in flows:
+        if flow.kind == RAW and _is_reduction(flow, bodies, reductions):
+            own.setdefault((flow.source[0], flow.loop), []).append(flow)
+    return [_summed(nest, a, own) for a in nest.assignments]
+
+
+def _summed(
+    nest: Nest, assignment: Assignment, own: Mapping[tuple[int, str | None], Sequence[Flow]]
+) -> frozenset[str]:
+    summed = frozenset[str]()
+    for loop in reversed(assignment.path):
+        flows = own.get((assignment.index, loop), ())
+        conditions = assignment.conditions or ()
+        if any(f.distance == 1 and f.links.repeats(nest, summed, conditions) for f in flows):
+            summed |= {loop}
+    return summed
+
+
+def _repeats(flow: Flow, nest: Nest, summed: frozenset[str]) -> bool:
+    """Whether a flow repeats through its loop, where both statements surely run."""
+    sure = all(nest.assignments[s].sure for s, _ in (flow.source, flow.target))
+    return flow.kind == RAW and sure and flow.links.repeats(nest, summed)
+
+
+_Key = tuple[int, int, str, str, str | None, bool]
+
+
 def to_dependences(
-    flows: Sequence[Flow], bodies: Sequence[Body], reductions: Sequence[frozenset[str]]
+    nest: Nest,
+    bodies: Sequence[Body],
+    flows: Sequence[Flow],
+    reductions: Sequence[frozenset[str]],
+    sums: Sequence[frozenset[str]],
 ) -> tuple[Dependence, ...]:
     """One dependence for each pair of statements, kind, array, level and being a reduction's or not."""
-    smallest: dict[tuple[int, int, str, str, str | None, bool], int] = {}
+    joined: dict[_Key, list[Flow]] = {}
     for flow in flows:
         reduction = _is_reduction(flow, bodies, reductions)
         key = (flow.source[0], flow.target[0], flow.kind, flow.array, flow.loop, reduction)
-        smallest[key] = min(flow.distance, smallest.get(key, flow.distance))
-    return tuple(
-        Dependence(source=s, target=t, kind=k, array=a, loop=loop, distance=distance, reduction=reduction)
-        for (s, t, k, a, loop, reduction), distance in sorted(smallest.items(), key=_order)
+        joined.setdefault(key, []).append(flow)
+    return tuple(_dependence(nest, key, joined[key], sums[key[1]]) for key in sorted(joined, key=_order))
+
+
+def _dependence(nest: Nest, key: _Key, flows: Sequence[Flow], summed: frozenset[str]) -> Dependence:
+    source, target, kind, array, loop, reduction = key
+    return Dependence(
+        source=source,
+        target=target,
+        kind=kind,
+        array=array,
+        loop=loop,
+        distance=min(f.distance for f in flows),
+        chain=min((f.distance for f in flows if _repeats(f, nest, summed)), default=None),
+        reduction=reduction,
     )
 
 
-def _order(item: tuple[tuple[int, int, str, str, str | None, bool], int]) -> tuple[object, ...]:
-    source, target, kind, array, loop, reduction = item[0]
+def _order(key: _Key) -> tuple[object, ...]:
+    source, target, kind, array, loop, reduction = key
     return source, target, kind, array, loop or "", reduction
 
 
@@ -380,23 +443,23 @@ def _meets_another(own: Dependence, loop: str, nest: Nest, dependences: Sequence
 
 
 def _smallest_cycle(loop: str, nest: Nest, dependences: Sequence[Dependence]) -> int | None:
-    """Fewest iterations of a loop after which a value comes back to the statement it came from."""
+    """Fewest iterations of a loop after which a value comes back to the statement it came from, in all of
+    its iterations."""
     inside = {a.index for a in nest.assignments if loop in a.path}
-    inner = {name for name, level in nest.levels.items() if loop in level.path}
     edges: dict[int, list[tuple[int, int]]] = {}
-    carried: list[Dependence] = []
+    carried: list[tuple[int, int, int]] = []
     for one in dependences:
-        if one.kind != RAW or one.source not in inside or one.target not in inside:
+        if one.chain is None or one.source not in inside or one.target not in inside:
             continue
-        if (one.loop is not None and one.loop not in inner) or (one.loop == loop and one.reduction):
+        if one.loop not in (None, loop) or (one.loop == loop and one.reduction):
             continue
-        edges.setdefault(one.source, []).append((one.target, one.distance if one.loop == loop else 0))
+        edges.setdefault(one.source, []).append((one.target, one.chain))
         if one.loop == loop:
-            carried.append(one)
+            carried.append((one.source, one.target, one.chain))
     cycles = [
-        one.distance + back
-        for one in carried
-        if (back := _shortest(edges, one.target, one.source)) is not None
+        chain + back
+        for source, target, chain in carried
+        if (back := _shortest(edges, target, source)) is not None
     ]
     return min(cycles, default=None)
 

@@ -27,6 +27,7 @@ from pipelines.pragmas.analysis.dependences import (
     counted_flows,
     find_flow,
     find_reductions,
+    find_sums,
     loop_facts,
     sites_of,
     to_dependences,
@@ -266,12 +267,13 @@ def _assembled(
     )
     flows = [f for flow in by_array.values() for f in flow.flows]
     reductions = find_reductions(nest, bodies, flows)
-    dependences = to_dependences(counted_flows(flows, variables), bodies, reductions)
+    sums = find_sums(nest, bodies, flows, reductions)
+    dependences = to_dependences(nest, bodies, counted_flows(flows, variables), reductions, sums)
     facts = loop_facts(nest, dependences)
     return Summary(
         top=function.name,
         loops={name: _loop(nest, name, trips[name], facts[name]) for name in nest.levels},
-        statements=_statements(nest, bodies, reductions),
+        statements=_statements(nest, bodies, reductions, sums),
         body=nest.children[""],
         arrays=arrays,
         dependences=dependences,
@@ -310,7 +312,10 @@ def _bounded_by(level: Level) -> frozenset[str]:
 
 
 def _statements(
-    nest: Nest, bodies: Sequence[Body], reductions: Sequence[frozenset[str]]
+    nest: Nest,
+    bodies: Sequence[Body],
+    reductions: Sequence[frozenset[str]],
+    sums: Sequence[frozenset[str]],
 ) -> tuple[Statement, ...]:
     return tuple(
         Statement(
@@ -320,9 +325,10 @@ def _statements(
             operations=_marked(body, loops),
             accesses=tuple(over_iterators(a, nest) for a in body.accesses),
             reduction_loops=loops,
+            sum_loops=summed,
             always=one.always,
         )
-        for one, body, loops in zip(nest.assignments, bodies, reductions, strict=True)
+        for one, body, loops, summed in zip(nest.assignments, bodies, reductions, sums, strict=True)
     )
 
 

@@ -126,7 +126,7 @@ def _above(summary: Summary, completed: Configuration, name: str, target: Target
     if staged(summary, completed, name):
         slowest = max(costs.values(), key=lambda cost: cost.cycles)
         return Cost(cycles=steps * slowest.cycles, fill_cycles=0, units=units, limit=slowest.limit)
-    body, path = longest_path(summary, name, {c: cost.cycles for c, cost in costs.items()})
+    body, path = longest_path(summary, name, {c: cost.cycles for c, cost in costs.items()}, target)
     slowest = max(path, key=lambda c: costs[c].cycles)
     return Cost(cycles=steps * body, fill_cycles=0, units=units, limit=costs[slowest].limit)
 
@@ -240,7 +240,7 @@ def bound(summary: Summary, configuration: Configuration, target: Target) -> Bou
     if not _usual(summary, completed, target):
         target = replace(target, banked_reads=False)
     costs = {c: cost_of(summary, completed, c, target) for c in summary.children(ROOT)}
-    computation, path = longest_path(summary, ROOT, {c: cost.cycles for c, cost in costs.items()})
+    computation, path = longest_path(summary, ROOT, {c: cost.cycles for c, cost in costs.items()}, target)
     into, out = transfers(summary, target)
     transfer = level_cycles(into.values()) + level_cycles(out.values())
     transfer += tile_cycles(summary, configuration, completed, target)

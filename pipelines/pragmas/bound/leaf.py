@@ -90,7 +90,7 @@ def iterations(loop: Loop, unroll: int) -> Fraction:
 def body_latency(summary: Summary, place: str, target: Target, factors: dict[str, int]) -> int:
     """Cycles of one execution of a body whose loops are all unrolled (theorem 6.9): its critical path."""
     cycles = {c: _unrolled(summary, c, target, factors) for c in summary.children(place)}
-    return round(longest_path(summary, place, cycles)[0])
+    return round(longest_path(summary, place, cycles, target)[0])
 
 
 def _unrolled(summary: Summary, child: str | int, target: Target, factors: dict[str, int]) -> int:
@@ -127,15 +127,15 @@ def _is_in_memory(summary: Summary, written: Access) -> bool:
 
 def chain_latency(summary: Summary, loop: str, target: Target) -> int:
     """Cycles of dependent iterations of an unrolled loop (theorem 6.9)."""
-    delay, distance, _ = slowest_recurrence(summary, loop, target)
+    delay, distance, _ = _recurrence(summary, loop, target, chains=True)
     return (summary.loops[loop].trip_count_max // distance) * delay if delay else 0
 
 
 def longest_path(
-    summary: Summary, place: str, cycles: Mapping[str | int, float]
+    summary: Summary, place: str, cycles: Mapping[str | int, float], target: Target
 ) -> tuple[float, tuple[str | int, ...]]:
     """Length and children of the longest path over a body's children (section 5.4: others overlap)."""
-    before = predecessors(summary, place)
+    before = predecessors(summary, place, target)
     ends: dict[str | int, tuple[float, tuple[str | int, ...]]] = {}
     for child in summary.children(place):
         start, path = max((ends[b] for b in before[child]), key=lambda end: end[0], default=(0.0, ()))
@@ -143,8 +143,11 @@ def longest_path(
     return max(ends.values(), key=lambda end: end[0], default=(0.0, ()))
 
 
-def predecessors(summary: Summary, place: str) -> dict[str | int, list[str | int]]:
-    """Children of a body that each child depends on within one iteration."""
+def predecessors(summary: Summary, place: str, target: Target) -> dict[str | int, list[str | int]]:
+    """Children of a body that each child depends on within one iteration.
+
+    Updates of one variable by operations that an engine may reorder do not wait for one another.
+    """
     children = summary.children(place)
     owner = {s: c for c in children for s in statements_in(summary, c)}
     order = {c: n for n, c in enumerate(children)}
@@ -154,9 +157,22 @@ def predecessors(summary: Summary, place: str) -> dict[str | int, list[str | int
         if dependence.loop is not None or source is None or sink is None or order[source] >= order[sink]:
             continue
         both_straight = isinstance(source, int) and isinstance(sink, int)
+        if _updates_again(summary, dependence, target):
+            continue
         if (dependence.kind == RAW or not both_straight) and source not in before[sink]:
             before[sink].append(source)
     return before
+
+
+def _updates_again(summary: Summary, dependence: Dependence, target: Target) -> bool:
+    """Whether both statements of a RAW update one variable by operations of one reorderable family."""
+    if not target.tree_reduction or dependence.kind != RAW:
+        return False
+    ends = summary.statements[dependence.source], summary.statements[dependence.target]
+    if not all(a.array == dependence.array for s in ends for a in s.accesses if a.kind == WRITE):
+        return False
+    first, second = (path_from(statement, target, dependence.array) for statement in ends)
+    return second.first is not None and first.last == second.first == first.first
 
 
 def statements_in(summary: Summary, child: str | int) -> tuple[int, ...]:
@@ -172,7 +188,7 @@ def statements_in(summary: Summary, child: str | int) -> tuple[int, ...]:
 def least_interval(summary: Summary, loop: str, unroll: int, target: Target) -> tuple[int, str]:
     """Least cycles between steps of a pipelined loop (section 6.1.4), and their cause."""
     intervals = [(1, "one step a cycle"), _reduction_interval(summary, loop, target)]
-    delay, distance, what = slowest_recurrence(summary, loop, target)
+    delay, distance, what = slowest_recurrence(summary, loop, target, unroll)
     intervals.append((math.ceil(Fraction(delay * unroll, distance)), what))
     intervals.append(_port_interval(summary, loop, unroll, target))
     intervals.append(bank_interval(summary, loop, unroll, target))
@@ -184,7 +200,7 @@ def _reduction_interval(summary: Summary, loop: str, target: Target) -> tuple[in
     """Cycles of the operation that a reduction carries from one step to the next (RecMII, distance 1)."""
     slowest = (0, "")
     for statement in summary.statements:
-        if loop not in statement.reduction_loops:
+        if loop not in statement.sum_loops:
             continue
         latency = _sum_latency(statement, target)
         if target.partial_sums and target.tree_reduction:
@@ -227,36 +243,61 @@ def rest_cycles(summary: Summary, loop: str, unroll: int, latency: int, target: 
     return max(0, latency + 1 - together - left) if left and steps >= 2 * together else 0
 
 
-def slowest_recurrence(summary: Summary, loop: str, target: Target) -> tuple[int, int, str]:
+def slowest_recurrence(summary: Summary, loop: str, target: Target, unroll: int = 1) -> tuple[int, int, str]:
     """Cycles and distance of the recurrence that takes most cycles per iteration of a loop (RecMII).
+
+    It is a chain through all iterations, or a cycle of the body of a loop without loops inside whose copies
+    are one: all iterations have the same schedule, so a value that one iteration takes from another counts
+    for all, whatever its distance elsewhere.
 
     Returns: delay and distance, (0, 1) without one, and the array it goes through.
     """
+    chained = _recurrence(summary, loop, target, chains=True)
+    alike = unroll == 1 and not summary.child_loops(loop) and _sums_at_once(summary, loop, target) == 1
+    anywhere = _recurrence(summary, loop, target, chains=False) if alike else chained
+    return max(chained, anywhere, key=lambda found: Fraction(found[0], found[1]))
+
+
+def _recurrence(summary: Summary, loop: str, target: Target, *, chains: bool) -> tuple[int, int, str]:
+    """`slowest_recurrence` of dependences that are chains, or of all."""
     slowest = (0, 1, "")
     for d in summary.dependences:
-        if d.loop != loop or d.kind != RAW or d.reduction:
+        distance = d.chain if chains else max(1, d.distance)
+        if d.loop != loop or d.kind != RAW or d.reduction or distance is None:
             continue
-        delay, distance = _cycle_delay(summary, loop, d, target), max(1, d.distance)
+        delay = _cycle_delay(summary, loop, d, target, chains=chains)
         if Fraction(delay, distance) > Fraction(slowest[0], slowest[1]):
             slowest = (delay, distance, f"{d.array} of {distance} before")
     return slowest
 
 
-def _cycle_delay(summary: Summary, loop: str, carried: Dependence, target: Target) -> int:
-    """Cycles from a carried value's load to the store that makes the next one, 0 when there is no path."""
+def _cycle_delay(summary: Summary, loop: str, carried: Dependence, target: Target, *, chains: bool) -> int:
+    """Cycles from a carried value's load to the store that makes the next one, 0 when there is no path.
+
+    Where an engine may reorder, operations of one family that follow one another in several statements count
+    once: it may combine all operands but the carried one before.
+    """
     first = path_from(summary.statements[carried.target], target, carried.array)
     if carried.source == carried.target:
-        return first
-    reached: dict[int, int] = {carried.target: first}
+        return first.cycles
+    reached: dict[int, dict[str | None, int]] = {carried.target: {first.last: first.cycles}}
     inner = sorted(
         (d for d in summary.dependences if d.kind == RAW and d.loop is None and d.source < d.target),
         key=lambda d: (d.source, d.target),
     )
     for d in inner:
-        if d.source in reached and loop in summary.statements[d.target].loops:
-            cycles = reached[d.source] + path_from(summary.statements[d.target], target, d.array)
-            reached[d.target] = max(reached.get(d.target, 0), cycles)
-    return reached.get(carried.source, 0)
+        used = d.source in reached and loop in summary.statements[d.target].loops
+        if used and not (chains and d.chain is None):
+            path = path_from(summary.statements[d.target], target, d.array)
+            ends = reached.setdefault(d.target, {})
+            for family, cycles in reached[d.source].items():
+                after = cycles + path.cycles_after(family if target.tree_reduction else None)
+                last = path.last if path.cycles else family
+                ends[last] = max(ends.get(last, 0), after)
+    around = first.first if target.tree_reduction else None
+    ends = reached.get(carried.source, {})
+    shared = {f: first.first_cycles if f is not None and f == around else 0 for f in ends}
+    return max((cycles - shared[family] for family, cycles in ends.items()), default=0)
 
 
 def update_interval(summary: Summary, loop: str, unroll: int, target: Target) -> tuple[int, str]:
@@ -276,7 +317,7 @@ def update_interval(summary: Summary, loop: str, unroll: int, target: Target) ->
         if statement.always and statement.loops and statement.loops[-1] == loop:
             for array in updated_arrays(statement, outer, loop):
                 if summary.arrays[array].external:
-                    cycles = target.update_cycles + path_from(statement, target, array)
+                    cycles = target.update_cycles + path_from(statement, target, array).cycles
                     slowest = max(slowest, (cycles, f"update of {array} of one {outer} before"))
     return math.ceil(slowest[0] / iterations(facts, unroll)), slowest[1]
 

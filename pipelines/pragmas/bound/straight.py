@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from pipelines.pragmas.bound.target import Target
 from pipelines.pragmas.summary import WRITE, Operation, Statement, Summary
@@ -112,11 +113,11 @@ def is_sum(statement: Statement, index: int) -> bool:
 def sum_loops(summary: Summary, statement: Statement) -> frozenset[str]:
     """Loops that carry a statement's reduction, of a conditional statement as if it always ran."""
     if statement.always or not any(is_sum(statement, n) for n in range(len(statement.operations))):
-        return statement.reduction_loops
+        return statement.sum_loops
     written = next(a for a in statement.accesses if a.kind == WRITE)
     named = {name for subscript in written.subscripts for name, _ in subscript.terms}
     alone = (loop for loop in statement.loops if _writers(summary, loop, written.array) == 1)
-    return statement.reduction_loops | {loop for loop in alone if loop not in named}
+    return statement.sum_loops | {loop for loop in alone if loop not in named}
 
 
 def _writers(summary: Summary, loop: str, array: str) -> int:
@@ -126,14 +127,39 @@ def _writers(summary: Summary, loop: str, array: str) -> int:
     )
 
 
-def path_from(statement: Statement, target: Target, array: str) -> int:
-    """Least cycles from a load of an array to the statement's result; 0 when no operation is between.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Path:
+    """Operations of a statement from a load to its result.
+
+    Attributes:
+        cycles: of all of them; first_cycles: of the first one that takes any.
+        first, last: families of reorderable operations of the first and the last one that take cycles; None:
+            not reorderable, or there is no such operation.
+    """
+
+    cycles: int = 0
+    first_cycles: int = 0
+    first: str | None = None
+    last: str | None = None
+
+    def cycles_after(self, family: str | None) -> int:
+        """Cycles where an operation of a family made the loaded value: an engine that reorders may combine
+        all other operands of both before."""
+        return self.cycles - (self.first_cycles if family is not None and family == self.first else 0)
+
+
+_REORDERABLE = ASSOCIATIVE | {"mul_constant": "product", "compare": "extreme"}
+"""Families whose operations an engine may reorder from one statement to another."""
+
+
+def path_from(statement: Statement, target: Target, array: str) -> Path:
+    """The slowest operations from a load of an array to the statement's result.
 
     The load that carries a dependence may be any of them, so the shortest counts; in a group of reorderable
     operations the late operand enters last.
     """
     if not statement.operations:
-        return 0
+        return Path()
     last = len(statement.operations) - 1
     loads = [
         n
@@ -142,22 +168,41 @@ def path_from(statement: Statement, target: Target, array: str) -> int:
         and statement.accesses[o.access].array == array
         and statement.accesses[o.access].kind != WRITE
     ]
-    paths = [_longest_to(statement, target, last, load, {}) for load in loads]
-    return min((p for p in paths if p is not None), default=0)
+    paths = [_slowest_to(statement, target, last, load, {}) for load in loads]
+    reached = [_described(statement, target, path) for path in paths if path is not None]
+    return min(reached, key=lambda path: path.cycles, default=Path())
 
 
-def _longest_to(
-    statement: Statement, target: Target, index: int, load: int, known: dict[int, int | None]
-) -> int | None:
-    """Cycles from a load to an operation's result along the slowest path, None when it does not reach it."""
+def _described(statement: Statement, target: Target, path: tuple[int, ...]) -> Path:
+    timed = [(statement.operations[n].kind, _latency(statement, target, n)) for n in path]
+    timed = [(kind, cycles) for kind, cycles in timed if cycles]
+    if not timed:
+        return Path()
+    return Path(
+        cycles=sum(cycles for _, cycles in timed),
+        first_cycles=timed[0][1],
+        first=_REORDERABLE.get(timed[0][0]),
+        last=_REORDERABLE.get(timed[-1][0]),
+    )
+
+
+def _latency(statement: Statement, target: Target, index: int) -> int:
+    operation = statement.operations[index]
+    return target.cost(operation.kind, operation.type).latency_cycles
+
+
+def _slowest_to(
+    statement: Statement, target: Target, index: int, load: int, known: dict[int, tuple[int, ...] | None]
+) -> tuple[int, ...] | None:
+    """Operations after a load up to one, along the slowest path; None when none leads there."""
     if index == load:
-        return 0
+        return ()
     if index not in known:
         known[index] = None
         operation: Operation = statement.operations[index]
         inputs = chain_leaves(statement, index) if target.tree_reduction else operation.operands
-        paths = [_longest_to(statement, target, n, load, known) for n in inputs]
+        paths = [_slowest_to(statement, target, n, load, known) for n in inputs]
         reached = [p for p in paths if p is not None]
-        latency = target.cost(operation.kind, operation.type).latency_cycles
-        known[index] = max(reached) + latency if reached else None
+        slowest = max(reached, key=lambda p: sum(_latency(statement, target, n) for n in p), default=None)
+        known[index] = None if slowest is None else (*slowest, index)
     return known[index]

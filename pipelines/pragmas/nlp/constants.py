@@ -324,7 +324,9 @@ def _body(summary: Summary, target: Target, place: str) -> Body:
     """Children of a place, dependences among them, and the cycles and units of its statements."""
     children = summary.children(place)
     where = {child: index for index, child in enumerate(children)}
-    edges = [(where[b], where[a]) for a, before in predecessors(summary, place).items() for b in before]
+    edges = [
+        (where[b], where[a]) for a, before in predecessors(summary, place, target).items() for b in before
+    ]
     cycles, units = dict[int, float](), dict[int, Units]()
     for child in children:
         if isinstance(child, int):

@@ -34,8 +34,11 @@ from pipelines.pragmas.search.suite import (
     METHODS,
     Explored,
     SuiteExploration,
+    exploration_ids,
     exploration_rows,
     explore_suite,
+    named_programs,
+    pragmas_version,
 )
 
 __all__ = [
@@ -63,6 +66,7 @@ __all__ = [
     "Step",
     "SuiteExploration",
     "annotate",
+    "exploration_ids",
     "exploration_rows",
     "explore",
     "explore_all",
@@ -70,5 +74,7 @@ __all__ = [
     "explore_predicted",
     "explore_randomly",
     "explore_suite",
+    "named_programs",
+    "pragmas_version",
     "recommend",
 ]

@@ -53,6 +53,11 @@ _WAITS = re.compile(r"II (\d+): ResMII (\d+) \([^)]*\), RecMII (\d+) \(array")
 """A pipeline's outcome whose recurrence goes through an array."""
 
 
+def own_evaluator() -> str:
+    """Name of `OwnHls` in rows: tool and version."""
+    return f"simfoundry-hls-{tool_version()}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnHls:
     """An `Evaluator` by this project's engines.
@@ -79,7 +84,7 @@ class OwnHls:
     @property
     def name(self) -> str:
         """Tool and version."""
-        return f"simfoundry-hls-{tool_version()}"
+        return own_evaluator()
 
     @property
     def most_copies(self) -> int:

@@ -1,4 +1,4 @@
-"""Explorations of PolyBench kernels with our own high-level synthesis, as rows of `pragma_designs`."""
+"""Explorations of programs with our own high-level synthesis, as rows of `pragma_designs`."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from pipelines.pragmas.search.baselines import (
     explore_randomly,
 )
 from pipelines.pragmas.search.evaluation import Evaluation, Exploration, Step
-from pipelines.pragmas.search.evaluators import OwnHls
+from pipelines.pragmas.search.evaluators import OwnHls, own_evaluator
 from pipelines.pragmas.search.ladder import explore
 from pipelines.pragmas.search.state import LADDER, NLP_DSE, LadderOptions
 from pipelines.pragmas.summary import Summary
-from pipelines.programs import polybench_program
+from pipelines.programs import SuiteOptions, cached_programs, polybench_program
 from pipelines.schemas import OK, PragmaDesignRow, ProgramRow
 from pipelines.workers import Progress, ProgressCallback, silent
 
-_VERSION = "3"
+_VERSION = "4"
 """Raise it when a search, a bound or what measures gives other rows."""
 
 
@@ -49,7 +49,8 @@ class SuiteExploration:
     """Which programs are explored, and how far.
 
     Attributes:
-        kernels: of PolyBench; size, data_type: as `polybench_program` takes them.
+        kernels: names in PolyBench, or `suite/program` and `suite/program/size` of any suite that needs no
+            language model; size, data_type: of the former, as `polybench_program` takes them.
         methods: of METHODS, each an exploration of each kernel.
         most_evaluations: designs that an exploration measures; None = unlimited.
         solver_nodes: of each sub-problem.
@@ -80,20 +81,64 @@ class SuiteExploration:
 
 
 def explore_suite(
-    options: SuiteExploration, *, cache: ContentCache, on_progress: ProgressCallback = silent
+    options: SuiteExploration,
+    suites: SuiteOptions,
+    *,
+    cache: ContentCache,
+    on_progress: ProgressCallback = silent,
 ) -> list[PragmaDesignRow]:
     """Explore every kernel by every method; finished explorations come from the cache.
 
-    Raises: PragmaError: a kernel is outside the supported class. ProgramError: unknown name, size or type.
+    Args:   suites: what the programs of suites depend on.
+    Raises: PragmaError: a kernel is unknown, or outside the supported class. ProgramError: unknown suite,
+            name, size or type.
     """
     rows: list[PragmaDesignRow] = []
-    asked = [(kernel, method) for kernel in options.kernels for method in options.methods]
-    for done, (kernel, method) in enumerate(asked, 1):
-        program = polybench_program(kernel, size=options.size, data_type=options.data_type)
+    programs = named_programs(options, suites, cache)
+    asked = [(program, method) for program in programs for method in options.methods]
+    for done, (program, method) in enumerate(asked, 1):
         rows += _cached_rows(program, method, options, cache)
-        latest = f"{kernel} by {method}"
+        latest = f"{program.name} by {method}"
         on_progress(Progress(step="pragmas", done=done, total=len(asked), failed=0, latest=latest))
     return rows
+
+
+def named_programs(options: SuiteExploration, suites: SuiteOptions, cache: ContentCache) -> list[ProgramRow]:
+    """The programs that are explored, in the order of their names.
+
+    Raises: PragmaError: a suite has no such program, or several of the name.
+            ProgramError: see `explore_suite`.
+    """
+    rows = {
+        suite: cached_programs(suite, suites, cache)
+        for suite in sorted({name.split("/")[0] for name in options.kernels if "/" in name})
+    }
+    return [
+        _one_named(name, rows[name.split("/")[0]])
+        if "/" in name
+        else polybench_program(name, size=options.size, data_type=options.data_type)
+        for name in options.kernels
+    ]
+
+
+def _one_named(name: str, programs: Sequence[ProgramRow]) -> ProgramRow:
+    """The program of a suite that `suite/program` or `suite/program/size` names."""
+    fitting = [p for p in programs if name in (f"{p.suite}/{p.name}", f"{p.suite}/{p.name}/{p.size}")]
+    suite = name.split("/")[0]
+    if not fitting:
+        known = ", ".join(sorted(p.name for p in programs)[:_NAMES_SHOWN]) or "none"
+        raise PragmaError(
+            f"unknown program: {name}; suite {suite} has {len(programs)} programs: {known}, ..."
+        )
+    if len(fitting) > 1:
+        sizes = ", ".join(sorted(f"{name}/{p.size}" for p in fitting))
+        raise PragmaError(f"several programs: {name}; accepted: {sizes}")
+    if fitting[0].status != OK:
+        raise PragmaError(f"rejected program: {name} ({fitting[0].reason})")
+    return fitting[0]
+
+
+_NAMES_SHOWN = 3
 
 
 def exploration_key(program: ProgramRow, method: str, options: SuiteExploration) -> str:
@@ -130,9 +175,23 @@ def explore_program(
         most_area_um2=options.most_area_um2,
     )
     exploration = _searches(options)[method](summary, target, evaluator)
+    return exploration_rows(_explored(program, options), exploration)
+
+
+def exploration_ids(options: SuiteExploration, suites: SuiteOptions, cache: ContentCache) -> frozenset[str]:
+    """Ids of the explorations that the present version makes.
+
+    Raises: PragmaError, ProgramError: see `explore_suite`.
+    """
+    programs = named_programs(options, suites, cache)
+    return frozenset(_explored(p, options).identity(method) for p in programs for method in options.methods)
+
+
+def _explored(program: ProgramRow, options: SuiteExploration) -> Explored:
     limits = canonical_json(asdict(options) | {"kernels": None, "methods": None})
-    explored = Explored(program=program, target=target.name, evaluator=evaluator.name, options=limits)
-    return exploration_rows(explored, exploration)
+    return Explored(
+        program=program, target=suite_target(options).name, evaluator=own_evaluator(), options=limits
+    )
 
 
 def suite_target(options: SuiteExploration) -> Target:
@@ -176,13 +235,14 @@ class Explored:
     evaluator: str
     options: str
 
+    def identity(self, method: str) -> str:
+        """The id of its exploration by a method."""
+        return content_hash(self.program.program_id, self.target, self.evaluator, method, self.options)
+
 
 def exploration_rows(explored: Explored, exploration: Exploration) -> list[PragmaDesignRow]:
     """One row per step."""
-    program = explored.program
-    identity = content_hash(
-        program.program_id, explored.target, explored.evaluator, exploration.method, explored.options
-    )
+    identity = explored.identity(exploration.method)
     return [_row(explored, exploration.method, identity, step) for step in exploration.steps]
 
 
