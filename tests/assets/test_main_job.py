@@ -276,7 +276,8 @@ def test_the_nightly_job_does_what_the_command_does(
     assert survey(deployment).rows["designs"] == 64
     runs = instance.get_runs()
     counts = Counter(run.job_name for run in runs)
-    assert counts == {"everything": 1, "by_suite": 3, "by_group": 1, "everything_else": 1}
+    by_partition = {"by_suite": 3, "by_group": 1, "by_placements": 1}
+    assert counts == {"everything": 1, **by_partition, "everything_else": 1}
     assert len({run.tags[RUN_TAG] for run in runs if run.job_name != "everything"}) == 1
 
 
