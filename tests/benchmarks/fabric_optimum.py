@@ -1,0 +1,200 @@
+"""Placements of small graphs against the proven optimum of their steady throughput.
+
+    python tests/benchmarks/fabric_optimum.py [--graphs 60] [--solver-nodes 2000] [--only gemm]
+
+Draws layers (GEMM, perceptron, attention, feed-forward and gated feed-forward) whose graphs have 4 to 16
+operations, on small fabrics that differ from `conf/fabric/present.yaml` in the size of the grid and the width of
+its links. Every graph is placed as `simfoundry place` does: 8 chains by the heuristic, 16,000 moves together,
+the best of their ends by simulation. Its throughput over 512 steady samples is compared with the proven upper
+bound (`share`), which is the optimum when `proof` is not "none". `random` is the median throughput of 20 random
+placements over the bound. Exit status 1: the mean shortfall is above 3 %.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipelines.fabric import (
+    Fabric,
+    FabricError,
+    Graph,
+    HeuristicCost,
+    Operation,
+    Schedule,
+    anneal,
+    lower,
+    measure,
+    random_placements,
+    read_fabric,
+)
+from pipelines.fabric.families import Layer, ffn, gemm, mlp
+from pipelines.fabric.optimum import (
+    SAMPLES,
+    WINDOW,
+    Optimum,
+    OptimumOptions,
+    find_optimum,
+    require_small,
+    steady_interval,
+)
+
+PRESENT = Path(__file__).resolve().parents[2] / "conf" / "fabric" / "present.yaml"
+SHAPES = ((4, 4), (3, 4), (3, 3), (2, 5), (2, 4))
+LINK_WORDS = (1.0, 2.0, 4.0)
+FAMILIES = ("gemm", "mlp", "attention", "ffn", "gated")
+LEAST_NODES, CHAINS, MOVES, RANDOM = 4, 8, 2000, 20
+GOAL = 0.03
+HEADER = (
+    "| graph | fabric | words | operations | edges | bound | by | proof | gap | random | share |",
+    "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """A graph, its optimum, and throughputs over that of the bound; `is_above` counts rounding as 1."""
+
+    optimum: Optimum
+    share: float
+    random: float
+
+    @property
+    def shortfall(self) -> float:
+        return max(0.0, 1 - self.share)
+
+
+def attention(tokens: int, width: int, heads: int) -> list[Operation]:
+    """The core of attention, its projection and residual; query, key and value are inputs."""
+    layer = Layer(tokens)
+    query, key, value = (layer.input(name, width) for name in ("query", "key", "value"))
+    squares = heads * tokens * tokens
+    scores = layer.add("scores", "matmul", tokens * tokens * width, squares, query, key)
+    shares = layer.add("softmax", "softmax", squares, squares, scores)
+    context = layer.add("context", "matmul", tokens * tokens * width, tokens * width, shares, value)
+    layer.each("add", "residual", width, layer.gemm("projection", context, width, width), query)
+    return layer.operations
+
+
+def gated(tokens: int, width: int, hidden: int) -> list[Operation]:
+    """A gated feed-forward network: the product of two branches."""
+    layer = Layer(tokens)
+    start = layer.input("input", width)
+    gate = layer.each("elementwise", "silu", hidden, layer.gemm("gate", start, width, hidden))
+    product = layer.each("mul", "product", hidden, gate, layer.gemm("up", start, width, hidden))
+    layer.gemm("down", product, hidden, width)
+    return layer.operations
+
+
+def draw_layer(family: str, rng: random.Random) -> list[Operation]:
+    """Operations of a small layer; sizes are near each other, so that many edges have like loads."""
+    tokens, width, times = 64 * rng.randint(1, 4), 64 * rng.randint(1, 8), rng.randint(1, 4)
+    if family == "gemm":
+        return gemm(tokens, width, 64 * rng.randint(1, 8))
+    if family == "mlp":
+        return mlp(tokens, [64 * rng.randint(1, 8) for _ in range(rng.randint(3, 5))])
+    if family == "attention":
+        return attention(tokens, width, rng.choice((1, 2, 4)))
+    return (gated if family == "gated" else lambda *sizes: ffn(sizes[0], width=sizes[1], hidden=sizes[2]))(
+        tokens, width, width * times
+    )
+
+
+def draw_graph(family: str, number: int) -> tuple[Graph, Fabric] | None:
+    """A graph and its fabric, or None when it is too small, too large or does not fit."""
+    rng = random.Random(f"{family} {number}")
+    (rows, columns), width = rng.choice(SHAPES), rng.choice(LINK_WORDS)
+    base = {**read_fabric(PRESENT).model_dump(), "rows": rows, "columns": columns, "link_words": width}
+    operations = draw_layer(family, rng)
+    fabric = Fabric.model_validate({**base, "name": f"{rows}x{columns}"})
+    longest = max(each.work / fabric.operation(each.kind).rate for each in operations)
+    parts = {"stage_cycles": 1.001 * longest / rng.randint(1, 4)}
+    fabric = Fabric.model_validate({**fabric.model_dump(), **parts})
+    try:
+        graph = lower(f"{family}{number}", operations, fabric)
+        require_small(graph, fabric)
+    except FabricError:
+        return None
+    return (graph, fabric) if len(graph.nodes) >= LEAST_NODES else None
+
+
+def draw_graphs(families: Sequence[str], count: int) -> Iterator[tuple[Graph, Fabric]]:
+    """As many graphs of every family."""
+    for place, family in enumerate(families):
+        left = (count - place - 1) // len(families) + 1
+        for number in range(10_000):
+            drawn = draw_graph(family, number) if left > 0 else None
+            if drawn is not None:
+                left -= 1
+                yield drawn
+
+
+def placed_interval(graph: Graph, fabric: Fabric, engines: Path) -> float:
+    """Steady interval of the placement that the command answers with."""
+    schedules = [Schedule(moves=MOVES)] * CHAINS
+    ends = anneal(graph, fabric, HeuristicCost(graph, fabric), schedules, seed=0).units.tolist()
+    best = max(measure(graph, fabric, ends, engine_folder=engines), key=lambda end: end.throughput or 0.0)
+    return steady_interval(graph, fabric, [best.routing.routes], engine_folder=engines)[0]
+
+
+def compare(graph: Graph, fabric: Fabric, options: OptimumOptions, engines: Path) -> Compared:
+    optimum = find_optimum(graph, fabric, engine_folder=engines, options=options)
+    drawn = random_placements(graph, fabric, RANDOM, seed=1).tolist()
+    measured = measure(graph, fabric, drawn, engine_folder=engines, samples=SAMPLES, window=WINDOW)
+    slowest = [m.simulated.interval_cycles for m in measured if m.throughput is not None]
+    bound = optimum.bound_cycles
+    return Compared(
+        optimum=optimum,
+        share=bound / placed_interval(graph, fabric, engines),
+        random=bound / statistics.median(slowest),
+    )
+
+
+def row_of(graph: Graph, fabric: Fabric, compared: Compared, wall_s: float) -> str:
+    optimum = compared.optimum
+    sizes = f"{fabric.link_words:.0f} | {len(graph.nodes)} | {len(graph.edges)}"
+    bound = f"{optimum.bound_cycles:.0f} | {optimum.bound_cycles / optimum.constant_cycles:.3f}"
+    proof = f"{optimum.proof} {optimum.solver_nodes} | {optimum.gap:.4f}"
+    shares = f"{compared.random:.3f} | {compared.share:.4f}"
+    return f"| {graph.name} | {fabric.name} | {sizes} | {bound} | {proof} | {shares} | {wall_s:.1f} |"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--graphs", type=int, default=60)
+    parser.add_argument("--solver-nodes", type=int, default=2000, help="of branch and bound per graph")
+    parser.add_argument("--only", nargs="+", choices=FAMILIES, default=list(FAMILIES))
+    chosen = parser.parse_args()
+    options = OptimumOptions(solver_nodes=chosen.solver_nodes, seed=1)
+    print("\n".join(HEADER), flush=True)
+    compared: list[Compared] = []
+    with tempfile.TemporaryDirectory() as engines:
+        for graph, fabric in draw_graphs(chosen.only, chosen.graphs):
+            began = time.perf_counter()
+            compared.append(compare(graph, fabric, options, Path(engines)))
+            print(row_of(graph, fabric, compared[-1], time.perf_counter() - began), flush=True)
+    return summarise(compared)
+
+
+def summarise(compared: Sequence[Compared]) -> int:
+    """Print counts and shortfalls; 1 when the goal is missed."""
+    proofs = [each.optimum.proof for each in compared]
+    counts = ", ".join(f"{kind} {proofs.count(kind)}" for kind in ("constants", "solver", "none"))
+    shortfalls = [each.shortfall for each in compared]
+    mean = statistics.mean(shortfalls)
+    print(f"\nproof: {counts}; shortfall: mean {mean:.2%}, worst {max(shortfalls):.2%}")
+    print(f"random placements, median: mean shortfall {1 - statistics.mean(c.random for c in compared):.1%}")
+    return int(mean > GOAL)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
