@@ -101,7 +101,8 @@ def find_optimum(
     best = _annealed(graph, fabric, options, engine_folder)
     if best is not None and best.interval_cycles <= constant * (1 + TOLERANCE):
         return _optimum(constant, constant, best, "constants", 0, True)
-    solved = solve_loads(graph, fabric, constant, nodes=options.solver_nodes)
+    known = best.routes if best is not None else ()
+    solved = solve_loads(graph, fabric, constant, nodes=options.solver_nodes, known=known)
     tried = _tried(graph, fabric, solved, engine_folder)
     found = [decision for decision in (best, *tried) if decision is not None]
     if not found:
@@ -316,77 +317,95 @@ def edge_loads(graph: Graph, fabric: Fabric) -> EdgeLoads:
 # ---- least highest load ----------------------------------------------------------------------------
 
 
+Loaded = tuple[Units, tuple[Route, ...]]
+"""Units of all operations and routes of all edges."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Solved:
     """What the solver says.
 
     Attributes:
         bound_cycles: no placement has a lower highest load, or it is the constant bound.
-        decisions: units and routes of its solutions, best first. is_least: whether it ended.
+        decisions: solutions, the lowest load first; none when the known one is the best.
+        nodes: of branch and bound.
+        is_least: whether the load of the first, or known, decision is within `TOLERANCE` of the bound.
     """
 
     bound_cycles: float
-    decisions: tuple[tuple[Units, tuple[Route, ...]], ...]
+    decisions: tuple[Loaded, ...]
     nodes: int
     is_least: bool
 
 
-def solve_loads(graph: Graph, fabric: Fabric, at_least: float, *, nodes: int) -> Solved:
-    """Units and paths of the least highest load of a link or port, by integer programming.
+def solve_loads(
+    graph: Graph, fabric: Fabric, at_least: float, *, nodes: int, known: Sequence[Route] = ()
+) -> Solved:
+    """Units and paths of the least highest load of a link or port.
 
-    Args: at_least: cycles; the search ends when no load is above. nodes: of branch and bound, at most.
+    A few limits are tried: is there a decision that loads no link or port above it? An answer also holds for
+    all higher or all lower limits. Above a limit that the solver leaves open the search goes on.
+
+    Args:
+        at_least: cycles; the search ends at a load that is at most `TOLERANCE` above it, or above the bound.
+        nodes: of branch and bound per limit, at most; -1 for no limit.
+        known: routes of a decision; only better ones are searched.
     """
-    program = _Program(graph, fabric, at_least)
-    program.run(nodes)
-    return program.solved()
-
-
-_SETTINGS: Mapping[str, Any] = {
-    "limits/absgap": 0.0,
-    "randomization/randomseedshift": 0,
-    "numerics/feastol": 1e-7,
-}
-_KEPT = 10
-"""Solutions of the solver that are simulated."""
+    loads = edge_loads(graph, fabric)
+    high = highest_load(loads, known) if known else sum(loads.link) + sum(loads.port)
+    low = lowest_open = math.ceil(at_least)
+    limit, spent, decisions = low, 0, list[Loaded]()
+    while high > max(low * (1 + TOLERANCE), lowest_open):
+        program = _Program(graph, fabric, limit)
+        answer = program.run(nodes)
+        spent += program.nodes
+        if isinstance(answer, tuple):
+            decisions.insert(0, answer)
+            high = highest_load(loads, answer[1])
+        else:
+            lowest_open = limit + 1
+            low = lowest_open if answer == "infeasible" else low
+        limit = (lowest_open + high - 1) // 2
+    return Solved(
+        bound_cycles=max(at_least, low),
+        decisions=tuple(decisions),
+        nodes=spent,
+        is_least=high <= low * (1 + TOLERANCE),
+    )
 
 
 class _Program:
-    """The integer program. Cycles are in units of `scale`, so that tolerances are relative.
+    """The integer program: is there a decision that loads no link or port above a limit?
 
     An operation has a binary per unit that can do it, an edge one per link between switches. At every switch,
     what an edge sends out less what comes in is 1 at its source and -1 at its target.
     """
 
-    def __init__(self, graph: Graph, fabric: Fabric, at_least: float) -> None:
-        self.graph, self.fabric = graph, fabric
-        self.loads, self.scale = edge_loads(graph, fabric), at_least
+    def __init__(self, graph: Graph, fabric: Fabric, limit: int) -> None:
+        self.graph, self.fabric, self.limit = graph, fabric, limit
+        self.loads = edge_loads(graph, fabric)
         self.ports = 2 * len(fabric.unit_types)
         self.scip: Any = Model("placement")
         self.scip.hideOutput()
-        self.highest = self.scip.addVar("highest", lb=1.0)
         self.placed = [self._units_of(number) for number in range(len(graph.nodes))]
         self.used = [self._links_of(number) for number in range(len(graph.edges))]
         self._limit_slots()
         self._limit_links()
         self._limit_ports()
-        self.scip.setObjective(self.highest, sense="minimize")
 
-    def run(self, nodes: int) -> None:
-        for name, value in _SETTINGS.items():
-            self.scip.setParam(name, value)
+    @property
+    def nodes(self) -> int:
+        """Nodes of branch and bound."""
+        return int(self.scip.getNTotalNodes())
+
+    def run(self, nodes: int) -> Loaded | Literal["infeasible", "open"]:
+        """A decision, or whether there is none."""
+        self.scip.setParam("limits/solutions", 1)
         self.scip.setParam("limits/totalnodes", nodes)
         self.scip.optimize()
-
-    def solved(self) -> Solved:
-        is_least = self.scip.getStatus() == "optimal"
-        decisions = [self._decision(solution) for solution in self.scip.getSols()[:_KEPT]]
-        bound = max(1.0, self.scip.getDualbound())
-        return Solved(
-            bound_cycles=self._exact(bound, decisions, is_least),
-            decisions=tuple(decisions),
-            nodes=int(self.scip.getNNodes()),
-            is_least=is_least,
-        )
+        if self.scip.getNSols() > 0:
+            return self._decision(self.scip.getBestSol())
+        return "infeasible" if self.scip.getStatus() == "infeasible" else "open"
 
     # -- variables
 
@@ -438,11 +457,8 @@ class _Program:
 
     def _limit_links(self) -> None:
         for link in range(self.ports, len(self.fabric.links.ends)):
-            load = quicksum(
-                cycles / self.scale * used[link]
-                for cycles, used in zip(self.loads.link, self.used, strict=True)
-            )
-            self.scip.addCons(load <= self.highest)
+            pairs = zip(self.loads.link, self.used, strict=True)
+            self.scip.addCons(quicksum(cycles * used[link] for cycles, used in pairs) <= self.limit)
 
     def _limit_ports(self) -> None:
         """Operations of one unit share its ports."""
@@ -451,16 +467,14 @@ class _Program:
             for end, cycles in zip(ends, self.loads.port, strict=True):
                 sums[end] += cycles
             for unit in range(len(self.fabric.unit_types)):
-                load = quicksum(
-                    cycles / self.scale * placed[unit]
-                    for cycles, placed in zip(sums, self.placed, strict=True)
-                    if unit in placed
-                )
-                self.scip.addCons(load <= self.highest)
+                pairs = zip(sums, self.placed, strict=True)
+                there = [cycles * placed[unit] for cycles, placed in pairs if unit in placed]
+                if there:
+                    self.scip.addCons(quicksum(there) <= self.limit)
 
     # -- solutions
 
-    def _decision(self, solution: Any) -> tuple[Units, tuple[Route, ...]]:
+    def _decision(self, solution: Any) -> Loaded:
         units = tuple(max(placed, key=lambda unit: solution[placed[unit]]) for placed in self.placed)
         routes = [
             self._path(used, units[source], units[target], solution)
@@ -477,14 +491,6 @@ class _Program:
                     paths[after] = (*paths[switch], link)
                     waiting.append(after)
         return (2 * source, *paths[target], 2 * target + 1)
-
-    def _exact(
-        self, dual: float, decisions: Sequence[tuple[Units, tuple[Route, ...]]], is_least: bool
-    ) -> float:
-        """The bound in cycles, free of the solver's tolerances."""
-        if is_least:
-            return max(self.scale, highest_load(self.loads, decisions[0][1]))
-        return max(self.scale, dual * self.scale * (1 - 1e-6))
 
 
 def highest_load(loads: EdgeLoads, routes: Sequence[Route]) -> int:
