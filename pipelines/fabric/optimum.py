@@ -8,6 +8,7 @@ port is least. The proof that a load bounds the interval is in the docstring of 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -329,7 +330,7 @@ class Solved:
         bound_cycles: no placement has a lower highest load, or it is the constant bound.
         decisions: solutions, the lowest load first; none when the known one is the best.
         nodes: of branch and bound.
-        is_least: whether the load of the first, or known, decision is within `TOLERANCE` of the bound.
+        is_least: whether the load of the first, or known, decision is not above the bound.
     """
 
     bound_cycles: float
@@ -343,35 +344,52 @@ def solve_loads(
 ) -> Solved:
     """Units and paths of the least highest load of a link or port.
 
-    A few limits are tried: is there a decision that loads no link or port above it? An answer also holds for
-    all higher or all lower limits. Above a limit that the solver leaves open the search goes on.
+    Every load is a sum over some edges, so these sums are the limits that are tried: is there a decision that
+    loads no link or port above the limit? The answer also holds for all higher or all lower limits. Above a
+    limit that the solver leaves open the search goes on.
 
     Args:
-        at_least: cycles; the search ends at a load that is at most `TOLERANCE` above it, or above the bound.
+        at_least: cycles; the search ends when no load is above.
         nodes: of branch and bound per limit, at most; -1 for no limit.
         known: routes of a decision; only better ones are searched.
     """
     loads = edge_loads(graph, fabric)
     high = highest_load(loads, known) if known else sum(loads.link) + sum(loads.port)
-    low = lowest_open = math.ceil(at_least)
-    limit, spent, decisions = low, 0, list[Loaded]()
-    while high > max(low * (1 + TOLERANCE), lowest_open):
-        program = _Program(graph, fabric, limit)
+    limits = _limits(loads, math.ceil(at_least), high)
+    proven = first = index = spent = 0  # limits before the first two have no decision; or none is known
+    end, decisions = len(limits) - 1, list[Loaded]()
+    while first < end:
+        program = _Program(graph, fabric, limits[index])
         answer = program.run(nodes)
         spent += program.nodes
         if isinstance(answer, tuple):
             decisions.insert(0, answer)
-            high = highest_load(loads, answer[1])
+            end = bisect_left(limits, highest_load(loads, answer[1]))
         else:
-            lowest_open = limit + 1
-            low = lowest_open if answer == "infeasible" else low
-        limit = (lowest_open + high - 1) // 2
-    return Solved(
-        bound_cycles=max(at_least, low),
-        decisions=tuple(decisions),
-        nodes=spent,
-        is_least=high <= low * (1 + TOLERANCE),
-    )
+            first = index + 1
+            proven = first if answer == "infeasible" else proven
+        index = (first + end - 1) // 2
+    bound = max(at_least, limits[proven]) if proven else at_least
+    return Solved(bound_cycles=bound, decisions=tuple(decisions), nodes=spent, is_least=proven >= end)
+
+
+def _limits(loads: EdgeLoads, low: int, high: int) -> list[int]:
+    """Loads that a link or port can have from low to high, both included."""
+    reached: set[int] = set()
+    for parts in (loads.link, _port_sums(loads.sources, loads.port), _port_sums(loads.targets, loads.port)):
+        sums = {0}
+        for part in parts:
+            sums |= {total + part for total in sums if total + part < high}
+        reached |= sums
+    return [low, *sorted(total for total in reached if total > low), *([high] if high > low else [])]
+
+
+def _port_sums(ends: Sequence[int], loads: Sequence[int]) -> list[int]:
+    """Loads that every operation brings to the port of its unit."""
+    return [
+        sum(load for other, load in zip(ends, loads, strict=True) if other == end)
+        for end in sorted(set(ends))
+    ]
 
 
 class _Program:

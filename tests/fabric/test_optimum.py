@@ -22,6 +22,7 @@ from pipelines.fabric import (
     require_legal,
     simulate,
 )
+from pipelines.fabric.evaluation import polish
 from pipelines.fabric.optimum import (
     TOLERANCE,
     Optimum,
@@ -190,10 +191,27 @@ def test_the_solver_proves_what_the_constants_do_not(engine_folder: Path) -> Non
 
 
 def test_without_solver_nodes_nothing_is_claimed(engine_folder: Path) -> None:
-    optimum = optimum_of_six_edges(engine_folder, 0)
+    """Five operations and an edge between any two: presolving alone does not decide it."""
+    edges = [(a, b, 80.0) for a, b in itertools.combinations(range(5), 2)]
+    graph, grid = graph_of("CCCCC", edges, work=1), fabric(2, 3, pattern=["C"])
+    options = OptimumOptions(solver_nodes=0, moves=100)
+    optimum = find_optimum(graph, grid, engine_folder=engine_folder, options=options)
     assert optimum.proof == "none"
     assert not optimum.is_load_least
     assert optimum.gap == pytest.approx(0.5)
+
+
+def test_polishing_starts_from_what_it_gets(engine_folder: Path) -> None:
+    graph = graph_of("MCMC", [(0, 1, 80), (1, 2, 80), (2, 3, 80), (0, 3, 80)])
+    ends = measure(
+        graph, fabric(), random_placements(graph, fabric(), 3, seed=0), engine_folder=engine_folder
+    )
+    fastest = max(end.throughput or 0.0 for end in ends)
+    same = polish(graph, fabric(), ends, engine_folder=engine_folder, moves=0)
+    assert max(end.throughput or 0.0 for end in same) == fastest
+    assert {end.units for end in same} == {end.units for end in ends}
+    better = polish(graph, fabric(), ends, engine_folder=engine_folder, moves=30)
+    assert max(end.throughput or 0.0 for end in better) > fastest
 
 
 def test_the_same_question_has_the_same_answer(engine_folder: Path) -> None:
