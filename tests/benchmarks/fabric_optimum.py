@@ -9,7 +9,7 @@ throughput that the constant bounds allow are left out: any placement is good fo
 
 Every graph is placed as `simfoundry place` does: 8 chains by the heuristic, 16,000 moves together, the best
 of their ends by simulation (`heuristic`); then the best four ends are polished by the simulator (`polished`,
-the answer of the command). `routed` and `routed, polished`: the same with the cost model that routes every move.
+the answer of the command). `routed` and `routed, polished`: the same with the model that routes every move.
 These are throughputs over 512 steady samples, as shares of the proven upper bound, which is the optimum when
 `proof` is not "none"; `best` is that of the best decision known. Exit status 1: the mean shortfall of
 `polished` is above 3 %.
