@@ -20,6 +20,7 @@ from assets.step import keep_written, unchanged_rows
 from assets.steps import STEPS, step_named
 from assets.steps.designs import configuration_space, label_context, label_options, target_of
 from assets.steps.network import network_groups
+from pipelines.fabric.dataset import VERSION as PLACEMENTS_VERSION
 from pipelines.features import GRAPH_TABLES, FeatureRows, Graphs, feature_version, import_features
 from pipelines.hls import TOOL, tool_version
 from pipelines.labelling import (
@@ -146,16 +147,18 @@ def _toolset(settings: Settings, partitions: Mapping[str, Sequence[str]]) -> Too
 
 
 def _own_versions(settings: Settings) -> dict[str, str]:
-    """Versions of what is no tool: the order of the steps with how data are drawn, features, networks."""
+    """Versions of what is no tool: the steps with how data are drawn, features, networks, placements."""
     networks = {NETWORKS: runs_version()} if settings.configuration.network.groups else {}
+    placements = {PLACEMENTS: PLACEMENTS_VERSION} if settings.configuration.placements.groups else {}
     return {
         LABELLING: labels_version(settings.configuration.labelling.tools),
         FEATURES: feature_version(),
         **networks,
+        **placements,
     }
 
 
-LABELLING, FEATURES, NETWORKS = "labelling", "features", "networks"
+LABELLING, FEATURES, NETWORKS, PLACEMENTS = "labelling", "features", "networks", "placements"
 
 
 def _require_fresh(settings: Settings) -> None:
@@ -185,6 +188,11 @@ def _require_fresh(settings: Settings) -> None:
     for group in network_groups(settings).values():
         if _is_stale(settings, group):
             raise FoundryError(_STALE.format("network_runs", group.name))
+    step = step_named("fabric")
+    for name in step.partitions(settings):
+        is_there = table_path(data_dir, table_spec("placements"), name).is_file()
+        if is_there and unchanged_rows(settings, step.inputs_key(settings, name), name) is None:
+            raise FoundryError(_STALE.format("placements", name))
 
 
 def _is_stale(settings: Settings, group: RunGroup) -> bool:
@@ -286,6 +294,7 @@ def import_release(deployment: Deployment, folder: Path) -> ImportedRelease:
     with writing_to(deployment.data_dir):
         _write_tables(deployment, release, imported)
         _remember_networks(settings, networks, release, imported)
+        _remember_placements(settings, release, imported)
         if _same_liberties(settings, release.manifest, imported):
             imported.notes += _other_versions(settings, release.manifest)
             _fill_cache(settings, release, imported)
@@ -420,6 +429,17 @@ def _remember_networks(
         if is_whole and _is_lasting(release.arrow("network_runs", name)):
             keep_written(settings, step_named("network").inputs_key(settings, group.name), tables, name)
             imported.remembered.stored["networks"] += 1
+
+
+def _remember_placements(settings: Settings, release: Release, imported: ImportedRelease) -> None:
+    """The files of each group of placements, so that the next run leaves them."""
+    step = step_named("fabric")
+    if release.manifest.toolset.tools.get(PLACEMENTS) != PLACEMENTS_VERSION:
+        return
+    for name in step.partitions(settings):
+        if all(name in release.partitions(table) for table in step.tables):
+            keep_written(settings, step.inputs_key(settings, name), step.tables, name)
+            imported.remembered.stored["placements"] += 1
 
 
 def _rows_by_program(release: Release, suite: str) -> dict[str, dict[str, list[Any]]]:

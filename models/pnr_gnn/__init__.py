@@ -29,6 +29,7 @@ class FitOptions:
         fabric: whose placements are learned from. fold: of graphs, held out.
         annotated: whether service times and loads are features; without them the network knows types,
             operations, stages, and lengths and sharers of routes.
+        bounded: whether the most loaded link or port bounds the answer; only with annotations.
         node_features, edge_features: whether there are any, for ablations.
         width: of states. layers: of exchange. embedding: of operations and of stages.
         graphs, placements: of a batch, and of each of its graphs.
@@ -40,9 +41,10 @@ class FitOptions:
     fabric: str = "present"
     fold: int = 0
     annotated: bool = True
+    bounded: bool = True
     node_features: bool = True
     edge_features: bool = True
-    width: int = 48
+    width: int = 32
     layers: int = 3
     embedding: int = 8
     graphs: int = 6

@@ -10,8 +10,10 @@ The paper's Algorithm 1 is not printed. The update rule here, for k = 1 to K, wi
     s_e <- s_e + MLP(h_source, h_target, s_e)
     h_v <- h_v + MLP(h_v, mean and max of s_e over incoming edges, the same over outgoing edges)
 
-POOL is the mean and the maximum over all h_v and all s_e. A perceptron of three layers with ReLU reads the
-logarithm of the normalised throughput (section III-B), which is at most 0.
+POOL is the mean and the maximum over all h_v and all s_e. A perceptron of three layers with ReLU reads z
+(section III-B). The normalised throughput is exp(-softplus(z)), or that times 1 / max(1, highest load of a
+link or port): no steady flow is faster than its most loaded link, so the network learns the share of it that
+is reached.
 """
 
 from __future__ import annotations
@@ -51,6 +53,7 @@ class PlacedTensors(NamedTuple):
         kind, stage, is_memory: (nodes,). nodes: (nodes, NODE_NUMBERS).
         ends: (2, edges) source and target. edges: (edges, _EDGE_INPUTS).
         node_part, edge_part: (nodes,), (edges,) placement of each. parts: number of placements.
+        bound: (placements,) logarithm of the throughput that the most loaded link or port allows, at most 0.
     """
 
     kind: Tensor
@@ -62,6 +65,7 @@ class PlacedTensors(NamedTuple):
     node_part: Tensor
     edge_part: Tensor
     parts: int
+    bound: Tensor
 
 
 def tensors_of(features: GraphFeatures, vocabulary: Mapping[str, int], copies: int) -> PlacedTensors:
@@ -80,6 +84,7 @@ def tensors_of(features: GraphFeatures, vocabulary: Mapping[str, int], copies: i
         node_part=torch.arange(copies).repeat_interleave(count),
         edge_part=torch.arange(copies).repeat_interleave(edges),
         parts=copies,
+        bound=torch.zeros(copies),
     )
 
 
@@ -87,7 +92,13 @@ def with_routes(
     tensors: PlacedTensors, features: GraphFeatures, routes: NDArray[np.float32]
 ) -> PlacedTensors:
     """The tensors with route features. routes: (copies, edges, ROUTE_FEATURES)."""
-    return tensors._replace(edges=edge_inputs(features, torch.from_numpy(routes)))
+    values = torch.from_numpy(routes)
+    highest = torch.maximum(values[:, :, _HIGHEST], values[:, :, _PORT]).amax(dim=1)
+    bound = -torch.log(highest.clamp(min=1.0))
+    return tensors._replace(edges=edge_inputs(features, values), bound=bound)
+
+
+_HIGHEST, _PORT = ROUTE_FEATURES.index("highest_load"), ROUTE_FEATURES.index("port_load")
 
 
 def edge_inputs(features: GraphFeatures, routes: Tensor) -> Tensor:
@@ -118,6 +129,7 @@ def joined(parts: Sequence[PlacedTensors]) -> PlacedTensors:
         node_part=torch.cat([part.node_part + at for part, at in zip(parts, starts, strict=False)]),
         edge_part=torch.cat([part.edge_part + at for part, at in zip(parts, starts, strict=False)]),
         parts=starts[-1],
+        bound=torch.cat([part.bound for part in parts]),
     )
 
 
@@ -155,11 +167,13 @@ class PlacementNetwork(nn.Module):
         layers: int,
         embedding: int,
         annotated: bool = True,
+        bounded: bool = True,
         node_features: bool = True,
         edge_features: bool = True,
     ) -> None:
         super().__init__()
-        self.annotated, self.node_features, self.edge_features = annotated, node_features, edge_features
+        self.annotated, self.bounded = annotated, bounded and annotated and edge_features
+        self.node_features, self.edge_features = node_features, edge_features
         self.kind = nn.Embedding(kinds, embedding)
         self.stage = nn.Embedding(STAGES, embedding)
         self.first_node = nn.Linear(2 + 2 * embedding + len(NODE_NUMBERS), width)
@@ -183,7 +197,8 @@ class PlacementNetwork(nn.Module):
             for states, part in ((nodes, placed.node_part), (edges, placed.edge_part))
             for pool in (global_mean_pool, global_max_pool)
         ]
-        return -nn.functional.softplus(self.regressor(torch.cat(pooled, dim=-1))[:, 0])
+        share = -nn.functional.softplus(self.regressor(torch.cat(pooled, dim=-1))[:, 0])
+        return share + placed.bound if self.bounded else share
 
     def _node_inputs(self, placed: PlacedTensors) -> Tensor:
         types = torch.stack([placed.is_memory, ~placed.is_memory], dim=-1).float()

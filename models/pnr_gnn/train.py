@@ -71,6 +71,7 @@ def fit_placements(
         "layers": options.layers,
         "embedding": options.embedding,
         "annotated": options.annotated,
+        "bounded": options.bounded,
         "node_features": options.node_features,
         "edge_features": options.edge_features,
     }

@@ -93,12 +93,15 @@ class SimulatedCost:
         self.graph, self.fabric, self.engine_folder = graph, fabric, engine_folder
 
     def start(self, units: Ints) -> Floats:
+        """(chains,) costs of whole placements; see `CostModel`."""
         results = measure(self.graph, self.fabric, units.tolist(), engine_folder=self.engine_folder)
         return np.array([np.inf if not r.throughput else -np.log(r.throughput) for r in results])
 
     def propose(self, moved: Ints, units: Ints) -> Floats:
+        """(chains,) costs after one move per chain; see `CostModel`."""
         del moved
         return self.start(units)
 
     def accept(self, accepted: Bools) -> None:
+        """Nothing: the model keeps no placements."""
         del accepted

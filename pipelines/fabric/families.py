@@ -28,15 +28,18 @@ class Layer:
         self.operations: list[Operation] = []
 
     def add(self, name: str, kind: str, work: float, words: float, *inputs: str, weights: float = 0.0) -> str:
+        """Add an operation; the arguments are those of `Operation`."""
         self.operations.append(
             Operation(name=name, kind=kind, work=work, words=words, inputs=inputs, weights=weights)
         )
         return name
 
     def input(self, name: str, width: int) -> str:
+        """An input of tokens times width."""
         return self.add(name, "buffer", self.tokens * width, self.tokens * width)
 
     def gemm(self, name: str, source: str, inner: int, width: int) -> str:
+        """Product of tokens times inner with a constant of inner times width."""
         tokens = self.tokens
         return self.add(name, "gemm", tokens * inner * width, tokens * width, source, weights=inner * width)
 
@@ -58,6 +61,7 @@ class Layer:
     def feed_forward(
         self, source: str, *, width: int, hidden: int, activation: str = "gelu", prefix: str = ""
     ) -> str:
+        """Two products with an activation between them, without residual."""
         up = self.gemm(f"{prefix}up", source, width, hidden)
         return self.gemm(
             f"{prefix}down", self.each(activation, f"{prefix}{activation}", hidden, up), hidden, width

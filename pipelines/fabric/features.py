@@ -133,8 +133,9 @@ def graph_of_rows(name: str, nodes: Iterable[Mapping[str, Any]], edges: Iterable
     operations: tuple[Node, ...] = tuple(
         Node(name=row["name"], kind=row["kind"], stage=row["stage"], work=row["work"]) for row in nodes
     )
+    names = [node.name for node in operations]
     between = tuple(
-        Edge(source=operations[row["source"]].name, target=operations[row["target"]].name, words=row["words"])
+        Edge(source=names[int(row["source"])], target=names[int(row["target"])], words=row["words"])
         for row in edges
     )
     return Graph(name=name, nodes=operations, edges=between)

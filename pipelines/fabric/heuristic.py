@@ -27,12 +27,15 @@ class HeuristicCost:
         self.estimate = LoadEstimate(graph, fabric)
 
     def start(self, units: Ints) -> Floats:
+        """(chains,) costs of whole placements; see `CostModel`."""
         return _costs(self.estimate.start(units))
 
     def propose(self, moved: Ints, units: Ints) -> Floats:
+        """(chains,) costs after one move per chain; see `CostModel`."""
         return _costs(self.estimate.propose(moved, units))
 
     def accept(self, accepted: Bools) -> None:
+        """Make proposed placements the current ones."""
         self.estimate.accept(accepted)
 
     def throughput(self, units: Ints) -> Floats:
@@ -52,12 +55,15 @@ class RoutedCost:
         self.router = Router(graph, fabric, engine_folder=engine_folder)
 
     def start(self, units: Ints) -> Floats:
+        """(chains,) costs of whole placements; see `CostModel`."""
         return _routed_costs(self.router.start(units))
 
     def propose(self, moved: Ints, units: Ints) -> Floats:
+        """(chains,) costs after one move per chain; see `CostModel`."""
         return _routed_costs(self.router.propose(moved, units))
 
     def accept(self, accepted: Bools) -> None:
+        """Make proposed placements the current ones."""
         self.router.accept(accepted)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from graphlib import TopologicalSorter
 
 from pipelines.fabric.errors import FabricError
 from pipelines.fabric.graphs import Edge, Graph, Node, require_room
@@ -178,14 +179,13 @@ def _staged(nodes: Sequence[Node], edges: Sequence[Edge]) -> Iterator[Node]:
 
     Constants are in the stage before their reader.
     """
-    stages = {node.name: 0 for node in nodes}
-    order = {node.name: number for number, node in enumerate(nodes)}
     inward: dict[str, list[str]] = {node.name: [] for node in nodes}
     for edge in edges:
         inward[edge.target].append(edge.source)
-    for node in sorted(nodes, key=lambda node: (node.kind == "weights", order[node.name])):
-        sources = [source for source in inward[node.name] if not source.endswith(".weights")]
-        stages[node.name] = max((stages[source] + 1 for source in sources), default=0)
+    stages: dict[str, int] = {}
+    for name in TopologicalSorter(inward).static_order():
+        sources = [source for source in inward[name] if not source.endswith(".weights")]
+        stages[name] = max((stages[source] + 1 for source in sources), default=0)
     for edge in edges:
         if edge.source.endswith(".weights"):
             stages[edge.source] = max(0, stages[edge.target] - 1)

@@ -6,7 +6,6 @@ the moves go towards an operation's neighbours, as directed moves of FPGA placer
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from pipelines.fabric.errors import FabricError
 from pipelines.fabric.graphs import Graph, require_room
 from pipelines.fabric.machine import Fabric
+from pipelines.tools import stopwatch
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -151,13 +151,13 @@ def anneal(
     Args:   start: legal units of every chain; random ones without it.
     Raises: FabricError: an operation is unknown, or the graph is too large.
     """
-    began = time.perf_counter()
+    began = stopwatch()
     chains = _Chains(graph, fabric, model, schedules, np.random.default_rng(seed), start)
     for step in range(max((s.moves for s in schedules), default=0)):
         chains.step(step)
     units = chains.places.units[chains.best]
     moves = sum(schedule.moves for schedule in schedules)
-    return Annealed(units=units, costs=chains.best_costs, moves=moves, wall_s=time.perf_counter() - began)
+    return Annealed(units=units, costs=chains.best_costs, moves=moves, wall_s=stopwatch() - began)
 
 
 class _Chains:

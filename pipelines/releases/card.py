@@ -22,6 +22,7 @@ LABELS = {
     "designs": ("state_count", "functional_unit_count", "register_bits"),
     "labels": ("area_um2", "cell_count", "flip_flop_count", "delay_ns", "leakage_mw"),
     "runs": ("latency_cycles", "power_mw", "energy_nj"),
+    "placements": ("throughput", "heuristic_throughput", "overuse"),
     "network_runs": ("delay_mean_ns", "rtt_mean_ns", "rtt_p99_ns", "busiest_utilisation"),
 }
 """Columns whose distribution the card shows, by table, as far as they are declared."""
@@ -52,6 +53,7 @@ def card_text(manifest: Manifest, tables: Tables, reproduction: Reproduction) ->
         _contents(manifest),
         _counts(tables),
         _networks(tables),
+        _placements(tables),
         _distributions(tables),
         _failures(tables),
         _making(manifest, reproduction),
@@ -108,9 +110,10 @@ def _counts(tables: Tables) -> str:
     designs = _scan(tables, "designs", "design_id", "program_id")
     attempts: list[pl.LazyFrame] = []
     for place, (table, content) in enumerate(tables.items()):
-        if "status" not in content.column_names or table in ("cross_checks", NETWORKS):
+        keys = [key for key in ("program_id", "design_id") if key in content.column_names]
+        if "status" not in content.column_names or table == "cross_checks" or not keys:
             continue
-        key = "program_id" if "program_id" in content.column_names else "design_id"
+        key = keys[0]
         rows = _scan(tables, table, key, "status")
         rows = rows if key == "program_id" else rows.join(designs, on=key, how="left")
         rows = rows.join(programs, on="program_id", how="left")
@@ -152,6 +155,24 @@ def _networks(tables: Tables) -> str:
     head = ("group", "network", "protocol", "runs", "status")
     rows = _statuses(_scan(tables, NETWORKS, *head[:3], "status"), head[:3])
     return "## Simulated networks\n\n" + _NETWORKS + "\n" + markdown_table(head, rows)
+
+
+PLACEMENTS = "placements"
+_PLACEMENTS = """\
+Dataflow graphs on reconfigurable fabrics: placements, routes, simulated throughput, and the
+heuristic's estimate. `configuration` of a graph is its fabric.
+"""
+
+
+def _placements(tables: Tables) -> str:
+    """Placements by group, fabric, family and status; nothing when there are none."""
+    if PLACEMENTS not in tables:
+        return ""
+    graphs = _scan(tables, "fabric_graphs", "graph_id", "group", "fabric", "family")
+    rows = _scan(tables, PLACEMENTS, "graph_id", "status").join(graphs, on="graph_id", how="left")
+    head = ("group", "fabric", "family", "placements", "status")
+    table = markdown_table(head, _statuses(rows, head[:3]))
+    return "## Placements\n\n" + _PLACEMENTS + "\n" + table
 
 
 def _distributions(tables: Tables) -> str:
