@@ -10,7 +10,7 @@ import numpy as np
 
 from pipelines.fabric.graphs import Graph
 from pipelines.fabric.machine import Fabric
-from pipelines.fabric.placing import Bools, Floats, Ints, Schedule, anneal
+from pipelines.fabric.placing import Bools, Floats, Ints
 from pipelines.fabric.routing import RouteOptions, Routing, problem_of, route, slowest_cycles
 from pipelines.fabric.simulation import Simulated, simulate
 
@@ -61,29 +61,6 @@ def measure(
         )
         for units, routing, result in zip(placements, routings, results, strict=True)
     ]
-
-
-POLISHED = 4
-"""Placements that `polish` starts from: the best ones."""
-
-
-def polish(
-    graph: Graph, fabric: Fabric, ends: Sequence[Measured], *, engine_folder: Path, moves: int, seed: int = 0
-) -> list[Measured]:
-    """Improve measured placements by the simulator: it judges the moves from the best of them.
-
-    Estimates of load do not see which routes the router finds, nor where flows wait for each other.
-
-    Args:    moves: of every chain.
-    Returns: the ends of the chains, and then all `ends`.
-    Raises:  FabricError: an engine failed. ToolMissing: g++ is not installed.
-    """
-    best = sorted(ends, key=lambda end: -(end.throughput or 0.0))[:POLISHED]
-    start = [end.units for end in best]
-    schedules = [Schedule(moves=moves, hot=0.01)] * len(start)
-    model = SimulatedCost(graph, fabric, engine_folder=engine_folder)
-    polished = anneal(graph, fabric, model, schedules, seed=seed, start=start)
-    return [*measure(graph, fabric, polished.units.tolist(), engine_folder=engine_folder), *ends]
 
 
 class SimulatedCost:

@@ -116,17 +116,6 @@ class Places:
                 slots[chain, nodes] = rng.permutation(choices)[: len(nodes)]
         return slots
 
-    def of_units(self, placements: Sequence[Sequence[int]]) -> Ints:
-        """(chains, nodes) slots of legal placements; operations of one unit take its slots in order."""
-        first = np.searchsorted(self.units, np.arange(self.units[-1] + 1))
-        return np.array(
-            [
-                [int(first[unit]) + list(units[:node]).count(unit) for node, unit in enumerate(units)]
-                for units in placements
-            ],
-            np.int64,
-        )
-
 
 def random_placements(graph: Graph, fabric: Fabric, count: int, *, seed: int) -> Ints:
     """(count, nodes) units of random legal placements.
@@ -138,21 +127,14 @@ def random_placements(graph: Graph, fabric: Fabric, count: int, *, seed: int) ->
 
 
 def anneal(
-    graph: Graph,
-    fabric: Fabric,
-    model: CostModel,
-    schedules: Sequence[Schedule],
-    *,
-    seed: int = 0,
-    start: Sequence[Sequence[int]] | None = None,
+    graph: Graph, fabric: Fabric, model: CostModel, schedules: Sequence[Schedule], *, seed: int = 0
 ) -> Annealed:
-    """Anneal one chain per schedule; a move goes to a free place or swaps two.
+    """Anneal one chain per schedule from random placements; a move goes to a free place or swaps two.
 
-    Args:   start: legal units of every chain; random ones without it.
     Raises: FabricError: an operation is unknown, or the graph is too large.
     """
     began = stopwatch()
-    chains = _Chains(graph, fabric, model, schedules, np.random.default_rng(seed), start)
+    chains = _Chains(graph, fabric, model, schedules, np.random.default_rng(seed))
     for step in range(max((s.moves for s in schedules), default=0)):
         chains.step(step)
     units = chains.places.units[chains.best]
@@ -170,7 +152,6 @@ class _Chains:
         model: CostModel,
         schedules: Sequence[Schedule],
         rng: np.random.Generator,
-        start: Sequence[Sequence[int]] | None = None,
     ) -> None:
         self.rng, self.model = rng, model
         self.places = Places(graph, fabric)
@@ -180,7 +161,7 @@ class _Chains:
         self.cold = np.array([s.cold for s in schedules])
         self.directed = np.array([s.directed for s in schedules])
         self.rows = np.arange(len(schedules))
-        self.slots = self.places.random(len(schedules), rng) if start is None else self.places.of_units(start)
+        self.slots = self.places.random(len(schedules), rng)
         self.holders = np.full((len(schedules), len(self.places.units)), -1, np.int64)
         np.put_along_axis(self.holders, self.slots, np.arange(len(graph.nodes))[None, :], axis=1)
         self.costs = model.start(self.places.units[self.slots])

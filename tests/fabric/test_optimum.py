@@ -22,7 +22,6 @@ from pipelines.fabric import (
     require_legal,
     simulate,
 )
-from pipelines.fabric.evaluation import polish
 from pipelines.fabric.optimum import (
     TOLERANCE,
     Optimum,
@@ -199,19 +198,6 @@ def test_without_solver_nodes_nothing_is_claimed(engine_folder: Path) -> None:
     assert optimum.proof == "none"
     assert not optimum.is_load_least
     assert optimum.gap == pytest.approx(0.5)
-
-
-def test_polishing_starts_from_what_it_gets(engine_folder: Path) -> None:
-    graph = graph_of("MCMC", [(0, 1, 80), (1, 2, 80), (2, 3, 80), (0, 3, 80)])
-    ends = measure(
-        graph, fabric(), random_placements(graph, fabric(), 3, seed=0), engine_folder=engine_folder
-    )
-    fastest = max(end.throughput or 0.0 for end in ends)
-    same = polish(graph, fabric(), ends, engine_folder=engine_folder, moves=0)
-    assert max(end.throughput or 0.0 for end in same) == fastest
-    assert {end.units for end in same} == {end.units for end in ends}
-    better = polish(graph, fabric(), ends, engine_folder=engine_folder, moves=30)
-    assert max(end.throughput or 0.0 for end in better) > fastest
 
 
 def test_the_same_question_has_the_same_answer(engine_folder: Path) -> None:
