@@ -9,9 +9,9 @@ throughput that the constant bounds allow are left out: any placement is good fo
 
 Every graph is placed as `simfoundry place` does: 8 chains by the heuristic, 16,000 moves together, the best
 of their ends by simulation (`heuristic`). `routed`: the same with the cost model that routes every move;
-`both`: 8 chains of each with half of the moves. These are throughputs over 512 steady samples, as shares of the
-proven upper bound, which is the optimum when `proof` is not "none"; `best` is that of the best decision known.
-Exit status 1: the mean shortfall of `heuristic` is above 3 %.
+`both`: 8 chains of each with half of the moves. These are throughputs over 512 steady samples, as shares of
+the proven upper bound, which is the optimum when `proof` is not "none"; `best` is that of the best decision
+known. Exit status 1: the mean shortfall of `heuristic` is above 3 %.
 """
 
 from __future__ import annotations

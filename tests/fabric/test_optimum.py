@@ -100,6 +100,7 @@ def all_decisions(graph: Graph, fabric: Fabric) -> Iterator[Routes]:
         ("MCC", [(0, 1, 80), (0, 2, 80), (1, 2, 80)], {"columns": 2}),
         ("CCC", [(0, 1, 80), (0, 2, 64), (1, 2, 80)], {"columns": 3}),
         ("MMCM", [(0, 2, 40), (1, 2, 40), (0, 3, 40), (2, 3, 40)], {"columns": 2, "port_words": 1.0}),
+        ("CCCC", [(0, 1, 80), (0, 2, 80), (0, 3, 80)], {"columns": 3, "pattern": ["C"]}),
         ("MMMC", [(0, 3, 40), (1, 3, 32), (2, 3, 24)], {"columns": 2, "memory_slots": 2}),
     ],
 )
@@ -115,6 +116,24 @@ def test_the_least_load_equals_brute_force(
     units, routes = solved.decisions[0]
     require_legal(graph, small, units)
     assert highest_load(loads, routes) == least
+
+
+def test_edges_that_leave_an_operation_share_the_links_of_its_switch() -> None:
+    """All ways to send 5 edges over the 3 links of a switch in the middle of two rows."""
+    for seed in range(20):
+        rng = random.Random(seed)
+        graph = graph_of("CCCCCC", [(0, k, 4.0 * rng.randint(1, 9)) for k in range(1, 6)], work=1)
+        grid = fabric(2, 3, pattern=["C"])
+        loads = edge_loads(graph, grid).link
+        ways = itertools.product(range(3), repeat=5)
+        least = min(
+            max(sum(load for load, own in zip(loads, way, strict=True) if own == link) for link in range(3))
+            for way in ways
+        )
+        bound = least_intervals(graph, grid)["output links of n0"]
+        assert max(max(loads), sum(loads) / 3) <= bound <= least
+    equal = graph_of("CCCCCC", [(0, k, 80) for k in range(1, 6)], work=1)
+    assert least_intervals(equal, fabric(2, 3, pattern=["C"]))["output links of n0"] == 160
 
 
 def test_no_decision_is_faster_than_the_optimum(engine_folder: Path) -> None:
