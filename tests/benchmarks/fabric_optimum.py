@@ -1,6 +1,6 @@
 """Placements of small graphs against the proven optimum of their steady throughput.
 
-    python tests/benchmarks/fabric_optimum.py [--graphs 60] [--solver-nodes 2000] [--only gemm]
+    python tests/benchmarks/fabric_optimum.py [--graphs 78] [--solver-nodes 2000] [--only gemm]
 
 Draws layers (GEMM, perceptron, attention, feed-forward and gated feed-forward) and random graphs (`drawn`) of
 4 to 16 operations, on small fabrics that differ from `conf/fabric/present.yaml` in the grid and the width
@@ -228,7 +228,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--graphs", type=int, default=60)
+    parser.add_argument("--graphs", type=int, default=78)
     parser.add_argument("--solver-nodes", type=int, default=2000, help="of branch and bound per graph")
     parser.add_argument("--only", nargs="+", choices=FAMILIES, default=list(FAMILIES))
     chosen = parser.parse_args()
