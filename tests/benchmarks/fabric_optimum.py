@@ -42,13 +42,13 @@ from pipelines.fabric import (
     random_placements,
     read_fabric,
 )
+from pipelines.fabric.bounds import least_intervals
 from pipelines.fabric.families import Layer, ffn, gemm, mlp
 from pipelines.fabric.heuristic import RoutedCost
 from pipelines.fabric.optimum import (
     Optimum,
     OptimumOptions,
     find_optimum,
-    least_intervals,
     require_small,
     steady_interval,
 )

@@ -22,14 +22,12 @@ from pipelines.fabric import (
     require_legal,
     simulate,
 )
+from pipelines.fabric.bounds import edge_loads, highest_load, least_intervals
 from pipelines.fabric.optimum import (
     TOLERANCE,
     Optimum,
     OptimumOptions,
-    edge_loads,
     find_optimum,
-    highest_load,
-    least_intervals,
     solve_loads,
     steady_interval,
 )
