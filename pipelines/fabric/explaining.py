@@ -113,14 +113,21 @@ def _bounds(problem: Problem) -> Iterator[tuple[Cause, int, float]]:
 
 
 def sending_cycles(problem: Problem, flow: Flow) -> int:
-    """Least cycles in which a sample leaves the output buffer of its operation.
+    """Least cycles from the time when a sample is in the output buffer until its last packet has left it.
 
-    A slow link further on counts for the packets that the buffers before it do not hold.
+    Of P packets, a buffer between two links holds H. The last packet starts on the first link when all but H
+    have been sent by the second link, the last of these when all but 2 H have been sent by the third, and so
+    on. So P - j H packets take their durations one after the other on link j. Before them the first packet
+    comes over j links and their latencies; after them one packet is sent by each of the j links.
     """
-    return max(
-        max(0, problem.packets - problem.hop_packets * hop) * duration
-        for hop, duration in enumerate(flow.durations)
-    )
+    most, before = 0, 0
+    for hop, (link, duration) in enumerate(zip(flow.links, flow.durations, strict=True)):
+        packets = problem.packets - problem.hop_packets * hop
+        if packets <= 0:
+            break
+        most = max(most, packets * duration + before)
+        before += 2 * duration + problem.latencies[link]
+    return most
 
 
 class _Words:
