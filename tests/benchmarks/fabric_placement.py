@@ -60,7 +60,7 @@ def place(graph: Graph, fabric: Fabric, model: CostModel, moves: int, seed: int)
     """The placement of the lowest cost, simulated."""
     schedules = [Schedule(moves=moves // CHAINS, hot=0.05, cold=0.001)] * CHAINS
     annealed = anneal(graph, fabric, model, schedules, seed=seed)
-    [steady] = measure(graph, fabric, [annealed.best], engine_folder=ENGINES)
+    [steady] = measure(graph, fabric, [annealed.best], engine_folder=ENGINES, samples=512, window=96)
     [batch] = measure(graph, fabric, [annealed.best], engine_folder=ENGINES, samples=BATCH, window=0)
     return Result(
         interval=steady.simulated.interval_cycles,
