@@ -34,7 +34,7 @@ from models.base import PredictorError
 from models.model_files import ModelFiles
 from pipelines.fabric import FabricError
 from pipelines.fabric.features import EDGE_NUMBERS, NODE_NUMBERS, GraphFeatures, RouteReader
-from pipelines.fabric.graphs import Graph
+from pipelines.fabric.graphs import Graph, require_acyclic
 from pipelines.fabric.machine import Fabric
 from pipelines.fabric.routing import ROUTE_FEATURES
 
@@ -273,6 +273,7 @@ def answer_placements(
     for number, row in enumerate(rows):
         try:
             graph = Graph.model_validate_json(row["graph"])
+            require_acyclic(graph)
             reader = RouteReader(graph, Fabric.model_validate_json(row["fabric"]))
             routes = reader.read(row["units"], row["routes"])
         except (FabricError, ValueError, KeyError) as error:
