@@ -1,4 +1,4 @@
-"""Compiled engines, and a small fabric with a graph that fills most of it."""
+"""Compiled engines, a small fabric, and a graph that fills most of it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.fabric import Fabric, Graph, Operation, lower
-from pipelines.fabric.families import ffn
+from pipelines.fabric import Fabric, Graph, lower
+from tests.fabric import small_layers
 
 
 @pytest.fixture(scope="session")
@@ -17,23 +17,9 @@ def engine_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def small_fabric() -> Fabric:
-    """4 rows, 5 columns; memory units take two operations; links that some placements overload."""
-    rates = {"gemm": 64.0, "gelu": 8.0, "add": 8.0, "layernorm": 8.0, "buffer": 16.0, "weights": 16.0}
-    operations = {
-        kind: {"unit": "memory" if kind in ("buffer", "weights") else "compute", "rate": rate}
-        for kind, rate in rates.items()
-    }
-    sizes = {"rows": 4, "columns": 5, "link_words": 2, "port_words": 8, "stage_cycles": 3000}
-    fields = {"name": "small", "pattern": ["CM", "MC"], "memory_slots": 2, "operations": operations, **sizes}
-    return Fabric.model_validate(fields)
+    return small_layers.small_fabric()
 
 
 @pytest.fixture(scope="session")
-def layer() -> list[Operation]:
-    """A feed-forward network that takes 8 of the 10 compute units of `small_fabric`."""
-    return ffn(32, width=64, hidden=96)
-
-
-@pytest.fixture(scope="session")
-def small_graph(small_fabric: Fabric, layer: list[Operation]) -> Graph:
-    return lower("ffn", layer, small_fabric)
+def small_graph(small_fabric: Fabric) -> Graph:
+    return lower("ffn", small_layers.small_layer(), small_fabric)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pipelines.cache import ContentCache
-from pipelines.fabric import Fabric, FabricError, Measured, Operation, measure, read_fabric, require_legal
+from pipelines.fabric import Fabric, FabricError, Measured, measure, read_fabric, require_legal
 from pipelines.fabric.dataset import (
     FOLDS,
     FabricTables,
@@ -23,17 +23,13 @@ from pipelines.fabric.dataset import (
 from pipelines.fabric.families import layer_operations
 from pipelines.fabric.features import RouteReader, graph_of_rows
 from pipelines.schemas import INFEASIBLE, OK
+from tests.fabric.small_layers import small_layer
 
 
 @pytest.fixture(autouse=True)
-def small_layers(layer: list[Operation], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small layers instead of drawn ones; those of two seeds differ."""
-
-    def operations(family: str, seed: int) -> list[Operation]:
-        del family
-        return [replace(operation, work=operation.work / (seed + 1)) for operation in layer]
-
-    monkeypatch.setattr("pipelines.fabric.dataset.layer_operations", operations)
+def small_layers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small layers instead of drawn ones."""
+    monkeypatch.setattr("pipelines.fabric.dataset.layer_operations", lambda _, seed: small_layer(seed))
 
 
 @pytest.fixture
@@ -85,7 +81,7 @@ def test_placements_repeat_themselves_from_the_cache_and_without(
 
 def test_every_row_is_a_legal_placement_with_its_routes(group: PlacementGroup, cache: ContentCache) -> None:
     tables = made(group, cache)
-    assert {row.name for row in tables.graphs} == {"ffn_0000.0", "ffn_0000.1", "ffn_0001.0"}
+    assert {row.name for row in tables.graphs} == {"ffn_0000.0", "ffn_0000.1", "ffn_0001.0", "ffn_0001.1"}
     assert {row.moves == 0 for row in tables.placements} == {True, False}
     for row in tables.graphs:
         nodes = [asdict(node) for node in tables.nodes if node.graph_id == row.graph_id]
