@@ -113,7 +113,7 @@ def test_the_network_overfits_a_few_placements(graphs: list[PlacedGraph]) -> Non
     predictor, curves = fit_placements(few, options, seed=0)
     errors = [predictor.throughput(g.features, g.routes) / g.throughput - 1 for g in few]
     assert np.abs(np.concatenate(errors)).max() < 0.02
-    curve = curves["loss"]
+    curve = curves["train_loss"]
     assert curve[-1] < curve[0] / 20
 
 
