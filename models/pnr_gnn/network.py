@@ -34,9 +34,9 @@ from models.base import PredictorError
 from models.model_files import ModelFiles
 from pipelines.fabric import FabricError
 from pipelines.fabric.features import EDGE_NUMBERS, NODE_NUMBERS, GraphFeatures, RouteReader
-from pipelines.fabric.graphs import Graph
+from pipelines.fabric.graphs import Graph, require_acyclic
 from pipelines.fabric.machine import Fabric
-from pipelines.fabric.routing import ROUTE_FEATURES
+from pipelines.fabric.routing import ROUTE_FEATURES, require_legal
 
 STAGES = 32
 """Stages with an embedding of their own; later ones share the last."""
@@ -93,9 +93,9 @@ def with_routes(
 ) -> PlacedTensors:
     """The tensors with route features. routes: (copies, edges, ROUTE_FEATURES)."""
     values = torch.from_numpy(routes)
-    highest = torch.maximum(values[:, :, _HIGHEST], values[:, :, _PORT]).amax(dim=1)
-    bound = -torch.log(highest.clamp(min=1.0))
-    return tensors._replace(edges=edge_inputs(features, values), bound=bound)
+    loads = torch.maximum(values[:, :, _HIGHEST], values[:, :, _PORT])
+    highest = nn.functional.pad(loads, (0, 1), value=1.0).amax(dim=1)  # of no edge: 1
+    return tensors._replace(edges=edge_inputs(features, values), bound=-torch.log(highest))
 
 
 _HIGHEST, _PORT = ROUTE_FEATURES.index("highest_load"), ROUTE_FEATURES.index("port_load")
@@ -277,8 +277,11 @@ def answer_placements(
     for number, row in enumerate(rows):
         try:
             graph = Graph.model_validate_json(row["graph"])
-            reader = RouteReader(graph, Fabric.model_validate_json(row["fabric"]))
+            require_acyclic(graph)
+            fabric = Fabric.model_validate_json(row["fabric"])
+            reader = RouteReader(graph, fabric)
             routes = reader.read(row["units"], row["routes"])
+            require_legal(graph, fabric, [int(unit) for unit in row["units"].split()])
         except (FabricError, ValueError, KeyError) as error:
             raise PredictorError(f"row {number}: {' '.join(str(error).split())[:300]}") from error
         answers.append({"throughput": float(predictor.throughput(reader.features, routes[None])[0])})

@@ -17,6 +17,9 @@ from pipelines.fabric.simulation import Simulated, simulate
 SAMPLES, WINDOW = 256, 24
 """Samples at most, and those between which the flow must be steady."""
 
+DEADLOCK_COST = 1e9
+"""Cost of a placement that deadlocks: finite, for differences of costs."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
@@ -72,7 +75,7 @@ class SimulatedCost:
     def start(self, units: Ints) -> Floats:
         """(chains,) costs of whole placements; see `CostModel`."""
         results = measure(self.graph, self.fabric, units.tolist(), engine_folder=self.engine_folder)
-        return np.array([np.inf if not r.throughput else -np.log(r.throughput) for r in results])
+        return np.array([DEADLOCK_COST if not r.throughput else -np.log(r.throughput) for r in results])
 
     def propose(self, moved: Ints, units: Ints) -> Floats:
         """(chains,) costs after one move per chain; see `CostModel`."""

@@ -83,7 +83,8 @@ class RouteReader:
         owner = np.repeat(np.arange(len(links)), lengths)
         count = len(self.fabric.links.ends)
         own = self.features.edges.astype(np.float64)
-        use = np.bincount(flat, own[owner, 0], count)
+        use = np.zeros(count)
+        np.add.at(use, flat, own[owner, 0])
         sharers = np.bincount(flat, minlength=count)
         outward, inward = 2 * places[self.features.sources], 2 * places[self.features.targets] + 1
         use += np.bincount(outward, own[:, 1], count) + np.bincount(inward, own[:, 1], count)

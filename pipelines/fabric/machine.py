@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from pipelines.fabric.errors import FabricError
 from pipelines.files import read_bounded
@@ -71,6 +71,14 @@ class Fabric(BaseModel):
     stage_words: _Finite = 1e15
     is_fused: bool = True
     fan_out: int = Field(default=4, ge=1, le=64)
+
+    @field_validator("pattern")
+    @classmethod
+    def _require_units(cls, pattern: tuple[str, ...]) -> tuple[str, ...]:
+        wrong = sorted({letter for row in pattern for letter in row} - set(LETTERS))
+        if wrong or not all(pattern):
+            raise FabricError(f"unknown unit in pattern: {', '.join(wrong) or 'empty row'}; accepted: C, M")
+        return pattern
 
     @cached_property
     def unit_types(self) -> tuple[UnitType, ...]:
@@ -154,11 +162,6 @@ def read_fabric(path: Path) -> Fabric:
         raise FabricError(f"not YAML: {path} ({' '.join(str(error).split())[:200]})") from error
     except ValidationError as error:
         raise FabricError(f"{first_problem(error)} ({path})") from error
-    wrong = sorted({letter for row in fabric.pattern for letter in row} - set(LETTERS))
-    if wrong or not all(fabric.pattern):
-        raise FabricError(
-            f"unknown unit in pattern: {', '.join(wrong) or 'empty row'}; accepted: C, M ({path})"
-        )
     for needed in sorted({rate.unit for rate in fabric.operations.values()}):
         if needed not in fabric.unit_types:
             raise FabricError(f"fabric without {needed} units ({path}): its operations need some")
@@ -166,7 +169,9 @@ def read_fabric(path: Path) -> Fabric:
 
 
 def first_problem(error: ValidationError) -> str:
-    """The first problem that pydantic found, with its place."""
+    """The first problem that pydantic found, with its place; a rule of ours says it in its own words."""
     first = error.errors(include_url=False)[0]
+    if isinstance(own := first.get("ctx", {}).get("error"), FabricError):
+        return str(own)
     place = ".".join(str(part) for part in first["loc"]) or "the file"
     return f"{place}: {first['msg']}, not {str(first['input'])[:100]!r}"

@@ -144,7 +144,7 @@ class Router:
         Returns: (placements, edges, ROUTE_FEATURES).
         """
         count = len(units)
-        self._ends = np.stack([units[:, self._source], units[:, self._target]], axis=2).tolist()
+        self._units = self._proposed = units.copy()
         self._features = np.zeros((count, self.edges, len(ROUTE_FEATURES)), np.float32)
         self._rounds, self._left = np.zeros(count, np.int64), np.zeros(count, np.float64)
         content = np.ascontiguousarray(units, np.int64)
@@ -157,15 +157,17 @@ class Router:
         Args: moved: (placements, 2) operations whose unit changes, -1 for none. units: after the move.
         """
         moved, units = (np.ascontiguousarray(array, np.int64) for array in (moved, units))
+        self._proposed = units
         self._library.router_propose(self._handle, moved, units, self._features)
         return self._features
 
     def accept(self, accepted: NDArray[np.bool_]) -> None:
         """Make the proposed placements of some the current ones, and forget the others."""
         self._library.router_accept(self._handle, accepted.astype(np.uint8))
+        self._units[accepted] = self._proposed[accepted]
 
     def routing(self, placement: int) -> Routing:
-        """Routes of a placement that `start` routed, ports included."""
+        """Routes of a current placement, ports included; overuse and rounds are those of `start`."""
         lengths = np.zeros(self.edges, np.int64)
         room = 0
         while True:
@@ -174,9 +176,9 @@ class Router:
             if count <= room:
                 break
             room = count
-        at, routes = 0, list[Route]()
-        for number, length in enumerate(lengths.tolist()):
-            source, target = self._ends[placement][number]
+        at, routes, units = 0, list[Route](), self._units[placement]
+        ends = zip(units[self._source].tolist(), units[self._target].tolist(), strict=True)
+        for length, (source, target) in zip(lengths.tolist(), ends, strict=True):
             routes.append((2 * source, *links[at : at + length].tolist(), 2 * target + 1))
             at += length
         left, rounds = float(self._left[placement]), int(self._rounds[placement])

@@ -36,10 +36,15 @@ PACKAGES = {
     "pipelines/programs": ("programs", "program_variants"),
     "pipelines/features": ("features",),
     "pipelines/records": ("records",),
+    "pipelines/fabric": ("fabric",),
 }
 """Engines whose inputs are for a package."""
 
 EXCLUDED = (
+    "pipelines/fabric/explaining.py",
+    "pipelines/fabric/onnx_graphs.py",
+    "pipelines/fabric/onnx_shapes.py",
+    "pipelines/fabric/picture.py",
     "pipelines/hls/gantt.py",
     "pipelines/programs/llm/provider.py",
     "pipelines/programs/llm/replies.py",
@@ -49,7 +54,8 @@ EXCLUDED = (
     "pipelines/synthesis/worker.py",
     "pipelines/circt/worker.py",
 )
-"""Modules without a version: drawings, texts for tests, conversations with models, and other processes."""
+"""Modules without a version: drawings, explanations, readers of models, texts for tests, conversations with
+models, and other processes."""
 
 
 @dataclass(frozen=True)

@@ -109,3 +109,34 @@ def test_a_problem_rejects_a_link_that_is_not_there() -> None:
 def test_a_problem_rejects_values_that_mean_nothing(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(FabricError, match=message):
         replace(chain((1, 1)), **changes)
+
+
+@pytest.mark.parametrize("services", [(50, 20, 30), (20, 90, 30), (30, 31, 32, 33)])
+def test_a_steady_chain_ends_early_with_the_interval_of_a_long_batch(
+    services: tuple[int, ...], engine_folder: Path
+) -> None:
+    whole = chain(services, samples=2000)
+    early, long = simulate([replace(whole, window=24), whole], engine_folder=engine_folder)
+    assert early.is_steady
+    assert early.complete < 200
+    assert not long.is_steady
+    assert early.interval_cycles == pytest.approx(long.interval_cycles, rel=1e-3)
+    assert early.finished[: early.complete] == long.finished[: early.complete]
+    assert not any(early.finished[early.complete :])
+
+
+def test_a_window_waits_for_full_buffers(engine_folder: Path) -> None:
+    """The last operation is the slowest: until the buffers are full, the first ones run ahead."""
+    slow_end = replace(chain((10, 10, 12), samples=4000), window=24)
+    deep = replace(slow_end, flows=tuple(replace(flow, input_samples=100) for flow in slow_end.flows))
+    shallow, filling = simulate([slow_end, deep], engine_folder=engine_folder)
+    assert shallow.complete < 100 < 400 < filling.complete < 4000
+    assert filling.interval_cycles == shallow.interval_cycles == 12
+
+
+@pytest.mark.parametrize("window", [-2, 3, 40, 42])
+def test_a_problem_rejects_a_window_that_is_odd_or_too_long(window: int) -> None:
+    with pytest.raises(
+        FabricError, match=f"window of {window} samples; accepted: 0, or an even number below 40"
+    ):
+        replace(chain((1, 1)), window=window)

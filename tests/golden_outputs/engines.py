@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 
 from engine_outputs import Engine
+from fabric_inputs import fabric_outputs
 from hardware_inputs import (
     cycle_model_outputs,
     native_outputs,
@@ -84,4 +85,10 @@ ENGINES = (
     Engine(name="program_variants", package="pipelines/programs/llm", outputs=variant_outputs),
     Engine(name="features", package="pipelines/features", constants=("_VERSIONS",), outputs=feature_outputs),
     Engine(name="records", package="pipelines/records", outputs=record_outputs),
+    Engine(
+        name="fabric",
+        package="pipelines/fabric",
+        constants=("pipelines/fabric/dataset.py:VERSION",),
+        outputs=fabric_outputs,
+    ),
 )

@@ -1,0 +1,178 @@
+"""Rows of placements: repeatable, legal, decodable, with what failed as rows too."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pipelines.cache import ContentCache
+from pipelines.fabric import Fabric, FabricError, Measured, measure, read_fabric, require_legal
+from pipelines.fabric.dataset import (
+    FOLDS,
+    FabricTables,
+    PlacementGroup,
+    fold_of,
+    group_key,
+    layer_hash,
+    make_placements,
+)
+from pipelines.fabric.families import layer_operations
+from pipelines.fabric.features import RouteReader, graph_of_rows
+from pipelines.schemas import INFEASIBLE, OK
+from tests.fabric.small_layers import small_layer
+
+
+@pytest.fixture(autouse=True)
+def small_layers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small layers instead of drawn ones."""
+    monkeypatch.setattr("pipelines.fabric.dataset.layer_operations", lambda _, seed: small_layer(seed))
+
+
+@pytest.fixture
+def group(small_fabric: Fabric) -> PlacementGroup:
+    return PlacementGroup(
+        name="few", fabric=small_fabric, families=("ffn",), draws=2, placements=6, moves=60, seed=3
+    )
+
+
+def cache_of(folder: Path, engine_folder: Path) -> ContentCache:
+    """An empty cache with compiled engines."""
+    folder.mkdir()
+    (folder / "engines").symlink_to(engine_folder, target_is_directory=True)
+    return ContentCache(folder=folder)
+
+
+@pytest.fixture
+def cache(tmp_path: Path, engine_folder: Path) -> ContentCache:
+    return cache_of(tmp_path / "cache", engine_folder)
+
+
+def made(group: PlacementGroup, cache: ContentCache) -> FabricTables:
+    return make_placements(group, cache=cache, workers=1, on_progress=lambda _: None)
+
+
+def plain(tables: FabricTables) -> dict[str, Any]:
+    """Rows without times."""
+    fields = asdict(tables)
+    for row in fields["placements"]:
+        del row["wall_s"]
+    return fields
+
+
+def test_placements_repeat_themselves_from_the_cache_and_without(
+    group: PlacementGroup,
+    cache: ContentCache,
+    tmp_path: Path,
+    engine_folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    first = made(group, cache)
+    again = made(group, cache_of(tmp_path / "other", engine_folder))
+    assert plain(first) == plain(again)
+    monkeypatch.delattr("pipelines.fabric.dataset.anneal")
+    assert asdict(made(group, cache)) == asdict(first)
+    with pytest.raises(NameError):  # another seed is not in the cache
+        made(replace(group, seed=4), cache)
+
+
+def test_every_row_is_a_legal_placement_with_its_routes(group: PlacementGroup, cache: ContentCache) -> None:
+    tables = made(group, cache)
+    assert {row.name for row in tables.graphs} == {"ffn_0000.0", "ffn_0000.1", "ffn_0001.0", "ffn_0001.1"}
+    assert {row.moves == 0 for row in tables.placements} == {True, False}
+    for row in tables.graphs:
+        nodes = [asdict(node) for node in tables.nodes if node.graph_id == row.graph_id]
+        edges = [asdict(edge) for edge in tables.edges if edge.graph_id == row.graph_id]
+        assert (len(nodes), len(edges)) == (row.node_count, row.edge_count)
+        fabric = Fabric.model_validate_json(row.configuration)
+        assert fabric == group.fabric
+        graph = graph_of_rows(row.name, nodes, edges)
+        assert row.slowest_cycles == max(node["service_cycles"] for node in nodes)
+        assert row.stage_count == 1 + max(node["stage"] for node in nodes)
+        reader = RouteReader(graph, fabric)
+        placements = [p for p in tables.placements if p.graph_id == row.graph_id]
+        assert len(placements) == group.placements
+        for placement in placements:
+            require_legal(graph, fabric, [int(unit) for unit in placement.units.split()])
+            features = reader.read(placement.units, placement.routes)  # raises unless they join the units
+            assert placement.throughput is not None
+            assert placement.interval_cycles is not None
+            assert 0 < placement.throughput <= 1
+            assert placement.throughput == min(1.0, row.slowest_cycles / placement.interval_cycles)
+            assert placement.throughput <= 1.02 / max(1.0, features[:, [1, 4]].max())
+            assert 0 < placement.heuristic_throughput <= 1
+            assert (placement.overuse == 0) == bool(features[:, 1].max() <= 1 + 1e-6)
+
+
+def test_a_layer_that_does_not_fit_is_a_row(group: PlacementGroup, cache: ContentCache) -> None:
+    tiny = Fabric.model_validate({**group.fabric.model_dump(), "name": "tiny", "rows": 1, "columns": 2})
+    tables = made(replace(group, fabric=tiny, draws=1), cache)
+    [row] = tables.graphs
+    assert row.status == INFEASIBLE
+    assert row.reason == "graph too large: 2 operations on compute units; tiny has room for 1"
+    assert (row.fabric, row.name, row.family, row.slowest_cycles) == ("tiny", "ffn_0000", "ffn", None)
+    assert not tables.nodes + tables.edges + tables.placements
+
+
+def test_a_deadlock_is_a_row(
+    group: PlacementGroup, cache: ContentCache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def deadlocked(*arguments: Any, **options: Any) -> list[Measured]:
+        first, *others = measure(*arguments, **options)
+        simulated = replace(first.simulated, is_deadlocked=True, cycles=77)
+        return [replace(first, simulated=simulated, throughput=None), *others]
+
+    monkeypatch.setattr("pipelines.fabric.dataset.measure", deadlocked)
+    tables = made(replace(group, draws=1), cache)
+    failed = [row for row in tables.placements if row.status != OK]
+    assert len(failed) == len(tables.graphs)
+    assert {(row.status, row.reason) for row in failed} == {(INFEASIBLE, "deadlock after 77 cycles")}
+    assert all(row.throughput is None and row.interval_cycles is None and row.units for row in failed)
+    assert {row.status for row in tables.graphs} == {OK}
+
+
+def test_folds_are_those_of_the_layers_on_every_fabric(group: PlacementGroup, cache: ContentCache) -> None:
+    wide = Fabric.model_validate({**group.fabric.model_dump(), "name": "wide", "columns": 9})
+    few = replace(group, placements=1, moves=1)
+    ours, theirs = (
+        {(g.layer, g.fold) for g in made(replace(few, fabric=f), cache).graphs} for f in (group.fabric, wide)
+    )
+    assert ours == theirs
+    assert len(ours) == 2
+
+
+def test_folds_of_drawn_layers_are_about_as_large() -> None:
+    layers = {layer_hash(layer_operations(family, seed)) for family in ("mlp", "ffn") for seed in range(60)}
+    counts = np.bincount([fold_of(layer) for layer in layers], minlength=FOLDS)
+    assert len(layers) > 100
+    assert len(counts) == FOLDS
+    assert counts.min() >= len(layers) / FOLDS / 2
+
+
+def test_keys_of_groups_differ_by_every_field(group: PlacementGroup, repository: Path) -> None:
+    present = read_fabric(repository / "conf" / "fabric" / "present.yaml")
+    changes: list[dict[str, Any]] = [
+        {}, {"name": "many"}, {"fabric": present}, {"families": ("gemm",)}, {"draws": 3}, {"placements": 7},
+        {"moves": 61}, {"seed": 4},
+    ]  # fmt: skip
+    keys = {group_key(replace(group, **change)) for change in changes}
+    assert len(keys) == len(changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"families": ("lstm",)}, "unknown family: lstm; accepted: gemm, mlp, mha, ffn, bert_large, gpt2_xl"),
+        ({"draws": 0}, "too few draws, placements or moves in group few; accepted: 1 or more"),
+        ({"placements": 0}, "too few draws, placements or moves in group few; accepted: 1 or more"),
+        ({"moves": 0}, "too few draws, placements or moves in group few; accepted: 1 or more"),
+    ],
+)
+def test_a_group_rejects_what_it_cannot_make(
+    group: PlacementGroup, changes: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(FabricError, match=f"^{message}$"):
+        replace(group, **changes)
