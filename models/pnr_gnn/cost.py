@@ -23,6 +23,7 @@ class LearnedCost:
     ) -> None:
         self.predictor, self.features = predictor, graph_features(graph, fabric)
         self.router = Router(graph, fabric, engine_folder=engine_folder)
+        torch.set_num_threads(1)  # the matrices are small: a second thread costs more than it gives
 
     def start(self, units: Ints) -> Floats:
         self.tensors = tensors_of(self.features, self.predictor.vocabulary, len(units))

@@ -203,7 +203,7 @@ def cut(name: str, operations: Sequence[Operation], fabric: Fabric, *, fill: flo
     while start < len(operations):
         end = start + 1
         best = _subgraph(f"{name}.{len(graphs)}", operations, start, end, fabric)
-        require_room(best, fabric)
+        _require_alone(operations[start], best, fabric)
         while end < len(operations):
             larger = _subgraph(f"{name}.{len(graphs)}", operations, start, end + 1, fabric)
             if not _fits(larger, fabric, fill):
@@ -212,6 +212,13 @@ def cut(name: str, operations: Sequence[Operation], fabric: Fabric, *, fill: flo
         graphs.append(best)
         start = end
     return graphs
+
+
+def _require_alone(operation: Operation, graph: Graph, fabric: Fabric) -> None:
+    try:
+        require_room(graph, fabric)
+    except FabricError as error:
+        raise FabricError(f"operation {operation.name} alone does not fit: {error}") from error
 
 
 def _subgraph(name: str, operations: Sequence[Operation], start: int, end: int, fabric: Fabric) -> Graph:

@@ -40,7 +40,7 @@ from pipelines.fabric.dataset import fold_of, layer_hash
 from pipelines.fabric.families import layer_operations
 from pipelines.fabric.heuristic import RoutedCost
 
-CHAINS = 16
+CHAINS = 8
 ENGINES = Path("data/cache/engines")
 BATCH = 32
 Make = Callable[[Graph], CostModel]
