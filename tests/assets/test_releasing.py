@@ -126,7 +126,7 @@ def test_import_says_that_rows_of_other_versions_are_not_in_the_cache(
     found = import_release(other, write(filled, releases).folder)
     assert any(note.startswith("simfoundry-hls is ") for note in found.notes)
     assert "designs of another version of the engine" in found.remembered.other
-    assert found.remembered.stored == {"networks": 1}  # of this version
+    assert found.remembered.stored == {"networks": 1, "placements": 1}  # of this version
     rows: list[Any] = read_table(other.data_dir, table_spec("designs"))
     assert {row.tool_version for row in rows} == {"1"}
 
