@@ -100,6 +100,7 @@ def test_every_row_is_a_legal_placement_with_its_routes(group: PlacementGroup, c
             features = reader.read(placement.units, placement.routes)  # raises unless they join the units
             assert placement.throughput is not None
             assert placement.interval_cycles is not None
+            assert row.slowest_cycles is not None
             assert 0 < placement.throughput <= 1
             assert placement.throughput == min(1.0, row.slowest_cycles / placement.interval_cycles)
             assert placement.throughput <= 1.02 / max(1.0, features[:, [1, 4]].max())
