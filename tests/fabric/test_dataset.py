@@ -100,6 +100,7 @@ def test_every_row_is_a_legal_placement_with_its_routes(group: PlacementGroup, c
             features = reader.read(placement.units, placement.routes)  # raises unless they join the units
             assert placement.throughput is not None
             assert placement.interval_cycles is not None
+            assert row.slowest_cycles is not None
             assert 0 < placement.throughput <= 1
             assert placement.throughput == min(1.0, row.slowest_cycles / placement.interval_cycles)
             assert placement.throughput <= 1.02 / max(1.0, features[:, [1, 4]].max())
@@ -112,7 +113,10 @@ def test_a_layer_that_does_not_fit_is_a_row(group: PlacementGroup, cache: Conten
     tables = made(replace(group, fabric=tiny, draws=1), cache)
     [row] = tables.graphs
     assert row.status == INFEASIBLE
-    assert row.reason == "graph too large: 2 operations on compute units; tiny has room for 1"
+    assert row.reason is not None
+    assert row.reason.endswith(
+        "does not fit: graph too large: 2 operations on compute units; tiny has room for 1"
+    )
     assert (row.fabric, row.name, row.family, row.slowest_cycles) == ("tiny", "ffn_0000", "ffn", None)
     assert not tables.nodes + tables.edges + tables.placements
 

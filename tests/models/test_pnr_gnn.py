@@ -236,7 +236,7 @@ def test_a_network_without_annotations_sees_no_loads_and_no_times(graphs: list[P
 def test_no_answer_is_above_what_the_most_loaded_link_allows(seed: int, graphs: list[PlacedGraph]) -> None:
     network = untrained(seed)
     with torch.no_grad():
-        network.network.regressor[-1].bias.fill_(-9.0)  # nearly all of the bound
+        network.network.regressor[-1].get_parameter("bias").fill_(-9.0)  # nearly all of the bound
     for graph in graphs[:3]:
         features, routes = heavier(graph)
         bound = 1 / np.maximum(1.0, routes[:, :, LOADS].astype(np.float64)[:, :, [0, 2]].max(axis=(1, 2)))
@@ -245,7 +245,7 @@ def test_no_answer_is_above_what_the_most_loaded_link_allows(seed: int, graphs: 
         assert np.all(answers > bound * 0.98)
         free = untrained(seed, bounded=False)
         with torch.no_grad():
-            free.network.regressor[-1].bias.fill_(-9.0)
+            free.network.regressor[-1].get_parameter("bias").fill_(-9.0)
         assert np.all(free.throughput(features, routes) > 0.98)
 
 

@@ -159,8 +159,15 @@ def test_declared_tables_keep_the_naming_rules(spec: TableSpec) -> None:
             assert c.unit == SUFFIX_UNITS[suffix], f"{c.name}: unit and suffix differ"
 
 
-NAMESAKES = [("network_flows", "source")]
-"""Names that are no quantity and mean something else elsewhere: a host, and a program's text."""
+NAMESAKES = [
+    ("network_flows", "source"),
+    ("fabric_edges", "source"),
+    ("fabric_edges", "target"),
+    ("fabric_nodes", "stage"),
+    ("placements", "interval_cycles"),
+]
+"""Names that mean something else elsewhere: a host, an operation and a program's text; a pipeline stage and a
+stage of the run; a mean over samples and an initiation interval."""
 
 
 def test_one_quantity_has_one_type_and_unit_everywhere() -> None:
