@@ -20,6 +20,7 @@ from models.pnr_gnn import PREDICTOR, FitOptions, cost_model
 from models.pnr_gnn.cost import LearnedCost
 from models.pnr_gnn.data import PlacedGraph, read_placed
 from models.pnr_gnn.network import (
+    Exchange,
     PlacementNetwork,
     PlacementPredictor,
     answer_placements,
@@ -195,6 +196,26 @@ def test_the_order_of_operations_and_edges_changes_nothing(graphs: list[PlacedGr
     np.testing.assert_allclose(answers, predictor.throughput(of, graph.routes), rtol=1e-5)
     turned = replace(of, sources=of.targets, targets=of.sources)
     assert not np.allclose(predictor.throughput(turned, graph.routes), answers, rtol=1e-5)
+
+
+def test_an_exchange_equals_plain_loops() -> None:
+    torch.manual_seed(2)
+    exchange, ends = Exchange(4), [(0, 1), (0, 2), (1, 2), (0, 2)]
+    nodes, edges = torch.randn(4, 4), torch.randn(4, 4)  # node 3 has no edges
+    with torch.no_grad():
+        found_nodes, found_edges = exchange(nodes, edges, torch.tensor(ends).T)
+        for number, (source, target) in enumerate(ends):
+            inner = exchange.of_source(nodes[source]) + exchange.of_target(nodes[target])
+            inner += exchange.of_edge(edges[number])
+            edges[number] += exchange.edge_out(torch.relu(inner))
+        for node in range(len(nodes)):
+            parts = [nodes[node]]
+            for end in (1, 0):  # incoming, then outgoing
+                of = [edges[n] for n, pair in enumerate(ends) if pair[end] == node] or [torch.zeros(4)]
+                parts += [torch.stack(of).mean(dim=0), torch.stack(of).amax(dim=0)]
+            expected = exchange.norm(nodes[node] + exchange.node(torch.cat(parts)))
+            torch.testing.assert_close(found_nodes[node], expected)
+    torch.testing.assert_close(found_edges, edges)
 
 
 def test_an_unknown_operation_has_an_answer_of_its_own(graphs: list[PlacedGraph]) -> None:
