@@ -41,7 +41,7 @@ from pipelines.schemas import table_spec, write_table
 from tests.fabric.small_layers import small_fabric, small_layer
 
 SMALL = FitOptions(fabric="small", width=8, layers=2, epochs=2)
-SEEDS = 5
+SEEDS = 4
 
 
 @pytest.fixture(scope="module")
@@ -51,12 +51,12 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> ContentCache:
 
 @pytest.fixture(scope="module")
 def folder(cache: ContentCache, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Tables of placements of five small layers in groups few and odd; those of odd are of BERT-large."""
+    """Tables of placements of four small layers in groups few and odd; those of odd are of BERT-large."""
     data = tmp_path_factory.mktemp("placements")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("pipelines.fabric.dataset.layer_operations", lambda _, seed: small_layer(seed))
         few = PlacementGroup(
-            name="few", fabric=small_fabric(), families=("ffn",), draws=SEEDS, placements=10, moves=200
+            name="few", fabric=small_fabric(), families=("ffn",), draws=SEEDS, placements=8, moves=60
         )
         for group in (few, replace(few, name="odd", families=("bert_large",), seed=1)):
             made = make_placements(group, cache=cache, workers=1, on_progress=lambda _: None)
@@ -330,7 +330,7 @@ def test_costs_of_moves_equal_answers_to_the_same_routes(
     model = cost_model(graph.fabric, graph.graph, predictor=predictor, engine_folder=engines)
     assert isinstance(model, LearnedCost)
     watched = Watched(model, graph.graph, graph.fabric)
-    annealed = anneal(graph.graph, graph.fabric, watched, [Schedule(moves=30)] * 3, seed=1)
+    annealed = anneal(graph.graph, graph.fabric, watched, [Schedule(moves=20)] * 3, seed=1)
     assert watched.checked > 20
     assert np.all(annealed.costs > 0)
 
