@@ -13,6 +13,7 @@ import pytest
 import yaml
 from foundry_fakes import FEW_OVERRIDES
 
+import pipelines.fabric.dataset
 import pipelines.network.runs
 import pipelines.pragmas.search
 from assets.configuration import compose_configuration, write_parameters
@@ -32,6 +33,7 @@ FAKES = {
     labels_step: ("label_designs", "cross_check_designs"),
     features_step: ("extract_features",),
     records_step: ("runtime_data",),
+    pipelines.fabric.dataset: ("make_placements",),
     pipelines.network.runs: ("simulate_runs",),
     pipelines.pragmas.search: ("explore_suite",),
 }

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from models.catalogue import PredictorSpec
+from pipelines.fabric.dataset import FabricTables, PlacementGroup
 from pipelines.features import FeatureTables
 from pipelines.identity import content_hash
 from pipelines.labelling import DesignTables, LabelTables
@@ -20,12 +21,16 @@ from pipelines.schemas import (
     CrossCheckRow,
     DesignRow,
     DirectiveOutcomeRow,
+    FabricEdgeRow,
+    FabricGraphRow,
+    FabricNodeRow,
     LabelRow,
     LeaderboardRow,
     LoopRow,
     NetworkFlowRow,
     NetworkHopRow,
     NetworkRunRow,
+    PlacementRow,
     PragmaDesignRow,
     ProgramFactsRow,
     ProgramRow,
@@ -303,6 +308,42 @@ def simulate_runs(group: RunGroup, *, on_progress: Callable[[Progress], None], *
         runs=[make_network_run(run, group=group.name) for run in runs],
         flows=table_spec("network_flows").to_arrow(flows),
         hops=table_spec("network_hops").to_arrow(hops),
+    )
+
+
+def make_placements(
+    group: PlacementGroup, *, on_progress: Callable[[Progress], None], **_: Any
+) -> FabricTables:
+    on_progress(Progress(step="fabric", done=1, total=1, failed=0, latest="gemm 0"))
+    graph = content_hash(group.name)
+    of_graph: dict[str, Any] = {
+        "graph_id": graph,
+        "group": group.name,
+        "fabric": group.fabric.name,
+        "family": "gemm",
+        "layer": graph,
+        "status": "ok",
+        "node_count": 2,
+        "edge_count": 1,
+        "slowest_cycles": 10,
+    }
+    nodes: list[dict[str, Any]] = [
+        {"graph_id": graph, "node": number, "name": f"n{number}", "unit_type": "compute"} for number in (0, 1)
+    ]
+    placement: dict[str, Any] = {
+        "placement_id": content_hash(graph, "placement"),
+        "graph_id": graph,
+        "units": "0 1",
+        "routes": "e",
+        "status": "ok",
+        "throughput": 0.5,
+        "wall_s": 0.1,
+    }
+    return FabricTables(
+        graphs=[FabricGraphRow(**_filled("fabric_graphs", of_graph))],
+        nodes=[FabricNodeRow(**_filled("fabric_nodes", node)) for node in nodes],
+        edges=[FabricEdgeRow(**_filled("fabric_edges", {"graph_id": graph, "source": 0, "target": 1}))],
+        placements=[PlacementRow(**_filled("placements", placement))],
     )
 
 
