@@ -23,6 +23,7 @@ from pipelines.fabric.heuristic import HeuristicCost
 from pipelines.fabric.layers import cut
 from pipelines.fabric.picture import placement_picture
 from pipelines.fabric.placing import CostModel, Schedule, anneal
+from pipelines.fabric.routing import Router, Routing
 
 DEFAULT_FABRIC = CONFIGURATION_FOLDER / "fabric" / "present.yaml"
 HEURISTIC, SIMULATOR, LEARNED = "heuristic", "simulator", "pnr-gnn"
@@ -109,7 +110,11 @@ def _place(graph: Graph, fabric: Fabric, question: PlaceQuestion, number: int | 
     schedules = [Schedule(moves=_share(question.moves, chain)) for chain in range(CHAINS)]
     with cost_model(question.cost_model, graph, fabric, engine_folder) as model:
         annealed = anneal(graph, fabric, model, schedules, seed=question.seed)
+        routings = _judged_routes(model)
     measured = measure(graph, fabric, annealed.units.tolist(), engine_folder=engine_folder)
+    if routings:
+        last = annealed.last.tolist()
+        measured += measure(graph, fabric, last, engine_folder=engine_folder, routings=routings)
     best = max(measured, key=lambda result: result.throughput or 0.0)
     if best.throughput is None:
         raise FoundryError(
@@ -123,6 +128,12 @@ def _place(graph: Graph, fabric: Fabric, question: PlaceQuestion, number: int | 
         "wall_s": round(annealed.wall_s, 3),
         "picture": _draw(graph, fabric, best, question.svg, number),
     }
+
+
+def _judged_routes(model: CostModel) -> list[Routing]:
+    """Routes of the last placement of every chain, by a cost model that routes."""
+    router = getattr(model, "router", None)
+    return [router.routing(chain) for chain in range(CHAINS)] if isinstance(router, Router) else []
 
 
 def _share(moves: int, chain: int) -> int:

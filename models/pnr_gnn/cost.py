@@ -10,13 +10,19 @@ import torch
 from models.pnr_gnn.network import PlacementPredictor, tensors_of, with_routes
 from pipelines.fabric.features import graph_features
 from pipelines.fabric.graphs import Graph
+from pipelines.fabric.heuristic import routed_costs
 from pipelines.fabric.machine import Fabric
 from pipelines.fabric.placing import Bools, Floats, Ints
 from pipelines.fabric.routing import Features, Router
 
+SMOOTH_SHARE = 1.0
+
 
 class LearnedCost:
-    """-log of the predicted throughput."""
+    """-log of the predicted throughput, and a share of the smooth maximum of the loads.
+
+    The prediction is the same for many placements with one load in common; the second term tells them apart.
+    """
 
     def __init__(
         self, predictor: PlacementPredictor, graph: Graph, fabric: Fabric, *, engine_folder: Path
@@ -38,4 +44,4 @@ class LearnedCost:
     def _costs(self, routes: Features) -> Floats:
         with torch.inference_mode():
             answers = self.predictor.network(with_routes(self.tensors, self.features, routes))
-        return -answers.numpy().astype(np.float64)
+        return SMOOTH_SHARE * routed_costs(routes) - answers.numpy().astype(np.float64)

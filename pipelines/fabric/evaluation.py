@@ -44,12 +44,16 @@ def measure(
     samples: int = SAMPLES,
     window: int = WINDOW,
     options: RouteOptions | None = None,
+    routings: Sequence[Routing] | None = None,
 ) -> list[Measured]:
     """Route and simulate placements of a graph.
 
+    Args: routings: of the placements, where there are some already.
+
     Raises: FabricError: a placement is not legal, or an engine failed. ToolMissing: g++ is not installed.
     """
-    routings = route(graph, fabric, placements, options, engine_folder=engine_folder)
+    if routings is None:
+        routings = route(graph, fabric, placements, options, engine_folder=engine_folder)
     problems = [
         problem_of(graph, fabric, routing.routes, samples=samples, window=window) for routing in routings
     ]

@@ -56,18 +56,19 @@ class RoutedCost:
 
     def start(self, units: Ints) -> Floats:
         """(chains,) costs of whole placements; see `CostModel`."""
-        return _routed_costs(self.router.start(units))
+        return routed_costs(self.router.start(units))
 
     def propose(self, moved: Ints, units: Ints) -> Floats:
         """(chains,) costs after one move per chain; see `CostModel`."""
-        return _routed_costs(self.router.propose(moved, units))
+        return routed_costs(self.router.propose(moved, units))
 
     def accept(self, accepted: Bools) -> None:
         """Make proposed placements the current ones."""
         self.router.accept(accepted)
 
 
-def _routed_costs(features: Features) -> Floats:
+def routed_costs(features: Features) -> Floats:
+    """Smooth maximum of the loads of routes. features: (chains, edges, ROUTE_FEATURES)."""
     highest = np.maximum(features[:, :, _HIGHEST], features[:, :, _PORT]).astype(np.float64)
     return _costs(highest)
 

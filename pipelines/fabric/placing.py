@@ -76,11 +76,14 @@ class Annealed:
 
     Attributes:
         units: (chains, nodes) best of each chain by the cost model; costs: (chains,).
+        last, last_costs: where each chain ended; cost models that route still hold its routes.
         moves: proposed, of all chains together. wall_s: seconds that they took.
     """
 
     units: Ints
     costs: Floats
+    last: Ints
+    last_costs: Floats
     moves: int
     wall_s: float
 
@@ -139,7 +142,14 @@ def anneal(
         chains.step(step)
     units = chains.places.units[chains.best]
     moves = sum(schedule.moves for schedule in schedules)
-    return Annealed(units=units, costs=chains.best_costs, moves=moves, wall_s=stopwatch() - began)
+    return Annealed(
+        units=units,
+        costs=chains.best_costs,
+        last=chains.places.units[chains.slots],
+        last_costs=chains.costs,
+        moves=moves,
+        wall_s=stopwatch() - began,
+    )
 
 
 class _Chains:
