@@ -150,7 +150,7 @@ def test_stage_rejects_an_unknown_name(project: Path) -> None:
     found = _invoke("stage", "paint")
     assert found.exit_code == 1
     assert found.stderr == (
-        "simfoundry: unknown stage: paint; accepted: programs, designs, features, labels, network, pragmas, "
+        "simfoundry: unknown stage: paint; accepted: programs, designs, features, labels, network, fabric, "
         "models, records, report\n"
     )
 

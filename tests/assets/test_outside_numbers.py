@@ -19,6 +19,7 @@ NUMBERS = ("nan", "inf", "-inf", "1e999")
 OPTIONS = (
     ("label", "--clock"),
     ("predict", "--clock"),
+    ("place", "--clock"),
     ("network", "--load"),
     ("network", "--density"),
     ("network", "--scv"),
