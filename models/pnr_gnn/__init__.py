@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from models.pnr_gnn.network import PlacementPredictor
     from pipelines.fabric import CostModel, Fabric, Graph
 
-_VERSION = "1"
+_VERSION = "2"
 """Raised by hand when the same tables, options and seed would train another network."""
 
 

@@ -16,6 +16,7 @@ from pipelines.fabric.placing import Bools, Floats, Ints
 from pipelines.fabric.routing import Features, Router
 
 SMOOTH_SHARE = 1.0
+"""Weight of the smooth maximum of loads in the cost."""
 
 
 class LearnedCost:

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from models.base import PredictorError
 from models.catalogue import Trained, TrainingInput
 from models.pnr_gnn import FitOptions
-from models.pnr_gnn.data import PlacedGraph, read_placed
+from models.pnr_gnn.data import PlacedGraph, read_placed, training_graphs
 from models.pnr_gnn.network import (
     PlacedTensors,
     PlacementNetwork,
@@ -26,7 +26,6 @@ from models.pnr_gnn.network import (
     with_routes,
 )
 from models.training import OnEpoch, Training, fit
-from pipelines.fabric import TRAINING_FAMILIES
 
 
 class Batch(NamedTuple):
@@ -44,7 +43,7 @@ def train(data: TrainingInput) -> Trained:
     """
     options: FitOptions = data.options
     known = read_placed(data.data_dirs, fabric=options.fabric)
-    chosen = [g for g in known if g.family in TRAINING_FAMILIES and g.fold != options.fold]
+    chosen = training_graphs(known, options.fold)
     predictor, curves = fit_placements(chosen, options, seed=data.seed, on_epoch=data.on_epoch)
     return Trained(
         files=predictor.files,
@@ -76,7 +75,7 @@ def fit_placements(
         "edge_features": options.edge_features,
     }
     generator = torch.Generator().manual_seed(seed)
-    bases = [tensors_of(g.features, vocabulary, min(options.placements, len(g.routes))) for g in graphs]
+    bases = [tensors_of(g.features, vocabulary, options.placements) for g in graphs]
     steps = -(-len(graphs) // options.graphs) * _passes(graphs, options)
 
     def batches(epoch: int) -> Iterator[Batch]:
@@ -113,16 +112,23 @@ def _batch(
     chosen: Sequence[int],
     generator: torch.Generator,
 ) -> Batch:
-    each = min(bases[number].parts for number in chosen)
+    each = bases[chosen[0]].parts
     placed: list[PlacedTensors] = []
     targets: list[np.ndarray[Any, Any]] = []
     for number in chosen:
         graph, base = graphs[number], bases[number]
-        drawn = torch.randperm(len(graph.routes), generator=generator)[: base.parts].numpy()
+        drawn = _drawn(len(graph.routes), base.parts, generator).numpy()
         placed.append(with_routes(base, graph.features, graph.routes[drawn]))
         targets.append(np.log(graph.throughput[drawn]))
     target = torch.from_numpy(np.concatenate(targets).astype(np.float32))
     return Batch(joined(placed), target, each)
+
+
+def _drawn(count: int, parts: int, generator: torch.Generator) -> Tensor:
+    """Numbers of placements, each once where there are enough."""
+    if count >= parts:
+        return torch.randperm(count, generator=generator)[:parts]
+    return torch.randint(count, (parts,), generator=generator)
 
 
 class _Fit(Training[PlacementNetwork]):
@@ -141,7 +147,7 @@ class _Fit(Training[PlacementNetwork]):
         """Loss of a batch."""
         answers, width = self.network(batch.placed), self._options.loss_width
         loss = nn.functional.smooth_l1_loss(answers, batch.target, beta=width)
-        if self._options.within and len(answers) % batch.each == 0:
+        if self._options.within:
             ours, theirs = (_centred(values.view(-1, batch.each)) for values in (answers, batch.target))
             loss = loss + self._options.within * nn.functional.smooth_l1_loss(ours, theirs, beta=width)
         return loss

@@ -106,10 +106,10 @@ def find_optimum(
     known = best.routes if best is not None else ()
     solved = solve_loads(graph, fabric, constant, nodes=options.solver_nodes, known=known)
     tried = _tried(graph, fabric, solved, engine_folder)
-    found = [decision for decision in (best, *tried) if decision is not None]
-    if not found:
+    decisions = [decision for decision in (best, *tried) if decision is not None]
+    if not decisions:
         raise FabricError(f"no decision for {graph.name} works: all that were simulated ended in a deadlock")
-    best = min(found, key=lambda decision: decision.interval_cycles)
+    best = min(decisions, key=lambda decision: decision.interval_cycles)
     is_reached = best.interval_cycles <= solved.bound_cycles * (1 + TOLERANCE)
     by_solver: Proof = "constants" if solved.bound_cycles <= constant else "solver"
     return _optimum(

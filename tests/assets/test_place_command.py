@@ -95,9 +95,9 @@ def mlp(path: Path, *, layers: int = 2, batch: int | str = "batch", operator: st
 
 def test_an_answer_is_a_legal_placement_with_its_routes(tmp_path: Path) -> None:
     fabric = write(tmp_path / "f.yaml", FABRIC)
-    found = place(write(tmp_path / "g.json", GRAPH), "--fabric", fabric, "--clock", "500", "--json")
-    assert found.exit_code == 0, found.output
-    answer = json.loads(found.output)
+    result = place(write(tmp_path / "g.json", GRAPH), "--fabric", fabric, "--clock", "500", "--json")
+    assert result.exit_code == 0, result.output
+    answer = json.loads(result.output)
     [graph] = answer["graphs"]
     machine = read_fabric(Path(fabric))
     for entry in graph["placement"]:
@@ -152,9 +152,9 @@ def test_the_picture_is_svg(tmp_path: Path) -> None:
     nodes = [{**GRAPH["nodes"][0], "name": name}, *GRAPH["nodes"][1:]]
     edges = [{**GRAPH["edges"][0], "source": name}, GRAPH["edges"][1]]
     file = write(tmp_path / "g.json", changed(nodes=nodes, edges=edges))
-    found = place(file, "--svg", str(tmp_path / "p.svg"))
-    assert found.exit_code == 0, found.output
-    assert "\x1b" not in found.output
+    result = place(file, "--svg", str(tmp_path / "p.svg"))
+    assert result.exit_code == 0, result.output
+    assert "\x1b" not in result.output
     root: Element = parse(tmp_path / "p.svg").getroot()
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
     assert any(
@@ -189,9 +189,9 @@ def test_place_says_when_every_placement_deadlocks(tmp_path: Path, monkeypatch: 
         return [replace(result, throughput=None) for result in measure(*arguments, **options)]
 
     monkeypatch.setattr(assets.commands.place, "measure", deadlocked)
-    found = place(write(tmp_path / "g.json", GRAPH))
-    assert found.exit_code == 1
-    assert "no placement of one works: all 8 that were simulated ended in a deadlock" in found.stderr
+    result = place(write(tmp_path / "g.json", GRAPH))
+    assert result.exit_code == 1
+    assert "no placement of one works: all 8 that were simulated ended in a deadlock" in result.stderr
 
 
 CYCLE = changed(edges=[*GRAPH["edges"], {"source": "z", "target": "x", "words": 1}])
@@ -214,10 +214,10 @@ NAN_WORK = changed(nodes=[{**GRAPH["nodes"][0], "work": float("nan")}], edges=[]
     ],
 )
 def test_place_rejects_graphs(tmp_path: Path, graph: Any, message: str) -> None:
-    found = place(write(tmp_path / "g.json", graph))
-    assert found.exit_code == 1
-    assert found.stderr.startswith(f"simfoundry: {message}"), found.stderr
-    assert found.stderr.count("\n") == 1
+    result = place(write(tmp_path / "g.json", graph))
+    assert result.exit_code == 1
+    assert result.stderr.startswith(f"simfoundry: {message}"), result.stderr
+    assert result.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -231,17 +231,17 @@ def test_place_rejects_graphs(tmp_path: Path, graph: Any, message: str) -> None:
 )
 def test_place_rejects_fabrics(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
     fabric = write(tmp_path / "f.yaml", {**FABRIC, **changes})
-    found = place(write(tmp_path / "g.json", GRAPH), "--fabric", fabric)
-    assert found.exit_code == 1
-    assert found.stderr.startswith(f"simfoundry: {message}"), found.stderr
-    assert found.stderr.count("\n") == 1
+    result = place(write(tmp_path / "g.json", GRAPH), "--fabric", fabric)
+    assert result.exit_code == 1
+    assert result.stderr.startswith(f"simfoundry: {message}"), result.stderr
+    assert result.stderr.count("\n") == 1
 
 
 def test_place_rejects_a_graph_without_the_units_that_it_needs(tmp_path: Path) -> None:
     operations = {"gemm": FABRIC["operations"]["gemm"]}
     fabric = write(tmp_path / "f.yaml", {**FABRIC, "pattern": ["C"], "operations": operations})
-    found = place(write(tmp_path / "g.json", GRAPH), "--fabric", fabric)
-    assert found.stderr == "simfoundry: unknown operation: buffer; accepted: gemm\n"
+    result = place(write(tmp_path / "g.json", GRAPH), "--fabric", fabric)
+    assert result.stderr == "simfoundry: unknown operation: buffer; accepted: gemm\n"
 
 
 @pytest.mark.parametrize(
@@ -258,17 +258,17 @@ def test_place_rejects_a_graph_without_the_units_that_it_needs(tmp_path: Path) -
     ],
 )
 def test_place_rejects_options(tmp_path: Path, options: tuple[str, ...], message: str) -> None:
-    found = place(write(tmp_path / "g.json", GRAPH), *options)
-    assert found.exit_code == 1
-    assert found.stderr.startswith(f"simfoundry: {message}"), found.stderr
+    result = place(write(tmp_path / "g.json", GRAPH), *options)
+    assert result.exit_code == 1
+    assert result.stderr.startswith(f"simfoundry: {message}"), result.stderr
 
 
 def test_place_rejects_a_cost_model_that_is_not_registered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(assets.commands.place, "predictors", lambda: ())
-    found = place(write(tmp_path / "g.json", GRAPH), "--cost-model", "pnr-gnn@champion")
-    assert (found.exit_code, found.stderr) == (
+    result = place(write(tmp_path / "g.json", GRAPH), "--cost-model", "pnr-gnn@champion")
+    assert (result.exit_code, result.stderr) == (
         1,
         "simfoundry: no predictor pnr-gnn is registered; accepted: heuristic, simulator\n",
     )
@@ -276,25 +276,25 @@ def test_place_rejects_a_cost_model_that_is_not_registered(
 
 @pytest.mark.parametrize("options", [("--moves", "-1"), ("--seed", "-1"), ("--clock", "nan")])
 def test_place_rejects_numbers(tmp_path: Path, options: tuple[str, str]) -> None:
-    found = CliRunner().invoke(simfoundry, ["place", write(tmp_path / "g.json", GRAPH), *options])
-    assert found.exit_code == 2
+    result = CliRunner().invoke(simfoundry, ["place", write(tmp_path / "g.json", GRAPH), *options])
+    assert result.exit_code == 2
 
 
 def test_place_rejects_networks(tmp_path: Path) -> None:
     damaged = tmp_path / "d.onnx"
     damaged.write_bytes(b"no model")
-    found = place(str(damaged))
-    assert (found.exit_code, found.stderr) == (
+    result = place(str(damaged))
+    assert (result.exit_code, result.stderr) == (
         1,
         f"simfoundry: damaged ONNX model: it cannot be decoded ({damaged})\n",
     )
-    found = place(mlp(tmp_path / "m.onnx", operator="Det"))
-    assert found.stderr.startswith(
+    result = place(mlp(tmp_path / "m.onnx", operator="Det"))
+    assert result.stderr.startswith(
         "simfoundry: operators that are not supported: Det (node rectified0); accepted: "
     )
     for size in ("batch", "batch=0", "batch=two", "=4", "batch=99999999999"):
-        found = place(mlp(tmp_path / "m.onnx"), "--dimension", size)
-        assert found.stderr.startswith(f"simfoundry: unknown --dimension: {size}; accepted: NAME=SIZE")
+        result = place(mlp(tmp_path / "m.onnx"), "--dimension", size)
+        assert result.stderr.startswith(f"simfoundry: unknown --dimension: {size}; accepted: NAME=SIZE")
 
 
 def test_the_default_fabric_is_readable() -> None:

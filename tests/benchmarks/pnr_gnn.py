@@ -23,10 +23,10 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import spearmanr
 
+from models.metrics import spearman
 from models.pnr_gnn import FitOptions
-from models.pnr_gnn.data import PlacedGraph, read_placed
+from models.pnr_gnn.data import PlacedGraph, read_placed, training_graphs
 from models.pnr_gnn.network import PlacementPredictor
 from models.pnr_gnn.train import fit_placements
 from pipelines.fabric import MODEL_FAMILIES, TRAINING_FAMILIES
@@ -64,7 +64,7 @@ def figures(graphs: Sequence[PlacedGraph], answer: Answer) -> tuple[float, float
 
 def rank(predicted: Vector, actual: Vector) -> float:
     """Spearman's correlation; 0 where all answers are the same."""
-    return float(spearmanr(predicted, actual)[0]) if np.ptp(predicted) > 0 else 0.0
+    return spearman(actual, predicted) if np.ptp(predicted) > 0 else 0.0
 
 
 def answer_of(predictor: PlacementPredictor) -> Answer:
@@ -95,7 +95,7 @@ def main() -> None:
                 FitOptions(fabric=options.fabric, fold=fold, epochs=options.epochs), **VARIANTS[variant]
             )
             begin = time.perf_counter()
-            predictor, _ = fit_placements([g for g in blocks if g.fold != fold], fit_options, seed=0)
+            predictor, _ = fit_placements(training_graphs(known, fold), fit_options, seed=0)
             unseen = [graph for graph in blocks if graph.fold == fold]
             answers: dict[str, Answer] = {variant: answer_of(predictor)}
             if variant == "bounded":

@@ -18,7 +18,7 @@ from models.gate import placement_reference
 from models.model_files import model_bytes, read_model, write_folder
 from models.pnr_gnn import PREDICTOR, FitOptions, cost_model
 from models.pnr_gnn.cost import SMOOTH_SHARE, LearnedCost
-from models.pnr_gnn.data import PlacedGraph, read_placed
+from models.pnr_gnn.data import PlacedGraph, read_placed, training_graphs
 from models.pnr_gnn.network import (
     Exchange,
     PlacementNetwork,
@@ -134,12 +134,27 @@ def test_training_leaves_the_held_out_fold_and_the_models_out(
     options = replace(SMALL, fold=fold, epochs=1)
     data = TrainingInput(data_dirs=(folder,), dataset_hash="", options=options, seed=0)
     learned = train(data)
-    rest = [graph for graph in graphs if graph.fold != fold]
+    held_out = {
+        graph.shape for graph in read_placed([folder]) if graph.family == "bert_large" or graph.fold == fold
+    }
+    rest = [graph for graph in graphs if graph.fold != fold and graph.shape not in held_out]
     assert learned.seen_groups == sorted({graph.layer for graph in rest})
     assert learned.summary == {"graphs": len(rest)}
     nothing = replace(data, options=replace(options, fabric="other"))
     with pytest.raises(PredictorError, match="no placements of building blocks on fabric other to learn"):
         train(nothing)
+
+
+def test_a_graph_that_equals_a_held_out_one_is_not_learned_from(graphs: list[PlacedGraph]) -> None:
+    first = graphs[0]
+    twin = replace(first, layer="other", fold=(first.fold + 1) % 5, graph_id="twin")
+    model = replace(first, family="bert_large", graph_id="model")
+    other = next(graph for graph in graphs if graph.shape != first.shape)
+    apart = (first.fold + 2) % 5
+    known = [twin, replace(other, fold=apart)]
+    assert training_graphs(known, fold=first.fold) == known
+    assert training_graphs([first, *known], fold=first.fold) == known[1:]
+    assert training_graphs([model, *known], fold=first.fold) == known[1:]
 
 
 def test_a_predictor_survives_its_files(
