@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
@@ -112,19 +113,27 @@ def impossible_throughputs(file: CheckedFile) -> list[str]:
 
 
 def illegal_placements(file: CheckedFile) -> list[str]:
-    """Placements with another number of units or routes than their graph has operations and edges."""
+    """Placements with units that are not legal, routes that do not join them, or too high a throughput."""
+    from pipelines.fabric.dataset import decision_problems
+
     graphs = {row["graph_id"]: row for row in file.neighbour("fabric_graphs")}
+    nodes, edges = (
+        _by_graph(sorted(file.neighbour(table), key=lambda row: row[number]))
+        for table, number in (("fabric_nodes", "node"), ("fabric_edges", "edge"))
+    )
     problems: list[str] = []
-    for row in file.rows:
-        graph = graphs[row["graph_id"]]
-        counts = len(row["units"].split()), len(row["routes"].split())
-        expected = graph["node_count"], graph["edge_count"]
-        if counts != expected:
-            problems.append(
-                f"{counts[0]} units, {counts[1]} routes of {expected[0]} operations and {expected[1]} edges: "
-                f"{row['placement_id']}"
-            )
+    for graph_id, rows in _by_graph(file.rows).items():
+        graph = graphs[graph_id]
+        wrong = decision_problems(graph["configuration"], nodes[graph_id], edges[graph_id], rows)
+        problems += [f"{problem}: {placement}" for placement, problem in wrong.items()]
     return problems
+
+
+def _by_graph(rows: Iterable[Mapping[str, Any]]) -> defaultdict[str, list[Mapping[str, Any]]]:
+    grouped: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for row in rows:
+        grouped[row["graph_id"]].append(row)
+    return grouped
 
 
 def split_layers(file: CheckedFile) -> list[str]:
@@ -156,9 +165,10 @@ STEP = Step(
                 impossible_throughputs,
             ),
             CheckRule(
-                "decision_whole",
-                "Every placement has a unit per operation and a route per edge.",
+                "decision_legal",
+                "Units are legal, routes join them, and no flow is faster than its most loaded link.",
                 illegal_placements,
+                blocking=False,
             ),
         ],
         "fabric_graphs": [CheckRule("folds_apart", "All graphs of a layer are in one fold.", split_layers)],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
@@ -12,12 +12,13 @@ from pipelines.cache import ContentCache
 from pipelines.fabric.errors import FabricError
 from pipelines.fabric.evaluation import Measured, measure
 from pipelines.fabric.families import DRAWN, MODEL_FAMILIES, layer_operations
+from pipelines.fabric.features import RouteReader, graph_of_rows
 from pipelines.fabric.graphs import Graph
 from pipelines.fabric.heuristic import HeuristicCost
 from pipelines.fabric.layers import Operation, cut
 from pipelines.fabric.machine import Fabric
 from pipelines.fabric.placing import Annealed, Schedule, anneal
-from pipelines.fabric.routing import Route, service_cycles, slowest_cycles
+from pipelines.fabric.routing import ROUTE_FEATURES, Route, require_legal, service_cycles, slowest_cycles
 from pipelines.identity import content_hash
 from pipelines.schemas import (
     INFEASIBLE,
@@ -294,6 +295,38 @@ def _placement_row(
         wall_s=wall_s,
     )
     return asdict(row)
+
+
+def decision_problems(
+    configuration: str,
+    nodes: Sequence[Mapping[str, Any]],
+    edges: Sequence[Mapping[str, Any]],
+    placements: Sequence[Mapping[str, Any]],
+) -> dict[str, str]:
+    """What is wrong with rows of placements of one graph, by placement.
+
+    Args: configuration: JSON of the fabric. nodes, edges: rows of the graph, in order of their numbers.
+    """
+    fabric = Fabric.model_validate_json(configuration)
+    graph = graph_of_rows("graph", nodes, edges)
+    reader = RouteReader(graph, fabric)
+    problems: dict[str, str] = {}
+    for row in placements:
+        try:
+            features = reader.read(row["units"], row["routes"])
+            require_legal(graph, fabric, [int(unit) for unit in row["units"].split()])
+        except FabricError as error:
+            problems[row["placement_id"]] = str(error)
+            continue
+        highest = max(1.0, float(features[:, _LOADS].max(initial=0.0)))
+        if (row["throughput"] or 0.0) * highest > 1.0 + _ROUNDING:
+            problems[row["placement_id"]] = f"throughput {row['throughput']} with a load of {highest:.3f}"
+    return problems
+
+
+_LOADS = [ROUTE_FEATURES.index("highest_load"), ROUTE_FEATURES.index("port_load")]
+_ROUNDING = 0.1
+"""An interval is measured over 24 samples, give or take one; packets take whole cycles."""
 
 
 def encode_routes(routes: Sequence[Route], fabric: Fabric) -> str:

@@ -320,6 +320,7 @@ def make_placements(
         "graph_id": graph,
         "group": group.name,
         "fabric": group.fabric.name,
+        "configuration": group.fabric.model_dump_json(),
         "family": "gemm",
         "layer": graph,
         "status": "ok",
@@ -328,7 +329,8 @@ def make_placements(
         "slowest_cycles": 10,
     }
     nodes: list[dict[str, Any]] = [
-        {"graph_id": graph, "node": number, "name": f"n{number}", "unit_type": "compute"} for number in (0, 1)
+        {"graph_id": graph, "node": number, "name": kind, "kind": kind, "unit_type": unit, "work": 1.0}
+        for number, (kind, unit) in enumerate((("gemm", "compute"), ("buffer", "memory")))
     ]
     placement: dict[str, Any] = {
         "placement_id": content_hash(graph, "placement"),
@@ -339,10 +341,11 @@ def make_placements(
         "throughput": 0.5,
         "wall_s": 0.1,
     }
+    edge: dict[str, Any] = {"graph_id": graph, "source": 0, "target": 1, "words": 1.0}
     return FabricTables(
         graphs=[FabricGraphRow(**_filled("fabric_graphs", of_graph))],
         nodes=[FabricNodeRow(**_filled("fabric_nodes", node)) for node in nodes],
-        edges=[FabricEdgeRow(**_filled("fabric_edges", {"graph_id": graph, "source": 0, "target": 1}))],
+        edges=[FabricEdgeRow(**_filled("fabric_edges", edge))],
         placements=[PlacementRow(**_filled("placements", placement))],
     )
 
