@@ -180,7 +180,7 @@ def sql(query: str, as_json: bool) -> None:
     "--format",
     "formats",
     multiple=True,
-    type=click.Choice(("direct", "reasoning")),
+    type=click.Choice(("direct", "reasoning_static", "reasoning", "reasoning_run")),
     help="Only records of this format; may be repeated.",
 )
 @click.option(

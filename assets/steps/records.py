@@ -7,15 +7,22 @@ from functools import partial
 from typing import Any
 
 import pyarrow as pa
+from pydantic import Field
 
-from assets.settings import Listener, Settings
+from assets.settings import Group, Listener, Settings
 from assets.step import Output, Step, read_rows
 from assets.steps.splits import BY_SPLIT
 from assets.suites import partitions
-from pipelines.records import LabelledRows, cached_records, make_records, runtime_data
+from pipelines.records import CONTEXT_LIMIT, LabelledRows, cached_records, make_records, runtime_data
 from pipelines.schemas import table_path, table_spec
 
-SOURCES = ("programs", "loops", "designs", "labels", "runs")
+SOURCES = ("programs", "loops", "program_facts", "designs", "labels", "runs", "loop_runs")
+
+
+class Records(Group):
+    """How records are written."""
+
+    context_characters: int = Field(default=CONTEXT_LIMIT, ge=1)
 
 
 def make_record_table(settings: Settings, partition: str, listen: Listener) -> Output:
@@ -33,18 +40,20 @@ def _records_of(settings: Settings, split: str, suite: str, places: Sequence[Any
     """Records of the designs of one suite or shard."""
     data_dir = settings.deployment.data_dir
     programs = read_rows(settings, "programs", suite)
+    limit = settings.group(Records).context_characters
 
     def make() -> list[Any]:
         others = {table: read_rows(settings, table, suite) for table in SOURCES if table != "programs"}
         rows = LabelledRows(programs=programs, **others, splits=places)
-        return make_records(rows, split=split, data_text=partial(runtime_data, cache=settings.cache))
+        data_text = partial(runtime_data, cache=settings.cache)
+        return make_records(rows, split=split, data_text=data_text, limit=limit)
 
     own = {program.program_id for program in programs}
     paths = [table_path(data_dir, table_spec(table), suite) for table in SOURCES]
     if not all(path.is_file() for path in paths):
         return table_spec("records").to_arrow(make())  # raises an error that names the absent table
     parts = {row.program_id: row.part for row in places if row.split == split and row.program_id in own}
-    return cached_records(paths, parts, make, split=split, cache=settings.cache)
+    return cached_records(paths, parts, make, split=split, limit=limit, cache=settings.cache)
 
 
 STEP = Step(
@@ -54,6 +63,8 @@ STEP = Step(
     tables=("records",),
     reads=(*SOURCES, "splits"),
     partitioned=BY_SPLIT,
-    parameters=("features",),
+    configuration={"records": Records},
+    parameters=("features", "records"),
+    plots={"records": ("prompt_characters",)},
     code=("pipelines/records",),
 )

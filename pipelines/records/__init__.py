@@ -12,6 +12,7 @@ from pipelines.records.layout import (
     read_prompt,
     write_prompt,
 )
+from pipelines.records.limits import CONTEXT_LIMIT
 from pipelines.records.prompts import runtime_data
 from pipelines.records.records import (
     LabelledRows,
@@ -23,6 +24,7 @@ from pipelines.records.records import (
 )
 
 __all__ = [
+    "CONTEXT_LIMIT",
     "QUANTITIES",
     "LabelledRows",
     "Prompt",

@@ -16,7 +16,8 @@ A prompt is the quadruple {G, Op, Params, data} (LLMulator sections 3 and 6.2):
     </Data>
 
 A completion has one label per line, `<Area unit="um2">00012345.6</Area>`; that of a reasoning record begins
-with `<think>`, the features of the RTL in words (Figure 8), one per line, and `</think>`.
+with `<think>`, features in words, one per line, and `</think>`. The features are of one level of information:
+what the front end reads (`static`), the RTL as well (`hls`, Figure 8), or a run too (`run`).
 
 A label is written in decimal, in fixed form: leading zeros, a fixed number of digits before and after the
 point; no sign, no exponent, no separators. The digit at one place then always means the same power of ten,
@@ -28,8 +29,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from decimal import ROUND_HALF_EVEN, Decimal
 
 
@@ -103,19 +104,36 @@ def plain_number(value: float) -> str:
 
 
 FEATURES = (
-    ("Number of modules instantiated", "module_count", ""),
-    ("Number of performance conflicts", "memory_port_conflict_count", ""),
-    ("Estimated resources area", "estimated_area_um2", "um2"),
-    ("Estimated area of MUX21", "multiplexer_area_um2", "um2"),
-    ("Number of allocated multiplexers", "multiplexer_count", ""),
-    ("Number of functional units", "functional_unit_count", ""),
-    ("Number of states", "state_count", ""),
-    ("Bits of registers", "register_bits", ""),
-    ("Estimated critical path", "critical_path_ns", "ns"),
+    ("Number of loops", "loop_count", "", "static"),
+    ("Depth of the deepest loop nest", "loop_depth", "", "static"),
+    ("Number of operations written", "operation_count", "", "static"),
+    ("Share of executed operations on arrays", "array_operation_share", "", "static"),
+    ("Number of conditions in loops", "condition_count", "", "static"),
+    ("Number of modules instantiated", "module_count", "", "hls"),
+    ("Number of performance conflicts", "memory_port_conflict_count", "", "hls"),
+    ("Estimated resources area", "estimated_area_um2", "um2", "hls"),
+    ("Estimated area of MUX21", "multiplexer_area_um2", "um2", "hls"),
+    ("Number of allocated multiplexers", "multiplexer_count", "", "hls"),
+    ("Number of functional units", "functional_unit_count", "", "hls"),
+    ("Number of states", "state_count", "", "hls"),
+    ("Bits of registers", "register_bits", "", "hls"),
+    ("Estimated critical path", "critical_path_ns", "ns", "hls"),
 )
-"""Lines of the reasoning fragment, columns of `designs` and units; the first five are those of Figure 8."""
+"""Lines of the reasoning fragment, their names in rows, units, and level of information.
 
-INTERVALS = "Initiation intervals"
+The first five of level `hls` are those of LLMulator's Figure 8.
+"""
+
+LISTS = (
+    ("Trip counts", "trip_counts", "static"),
+    ("Initiation intervals", "initiation_intervals", "hls"),
+    ("Iterations", "iterations", "run"),
+    ("Branches taken", "branches_taken", "run"),
+)
+"""Lines of the fragment with one number a loop, their names, and level of information."""
+
+UNKNOWN = "unknown"
+"""Number of a loop that its level of information does not have."""
 
 _TAG_LINE = re.compile(r"</?(?:Graph|Operator|Params|Data|think)\b[^>]*>")
 _OPERATOR = re.compile(r'<Operator name="(\w+)"(?: dynamic="(true|false)")?>')
@@ -155,15 +173,20 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """Labels and features by the columns they come from; empty features for a direct record.
+    """Labels, and what a reasoning fragment says.
 
     Attributes:
-        intervals: cycles by loop, of pipelined loops; None for a direct record.
+        labels: by column.
+        features: by name in `FEATURES`.
+        lists: number by loop, by name in `LISTS`; None where a loop's number is not known. A direct record has
+            neither features nor lists.
     """
 
     labels: Mapping[str, float]
-    features: Mapping[str, float]
-    intervals: Mapping[str, int] | None
+    features: Mapping[str, float] = field(default_factory=dict[str, float])
+    lists: Mapping[str, Mapping[str, int | None]] = field(
+        default_factory=dict[str, Mapping[str, int | None]]
+    )
 
 
 def write_prompt(prompt: Prompt) -> str:
@@ -236,19 +259,13 @@ def _pair(line: str) -> tuple[str, str]:
 
 
 def write_completion(completion: Completion) -> str:
-    """A completion as text: with a reasoning fragment where there are intervals, though they may be none.
+    """A completion as text: with a reasoning fragment where there are features or lists.
 
     Raises: RecordError: a label does not fit its digits.
     """
     lines: list[str] = []
-    if completion.intervals is not None:
-        lines.append("<think>")
-        for said, column, unit in FEATURES:
-            if column in completion.features:
-                number = plain_number(completion.features[column])
-                lines.append(f"{said}: {number}{f' {unit}' if unit else ''}")
-        pairs = ", ".join(f"{loop}={cycles}" for loop, cycles in completion.intervals.items())
-        lines += [f"{INTERVALS}: {pairs or 'none'}", "</think>"]
+    if completion.features or completion.lists:
+        lines = ["<think>", *_fragment(completion), "</think>"]
     for quantity in QUANTITIES:
         if quantity.column in completion.labels:
             unit = f' unit="{quantity.unit}"' if quantity.unit else ""
@@ -257,20 +274,34 @@ def write_completion(completion: Completion) -> str:
     return "\n".join(lines)
 
 
+def _fragment(completion: Completion) -> Iterator[str]:
+    for said, name, unit, _ in FEATURES:
+        if name in completion.features:
+            number = plain_number(completion.features[name])
+            yield f"{said}: {number}{f' {unit}' if unit else ''}"
+    for said, name, _ in LISTS:
+        if name in completion.lists:
+            values = completion.lists[name].items()
+            pairs = ", ".join(f"{loop}={UNKNOWN if value is None else value}" for loop, value in values)
+            yield f"{said}: {pairs or 'none'}"
+
+
 def read_completion(text: str) -> Completion:
     """The labels and features of a completion.
 
     Raises: RecordError: another layout, an unknown label or feature, or other digits.
     """
     lines = text.split("\n")
-    fragment: Sequence[str] | None = None
+    features: dict[str, float] = {}
+    lists: dict[str, Mapping[str, int | None]] = {}
     if lines[0] == "<think>":
         if "</think>" not in lines:
             raise RecordError("a reasoning fragment must end with </think>, got the end of the text")
         end = lines.index("</think>")
-        fragment, lines = lines[1:end], lines[end + 1 :]
-    features, intervals = _features(fragment) if fragment is not None else ({}, None)
-    return Completion(labels=dict(_label(line) for line in lines), features=features, intervals=intervals)
+        for line in lines[1:end]:
+            _read_feature(line, features, lists)
+        lines = lines[end + 1 :]
+    return Completion(labels=dict(_label(line) for line in lines), features=features, lists=lists)
 
 
 def _label(line: str) -> tuple[str, float]:
@@ -281,18 +312,21 @@ def _label(line: str) -> tuple[str, float]:
     return quantity.column, quantity.value(match[3])
 
 
-def _features(lines: Sequence[str]) -> tuple[dict[str, float], dict[str, int]]:
-    columns = {said: column for said, column, _ in FEATURES}
-    features: dict[str, float] = {}
-    intervals: dict[str, int] = {}
-    for line in lines:
-        said, _, value = line.partition(": ")
-        try:
-            if said == INTERVALS:
-                pairs = [] if value == "none" else [pair.split("=") for pair in value.split(", ")]
-                intervals = {loop: int(cycles) for loop, cycles in pairs}
-            else:
-                features[columns[said]] = float(value.split(" ")[0])
-        except (KeyError, ValueError) as error:
-            raise RecordError(f"a line of a fragment must be a known feature, got {line[:80]!r}") from error
-    return features, intervals
+_FEATURE_NAMES = {said: name for said, name, _, _ in FEATURES}
+_LIST_NAMES = {said: name for said, name, _ in LISTS}
+
+
+def _read_feature(
+    line: str, features: dict[str, float], lists: dict[str, Mapping[str, int | None]]
+) -> None:
+    """Add what a line of a fragment says to the features or to the lists."""
+    said, _, value = line.partition(": ")
+    try:
+        if said in _LIST_NAMES:
+            pairs = [] if value == "none" else [pair.split("=") for pair in value.split(", ")]
+            known = {loop: None if number == UNKNOWN else int(number) for loop, number in pairs}
+            lists[_LIST_NAMES[said]] = known
+        else:
+            features[_FEATURE_NAMES[said]] = float(value.split(" ")[0])
+    except (KeyError, ValueError) as error:
+        raise RecordError(f"a line of a fragment must be a known feature, got {line[:80]!r}") from error

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from numpy.typing import NDArray
+
 from pipelines.cache import ContentCache
 from pipelines.hls import Directive, directive_json, parse_directives, read_interface, tool_version
 from pipelines.identity import content_hash
@@ -227,15 +229,21 @@ def _pragma(directive: Directive) -> str | None:
 # ---- input data ------------------------------------------------------------------------------------
 
 
+ELEMENTS = " elements="
+"""Between the description of an array and its elements."""
+ELEMENT_LIMIT = 64
+"""Elements of an array that a prompt has, at most."""
+
+
 def runtime_data(program: ProgramRow, run: RunRow, cache: ContentCache) -> Mapping[str, str]:
-    """Runtime inputs of a run by argument: values of scalars, and what elements of arrays are drawn from.
+    """Runtime inputs of a run by argument: values of scalars; of arrays, what they are drawn from, and elements.
 
     Scalars come first. An array is described as in the input specification, `uniform(low=-16,high=16)`;
-    `any` when its specification says nothing.
+    `any` when its specification says nothing. Its first elements follow, `ELEMENT_LIMIT` at most, row by row.
 
     Raises: RecordError: no data set of the program has the run's identity.
     """
-    key = content_hash(program.program_id, run.data_id, run.seed, tool_version(), "record-data-1")
+    key = content_hash(program.program_id, run.data_id, run.seed, tool_version(), "record-data-2")
     stored = cache.get("record_data", key)
     if stored is None:
         stored = _described(program, run)
@@ -251,10 +259,20 @@ def _described(program: ProgramRow, run: RunRow) -> dict[str, str]:
             continue
         kinds: dict[str, dict[str, Any]] = json.loads(inputs)
         scalars = {a.name: plain_number(data[a.name].item()) for a in interface.scalars}
-        return scalars | {a.name: _kind(kinds.get(a.name)) for a in interface.arrays}
+        arrays = {
+            a.name: f"{_kind(kinds.get(a.name))}{ELEMENTS}{_first_elements(data[a.name])}"
+            for a in interface.arrays
+        }
+        return scalars | arrays
     raise RecordError(
         f"a run must be on data of its program, got data {run.data_id} for {program.name} and seed {run.seed}"
     )
+
+
+def _first_elements(values: NDArray[Any]) -> str:
+    flat = values.reshape(-1)
+    shown = [plain_number(value.item()) for value in flat[:ELEMENT_LIMIT]]
+    return ",".join([*shown, *(["..."] if flat.size > ELEMENT_LIMIT else [])])
 
 
 def _specifications(program: ProgramRow) -> Iterator[str]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cache as once
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,14 +18,8 @@ from pydantic import TypeAdapter, ValidationError
 from pipelines.cache import ContentCache
 from pipelines.identity import content_hash
 from pipelines.programs import code_version
-from pipelines.records.layout import (
-    FEATURES,
-    QUANTITIES,
-    Completion,
-    RecordError,
-    write_completion,
-    write_prompt,
-)
+from pipelines.records.layout import FEATURES, LISTS, QUANTITIES, Completion, RecordError, write_completion
+from pipelines.records.limits import CONTEXT_LIMIT, fitted
 from pipelines.records.prompts import prompt_of
 from pipelines.schemas import (
     FORMATS,
@@ -32,6 +27,8 @@ from pipelines.schemas import (
     DesignRow,
     LabelRow,
     LoopRow,
+    LoopRunRow,
+    ProgramFactsRow,
     ProgramRow,
     RecordRow,
     RunRow,
@@ -53,9 +50,11 @@ class LabelledRows:
 
     programs: Sequence[ProgramRow]
     loops: Sequence[LoopRow]
+    program_facts: Sequence[ProgramFactsRow]
     designs: Sequence[DesignRow]
     labels: Sequence[LabelRow]
     runs: Sequence[RunRow]
+    loop_runs: Sequence[LoopRunRow]
     splits: Sequence[SplitRow]
 
 
@@ -64,7 +63,8 @@ def make_records(
     *,
     split: str,
     data_text: DataText,
-    formats: Iterable[str] = FORMATS,
+    formats: Iterable[str] = tuple(FORMATS),
+    limit: int = CONTEXT_LIMIT,
 ) -> list[RecordRow]:
     """Records of every design and data set whose program, design, label and run are ok.
 
@@ -72,35 +72,27 @@ def make_records(
     for, power for example, is left out of the completion.
 
     Args:    split: name of the split that `splits` places programs in; programs of the stage evaluation have
-             the part `evaluation` whatever it says.
+             the part `evaluation` whatever it says. limit: characters of a prompt; see `fitted`.
     Raises:  RecordError: a program without a place, or rows that do not belong together.
     """
-    programs = {p.program_id: p for p in rows.programs if p.status == OK}
-    labels = {row.design_id: row for row in rows.labels if row.status == OK and row.tool == SYNTHESIS_TOOL}
-    runs: defaultdict[str, list[RunRow]] = defaultdict(list)
-    for run in rows.runs:
-        if run.status == OK:
-            runs[run.design_id].append(run)
-    parts = {place.program_id: place.part for place in rows.splits if place.split == split}
-    loops: defaultdict[str, list[LoopRow]] = defaultdict(list)
-    for loop in rows.loops:
-        loops[loop.program_id].append(loop)
-    forms = tuple(formats)
+    tables, forms = _Tables.of(rows, split), tuple(formats)
     records: list[RecordRow] = []
     for design in rows.designs:
-        program, label = programs.get(design.program_id), labels.get(design.design_id)
+        program, label = tables.programs.get(design.program_id), tables.labels.get(design.design_id)
         if design.status != OK or program is None or label is None:
             continue
-        part = EVALUATION if program.stage == EVALUATION else parts.get(program.program_id)
+        part = EVALUATION if program.stage == EVALUATION else tables.parts.get(program.program_id)
         if part is None:
             raise RecordError(
                 f"a program must have a place in the split {split}, got none for {program.name}"
             )
-        for run in runs[design.design_id]:
-            data = data_text(program, run)
-            prompt = write_prompt(prompt_of(program, loops[program.program_id], design, data))
+        loops = tables.loops[program.program_id]
+        for run in tables.runs[design.design_id]:
+            prompt, left_out = fitted(prompt_of(program, loops, design, data_text(program, run)), limit)
+            values = {q.column: getattr(run if q.dynamic else label, q.column) for q in QUANTITIES}
+            labels = {column: value for column, value in values.items() if value is not None}
             for form in forms:
-                completion = completion_of(design, label, run, reasoning=form == "reasoning")
+                completion = _completion(form, labels, design, run, tables)
                 if completion is None:
                     continue
                 records.append(
@@ -108,6 +100,7 @@ def make_records(
                         design_id=design.design_id,
                         data_id=run.data_id,
                         format=form,
+                        level=FORMATS[form],
                         program_id=program.program_id,
                         suite=program.suite,
                         stage=program.stage,
@@ -115,24 +108,82 @@ def make_records(
                         part=part,
                         prompt=prompt,
                         completion=write_completion(completion),
+                        prompt_characters=len(prompt),
+                        left_out=left_out,
                     )
                 )
     return records
 
 
-def completion_of(design: DesignRow, label: LabelRow, run: RunRow, *, reasoning: bool) -> Completion | None:
-    """Labels of a design, and its features for reasoning; None when it has none to reason about."""
-    values = {q.column: getattr(run if q.dynamic else label, q.column) for q in QUANTITIES}
-    labels = {column: value for column, value in values.items() if value is not None}
-    if not reasoning:
-        return Completion(labels=labels, features={}, intervals=None)
-    if design.initiation_intervals is None or design.state_count is None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Tables:
+    """Rows by what they belong to; programs, labels and runs that are ok."""
+
+    programs: Mapping[str, ProgramRow]
+    facts: Mapping[str, ProgramFactsRow]
+    labels: Mapping[str, LabelRow]
+    parts: Mapping[str, str]
+    runs: Mapping[str, list[RunRow]]
+    loops: Mapping[str, list[LoopRow]]
+    loop_runs: Mapping[tuple[str, str], list[LoopRunRow]]
+
+    @classmethod
+    def of(cls, rows: LabelledRows, split: str) -> _Tables:
+        """The rows of a split, in order."""
+        runs: defaultdict[str, list[RunRow]] = defaultdict(list)
+        loops: defaultdict[str, list[LoopRow]] = defaultdict(list)
+        loop_runs: defaultdict[tuple[str, str], list[LoopRunRow]] = defaultdict(list)
+        for run in rows.runs:
+            if run.status == OK:
+                runs[run.design_id].append(run)
+        for loop in rows.loops:
+            loops[loop.program_id].append(loop)
+        for loop_run in rows.loop_runs:
+            loop_runs[loop_run.design_id, loop_run.data_id].append(loop_run)
+        return cls(
+            programs={p.program_id: p for p in rows.programs if p.status == OK},
+            facts={f.program_id: f for f in rows.program_facts},
+            labels={r.design_id: r for r in rows.labels if r.status == OK and r.tool == SYNTHESIS_TOOL},
+            parts={place.program_id: place.part for place in rows.splits if place.split == split},
+            runs=runs,
+            loops=loops,
+            loop_runs=loop_runs,
+        )
+
+
+_LEVELS = ("static", "hls", "run")
+
+
+def _completion(
+    form: str, labels: Mapping[str, float], design: DesignRow, run: RunRow, tables: _Tables
+) -> Completion | None:
+    """Labels, with what the format's level and those below it know; None when the level has nothing."""
+    level = FORMATS[form]
+    if level not in _LEVELS:
+        return Completion(labels=labels)
+    known = _LEVELS[: _LEVELS.index(level) + 1]
+    loops, facts = tables.loops[design.program_id], tables.facts.get(design.program_id)
+    loop_runs = tables.loop_runs.get((design.design_id, run.data_id))
+    lacks_hls = design.initiation_intervals is None or design.state_count is None
+    if facts is None or ("hls" in known and lacks_hls) or ("run" in known and loop_runs is None):
         return None
-    features = {column: getattr(design, column) for _, column, _ in FEATURES}
+    values: dict[str, float | None] = {
+        "condition_count": sum(loop.branch_count for loop in loops if loop.parent_index is None)
+    }
+    for _, name, _, of in FEATURES:
+        if name not in values:
+            values[name] = getattr(facts if of == "static" else design, name)
+    lists: dict[str, Mapping[str, int | None]] = {
+        "trip_counts": {loop.loop: loop.trip_count for loop in loops},
+        "initiation_intervals": json.loads(design.initiation_intervals or "{}"),
+        "iterations": {one.loop: one.iterations for one in loop_runs or ()},
+        "branches_taken": {one.loop: one.branches_taken for one in loop_runs or () if one.branches},
+    }
+    shown = {name: values[name] for _, name, _, of in FEATURES if of in known}
     return Completion(
         labels=labels,
-        features={column: value for column, value in features.items() if value is not None},
-        intervals=json.loads(design.initiation_intervals),
+        features={name: value for name, value in shown.items() if value is not None},
+        lists={name: lists[name] for _, name, of in LISTS if of in known},
     )
 
 
@@ -150,6 +201,7 @@ def cached_records(
     make: Callable[[], Sequence[RecordRow]],
     *,
     split: str,
+    limit: int,
     cache: ContentCache,
 ) -> pa.Table:
     """Records as columns in order of their key, from the cache when the tables did not change.
@@ -157,12 +209,13 @@ def cached_records(
     Writing a record takes 4 ms, and a run writes those of all designs.
 
     Args:   files: the tables they are made of; places: part of the split by program, of these programs alone;
-            make: makes them from these.
+            make: makes them from these; limit: characters of a
+            prompt.
     Raises: what `make` raises. OSError: a file is not there, or the disk is full.
     """
     spec = table_spec("records")
     hashes = [hashlib.sha256(path.read_bytes()).hexdigest() for path in files]
-    key = content_hash(split, hashes, sorted(places.items()), _version())
+    key = content_hash(split, limit, hashes, sorted(places.items()), _version())
     stored = cache.get_table(_KIND, key)
     if stored is None or not stored.schema.equals(spec.schema(), check_metadata=False):
         stored = spec.to_arrow(make())
@@ -213,11 +266,11 @@ def read_records(path: Path) -> list[RecordRow]:
     Raises: RecordError: a line is no record. OSError: not readable.
     """
     names = [f.name for f in fields(RecordRow)]
-    rule = f"a line must be a JSON object of the texts {', '.join(names)}"
+    rule = f"a line must be a JSON object of {', '.join(names)}"
     records: list[RecordRow] = []
     for number, line in enumerate(path.read_text(encoding="utf-8").split("\n")[:-1], 1):
         try:
-            value = _TEXTS.validate_json(line, strict=True)
+            value: dict[str, Any] = _VALUES.validate_json(line, strict=True)
         except ValidationError as error:
             raise RecordError(f"{rule}, got {error.errors()[0]['msg']} ({path}:{number})") from error
         if set(value) != set(names):
@@ -226,4 +279,4 @@ def read_records(path: Path) -> list[RecordRow]:
     return records
 
 
-_TEXTS = TypeAdapter(dict[str, str])
+_VALUES = TypeAdapter(dict[str, str | int | None])

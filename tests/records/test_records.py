@@ -24,7 +24,7 @@ from pipelines.hls import (
     read_program,
 )
 from pipelines.labelling import ConfigurationSpace, MappingSampling, sampled_configurations
-from pipelines.programs import data_id, draw_data, kernel_programs
+from pipelines.programs import data_id, draw_data, kernel_programs, program_facts
 from pipelines.programs.ast import AstOptions, ast_programs
 from pipelines.programs.dataflow import DataflowOptions, dataflow_programs
 from pipelines.records import (
@@ -40,8 +40,11 @@ from pipelines.records import (
     write_prompt,
     write_records,
 )
+from pipelines.records.layout import FEATURES, LISTS, OperatorText
+from pipelines.records.limits import fitted
 from pipelines.records.prompts import annotated, split_source
 from pipelines.schemas import (
+    FORMATS,
     DesignRow,
     ProgramRow,
     RecordRow,
@@ -78,9 +81,14 @@ def rows() -> LabelledRows:
     return LabelledRows(
         programs=PROGRAMS,
         loops=[loop for program in PROGRAMS for loop in extract_loops(program)],
+        program_facts=[program_facts(program) for program in PROGRAMS],
         designs=designs,
         labels=[label_of(d, n) for n, d in enumerate(designs)],
         runs=[run_of(d, n) for n, d in enumerate(designs)],
+        loop_runs=[
+            table_row("loop_runs", design_id=d.design_id, data_id=run_of(d, n).data_id, loop="L0", iterations=n)
+            for n, d in enumerate(designs)
+        ],
         splits=[_place(p) for p in PROGRAMS],
     )
 
@@ -96,9 +104,12 @@ def _made(rows: LabelledRows) -> list[RecordRow]:
 # ---- what records say -----------------------------------------------------------------------------------
 
 
-def test_every_design_has_a_direct_and_a_reasoning_record(rows: LabelledRows) -> None:
-    found = sorted((r.design_id, r.format) for r in _made(rows))
-    assert found == sorted((d.design_id, f) for d in rows.designs for f in ("direct", "reasoning"))
+_LEVELS = ("text", "static", "hls", "run")
+
+
+def test_every_design_has_a_record_of_each_format(rows: LabelledRows) -> None:
+    found = sorted((r.design_id, r.format, str(r.level)) for r in _made(rows))
+    assert found == sorted((d.design_id, f, level) for d in rows.designs for f, level in FORMATS.items())
 
 
 def test_completions_say_what_the_rows_say(rows: LabelledRows) -> None:
@@ -111,12 +122,15 @@ def test_completions_say_what_the_rows_say(rows: LabelledRows) -> None:
         for quantity in QUANTITIES:
             value = getattr(run if hasattr(run, quantity.column) else label, quantity.column)
             assert said.labels[quantity.column] == pytest.approx(value, abs=0.5 * 10**-quantity.decimals)
-        if record.format == "direct":
-            assert (said.features, said.intervals) == ({}, None)
-            continue
-        assert len(said.features) == 9
-        assert said.features == {column: getattr(design, column) for column in said.features}
-        assert said.intervals == json.loads(str(design.initiation_intervals))
+        levels = _LEVELS[: _LEVELS.index(str(record.level))]
+        names = {name for _, name, _, level in FEATURES if level in levels}
+        assert set(said.features) <= names
+        assert len(said.features) == {"text": 0, "static": 5, "hls": 14, "run": 14}[str(record.level)]
+        of_design = {name: value for name, value in said.features.items() if hasattr(design, name)}
+        assert of_design == {column: getattr(design, column) for column in of_design}
+        assert set(said.lists) == {name for _, name, level in LISTS if level in levels}
+        if "initiation_intervals" in said.lists:
+            assert said.lists["initiation_intervals"] == json.loads(str(design.initiation_intervals))
 
 
 def test_prompts_hold_the_quadruple(rows: LabelledRows) -> None:
@@ -187,7 +201,12 @@ def test_labels_that_were_not_asked_for_are_left_out(rows: LabelledRows) -> None
 
 def test_a_design_without_features_has_no_reasoning_record(rows: LabelledRows) -> None:
     other = [replace(d, initiation_intervals=None, state_count=None) for d in rows.designs]
-    assert {r.format for r in _made(replace(rows, designs=other))} == {"direct"}
+    assert {r.format for r in _made(replace(rows, designs=other))} == {"direct", "reasoning_static"}
+
+
+def test_a_run_without_counts_of_its_loops_has_no_record_at_level_run(rows: LabelledRows) -> None:
+    formats = {r.format for r in _made(replace(rows, loop_runs=[]))}
+    assert formats == {"direct", "reasoning_static", "reasoning"}
 
 
 def test_evaluation_programs_are_marked_whatever_the_split_says(rows: LabelledRows) -> None:
@@ -315,7 +334,9 @@ def test_runtime_data_has_the_values_of_scalars(tmp_path: Path) -> None:
     assert list(said) == ["n", "x", "a", "b"]
     assert said["n"] == "3"
     assert float(said["x"]) == drawn["x"].item()
-    assert (said["a"], said["b"]) == ("uniform(high=9,low=0)", "any")
+    elements = {name: ",".join(map(str, drawn[name].tolist())) for name in ("a", "b")}
+    assert said["a"] == f"uniform(high=9,low=0) elements={elements['a']}"
+    assert said["b"] == f"any elements={elements['b']}"
     assert runtime_data(program, run, cache) == said
 
 
@@ -323,6 +344,34 @@ def test_runtime_data_rejects_a_run_of_another_program(tmp_path: Path) -> None:
     run = table_row("runs", data_id="elsewhere", seed=0)
     with pytest.raises(RecordError, match=r"on data of its program, got data elsewhere for gemm and seed 0"):
         runtime_data(PROGRAMS[0], run, ContentCache(folder=tmp_path))
+
+
+# ---- context limit --------------------------------------------------------------------------------------
+
+
+def test_a_prompt_above_the_limit_says_what_was_left_out() -> None:
+    body = "int twice(int x) {\n    /* doubles */\n    return x * 2; // fast\n}"
+    prompt = Prompt(
+        graph='// calls\nint f(int a[9]) { return twice(a[0]) + sizeof "/*"; }',
+        operators=(OperatorText(name="twice", text=body), OperatorText(name="one", text="int one(void) { 1; }")),
+        params={"mem-delay-read": "2"},
+        mapping=(),
+        data={"n": "3", "a": "any elements=1,2,3,4,5,6,7,8,9", "b": "any elements=1"},
+    )
+    whole = write_prompt(prompt)
+    assert fitted(prompt, len(whole)) == (whole, None)
+    text, gone = fitted(prompt, len(whole) - 1)
+    assert gone == "elements of a"
+    assert read_prompt(text).data == {"n": "3", "a": "any", "b": "any elements=1"}
+    text, gone = fitted(prompt, len(whole) - 45)
+    assert gone == "elements of a, elements of b, comments"
+    assert read_prompt(text).operators[0].text == "int twice(int x) {\n    return x * 2;\n}"
+    assert 'sizeof "/*"' in text
+    text, gone = fitted(prompt, 1)
+    assert gone == (
+        "elements of a, elements of b, comments, body of twice, body of one, the rest is longer than the limit"
+    )
+    assert [o.text for o in read_prompt(text).operators] == ["int twice(int x);", "int one(void);"]
 
 
 # ---- files ----------------------------------------------------------------------------------------------
@@ -349,7 +398,7 @@ def test_write_records_rejects_another_suffix(tmp_path: Path) -> None:
 def test_read_records_rejects_other_lines(line: str, tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
     path.write_text(line + "\n")
-    with pytest.raises(RecordError, match=r"a line must be a JSON object of the texts .*r\.jsonl:1"):
+    with pytest.raises(RecordError, match=r"a line must be a JSON object of .*r\.jsonl:1"):
         read_records(path)
 
 
