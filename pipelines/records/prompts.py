@@ -12,7 +12,7 @@ from typing import Any
 from pipelines.cache import ContentCache
 from pipelines.hls import Directive, directive_json, parse_directives, read_interface, tool_version
 from pipelines.identity import content_hash
-from pipelines.programs import data_id, draw_data, swept_inputs
+from pipelines.programs import ProgramError, find_data_set
 from pipelines.records.layout import OperatorText, Prompt, RecordError, plain_number
 from pipelines.schemas import DesignRow, LoopRow, ProgramRow, RunRow
 
@@ -245,23 +245,13 @@ def runtime_data(program: ProgramRow, run: RunRow, cache: ContentCache) -> Mappi
 
 def _described(program: ProgramRow, run: RunRow) -> dict[str, str]:
     interface = read_interface(program.source, program.top)
-    for inputs in _specifications(program):
-        data = draw_data(interface, inputs, seed=run.seed)
-        if data_id(data) != run.data_id:
-            continue
-        kinds: dict[str, dict[str, Any]] = json.loads(inputs)
-        scalars = {a.name: plain_number(data[a.name].item()) for a in interface.scalars}
-        return scalars | {a.name: _kind(kinds.get(a.name)) for a in interface.arrays}
-    raise RecordError(
-        f"a run must be on data of its program, got data {run.data_id} for {program.name} and seed {run.seed}"
-    )
-
-
-def _specifications(program: ProgramRow) -> Iterator[str]:
-    """The program's input specification, and those of its sweep."""
-    yield program.inputs
-    if program.graph is not None and '"scalars"' in program.graph:
-        yield from swept_inputs(program)
+    try:
+        data = find_data_set(program, interface, kind=run.data_kind, seed=run.seed, identity=run.data_id)
+    except ProgramError as error:
+        raise RecordError(str(error)) from error
+    kinds: dict[str, dict[str, Any]] = json.loads(data.inputs)
+    scalars = {a.name: plain_number(data.values[a.name].item()) for a in interface.scalars}
+    return scalars | {a.name: _kind(kinds.get(a.name)) for a in interface.arrays}
 
 
 def _kind(specification: Mapping[str, Any] | None) -> str:
