@@ -26,6 +26,7 @@ from pipelines.labelling import (
     plan_designs,
     require_tools,
 )
+from pipelines.schemas import DATA_KINDS, DRAWN
 from pipelines.synthesis import Target, find_liberty
 
 
@@ -48,6 +49,13 @@ def read_unit_limits(texts: Sequence[str]) -> tuple[tuple[str, int], ...]:
 
 def _checked_limits(texts: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(f"{name}={count}" for name, count in read_unit_limits(texts))
+
+
+def _with_drawn(kinds: tuple[str, ...]) -> tuple[str, ...]:
+    """Drawn data come first: they decide the label, its power, audit and cross-checks."""
+    if DRAWN not in kinds:
+        raise ValueError(f"{DRAWN} is one of every list of kinds, got {', '.join(kinds)}")
+    return kinds
 
 
 class Hls(Group):
@@ -86,6 +94,8 @@ class Labelling(Group):
 
     tools: Annotated[tuple[str, ...], some_of(TOOLS)]
     data_seeds: Annotated[tuple[int, ...], Field(min_length=1)]
+    data_kinds: Annotated[tuple[str, ...], some_of(DATA_KINDS), AfterValidator(_with_drawn)]
+    full_power_fraction: Annotated[float, Field(ge=0, le=1)]
     audit_fraction: Annotated[float, Field(ge=0, le=1)]
     cross_check_fraction: Annotated[float, Field(ge=0, le=1)]
     model_timeout_s: Positive

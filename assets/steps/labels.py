@@ -13,8 +13,9 @@ from assets.step import Output, Step, read_rows
 from assets.steps.designs import Labelling, label_context, require_hls_tools
 from assets.suites import BY_SUITE
 from pipelines.cyclemodel import ENGINE
+from pipelines.features import control_class
 from pipelines.labelling import CROSS_CHECK_LIMITS, cross_check_designs, label_designs, place_designs
-from pipelines.schemas import OK
+from pipelines.schemas import DRAWN, OK, TOOL_ERROR, table_spec
 
 
 def make_labels(settings: Settings, partition: str, listen: Listener) -> Output:
@@ -24,7 +25,14 @@ def make_labels(settings: Settings, partition: str, listen: Listener) -> Output:
     tables = label_designs(programs, designs, context=context, on_progress=listen)
     placed = place_designs(programs, designs, tables.labels, context=context, on_progress=listen)
     checks = cross_check_designs(programs, designs, tables, context=context, on_progress=listen)
-    return Output(rows={"labels": [*tables.labels, *placed], "runs": tables.runs, "cross_checks": checks})
+    rows = {
+        "labels": [*tables.labels, *placed],
+        "runs": tables.runs,
+        "inputs": tables.inputs,
+        "loop_runs": tables.loop_runs,
+        "cross_checks": checks,
+    }
+    return Output(rows=rows)
 
 
 def unequal_runs(file: CheckedFile) -> list[str]:
@@ -37,10 +45,14 @@ def unequal_runs(file: CheckedFile) -> list[str]:
 
 
 def unproven_labels(file: CheckedFile) -> list[str]:
-    """Labels called ok whose design has no run, or a run that is not ok and equal to native C."""
+    """Labels called ok whose design has no run, or a run that is not ok and equal to native C.
+
+    Data of other kinds than drawn may be refused or take too long.
+    """
     runs: defaultdict[str, list[bool]] = defaultdict(list)
     for run in file.neighbour("runs"):
-        runs[run["design_id"]].append(run["status"] == OK and run["outputs_equal"] is True)
+        if run["data_kind"] in (None, DRAWN) or run["status"] in (OK, TOOL_ERROR):
+            runs[run["design_id"]].append(run["status"] == OK and run["outputs_equal"] is True)
     return [
         f"an ok label must have only runs equal to native C, got {len(equalities)} runs, "
         f"{equalities.count(False)} of them not, for design {row['design_id']}"
@@ -48,6 +60,27 @@ def unproven_labels(file: CheckedFile) -> list[str]:
         if row["status"] == OK
         for equalities in [runs[row["design_id"]]]
         if not equalities or not all(equalities)
+    ]
+
+
+def unequal_cycles(file: CheckedFile) -> list[str]:
+    """Designs of class I whose runs take different cycles."""
+    cycles: defaultdict[str, set[int]] = defaultdict(set)
+    for run in file.rows:
+        if run["status"] == OK:
+            cycles[run["design_id"]].add(run["latency_cycles"])
+    unequal = {design: sorted(counts) for design, counts in cycles.items() if len(counts) > 1}
+    if not unequal:
+        return []
+    programs = {row["design_id"]: row["program_id"] for row in file.neighbour("designs")}
+    spec = table_spec("programs")
+    rows = {row.program_id: row for row in spec.from_arrow(file.neighbour_columns("programs"))}
+    classes = {name: control_class(rows[name]) for name in sorted({programs[design] for design in unequal})}
+    return [
+        f"a design of class I must take the same cycles on all data, got {', '.join(map(str, counts))} "
+        f"for design {design}"
+        for design, counts in unequal.items()
+        if classes[programs[design]] == "I"
     ]
 
 
@@ -77,7 +110,8 @@ def unknown_powers(file: CheckedFile) -> list[str]:
     rows = [
         r
         for r in file.rows
-        if r["status"] == OK and (r["power_status"] is not None or r["engine"] == powered)
+        if r["status"] == OK
+        and (r["power_status"] is not None or (r["engine"] == powered and r["data_kind"] in (None, DRAWN)))
     ]
     limit = file.settings.max_failure_fraction
     lacking = [r for r in rows if r["power_status"] != OK or r["power_mw"] is None]
@@ -91,6 +125,11 @@ def unknown_powers(file: CheckedFile) -> list[str]:
 
 _RUNS_EQUAL = CheckRule(
     "equals_native_c", "Every ok run gave the outputs of the same C compiled natively.", unequal_runs
+)
+_CYCLES_EQUAL = CheckRule(
+    "class_1_cycles_equal",
+    "Designs whose control flow does not depend on data take the same cycles on all data sets.",
+    unequal_cycles,
 )
 _LABELS_EQUAL = CheckRule(
     "equals_native_c", "Every ok label belongs to a design whose runs all equal native C.", unproven_labels
@@ -141,7 +180,7 @@ STEP = Step(
     name="labels",
     description="Area, flip-flops, delay, cycles and power of every design, checked against native C.",
     run=make_labels,
-    tables=("labels", "runs", "cross_checks"),
+    tables=("labels", "runs", "inputs", "loop_runs", "cross_checks"),
     reads=("programs", "designs"),
     partitioned=BY_SUITE,
     pool="synthesis",
@@ -157,7 +196,11 @@ STEP = Step(
         "pipelines/siliconcompiler",
         "pipelines/synthesis",
     ),
-    checks={"labels": [_LABELS_EQUAL], "runs": [_RUNS_EQUAL, _POWER_KNOWN], "cross_checks": _CROSS_CHECKED},
+    checks={
+        "labels": [_LABELS_EQUAL],
+        "runs": [_RUNS_EQUAL, _CYCLES_EQUAL, _POWER_KNOWN],
+        "cross_checks": _CROSS_CHECKED,
+    },
     plots={
         "labels": ("area_um2", "flip_flop_count", "cell_count", "delay_ns"),
         "runs": ("latency_cycles", "power_mw", "energy_nj"),

@@ -3,6 +3,7 @@
 Outside this package only the names below are used.
 """
 
+from pipelines.features.control import control_class
 from pipelines.features.extraction import (
     GRAPH_TABLES,
     FeatureRows,
@@ -23,6 +24,7 @@ __all__ = [
     "FeatureTables",
     "Graphs",
     "SplitError",
+    "control_class",
     "evaluation_twins",
     "extract_features",
     "extract_loops",

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 
 from pipelines.cache import ContentCache
+from pipelines.features.control import control_class
 from pipelines.hls import (
     TOOL,
     CompiledDesign,
@@ -225,9 +226,9 @@ def _cached_rows(kind: str, row: type[Row], program: ProgramRow, cache: ContentC
 
 _PROGRAM_ROWS: Mapping[str, Callable[[ProgramRow], Sequence[Any]]] = {
     "loops": extract_loops,
-    "program_facts": lambda program: [program_facts(program)],
+    "program_facts": lambda p: [replace(program_facts(p), dynamic_class=control_class(p))],
 }
-_VERSIONS = {"loops": "loops-1", "program_facts": "program-facts-2", "graphs": "graphs-1"}
+_VERSIONS = {"loops": "loops-1", "program_facts": "program-facts-3", "graphs": "graphs-1"}
 """Version of each kind of entry; raise one when the same program gives other rows."""
 
 

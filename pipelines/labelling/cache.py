@@ -19,13 +19,14 @@ import numpy as np
 
 from pipelines import cyclemodel, hls, power, rtlsim
 from pipelines.cache import ContentCache
-from pipelines.hls import TOOL, HlsError, design_id, options_of, tool_version
+from pipelines.hls import TOOL, HlsError, design_id, options_of, read_interface, tool_version
 from pipelines.identity import content_hash
 from pipelines.labelling.configurations import ConfigurationSpace, planned_ids
 from pipelines.labelling.cross_checks import CROSS_CHECK_LIMITS, Check, check_versions, cross_check_key
 from pipelines.labelling.external_tools import external_tool
+from pipelines.labelling.loops import LoopCount
 from pipelines.labelling.options import LabelContext
-from pipelines.labelling.runs import PowerFigures, RunResult, is_audited, run_key
+from pipelines.labelling.runs import PowerFigures, RunResult, fails_label, is_audited_run, run_key
 from pipelines.labelling.synthesis import (
     SYNTHESIS_TOOL,
     LabelFigures,
@@ -34,13 +35,17 @@ from pipelines.labelling.synthesis import (
     synthesis_key,
 )
 from pipelines.native import native_version
+from pipelines.programs import data_sets
 from pipelines.schemas import (
+    DRAWN,
     OK,
     TOOL_ERROR,
     CrossCheckRow,
     DesignRow,
     DirectiveOutcomeRow,
+    InputRow,
     LabelRow,
+    LoopRunRow,
     ProgramRow,
     RunRow,
     is_lasting,
@@ -134,6 +139,8 @@ class LabelCache:
         return LabelTables(
             labels=[LabelRow(**row) for row in stored["labels"]],
             runs=[RunRow(**row) for row in stored["runs"]],
+            inputs=[InputRow(**row) for row in stored["inputs"]],
+            loop_runs=[LoopRunRow(**row) for row in stored["loop_runs"]],
         )
 
     def keep(self, program: ProgramRow, designs: Sequence[DesignRow], labels: LabelTables) -> bool:
@@ -157,7 +164,7 @@ def label_cache(designs: Sequence[DesignRow], context: LabelContext) -> LabelCac
         versions,
         [target.liberty.stem, liberty_hash(target.liberty), target.clock_period_ns],
         {name: value for name, value in options.items() if name not in ("workers", "slots")},
-        [column for row in (LabelRow, RunRow) for column in row.__dataclass_fields__],
+        [column for row in (LabelRow, RunRow, InputRow, LoopRunRow) for column in row.__dataclass_fields__],
     )
     return LabelCache(cache=context.cache, shared_key=shared_key)
 
@@ -174,6 +181,8 @@ class ProgramRows:
     outcomes: Sequence[DirectiveOutcomeRow]
     labels: Sequence[LabelRow]
     runs: Sequence[RunRow]
+    inputs: Sequence[InputRow] = ()
+    loop_runs: Sequence[LoopRunRow] = ()
     cross_checks: Sequence[CrossCheckRow] = ()
 
 
@@ -312,13 +321,36 @@ class _Import:
                     self._import_run(design, run)
                 self._import_synthesis(design, label, runs)
         self._import_cross_checks()
-        if whole:
+        if whole and self._is_complete():
             entries = label_cache(rows.designs, self.context)
-            new = LabelTables(labels=synthesised, runs=list(rows.runs))
+            new = LabelTables(
+                labels=synthesised,
+                runs=list(rows.runs),
+                inputs=list(rows.inputs),
+                loop_runs=list(rows.loop_runs),
+            )
             if entries.get(rows.program, rows.designs) is None:
                 self.report.stored[KIND] += entries.keep(rows.program, rows.designs, new)
             else:
                 self.report.present[KIND] += 1
+
+    def _is_complete(self) -> bool:
+        """Whether the rows are those of every data set of the options; earlier releases have fewer."""
+        rows, options = self.rows, self.context.options
+        if not rows.runs:
+            return True
+        if not rows.loop_runs:
+            return False
+        interface = read_interface(rows.program.source, rows.program.top)
+        inputs = data_sets(rows.program, interface, options.data_kinds, seeds=options.data_seeds)
+        expected = {(one.kind, one.identity) for one in inputs}
+        by_design: dict[str, set[tuple[str | None, str]]] = {}
+        for run in rows.runs:
+            by_design.setdefault(run.design_id, set()).add((run.data_kind, run.data_id))
+        arguments = {(one.identity, name) for one in inputs for name in one.values}
+        return all(runs == expected for runs in by_design.values()) and arguments == {
+            (row.data_id, row.argument) for row in rows.inputs
+        }
 
     def _import_run(self, design: DesignRow, run: RunRow) -> None:
         """The run's entry and the power's: one row has the columns of both."""
@@ -330,7 +362,13 @@ class _Import:
             self.context.options,
             f"run {run.design_id} {run.data_id}",
         )
-        self._put("run", run_key(design, run, options), _columns(run, RunResult), name)
+        key = run_key(design, run, options)
+        self._put("run", key, _columns(run, RunResult), name)
+        loops = [
+            row for row in self.rows.loop_runs if (row.design_id, row.data_id) == (run.design_id, run.data_id)
+        ]
+        if run.status == OK and loops:
+            self._put("loop_runs", key, [_columns(row, LoopCount) for row in loops], name)
         if run.power_status is not None:
             figures = _columns(run, PowerFigures)
             del figures["status"], figures["reason"]  # of the run; here of one whose netlist agrees
@@ -338,7 +376,7 @@ class _Import:
 
     def _import_synthesis(self, design: DesignRow, label: LabelRow, runs: Sequence[RunRow]) -> None:
         """The entry of logic synthesis, which was reached when every run is ok."""
-        if not runs or any(run.status != OK for run in runs):
+        if not runs or any(fails_label(run) for run in runs):
             return
         if label.status == TOOL_ERROR:
             self.report.other["labels in which a tool failed"] += 1
@@ -374,8 +412,8 @@ class _Import:
 
 
 def _columns(
-    row: LabelRow | RunRow | CrossCheckRow,
-    kind: type[LabelFigures | RunResult | PowerFigures | Check],
+    row: LabelRow | RunRow | LoopRunRow | CrossCheckRow,
+    kind: type[LabelFigures | RunResult | LoopCount | PowerFigures | Check],
 ) -> dict[str, Any]:
     """The columns of a row that a step gives."""
     return {column.name: getattr(row, column.name) for column in fields(kind)}
@@ -393,7 +431,7 @@ def _mismatch_reason(
     for run in runs:
         if run.engine_version != cyclemodel.engine_version():
             return "runs of another version of the cycle model"
-        if run.audited != is_audited(design.design_id, options.audited_fraction):
+        if run.audited != is_audited_run(design.design_id, run.data_kind, options.audited_fraction):
             return "runs with another share of audits"
         if run.audited and run.audit_engine_version != rtlsim.engine_version():
             return "runs audited by another version of the simulator"
@@ -402,6 +440,7 @@ def _mismatch_reason(
         if run.glitches not in (None, options.glitches):
             return "runs with another kind of power"
     expected = options.data_seeds if design.status == OK and label.status == OK else None
-    if expected is not None and sorted(run.seed for run in runs) != sorted(expected):
+    drawn = sorted(run.seed for run in runs if run.data_kind in (None, DRAWN))
+    if expected is not None and drawn != sorted(expected):
         return "designs with other data sets"
     return None

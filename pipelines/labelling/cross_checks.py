@@ -37,6 +37,7 @@ from pipelines.power import (
 )
 from pipelines.programs import draw_data
 from pipelines.schemas import (
+    DRAWN,
     INFEASIBLE,
     OK,
     TOOL_ERROR,
@@ -124,7 +125,8 @@ def _sample(
     programs: Sequence[ProgramRow], designs: Sequence[DesignRow], tables: LabelTables, options: LabelOptions
 ) -> list[_Sampled]:
     first = options.data_seeds[0]
-    runs = {run.design_id: run for run in tables.runs if run.seed == first}
+    drawn = [run for run in tables.runs if run.data_kind in (None, DRAWN)]
+    runs = {run.design_id: run for run in drawn if run.seed == first}
     labels = {label.design_id: label for label in tables.labels if label.tool == SYNTHESIS_TOOL}
     by_id = {program.program_id: program for program in programs}
     return [

@@ -7,6 +7,7 @@ the source and of the configuration are outcomes that were not applied. `delay_l
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -37,12 +38,12 @@ from pipelines.labelling.runs import (
     RunResult,
     cached_run,
     native_result,
-    run_design,
+    run_designs,
 )
 from pipelines.labelling.synthesis import add_power
 from pipelines.native import native_version
-from pipelines.programs import data_id
-from pipelines.schemas import OK, REJECTED, TOOL_ERROR, DesignRow, DirectiveOutcomeRow, ProgramRow
+from pipelines.programs import ProgramData
+from pipelines.schemas import DRAWN, OK, REJECTED, TOOL_ERROR, DesignRow, DirectiveOutcomeRow, ProgramRow
 from pipelines.tools import stopwatch
 
 NO_DELAY_LIBRARY = "none"
@@ -144,7 +145,7 @@ class NativeFlow:
             self.compiled.append(recompile(self.program, self.design))
         return self.compiled[0]
 
-    def request(self, data: DataSet, *, seed: int, builds: Path) -> RunRequest:
+    def request(self, data: DataSet, *, seed: int, builds: Path, kind: str | None = DRAWN) -> RunRequest:
         """The design on one data set."""
         return RunRequest(
             program=self.program,
@@ -154,15 +155,19 @@ class NativeFlow:
             data=data,
             builds=builds,
             seed=seed,
+            kind=kind,
         )
 
-    def run(self, data: DataSet, *, seed: int, builds: Path) -> Run:
-        """Count its cycles on one data set.
+    def run(self, data_sets: Sequence[ProgramData], *, builds: Path) -> list[Run]:
+        """Count its cycles on data sets.
 
         Args:   builds: folder for what is built once for all data sets.
-        Raises: ToolMissing, SimulatorError, HlsError, OSError: a tool cannot be run.
+        Raises: ToolMissing, SimulatorError, HlsError, OSError, UnknownReference: a tool cannot be run.
         """
-        return run_design(self.request(data, seed=seed, builds=builds), self.context)
+        requests = [
+            self.request(one.values, seed=one.seed, builds=builds, kind=one.kind) for one in data_sets
+        ]
+        return run_designs(requests, self.context)
 
     def add_power(self, run: Run, data: DataSet, *, builds: Path, context: LabelContext) -> Run:
         """A run that is ok, with the power of the mapped netlist on the same data; see `add_power`."""
@@ -303,20 +308,24 @@ class ExternalFlow:
         """The Verilog of the row; raises what `rtl_of` raises."""
         return rtl_of(self.program, self.design, self.context)
 
-    def run(self, data: DataSet, *, seed: int, builds: Path) -> Run:
-        """Simulate it on one data set and compare its outputs with native C.
+    def run(self, data_sets: Sequence[ProgramData], *, builds: Path) -> list[Run]:
+        """Simulate it on data sets and compare its outputs with native C.
 
         Raises: ToolMissing, SimulatorError, BambuError, HlsError, OSError: a tool cannot be run.
         """
         del builds  # each simulation is built with its data
+        return [self._run(one) for one in data_sets]
+
+    def _run(self, data: ProgramData) -> Run:
         tool, options = external_tool(self.design.tool), self.context.options
         identity = RunIdentity(
             design_id=self.design.design_id,
-            data_id=data_id(data),
+            data_id=data.identity,
             suite=self.design.suite,
             engine=tool.engine,
             engine_version=tool.engine_version(),
-            seed=seed,
+            seed=data.seed,
+            data_kind=data.kind,
         )
         key = content_hash(
             [identity.design_id, self.design.rtl_sha256, identity.data_id],
@@ -324,7 +333,8 @@ class ExternalFlow:
             [options.tool_timeout_s, options.verilator_timeout_s, options.native_timeout_s],
             options.cycle_limit,
         )
-        return Run(identity=identity, result=cached_run(key, lambda: self._simulate(data), self.context))
+        result = cached_run(key, lambda: self._simulate(data.values), self.context)
+        return Run(identity=identity, result=result)
 
     def add_power(self, run: Run, data: DataSet, *, builds: Path, context: LabelContext) -> Run:
         """The run as it is: netlists of other tools are not simulated."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 
 from pipelines import siliconcompiler
 from pipelines.bambu import BambuError
@@ -34,10 +35,10 @@ from pipelines.labelling.flows import (
     refused_row,
 )
 from pipelines.labelling.options import LabelContext, ToolContext
-from pipelines.labelling.runs import Run
+from pipelines.labelling.runs import Run, UnknownReference, fails_label, is_fully_powered
 from pipelines.labelling.synthesis import SYNTHESIS_TOOL, LabelFigures, LabelTables, place, synthesise
 from pipelines.power import PowerError
-from pipelines.programs import ProgramError, draw_data
+from pipelines.programs import ProgramData, ProgramError, data_sets, given_data, input_rows
 from pipelines.rtlsim import SimulatorError
 from pipelines.schemas import (
     OK,
@@ -45,7 +46,9 @@ from pipelines.schemas import (
     TOOL_ERROR,
     DesignRow,
     DirectiveOutcomeRow,
+    InputRow,
     LabelRow,
+    LoopRunRow,
     ProgramRow,
     RunRow,
 )
@@ -64,6 +67,18 @@ class LabelledDesign:
     outcomes: tuple[DirectiveOutcomeRow, ...]
     label: LabelRow
     runs: tuple[RunRow, ...]
+    inputs: tuple[InputRow, ...]
+    loop_runs: tuple[LoopRunRow, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DesignLabels:
+    """Rows of one design after high-level synthesis."""
+
+    label: LabelRow
+    runs: tuple[RunRow, ...] = ()
+    inputs: tuple[InputRow, ...] = ()
+    loop_runs: tuple[LoopRunRow, ...] = ()
 
 
 def label_design(
@@ -78,37 +93,57 @@ def label_design(
 
     Args:    tool: one of `TOOLS`; those that are not the engine leave directives out. data: values of every
              argument; None draws them from the program's specification.
-    Returns: the design's row, its directives' outcomes, its label and its runs; a failure is a status.
+    Returns: the design's row, its directives' outcomes, its label, its runs, their inputs and loops; a
+             failure is a status.
     Raises:  LabellingError: no such tool. ToolMissing: it is not installed.
     """
     rows = compile_design(program, tool, configuration, context)
-    label, runs = label_compiled(program, rows.design, context, data=data)
-    return LabelledDesign(design=rows.design, outcomes=rows.outcomes, label=label, runs=runs)
+    labels = label_compiled(program, rows.design, context, data=data)
+    return LabelledDesign(
+        design=rows.design,
+        outcomes=rows.outcomes,
+        label=labels.label,
+        runs=labels.runs,
+        inputs=labels.inputs,
+        loop_runs=labels.loop_runs,
+    )
 
 
 def label_compiled(
     program: ProgramRow, design: DesignRow, context: LabelContext, *, data: DataSet | None = None
-) -> tuple[LabelRow, tuple[RunRow, ...]]:
+) -> DesignLabels:
     """Truth checks, then logic synthesis, of a design after high-level synthesis.
 
-    Args:    data: one data set instead of drawn ones.
-    Returns: the label row, ok only when every run is ok, and one run row per data set.
+    Args:    data: one data set instead of those of the options.
+    Returns: the label row, one run row per data set, and rows of their inputs and loops. The label is ok only
+             when every run on drawn or given data is, and no engine failed on other data.
     """
     if design.status != OK:
         figures = LabelFigures(status=design.status, reason=f"high-level synthesis: {design.reason}")
-        return figures.row(design, context.liberty), ()
+        return DesignLabels(label=figures.row(design, context.liberty))
     flow = _flow(program, design, context)
     steps = _Steps(flow=flow, context=context)
     try:
         figures = steps.label(data)
     except ProgramError as error:
         figures = LabelFigures(status=REJECTED, reason=str(error))
-    except (ToolMissing, SimulatorError, SynthesisError, HlsError, BambuError, PowerError, OSError) as error:
+    except _FAILURES as error:
         figures = LabelFigures(status=TOOL_ERROR, reason=str(error))
     except Exception as error:  # a fault of an engine costs one design, not the run, and is tried again
         reason = f"an engine failed: {type(error).__name__}: {error}"
         figures = LabelFigures(status=TOOL_ERROR, reason=reason)
-    return figures.row(design, context.liberty), tuple(run.row() for run in steps.runs)
+    return DesignLabels(
+        label=figures.row(design, context.liberty),
+        runs=tuple(run.row() for run in steps.runs),
+        inputs=tuple(row for one in steps.inputs for row in input_rows(one, design.suite)),
+        loop_runs=tuple(row for run in steps.runs for row in run.loop_rows()),
+    )
+
+
+_FAILURES = (
+    *(ToolMissing, SimulatorError, SynthesisError, HlsError, BambuError, PowerError, UnknownReference),
+    OSError,
+)
 
 
 def _flow(
@@ -128,37 +163,48 @@ def _flow(
 
 @dataclass(slots=True, kw_only=True)
 class _Steps:
-    """The steps of one design after high-level synthesis; `runs` are those so far."""
+    """The steps of one design after high-level synthesis.
+
+    Attributes:
+        runs: those so far; inputs: their data sets.
+    """
 
     flow: NativeFlow | ExternalFlow
     context: LabelContext
     runs: list[Run] = field(default_factory=list[Run])
+    inputs: list[ProgramData] = field(default_factory=list[ProgramData])
 
     def label(self, data: DataSet | None) -> LabelFigures:
-        """Run the design on each data set; then the label, if all runs are ok."""
+        """Run the design on each data set; then the label, unless a run fails it."""
         options, flow = self.context.options, self.flow
-        seeds = options.data_seeds if data is None else (0,)
-        drawn = [data] if data is not None else [self._draw(seed) for seed in seeds]
+        inputs = self._data_sets() if data is None else [given_data(flow.program, data)]
         with self.context.scratch_folder() as builds:
-            for seed, values in zip(seeds, drawn, strict=True):
-                self.runs.append(flow.run(values, seed=seed, builds=builds))
+            self.runs += flow.run(inputs, builds=builds)
+            self.inputs += inputs
             failure = self._failure()
             if failure is not None:
                 return failure
             figures = synthesise(flow.design, flow.rtl, self.context)
             if figures.status == OK and options.power:
-                for index, values in enumerate(drawn):
-                    run = self.runs[index]
-                    self.runs[index] = flow.add_power(run, values, builds=builds, context=self.context)
+                self._add_power(builds)
             return self._failure() or figures
 
-    def _draw(self, seed: int) -> DataSet:
-        return draw_data(self.flow.interface, self.flow.program.inputs, seed=seed)
+    def _data_sets(self) -> list[ProgramData]:
+        options, flow = self.context.options, self.flow
+        return data_sets(flow.program, flow.interface, options.data_kinds, seeds=options.data_seeds)
+
+    def _add_power(self, builds: Path) -> None:
+        """Power of the run on the first data set; of the sample, of every run that is ok."""
+        fraction = self.context.options.full_power_fraction
+        whole = is_fully_powered(self.flow.design.design_id, fraction)
+        for index, (run, data) in enumerate(zip(self.runs, self.inputs, strict=True)):
+            if run.result.status == OK and (whole or index == 0):
+                self.runs[index] = self.flow.add_power(run, data.values, builds=builds, context=self.context)
 
     def _failure(self) -> LabelFigures | None:
-        """The label of a design with a run that is not ok."""
+        """The label of a design with a run that fails it."""
         rows = (run.row() for run in self.runs)
-        return next((LabelFigures(status=r.status, reason=r.reason) for r in rows if r.status != OK), None)
+        return next((LabelFigures(status=r.status, reason=r.reason) for r in rows if fails_label(r)), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,7 +230,7 @@ def count_design(program: ProgramRow, configuration: HlsOptions, context: ToolCo
     flow = _flow(program, rows.design, context, compiled)
     seed = context.options.data_seeds[0]
     with context.scratch_folder() as builds:
-        run = flow.run(draw_data(flow.interface, program.inputs, seed=seed), seed=seed, builds=builds)
+        (run,) = flow.run(data_sets(program, flow.interface, seeds=(seed,)), builds=builds)
     return CountedDesign(design=rows.design, outcomes=rows.outcomes, run=run.row())
 
 
@@ -304,25 +350,35 @@ def label_designs(
     for identity, labels in new.items():
         entries.keep(by_id[identity], groups[identity], labels)
     every = [*present.values(), *new.values()]
-    return LabelTables(labels=[x for e in every for x in e.labels], runs=[x for e in every for x in e.runs])
+    return LabelTables(
+        labels=[row for own in every for row in own.labels],
+        runs=[row for own in every for row in own.runs],
+        inputs=_distinct_inputs([row for own in every for row in own.inputs]),
+        loop_runs=[row for own in every for row in own.loop_runs],
+    )
 
 
-def _label(item: _Pair, *, context: LabelContext) -> Outcome[tuple[LabelRow, tuple[RunRow, ...]]]:
+def _label(item: _Pair, *, context: LabelContext) -> Outcome[DesignLabels]:
     program, design = item
-    label, runs = label_compiled(program, design, context)
-    return Outcome(result=(label, runs), failed=label.status != OK, name=program.name)
+    labels = label_compiled(program, design, context)
+    return Outcome(result=labels, failed=labels.label.status != OK, name=program.name)
 
 
-def _by_program(
-    items: Sequence[_Pair], rows: Sequence[tuple[LabelRow, tuple[RunRow, ...]]]
-) -> dict[str, LabelTables]:
+def _by_program(items: Sequence[_Pair], rows: Sequence[DesignLabels]) -> dict[str, LabelTables]:
     """Labels and runs of each program's designs, which stand in the same order."""
     tables: dict[str, LabelTables] = {}
-    for (program, _), (label, runs) in zip(items, rows, strict=True):
+    for (program, _), one in zip(items, rows, strict=True):
         own = tables.setdefault(program.program_id, LabelTables(labels=[], runs=[]))
-        own.labels.append(label)
-        own.runs.extend(runs)
+        own.labels.append(one.label)
+        own.runs.extend(one.runs)
+        own.inputs[:] = _distinct_inputs([*own.inputs, *one.inputs])
+        own.loop_runs.extend(one.loop_runs)
     return tables
+
+
+def _distinct_inputs(rows: Sequence[InputRow]) -> list[InputRow]:
+    """One row per argument of each data set: designs, and programs with the same data, share them."""
+    return list({(row.suite, row.data_id, row.argument): row for row in rows}.values())
 
 
 def place_designs(

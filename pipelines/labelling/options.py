@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from filelock import FileLock, Timeout
 
 from pipelines.cache import ContentCache
+from pipelines.schemas import DRAWN
 from pipelines.synthesis import Target
 
 SLOTTED = (
@@ -30,7 +31,10 @@ class LabelOptions:
     Attributes:
         workers: designs worked on at a time.
         slots: runs of a tool at a time, by its name in `SLOTTED`; others are bounded by `workers` alone.
-        data_seeds: one input data set a seed.
+        data_seeds: one drawn input data set a seed.
+        data_kinds: kinds of data sets, `drawn` first; see `pipelines.programs.data_sets`.
+        full_power_fraction: of the designs, those with power on every data set; the others have power on the
+            first one.
         audit_fraction: of the designs, those whose Verilog is simulated too and must agree; 0 to 1.
         cross_check_fraction: of the designs, those whose figures are compared with other tools; they are
             audited too.
@@ -49,6 +53,8 @@ class LabelOptions:
     workers: int = 2
     slots: Mapping[str, int] = field(default_factory=dict[str, int])
     data_seeds: tuple[int, ...] = (0,)
+    data_kinds: tuple[str, ...] = (DRAWN,)
+    full_power_fraction: float = 1.0
     audit_fraction: float = 0.1
     cross_check_fraction: float = 0.0
     model_timeout_s: float = 120.0

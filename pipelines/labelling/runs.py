@@ -7,24 +7,27 @@ The audited designs are drawn by their identity, so that the same designs are au
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from pipelines import cyclemodel, rtlsim
-from pipelines.cyclemodel import CycleResult, count_cycles
+from pipelines.cache import ContentCache, json_value
+from pipelines.cyclemodel import CycleResult, count_cycles_of
 from pipelines.hls import CompiledDesign, options_of
 from pipelines.identity import content_hash, text_sha256
 from pipelines.interface import DataSet, Interface
+from pipelines.labelling.loops import LoopCount, loop_counts
 from pipelines.labelling.options import LabelOptions, ToolContext
-from pipelines.native import NativeRun, native_version, run_native
+from pipelines.native import NativeRun, native_version, run_native_sets
 from pipelines.programs import data_id
 from pipelines.rtlsim import MemoryTiming, SimulationResult, simulate_design
-from pipelines.schemas import OK, TOOL_ERROR, DesignRow, ProgramRow, RunRow
+from pipelines.schemas import DRAWN, OK, TOOL_ERROR, DesignRow, LoopRunRow, ProgramRow, RunRow
+
+Value = TypeVar("Value")
 
 CACHED_BYTES = 1 << 20
 """Most bytes of a program's native outputs that the cache keeps."""
@@ -47,6 +50,7 @@ class RunIdentity:
     engine: str
     engine_version: str
     seed: int
+    data_kind: str | None = None
     audited: bool = False
     audit_engine: str | None = None
     audit_engine_version: str | None = None
@@ -113,10 +117,15 @@ class PowerFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """A design on one data set."""
+    """A design on one data set.
+
+    Attributes:
+        loops: counts of its loops, empty unless the project's engine counted the cycles.
+    """
 
     identity: RunIdentity
     result: RunResult
+    loops: tuple[LoopCount, ...] = ()
     power: PowerFigures = field(default_factory=PowerFigures)
 
     def row(self) -> RunRow:
@@ -126,6 +135,25 @@ class Run:
         if status is not None:
             result = result.failed(reason, status=status, equal=result.outputs_equal)
         return RunRow(**asdict(self.identity), **asdict(result), **figures)
+
+    def loop_rows(self) -> list[LoopRunRow]:
+        """The rows of table `loop_runs`."""
+        identity = self.identity
+        return [
+            LoopRunRow(
+                design_id=identity.design_id, data_id=identity.data_id, suite=identity.suite, **asdict(loop)
+            )
+            for loop in self.loops
+        ]
+
+
+def fails_label(run: RunRow) -> bool:
+    """Whether a run that is not ok fails the label of its design.
+
+    Data of other kinds than `drawn` may be outside what a program is made for: one that has undefined
+    behaviour there, or takes too long, fails that run alone.
+    """
+    return run.status != OK and (run.data_kind in (None, DRAWN) or run.status == TOOL_ERROR)
 
 
 # ---- native C ------------------------------------------------------------------------------------------
@@ -187,30 +215,70 @@ def native_result(
     program: ProgramRow, interface: Interface, data: DataSet, context: ToolContext
 ) -> NativeResult:
     """Compile and run the program natively, sanitizers included."""
+    return native_results(program, interface, [data], context)[0]
+
+
+def native_results(
+    program: ProgramRow, interface: Interface, data_sets: Sequence[DataSet], context: ToolContext
+) -> list[NativeResult]:
+    """Run the program natively on data sets, sanitizers included; it is compiled once for all."""
     timeout_s = context.options.native_timeout_s
-    key = content_hash(program.source, program.top, data_id(data), native_version(), timeout_s)
+    keys = [
+        content_hash(program.source, program.top, data_id(data), native_version(), timeout_s)
+        for data in data_sets
+    ]
 
-    def make() -> NativeResult:
-        run = _run_natively(program, interface, data, context)
-        return NativeResult(
-            status=run.status,
-            reason=run.reason,
-            wall_s=run.wall_s,
-            returned=run.returned,
-            outputs=OutputDigests.of(run.returned, run.outputs).arrays,
-        )
+    def make(missing: Sequence[int]) -> list[NativeResult]:
+        runs = _run_natively(program, interface, [data_sets[k] for k in missing], context)
+        return [_native_result(run) for run in runs]
 
-    return context.cache.cached(
-        "native", key, make, lambda stored: NativeResult(**stored), statuses=lambda result: (result.status,)
+    return _cached_each(
+        context.cache,
+        "native",
+        keys,
+        make,
+        lambda stored: NativeResult(**stored),
+        status=lambda result: result.status,
     )
 
 
+def _native_result(run: NativeRun) -> NativeResult:
+    return NativeResult(
+        status=run.status,
+        reason=run.reason,
+        wall_s=run.wall_s,
+        returned=run.returned,
+        outputs=OutputDigests.of(run.returned, run.outputs).arrays,
+    )
+
+
+def _cached_each(
+    cache: ContentCache,
+    kind: str,
+    keys: Sequence[str],
+    make: Callable[[Sequence[int]], Sequence[Value]],
+    read: Callable[[Any], Value],
+    *,
+    status: Callable[[Value], str],
+) -> list[Value]:
+    """The value stored under each key; those that lack are made together and stored, see `ContentCache`.
+
+    Args: make: from places in `keys` to values in the same order.
+    """
+    stored = [cache.get(kind, key) for key in keys]
+    missing = [place for place, value in enumerate(stored) if value is None]
+    new = dict(zip(missing, make(missing) if missing else (), strict=True))
+    for place, value in new.items():
+        cache.keep(kind, keys[place], json_value(value), status(value))
+    return [new[place] if place in new else read(value) for place, value in enumerate(stored)]
+
+
 def _run_natively(
-    program: ProgramRow, interface: Interface, data: DataSet, context: ToolContext
-) -> NativeRun:
+    program: ProgramRow, interface: Interface, data_sets: Sequence[DataSet], context: ToolContext
+) -> list[NativeRun]:
     with context.tool_folder("native") as folder:
         timeout_s = context.options.native_timeout_s
-        return run_native(program.source, interface, data, folder=folder, timeout_s=timeout_s)
+        return run_native_sets(program.source, interface, data_sets, folder=folder, timeout_s=timeout_s)
 
 
 def rounding_difference(
@@ -253,6 +321,14 @@ def is_audited(design_id: str, fraction: float) -> bool:
     return int(text_sha256(f"audit {design_id}")[:8], 16) < fraction * 2**32
 
 
+def is_fully_powered(design_id: str, fraction: float) -> bool:
+    """Whether a design belongs to the sample with power on every data set.
+
+    Args:    fraction: of all designs, 0 to 1; a larger sample contains a smaller one.
+    """
+    return int(text_sha256(f"power {design_id}")[:8], 16) < fraction * 2**32
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRequest:
     """One design and one data set.
@@ -260,7 +336,7 @@ class RunRequest:
     Attributes:
         compiled: gives the compiled design; called only when something must be done.
         builds: folder of compiled cycle models, for all data sets of the design.
-        seed: of the data.
+        seed, kind: of the data.
     """
 
     program: ProgramRow
@@ -270,6 +346,7 @@ class RunRequest:
     data: DataSet
     builds: Path
     seed: int
+    kind: str | None = DRAWN
 
 
 def run_key(design: DesignRow, run: RunIdentity | RunRow, options: LabelOptions) -> str:
@@ -284,23 +361,116 @@ def run_key(design: DesignRow, run: RunIdentity | RunRow, options: LabelOptions)
     )
 
 
-def run_design(request: RunRequest, context: ToolContext) -> Run:
-    """Count the cycles of a design on one data set, and compare it with native C and perhaps its Verilog."""
+def is_audited_run(design_id: str, kind: str | None, fraction: float) -> bool:
+    """Whether the Verilog is simulated on a data set too: on drawn and other tools' data of the sample."""
+    return kind in (None, DRAWN) and is_audited(design_id, fraction)
+
+
+def run_designs(requests: Sequence[RunRequest], context: ToolContext) -> list[Run]:
+    """Count the cycles of a design on data sets, and compare it with native C and perhaps its Verilog.
+
+    Native C and the cycle model are compiled once, and only for data sets without an entry in the cache.
+
+    Args: requests: of one design.
+    """
+    identities = [_identity(request, context) for request in requests]
+    keys = [
+        run_key(request.design, identity, context.options)
+        for request, identity in zip(requests, identities, strict=True)
+    ]
+    batch = _Batch(requests=requests, context=context)
+    results = _cached_each(
+        context.cache,
+        "run",
+        keys,
+        lambda missing: batch.results(missing, [identities[place].audited for place in missing]),
+        lambda stored: RunResult(**stored),
+        status=lambda result: result.lasting_status,
+    )
+    counted = [place for place, result in enumerate(results) if result.status == OK]
+    loops = _cached_each(
+        context.cache,
+        "loop_runs",
+        [keys[place] for place in counted],
+        lambda missing: batch.loops([counted[k] for k in missing]),
+        lambda stored: tuple(LoopCount(**loop) for loop in stored),
+        status=lambda _: OK,
+    )
+    by_place = dict(zip(counted, loops, strict=True))
+    return [
+        Run(identity=identity, result=result, loops=by_place.get(place, ()))
+        for place, (identity, result) in enumerate(zip(identities, results, strict=True))
+    ]
+
+
+def _identity(request: RunRequest, context: ToolContext) -> RunIdentity:
     design = request.design
-    audited = is_audited(design.design_id, context.options.audited_fraction)
-    identity = RunIdentity(
+    audited = is_audited_run(design.design_id, request.kind, context.options.audited_fraction)
+    return RunIdentity(
         design_id=design.design_id,
         data_id=data_id(request.data),
         suite=design.suite,
         engine=cyclemodel.ENGINE,
         engine_version=cyclemodel.engine_version(),
         seed=request.seed,
+        data_kind=request.kind,
         audited=audited,
         audit_engine=rtlsim.ENGINE if audited else None,
         audit_engine_version=rtlsim.engine_version() if audited else None,
     )
-    key = run_key(design, identity, context.options)
-    return Run(identity=identity, result=cached_run(key, partial(_run, request, audited, context), context))
+
+
+@dataclass(slots=True, kw_only=True)
+class _Batch:
+    """Runs of one design that are made together.
+
+    Attributes:
+        cycles: what the cycle model gave so far, by place in `requests`.
+    """
+
+    requests: Sequence[RunRequest]
+    context: ToolContext
+    cycles: dict[int, CycleResult] = field(default_factory=dict[int, CycleResult])
+
+    def results(self, places: Sequence[int], audited: Sequence[bool]) -> list[RunResult]:
+        """Results of some requests, each after its audit."""
+        first, context = self.requests[0], self.context
+        data_sets = [self.requests[place].data for place in places]
+        natives = native_results(first.program, first.interface, data_sets, context)
+        self.count([place for place, native in zip(places, natives, strict=True) if native.status == OK])
+        return [
+            self._result(place, native, is_audited)
+            for place, native, is_audited in zip(places, natives, audited, strict=True)
+        ]
+
+    def _result(self, place: int, native: NativeResult, audited: bool) -> RunResult:
+        request, context = self.requests[place], self.context
+        if native.status != OK:
+            return native.failed_run(request.program)
+        cycles = self.cycles[place]
+        result = _compared(request, native, cycles, context)
+        return (
+            _audited(request, native, result, cycles, context) if audited and result.status == OK else result
+        )
+
+    def count(self, places: Sequence[int]) -> None:
+        """Run the cycle model on those of some requests that it did not run on."""
+        missing = [place for place in places if place not in self.cycles]
+        if missing:
+            requests = [self.requests[place] for place in missing]
+            self.cycles.update(zip(missing, _count_each(requests, self.context), strict=True))
+
+    def loops(self, places: Sequence[int]) -> list[tuple[LoopCount, ...]]:
+        """Counts of loops of some requests whose runs are ok.
+
+        Raises: UnknownReference: the cycle model did not come to its end this time.
+        """
+        self.count(places)
+        graph = self.requests[0].compiled().scheduled.graph
+        for cycles in (self.cycles[place] for place in places):
+            if cycles.status != OK:
+                raise UnknownReference(f"the cycle model is not ok as it was before: {cycles.reason}")
+        return [tuple(loop_counts(graph, self.cycles[place].block_visits)) for place in places]
 
 
 def cached_run(key: str, run: Callable[[], RunResult], context: ToolContext) -> RunResult:
@@ -312,14 +482,6 @@ def cached_run(key: str, run: Callable[[], RunResult], context: ToolContext) -> 
         lambda stored: RunResult(**stored),
         statuses=lambda result: (result.lasting_status,),
     )
-
-
-def _run(request: RunRequest, audited: bool, context: ToolContext) -> RunResult:
-    native = native_result(request.program, request.interface, request.data, context)
-    if native.status != OK:
-        return native.failed_run(request.program)
-    result, cycles = _count(request, native, context)
-    return _audited(request, native, result, cycles, context) if audited and result.status == OK else result
 
 
 class UnknownReference(RuntimeError):
@@ -338,24 +500,44 @@ def expected_outputs(request: RunRequest, context: ToolContext) -> OutputDigests
         raise UnknownReference(f"native C is not ok as it was before: {native.reason}")
     if not options_of(request.design).transforms.unsafe_math:
         return native.digests
-    result, cycles = _count(request, native, context)
+    (cycles,) = _count_each([request], context)
+    result = _compared(request, native, cycles, context)
     if result.status != OK:
         raise UnknownReference(f"the cycle model is not ok as it was before: {result.reason}")
     return OutputDigests.of(cycles.returned, cycles.outputs)
 
 
-def _count(request: RunRequest, native: NativeResult, context: ToolContext) -> tuple[RunResult, CycleResult]:
-    """What the cycle model gives, as the result of the run and as it is."""
-    options = context.options
+def _count_each(requests: Sequence[RunRequest], context: ToolContext) -> list[CycleResult]:
+    """What the cycle model gives of one design on data sets, in one process unless that fails.
+
+    A process that fails says nothing of single data sets, so each then has a process of its own.
+    """
+    options, first = context.options, requests[0]
     with context.tool_folder("cycle_model") as folder:
-        cycles = count_cycles(
-            request.compiled(),
-            request.data,
+        counted = count_cycles_of(
+            first.compiled(),
+            [request.data for request in requests],
             folder=folder,
-            build_folder=request.builds,
+            build_folder=first.builds,
             timeout_s=options.model_timeout_s,
             cycle_limit=options.cycle_limit,
         )
+    if len(requests) > 1 and all(cycles.status != OK for cycles in counted):
+        return [cycles for request in requests for cycles in _count_each([request], context)]
+    return [
+        replace(
+            cycles,
+            build_wall_s=0.0 if place else cycles.build_wall_s,
+            run_wall_s=cycles.run_wall_s / len(counted),
+        )
+        for place, cycles in enumerate(counted)
+    ]
+
+
+def _compared(
+    request: RunRequest, native: NativeResult, cycles: CycleResult, context: ToolContext
+) -> RunResult:
+    """The result of a run whose cycles are counted, after the comparison of its outputs with native C."""
     result = RunResult(
         status=cycles.status,
         reason=cycles.reason,
@@ -364,19 +546,17 @@ def _count(request: RunRequest, native: NativeResult, context: ToolContext) -> t
         native_wall_s=native.wall_s,
     )
     if cycles.status != OK:
-        return result, cycles
+        return result
     differs = _difference(request, native, cycles, context)
     if differs is not None:
-        reason = f"the scheduled design differs from native C in {differs}"
-        return result.failed(reason, equal=False), cycles
-    counted = replace(
+        return result.failed(f"the scheduled design differs from native C in {differs}", equal=False)
+    return replace(
         result,
         outputs_equal=True,
         latency_cycles=cycles.latency_cycles,
         bytes_read=sum(cycles.bytes_read.values()),
         bytes_written=sum(cycles.bytes_written.values()),
     )
-    return counted, cycles
 
 
 def _difference(
@@ -398,7 +578,7 @@ def _native_outputs(request: RunRequest, context: ToolContext) -> NativeRun:
     if stored is not None:
         arrays = {name: _decoded(array) for name, array in stored["outputs"].items()}
         return NativeRun(status=OK, outputs=arrays, returned=stored["returned"], wall_s=0.0, tool_version="")
-    run = _run_natively(program, request.interface, data, context)
+    (run,) = _run_natively(program, request.interface, [data], context)
     if run.status == OK and sum(values.nbytes for values in run.outputs.values()) <= CACHED_BYTES:
         encoded = {name: _encoded(values) for name, values in run.outputs.items()}
         cache.put("native_outputs", key, {"outputs": encoded, "returned": run.returned})

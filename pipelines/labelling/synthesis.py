@@ -11,7 +11,7 @@ alone and says why in `power_status` and `power_reason`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol
 
@@ -32,7 +32,7 @@ from pipelines.labelling.runs import (
     moved_bytes,
 )
 from pipelines.power import DesignRun, PowerError, PowerResult, estimate_power
-from pipelines.schemas import OK, TOOL_ERROR, DesignRow, LabelRow, RunRow
+from pipelines.schemas import OK, TOOL_ERROR, DesignRow, InputRow, LabelRow, LoopRunRow, RunRow
 from pipelines.siliconcompiler import SiliconCompilerError, run_flow
 from pipelines.synthesis import (
     Netlist,
@@ -128,6 +128,8 @@ class LabelTables:
 
     labels: list[LabelRow]
     runs: list[RunRow]
+    inputs: list[InputRow] = field(default_factory=list[InputRow])
+    loop_runs: list[LoopRunRow] = field(default_factory=list[LoopRunRow])
 
     @property
     def statuses(self) -> list[str | None]:

@@ -236,7 +236,7 @@ class NativeRun:
         reason: one line; None when ok.
         outputs: the written arrays by name; empty unless ok.
         returned: result of the top function, of a floating one its bits; None when void or not ok.
-        wall_s: time of all compilations and runs in seconds.
+        wall_s: time of its compilations and runs in seconds; of several data sets the first one compiles.
         tool_version: of gcc.
     """
 
@@ -268,9 +268,17 @@ def native_version() -> str:
 def run_native(
     source: str, interface: Interface, data: DataSet, *, folder: Path, timeout_s: float = 20
 ) -> NativeRun:
-    """Compile a program with gcc and run it on a data set: the reference of every design.
+    """Compile a program with gcc and run it on a data set; see `run_native_sets`."""
+    return run_native_sets(source, interface, [data], folder=folder, timeout_s=timeout_s)[0]
 
-    It is compiled and run confined (pipelines.sandbox), so it may be untrusted.
+
+def run_native_sets(
+    source: str, interface: Interface, data_sets: Sequence[DataSet], *, folder: Path, timeout_s: float = 20
+) -> list[NativeRun]:
+    """Compile a program once with gcc and run it on data sets: the reference of every design.
+
+    It is compiled and run confined (pipelines.sandbox), so it may be untrusted. Each data set has processes
+    of its own.
 
     It runs twice. First with the address and undefined-behaviour sanitizers and its automatic
     variables filled with a pattern: undefined behaviour rejects the program. Then plainly with
@@ -280,57 +288,84 @@ def run_native(
     Args:
         source: complete C text.
         interface: of the source's top function.
-        data: a value for every argument; not changed.
+        data_sets: each a value for every argument; not changed.
         folder: build folder, created if absent; private to this call.
-        timeout_s: limit of each of the two runs in seconds of processor time.
+        timeout_s: limit of each run in seconds of processor time.
 
-    Returns: outputs and result, or the status and reason for which there are none.
+    Returns: per data set outputs and result, or the status and reason for which there are none.
     Raises:  ToolMissing: gcc or bubblewrap is not installed. KeyError: data lacks an argument.
     """
     version = _version_of(_gcc())
-    session = _Session(folder=folder, interface=interface, timeout_s=timeout_s)
-    inputs = pack_inputs(interface, data)
+    session = _Session(source=source, folder=folder, interface=interface, timeout_s=timeout_s)
+    return [_run_set(session, pack_inputs(interface, data), version) for data in data_sets]
+
+
+def _run_set(session: _Session, inputs: bytes, version: str) -> NativeRun:
+    session.wall_s = 0.0
     try:
-        outputs, returned = session.result(source, inputs)
+        outputs, returned = session.result(inputs)
     except _Ended as end:
-        return NativeRun(status=end.status, reason=end.reason, wall_s=session.wall_s, tool_version=version)
+        status, reason = end.status, end.reason
     except SandboxError as error:
-        return NativeRun(status=TOOL_ERROR, reason=str(error), wall_s=session.wall_s, tool_version=version)
+        status, reason = TOOL_ERROR, str(error)
     except OSError as error:
-        reason = f"cannot run gcc in {folder}: {error}"
-        return NativeRun(status=TOOL_ERROR, reason=reason, wall_s=session.wall_s, tool_version=version)
-    return NativeRun(
-        status=OK,
-        outputs=outputs,
-        returned=returned,
-        wall_s=session.wall_s,
-        tool_version=version,
-    )
+        status, reason = TOOL_ERROR, f"cannot run gcc in {session.folder}: {error}"
+    else:
+        return NativeRun(
+            status=OK, outputs=outputs, returned=returned, wall_s=session.wall_s, tool_version=version
+        )
+    return NativeRun(status=status, reason=reason, wall_s=session.wall_s, tool_version=version)
 
 
 @dataclass(slots=True, kw_only=True)
 class _Session:
-    """One program in one folder; adds up the time of its tools."""
+    """One program in one folder; adds up the time of its tools.
 
+    Attributes:
+        built: programs compiled so far, each with what ended its compilation.
+    """
+
+    source: str
     folder: Path
     interface: Interface
     timeout_s: float
     wall_s: float = 0.0
+    built: dict[str, _Ended | None] = field(default_factory=dict[str, "_Ended | None"])
 
-    def result(self, source: str, inputs: bytes) -> tuple[DataSet, int | None]:
+    def result(self, inputs: bytes) -> tuple[DataSet, int | None]:
         """Outputs and result on which both builds agree."""
-        table = {"arguments.h": table_text(self.interface).encode("ascii")}
-        harness = ("-c", str(_HARNESS), "-I.", "-o", "harness.o")
-        self._compile("harness", harness, table, readable=(_HARNESS,))
-        unit = {"kernel.c": source.encode(), "unit.c": unit_text(self.interface).encode("ascii")}
-        self._compile("checked", (*_CHECKED, *self._kernel(), "-o", "checked"), unit)
+        self._build_once("harness")
+        self._build_once("checked")
         self._run_checked(inputs)
         checked = self._outputs("checked")
-        self._compile("plain", (*_PLAIN, *self._kernel(), "-o", "plain"), unit)
+        self._build_once("plain")
         self._run_plain(inputs)
         plain = self._outputs("plain")
         self._require_agreement(checked, plain)
         return unpack_outputs(self.interface, plain)
+
+    def _build_once(self, name: str) -> None:
+        """Compile the harness or one of the two programs, unless that was tried."""
+        if name not in self.built:
+            try:
+                self._compile_named(name)
+            except _Ended as end:
+                self.built[name] = end
+            else:
+                self.built[name] = None
+        end = self.built[name]
+        if end is not None:
+            raise _Ended(end.status, end.reason)
+
+    def _compile_named(self, name: str) -> None:
+        if name == "harness":
+            table = {"arguments.h": table_text(self.interface).encode("ascii")}
+            harness = ("-c", str(_HARNESS), "-I.", "-o", "harness.o")
+            self._compile("harness", harness, table, readable=(_HARNESS,))
+            return
+        unit = {"kernel.c": self.source.encode(), "unit.c": unit_text(self.interface).encode("ascii")}
+        options = _CHECKED if name == "checked" else _PLAIN
+        self._compile(name, (*options, *self._kernel(), "-o", name), unit)
 
     def _kernel(self) -> tuple[str, ...]:
         names = [f"-D{self.interface.top}={TOP_SYMBOL}"]

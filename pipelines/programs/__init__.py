@@ -6,10 +6,12 @@ Belongs here: the kernels, user programs, generated programs, and their input da
 
 from pipelines.programs.catalogue import SIZES, SUITES
 from pipelines.programs.data import data_id, draw_data, load_data
+from pipelines.programs.data_sets import ProgramData, data_sets, find_data_set, given_data, input_rows
 from pipelines.programs.dataflow import swept_inputs
 from pipelines.programs.errors import ProgramError
 from pipelines.programs.evaluation import EVALUATION_SUITES, frozen_hashes
 from pipelines.programs.facts import program_facts
+from pipelines.programs.influence import control_expressions, influence_of
 from pipelines.programs.machsuite_catalogue import MACHSUITE_SIZES, machsuite_programs
 from pipelines.programs.normalised import ast_hash_or_none
 from pipelines.programs.polybench_catalogue import (
@@ -47,15 +49,22 @@ __all__ = [
     "SIZES",
     "SUITES",
     "Generation",
+    "ProgramData",
     "ProgramError",
     "SuiteOptions",
     "ast_hash_or_none",
     "cached_ast_hash",
     "cached_programs",
     "code_version",
+    "control_expressions",
     "data_id",
+    "data_sets",
     "draw_data",
+    "find_data_set",
     "frozen_hashes",
+    "given_data",
+    "influence_of",
+    "input_rows",
     "kernel_programs",
     "load_data",
     "machsuite_programs",

@@ -69,7 +69,7 @@ def draw_data(interface: Interface, inputs: str, *, seed: int) -> DataSet:
     specification = read_specification(inputs)
     _require_known(interface, specification.keys())
     return {
-        a.name: specification.get(a.name, default_kind(a)).draw(a, _generator(seed, a))
+        a.name: specification.get(a.name, default_kind(a)).draw(a, argument_generator(seed, a))
         for a in interface.arguments
     }
 
@@ -118,8 +118,9 @@ def _digest(values: NDArray[Any]) -> str:
     return hashlib.sha256(little.tobytes()).hexdigest()
 
 
-def _generator(seed: int, argument: Argument) -> np.random.Generator:
-    return np.random.Generator(np.random.PCG64(int(content_hash(seed, argument.name), 16)))
+def argument_generator(seed: int, argument: Argument, *purpose: str) -> np.random.Generator:
+    """The random numbers of an argument; others for each purpose."""
+    return np.random.Generator(np.random.PCG64(int(content_hash(seed, argument.name, *purpose), 16)))
 
 
 def _value_of(argument: Argument, values: dict[str, object]) -> NDArray[Any]:

@@ -51,6 +51,7 @@ def program_facts(program: ProgramRow) -> ProgramFactsRow:
         operation_count=written.total(),
         operations=canonical_json(written),
         array_operation_share=on_arrays / executed if executed else None,
+        dynamic_class=None,
     )
 
 

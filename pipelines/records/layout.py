@@ -16,8 +16,8 @@ A prompt is the quadruple {G, Op, Params, data} (LLMulator sections 3 and 6.2):
     </Data>
 
 A completion has one label per line, `<Area unit="um2">00012345.6</Area>`; that of a reasoning record begins
-with `<think>`, features in words, one per line, and `</think>`. The features are of one level of information:
-what the front end reads (`static`), the RTL as well (`hls`, Figure 8), or a run too (`run`).
+with `<think>`, features in words, one per line, and `</think>`. The features are of one level of
+information: what the front end reads (`static`), the RTL as well (`hls`, Figure 8), or a run too (`run`).
 
 A label is written in decimal, in fixed form: leading zeros, a fixed number of digits before and after the
 point; no sign, no exponent, no separators. The digit at one place then always means the same power of ten,
@@ -184,9 +184,7 @@ class Completion:
 
     labels: Mapping[str, float]
     features: Mapping[str, float] = field(default_factory=dict[str, float])
-    lists: Mapping[str, Mapping[str, int | None]] = field(
-        default_factory=dict[str, Mapping[str, int | None]]
-    )
+    lists: Mapping[str, Mapping[str, int | None]] = field(default_factory=dict[str, Mapping[str, int | None]])
 
 
 def write_prompt(prompt: Prompt) -> str:
@@ -316,9 +314,7 @@ _FEATURE_NAMES = {said: name for said, name, _, _ in FEATURES}
 _LIST_NAMES = {said: name for said, name, _ in LISTS}
 
 
-def _read_feature(
-    line: str, features: dict[str, float], lists: dict[str, Mapping[str, int | None]]
-) -> None:
+def _read_feature(line: str, features: dict[str, float], lists: dict[str, Mapping[str, int | None]]) -> None:
     """Add what a line of a fragment says to the features or to the lists."""
     said, _, value = line.partition(": ")
     try:

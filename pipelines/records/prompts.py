@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pipelines.cache import ContentCache
 from pipelines.hls import Directive, directive_json, parse_directives, read_interface, tool_version
 from pipelines.identity import content_hash
-from pipelines.programs import data_id, draw_data, swept_inputs
+from pipelines.programs import ProgramError, find_data_set
 from pipelines.records.layout import OperatorText, Prompt, RecordError, plain_number
 from pipelines.schemas import DesignRow, LoopRow, ProgramRow, RunRow
 
@@ -236,7 +236,7 @@ ELEMENT_LIMIT = 64
 
 
 def runtime_data(program: ProgramRow, run: RunRow, cache: ContentCache) -> Mapping[str, str]:
-    """Runtime inputs of a run by argument: values of scalars; of arrays, what they are drawn from, and elements.
+    """Runtime inputs of a run by argument: values of scalars; of arrays, their distribution and elements.
 
     Scalars come first. An array is described as in the input specification, `uniform(low=-16,high=16)`;
     `any` when its specification says nothing. Its first elements follow, `ELEMENT_LIMIT` at most, row by row.
@@ -253,33 +253,23 @@ def runtime_data(program: ProgramRow, run: RunRow, cache: ContentCache) -> Mappi
 
 def _described(program: ProgramRow, run: RunRow) -> dict[str, str]:
     interface = read_interface(program.source, program.top)
-    for inputs in _specifications(program):
-        data = draw_data(interface, inputs, seed=run.seed)
-        if data_id(data) != run.data_id:
-            continue
-        kinds: dict[str, dict[str, Any]] = json.loads(inputs)
-        scalars = {a.name: plain_number(data[a.name].item()) for a in interface.scalars}
-        arrays = {
-            a.name: f"{_kind(kinds.get(a.name))}{ELEMENTS}{_first_elements(data[a.name])}"
-            for a in interface.arrays
-        }
-        return scalars | arrays
-    raise RecordError(
-        f"a run must be on data of its program, got data {run.data_id} for {program.name} and seed {run.seed}"
-    )
+    try:
+        data = find_data_set(program, interface, kind=run.data_kind, seed=run.seed, identity=run.data_id)
+    except ProgramError as error:
+        raise RecordError(str(error)) from error
+    kinds: dict[str, dict[str, Any]] = json.loads(data.inputs)
+    scalars = {a.name: plain_number(data.values[a.name].item()) for a in interface.scalars}
+    arrays = {
+        a.name: f"{_kind(kinds.get(a.name))}{ELEMENTS}{_first_elements(data.values[a.name])}"
+        for a in interface.arrays
+    }
+    return scalars | arrays
 
 
 def _first_elements(values: NDArray[Any]) -> str:
     flat = values.reshape(-1)
     shown = [plain_number(value.item()) for value in flat[:ELEMENT_LIMIT]]
     return ",".join([*shown, *(["..."] if flat.size > ELEMENT_LIMIT else [])])
-
-
-def _specifications(program: ProgramRow) -> Iterator[str]:
-    """The program's input specification, and those of its sweep."""
-    yield program.inputs
-    if program.graph is not None and '"scalars"' in program.graph:
-        yield from swept_inputs(program)
 
 
 def _kind(specification: Mapping[str, Any] | None) -> str:

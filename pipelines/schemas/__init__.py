@@ -20,7 +20,16 @@ from pipelines.schemas.columns import (
 )
 from pipelines.schemas.designs import CdfgEdgeRow, CdfgNodeRow, DesignRow, DirectiveOutcomeRow, LoopRow
 from pipelines.schemas.fabric import FabricEdgeRow, FabricGraphRow, FabricNodeRow, PlacementRow
-from pipelines.schemas.labels import CROSS_CHECKS, CrossCheckRow, LabelRow, RunRow
+from pipelines.schemas.labels import (
+    CROSS_CHECKS,
+    DATA_KINDS,
+    DRAWN,
+    CrossCheckRow,
+    InputRow,
+    LabelRow,
+    LoopRunRow,
+    RunRow,
+)
 from pipelines.schemas.leaderboard import LeaderboardRow, PromotionRow
 from pipelines.schemas.network import NetworkFlowRow, NetworkHopRow, NetworkRunRow
 from pipelines.schemas.pragmas import PragmaDesignRow
@@ -42,6 +51,8 @@ from pipelines.schemas.vendor import VendorDesignRow, VendorLoopRow
 
 __all__ = [
     "CROSS_CHECKS",
+    "DATA_KINDS",
+    "DRAWN",
     "FORMATS",
     "INFEASIBLE",
     "OK",
@@ -58,9 +69,11 @@ __all__ = [
     "FabricEdgeRow",
     "FabricGraphRow",
     "FabricNodeRow",
+    "InputRow",
     "LabelRow",
     "LeaderboardRow",
     "LoopRow",
+    "LoopRunRow",
     "NetworkFlowRow",
     "NetworkHopRow",
     "NetworkRunRow",

@@ -33,6 +33,10 @@ class LabelRow:
     )
 
 
+DRAWN = "drawn"
+DATA_KINDS = (DRAWN, "sweep", "uniform", "sparse", "sorted", "skewed", "constant", "adversarial")
+
+
 @table("runs", stage="labels")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRow:
@@ -44,6 +48,11 @@ class RunRow:
     engine: str = column("Engine that counted the cycles.")
     engine_version: str = column("Version of that engine.")
     seed: int = column("Seed of the input data.")
+    data_kind: str | None = column(
+        "Kind of the data set, see docs/programs.md; null for data from elsewhere and in rows of releases "
+        "that only have drawn data.",
+        choices=DATA_KINDS,
+    )
     status: str = column("Outcome of the run.", choices=STATUSES)
     reason: str | None = column("Why the status is not ok.")
     latency_cycles: int | None = column("Cycles from start to done.", unit="cycles")
@@ -85,6 +94,46 @@ class RunRow:
     )
     power_wall_s: float | None = column(
         "Time to simulate the netlist and to estimate power.", unit="s", measured=True
+    )
+
+
+@table("inputs", stage="labels")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputRow:
+    """An argument of an input data set."""
+
+    suite: str = column("Suite of the programs that run on it.", key=True)
+    data_id: str = column("Hash of the input data.", key=True)
+    argument: str = column("Name of the argument.", key=True)
+    type: str = column("Type of the scalar or of an element, as NumPy names it.")
+    shape: str = column("JSON list: elements of each dimension; empty for a scalar.")
+    element_count: int = column("Elements; 1 for a scalar.")
+    minimum: float = column("Smallest element.")
+    maximum: float = column("Largest element.")
+    mean: float = column("Mean of the elements.")
+    zero_share: float = column("Share of elements that are zero.")
+    distinct_count: int = column("Distinct elements.")
+    is_sorted: bool = column("Whether the elements ascend in C order, equal ones included.")
+    values: str | None = column("JSON list: the elements in C order; null when there are more than 64.")
+
+
+@table("loop_runs", stage="labels")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoopRunRow:
+    """A loop of a scheduled design in a run, from the executions of blocks that the cycle model counts."""
+
+    design_id: str = column("Design that was run.", key=True)
+    data_id: str = column("Hash of the input data.", key=True, references="runs")
+    loop: str = column("Name of the loop in the scheduled design, as in cdfg_nodes.", key=True)
+    suite: str = column("Suite of the program.")
+    iterations: int = column("Iterations of the loop in the whole run.")
+    entries: int = column("Times the loop was reached, with or without an iteration.")
+    branches: int = column(
+        "Executions of conditional branches directly in the loop; tests of loops, selections and predicated "
+        "operations apart."
+    )
+    branches_taken: int | None = column(
+        "Those whose condition was true; null where executions of blocks do not determine it."
     )
 
 

@@ -70,6 +70,11 @@ class ProgramFactsRow:
     array_operation_share: float | None = column(
         "Share of executed operations in statements that access an array; null without operations."
     )
+    dynamic_class: str | None = column(
+        "I when no loop bound, branch or early exit depends on an array or a scalar argument, so that cycles "
+        "do not depend on data; else II. Null in rows of earlier releases.",
+        choices=("I", "II"),
+    )
 
 
 STATISTICS = ("count", "share", "mean", "quantile", "distance")

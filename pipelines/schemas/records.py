@@ -18,7 +18,9 @@ class RecordRow:
     design_id: str = column("Design.", key=True, references="labels")
     data_id: str = column("Hash of the input data.", key=True, references="runs")
     format: str = column("Layout of the completion.", key=True, choices=tuple(FORMATS))
-    level: str | None = column("What the prompt and the reasoning fragment know.", choices=tuple(FORMATS.values()))
+    level: str | None = column(
+        "What the prompt and the reasoning fragment know.", choices=tuple(FORMATS.values())
+    )
     program_id: str = column("Program.")
     suite: str = column("Suite of the program.")
     stage: str = column("Stage that generated or imported the program.")

@@ -86,7 +86,9 @@ def rows() -> LabelledRows:
         labels=[label_of(d, n) for n, d in enumerate(designs)],
         runs=[run_of(d, n) for n, d in enumerate(designs)],
         loop_runs=[
-            table_row("loop_runs", design_id=d.design_id, data_id=run_of(d, n).data_id, loop="L0", iterations=n)
+            table_row(
+                "loop_runs", design_id=d.design_id, data_id=run_of(d, n).data_id, loop="L0", iterations=n
+            )
             for n, d in enumerate(designs)
         ],
         splits=[_place(p) for p in PROGRAMS],
@@ -122,7 +124,7 @@ def test_completions_say_what_the_rows_say(rows: LabelledRows) -> None:
         for quantity in QUANTITIES:
             value = getattr(run if hasattr(run, quantity.column) else label, quantity.column)
             assert said.labels[quantity.column] == pytest.approx(value, abs=0.5 * 10**-quantity.decimals)
-        levels = _LEVELS[: _LEVELS.index(str(record.level))]
+        levels = _LEVELS[: _LEVELS.index(str(record.level)) + 1]
         names = {name for _, name, _, level in FEATURES if level in levels}
         assert set(said.features) <= names
         assert len(said.features) == {"text": 0, "static": 5, "hls": 14, "run": 14}[str(record.level)]
@@ -353,7 +355,10 @@ def test_a_prompt_above_the_limit_says_what_was_left_out() -> None:
     body = "int twice(int x) {\n    /* doubles */\n    return x * 2; // fast\n}"
     prompt = Prompt(
         graph='// calls\nint f(int a[9]) { return twice(a[0]) + sizeof "/*"; }',
-        operators=(OperatorText(name="twice", text=body), OperatorText(name="one", text="int one(void) { 1; }")),
+        operators=(
+            OperatorText(name="twice", text=body),
+            OperatorText(name="one", text="int one(void) { 1; }"),
+        ),
         params={"mem-delay-read": "2"},
         mapping=(),
         data={"n": "3", "a": "any elements=1,2,3,4,5,6,7,8,9", "b": "any elements=1"},
