@@ -178,8 +178,9 @@ class Completion:
     Attributes:
         labels: by column.
         features: by name in `FEATURES`.
-        lists: number by loop, by name in `LISTS`; None where a loop's number is not known. A direct record has
-            neither features nor lists.
+        lists: number by loop, by name in `LISTS`; None where a loop's number is not known.
+
+    A direct record has neither features nor lists.
     """
 
     labels: Mapping[str, float]

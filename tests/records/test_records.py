@@ -374,7 +374,8 @@ def test_a_prompt_above_the_limit_says_what_was_left_out() -> None:
     assert 'sizeof "/*"' in text
     text, gone = fitted(prompt, 1)
     assert gone == (
-        "elements of a, elements of b, comments, body of twice, body of one, the rest is longer than the limit"
+        "elements of a, elements of b, comments, body of twice, body of one, "
+        "the rest is longer than the limit"
     )
     assert [o.text for o in read_prompt(text).operators] == ["int twice(int x);", "int one(void);"]
 
