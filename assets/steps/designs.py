@@ -94,8 +94,8 @@ class Labelling(Group):
 
     tools: Annotated[tuple[str, ...], some_of(TOOLS)]
     data_seeds: Annotated[tuple[int, ...], Field(min_length=1)]
-    data_kinds: Annotated[tuple[str, ...], some_of(DATA_KINDS), AfterValidator(_with_drawn)]
-    full_power_fraction: Annotated[float, Field(ge=0, le=1)]
+    data_kinds: Annotated[tuple[str, ...], some_of(DATA_KINDS), AfterValidator(_with_drawn)] = (DRAWN,)
+    full_power_fraction: Annotated[float, Field(ge=0, le=1)] = 1.0
     audit_fraction: Annotated[float, Field(ge=0, le=1)]
     cross_check_fraction: Annotated[float, Field(ge=0, le=1)]
     model_timeout_s: Positive

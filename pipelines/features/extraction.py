@@ -221,15 +221,27 @@ def _cached_rows(kind: str, row: type[Row], program: ProgramRow, cache: ContentC
         except HlsError:
             stored = list[Any]()  # the program's design row says why
         cache.put(kind, key, stored)
-    return [replace(row(**values), suite=program.suite) for values in stored]
+    later = dict.fromkeys(_LATER_COLUMNS.get(kind, ()))
+    return [replace(row(**(later | values)), suite=program.suite) for values in stored]
+
+
+def _classified(facts: ProgramFactsRow, program: ProgramRow, cache: ContentCache) -> ProgramFactsRow:
+    """Facts with the class of the program's control flow, which has an entry of its own."""
+    key = content_hash(program.program_id, tool_version(), _CLASS_VERSION)
+    return replace(
+        facts, dynamic_class=cache.cached("control_class", key, lambda: control_class(program), str)
+    )
 
 
 _PROGRAM_ROWS: Mapping[str, Callable[[ProgramRow], Sequence[Any]]] = {
     "loops": extract_loops,
-    "program_facts": lambda p: [replace(program_facts(p), dynamic_class=control_class(p))],
+    "program_facts": lambda program: [program_facts(program)],
 }
-_VERSIONS = {"loops": "loops-1", "program_facts": "program-facts-3", "graphs": "graphs-1"}
+_VERSIONS = {"loops": "loops-1", "program_facts": "program-facts-2", "graphs": "graphs-1"}
 """Version of each kind of entry; raise one when the same program gives other rows."""
+_CLASS_VERSION = "control-class-1"
+_LATER_COLUMNS = {"program_facts": ("dynamic_class",)}
+"""Columns by kind that entries of before lack; they are null there."""
 
 
 def feature_version() -> str:
@@ -313,7 +325,11 @@ def extract_features(
     )
     graphs = [*(own for own in known if own is not None), *computed]
     return FeatureTables(
-        program_facts=[r for p in usable for r in _cached_rows("program_facts", ProgramFactsRow, p, cache)],
+        program_facts=[
+            _classified(r, p, cache)
+            for p in usable
+            for r in _cached_rows("program_facts", ProgramFactsRow, p, cache)
+        ],
         loops=[r for p in usable for r in _cached_rows("loops", LoopRow, p, cache)],
         cdfg_nodes=_sorted("cdfg_nodes", [own.nodes for own in graphs]),
         cdfg_edges=_sorted("cdfg_edges", [own.edges for own in graphs]),

@@ -71,6 +71,8 @@ class Labelled:
             outcomes=self.designs.directive_outcomes,
             labels=self.labels.labels,
             runs=self.labels.runs,
+            inputs=self.labels.inputs,
+            loop_runs=self.labels.loop_runs,
             cross_checks=self.checks,
         )
         return replace(given, **changes)
@@ -111,7 +113,8 @@ def test_imported_rows_need_no_tool(
     labelled: Labelled, fresh: ContentCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     report = labelled.imported(fresh)
-    assert report.stored == {"hls": 2, "run": 4, "power": 4, "synthesis": 2, "cross_check": 2, "labels": 1}
+    steps = {"run": 4, "loop_runs": 4, "power": 4, "synthesis": 2, "cross_check": 2}
+    assert report.stored == {"hls": 2, "labels": 1, **steps}
     assert (report.other, report.different) == ({}, [])
     refuse_tools(monkeypatch)
     designs, labels, checks = labelled.label(fresh)
@@ -126,7 +129,7 @@ def test_each_step_has_its_entry_when_the_whole_has_none(
 ) -> None:
     labelled.imported(fresh)
     shutil.rmtree(fresh.folder / "labels")
-    engines = ("run_native", "count_cycles", "simulate_design")
+    engines = ("run_native_sets", "count_cycles_of", "simulate_design")
     for name in engines:
         monkeypatch.setattr(f"pipelines.labelling.runs.{name}", None)
     monkeypatch.setattr("pipelines.labelling.synthesis.synthesize_design", None)
@@ -139,7 +142,8 @@ def test_each_step_has_its_entry_when_the_whole_has_none(
 def test_entries_are_those_that_labelling_itself_made(labelled: Labelled) -> None:
     report = labelled.imported(labelled.cache)
     assert report.stored == {}
-    assert report.present == {"hls": 2, "run": 4, "power": 4, "synthesis": 2, "cross_check": 2, "labels": 1}
+    steps = {"run": 4, "loop_runs": 4, "power": 4, "synthesis": 2, "cross_check": 2}
+    assert report.present == {"hls": 2, "labels": 1, **steps}
     assert report.different == []
 
 

@@ -190,7 +190,7 @@ def test_native_c_that_fails_now_is_no_verdict_on_the_netlist(
         shutil.rmtree(fresh.folder / kind, ignore_errors=True)
     with monkeypatch.context() as late:
         failed = NativeRun(status="timeout", reason="more than 20 s", wall_s=20.0, tool_version="gcc")
-        late.setattr(runs, "run_native", lambda *_, **__: failed)
+        late.setattr(runs, "run_native_sets", lambda *_, **__: [failed])
         (run,) = label(row, target, fresh).runs
     assert (run.status, run.power_status) == ("ok", "tool_error")
     assert run.power_reason == "native C is not ok as it was before: more than 20 s"

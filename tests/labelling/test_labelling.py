@@ -91,7 +91,7 @@ def test_a_second_time_does_no_tool_work(
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("a tool was run")
 
-    for name in ("run_native", "count_cycles", "simulate_design"):
+    for name in ("run_native_sets", "count_cycles_of", "simulate_design"):
         monkeypatch.setattr(runs, name, refuse)
     monkeypatch.setattr(synthesis, "synthesize_design", refuse)
     monkeypatch.setattr(synthesis, "estimate_power", refuse)
@@ -115,14 +115,19 @@ def changed_result(monkeypatch: pytest.MonkeyPatch, engine: str, **changes: obje
 
     def wrong(*given: object, **arguments: object) -> object:
         calls.append(engine)
-        return replace(real(*given, **arguments), **changes)
+        result = real(*given, **arguments)
+        return (
+            [replace(r, **changes) for r in result]
+            if isinstance(result, list)
+            else replace(result, **changes)
+        )
 
     monkeypatch.setattr(runs, engine, wrong)
     return calls
 
 
 @pytest.mark.parametrize(
-    ("engine", "subject"), [("count_cycles", "the scheduled design"), ("simulate_design", "hardware")]
+    ("engine", "subject"), [("count_cycles_of", "the scheduled design"), ("simulate_design", "hardware")]
 )
 def test_a_result_that_differs_from_native_c_is_never_ok(
     engine: str,
@@ -166,7 +171,7 @@ def test_a_count_that_simulation_does_not_confirm_is_a_tool_error(
     fresh: ContentCache,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    changed_result(monkeypatch, "count_cycles", **changes)
+    changed_result(monkeypatch, "count_cycles_of", **changes)
     made = label(program(tmp_path), target, fresh, audit_fraction=1.0)
     (run,) = made.runs
     assert (made.label.status, run.status, run.latency_cycles) == ("tool_error", "tool_error", None)
@@ -323,7 +328,7 @@ def test_reordered_sums_may_differ_by_rounding(tmp_path: Path, target: Target, s
 
 
 @pytest.mark.parametrize(
-    ("engine", "subject"), [("count_cycles", "the scheduled design"), ("simulate_design", "hardware")]
+    ("engine", "subject"), [("count_cycles_of", "the scheduled design"), ("simulate_design", "hardware")]
 )
 def test_reordered_sums_that_are_far_off_are_never_ok(
     engine: str,

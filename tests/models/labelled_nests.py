@@ -160,6 +160,7 @@ def _run(nest: Nest, design_id: str, delay: int, pipelined: bool) -> RunRow:
         engine="cycle_model",
         engine_version="1",
         seed=0,
+        data_kind=None,
         status="ok",
         reason=None,
         latency_cycles=nest.bound**nest.depth * each,

@@ -31,6 +31,7 @@ RUN = RunRow(
     engine="cycle_model",
     engine_version="12.2.0+0",
     seed=1,
+    data_kind="drawn",
     status="ok",
     reason=None,
     latency_cycles=100,
