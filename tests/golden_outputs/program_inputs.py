@@ -311,9 +311,11 @@ def record_outputs(folders: Folders) -> Iterator[Output]:
     rows = records.LabelledRows(
         programs=chosen,
         loops=[loop for p in chosen for loop in extract_loops(p)],
+        program_facts=[programs.program_facts(p) for p in chosen],
         designs=designs,
         labels=[label_of(d, n) for n, d in enumerate(designs)],
         runs=[run_of(d, n, has_power=n % 3 != 2) for n, d in enumerate(designs)],
+        loop_runs=[],
         splits=[SplitRow(split="s", program_id=p.program_id, group=p.name, part="train") for p in chosen],
     )
     texts = records.make_records(rows, split="s", data_text=lambda program, run: {"n": "12", "A": "uniform"})
@@ -374,6 +376,7 @@ def _remembered(rows: records.LabelledRows, folder: Path, cache: ContentCache) -
         {},
         lambda: records.make_records(rows, split="s", data_text=lambda p, r: {}),
         split="s",
+        limit=10**6,
         cache=cache,
     )
     return sorted(
