@@ -196,6 +196,7 @@ def make_facts(program: ProgramRow) -> ProgramFactsRow:
         operation_count=3,
         operations='{"add":1,"load":2}',
         array_operation_share=1.0,
+        dynamic_class="I",
     )
 
 

@@ -19,9 +19,10 @@ from assets.checks import (
 from assets.dagster_assets import rules_of
 from assets.settings import Settings, ignore_progress
 from assets.steps import STEPS
-from assets.steps.labels import unequal_runs, unknown_powers, unproven_labels
+from assets.steps.labels import unequal_cycles, unequal_runs, unknown_powers, unproven_labels
 from assets.steps.splits import split_leaks
 from pipelines.cyclemodel import ENGINE
+from pipelines.features import control_class
 from pipelines.programs import kernel_programs
 from pipelines.schemas import CROSS_CHECKS, TableSpec, read_table, table_spec, write_table
 
@@ -230,3 +231,45 @@ def test_powers_may_lack_where_they_were_not_asked_for(made: Settings) -> None:
     without = replace(made, configuration=made.configuration.model_copy(update={"labelling": labelling}))
     unasked = make_run(design, engine=ENGINE, power_status=None, power_mw=None)
     assert unknown_powers(_rewritten(without, "runs", [unasked])) == []
+
+
+def test_data_that_a_program_is_not_made_for_do_not_fail_its_label(made: Settings) -> None:
+    (design, *_) = _rows(made, "designs")
+    refused = make_run(design, data_id="d1", data_kind="sparse", status="rejected", outputs_equal=None)
+    _rewritten(made, "labels", [make_label(design)])
+    _rewritten(made, "runs", [make_run(design), refused])
+    assert unproven_labels(open_file(made, "labels", SUITE)) == []
+    _rewritten(made, "runs", [make_run(design), replace(refused, data_kind="drawn")])
+    assert unproven_labels(open_file(made, "labels", SUITE)) != []
+    _rewritten(made, "runs", [make_run(design), replace(refused, status="tool_error")])
+    assert unproven_labels(open_file(made, "labels", SUITE)) != []
+
+
+def test_power_may_lack_where_it_was_not_asked_for(made: Settings) -> None:
+    (design, *_) = _rows(made, "designs")
+    lacking: dict[str, Any] = {"power_status": None, "power_mw": None, "energy_nj": None}
+    other = make_run(design, data_id="d1", data_kind="sorted", engine=ENGINE, **lacking)
+    assert unknown_powers(_rewritten(made, "runs", [make_run(design), other])) == []
+    drawn = replace(other, data_kind="drawn")
+    assert unknown_powers(_rewritten(made, "runs", [make_run(design), drawn])) != []
+
+
+def test_unequal_cycles_are_found_in_class_1_alone(made: Settings) -> None:
+    programs = {program.program_id: program for program in _rows(made, "programs")}
+    design = next(d for d in _rows(made, "designs") if control_class(programs[d.program_id]) == "I")
+    first, second = make_run(design), make_run(design, data_id="d1", data_kind="sorted")
+    assert unequal_cycles(_rewritten(made, "runs", [first, second])) == []
+    changed = replace(second, latency_cycles=7)
+    assert unequal_cycles(_rewritten(made, "runs", [first, changed])) == [
+        "a design of class I must take the same cycles on all data, "
+        f"got 7, {first.latency_cycles} for design {design.design_id}"
+    ]
+    failed = replace(changed, status="timeout")
+    assert unequal_cycles(_rewritten(made, "runs", [first, failed])) == []
+    branching = replace(
+        programs[design.program_id],
+        source="int f(int n)\n{\n    if (n > 3)\n        n = n / 3;\n    return n;\n}\n",
+        top="f",
+    )
+    _rewritten(made, "programs", [branching])
+    assert unequal_cycles(_rewritten(made, "runs", [first, changed])) == []

@@ -46,8 +46,8 @@ from pipelines.tools import stopwatch
 
 STAGES: dict[str, tuple[Any, str, bool]] = {
     "hls": (flows, "compile_program", False),
-    "native": (runs, "run_native", True),
-    "cycle_model": (runs, "count_cycles", True),
+    "native": (runs, "run_native_sets", True),
+    "cycle_model": (runs, "count_cycles_of", True),
     "synthesis": (synthesis, "synthesize_design", False),
     "power": (synthesis, "estimate_power", False),
 }

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from pipelines.interface import INT32, Argument, DataSet, Interface, ScalarType
-from pipelines.native import NativeRun, native_version, run_native
+from pipelines.native import NativeRun, native_version, run_native, run_native_sets, runner
 from pipelines.native.runner import undefined_behaviour
 from pipelines.sandbox import ConfinedRun, SandboxError
 from pipelines.tools import ToolMissing
@@ -52,6 +54,27 @@ def test_run_native_gives_only_written_arrays(tmp_path: Path) -> None:
 def test_run_native_twice_in_one_folder(tmp_path: Path) -> None:
     assert run_body("return 1;", tmp_path).returned == 1
     assert run_body("return 2;", tmp_path).returned == 2
+
+
+def test_run_native_sets_compiles_once_and_starts_each_set_afresh(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled: list[str] = []
+    real = runner.run_confined
+
+    def counting(argv: Sequence[str], **options: Any) -> ConfinedRun:
+        compiled.extend(argv[:1] if Path(argv[0]).name.startswith("gcc") else ())
+        return real(argv, **options)
+
+    monkeypatch.setattr(runner, "run_confined", counting)
+    source = "static int calls; int f(int n) { calls++; return 100 / n + calls; }"
+    interface = Interface(top="f", arguments=(array("n"),), returns=INT32)
+    sets: list[DataSet] = [{"n": np.array(n, np.int32)} for n in (50, 0, 25)]
+    first, second, third = run_native_sets(source, interface, sets, folder=tmp_path)
+    assert (first.returned, second.status, third.returned) == (3, "rejected", 5)
+    assert "division by zero" in (second.reason or "")
+    assert len(compiled) == 3  # harness, checked, plain
+    assert third.wall_s < first.wall_s
 
 
 def test_run_native_in_a_folder_with_an_awkward_name(tmp_path: Path) -> None:
