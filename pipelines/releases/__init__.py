@@ -6,6 +6,7 @@ this package only the names below are used.
 """
 
 from pipelines.releases.card import Reproduction
+from pipelines.releases.loading import ReleaseTables, load_release
 from pipelines.releases.manifest import MANIFEST_FILE, Manifest, ReleaseError, Toolset
 from pipelines.releases.reading import PARAMETERS_FILE, Release, open_release
 from pipelines.releases.writing import (
@@ -26,9 +27,11 @@ __all__ = [
     "Release",
     "ReleaseError",
     "ReleaseOptions",
+    "ReleaseTables",
     "Reproduction",
     "Toolset",
     "WrittenRelease",
+    "load_release",
     "open_release",
     "released_tables",
     "write_release",

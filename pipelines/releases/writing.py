@@ -29,7 +29,7 @@ from pipelines.releases.manifest import (
     manifest_bytes,
 )
 from pipelines.releases.reading import CARD_FILE, PARAMETERS_FILE
-from pipelines.schemas import TableSpec, read_arrow, table_path, table_spec
+from pipelines.schemas import TableSpec, fill_columns, read_arrow, table_path, table_spec
 
 SIZE_LIMIT_BYTES = 30 << 20
 ROWS_A_SHARD = 25_000
@@ -134,7 +134,7 @@ def _read(data_dir: Path, table: str, partition: str, *, measured: bool = False)
     spec = table_spec(table)
     path = table_path(data_dir, spec, partition, measured=measured)
     try:
-        content = read_arrow(path)
+        content = fill_columns(read_arrow(path), spec.schema(measured=measured))
     except FileNotFoundError as error:
         raise ReleaseError(
             f"a release must have every file of {table}, got no {path}; run `simfoundry run` first"
