@@ -10,15 +10,18 @@ from pipelines.releases.loading import ReleaseTables, load_release
 from pipelines.releases.manifest import MANIFEST_FILE, Manifest, ReleaseError, Toolset
 from pipelines.releases.reading import PARAMETERS_FILE, Release, open_release
 from pipelines.releases.writing import (
+    DERIVED_TABLES,
     ROWS_A_SHARD,
     SIZE_LIMIT_BYTES,
     ReleaseOptions,
     WrittenRelease,
+    finish_replacement,
     released_tables,
     write_release,
 )
 
 __all__ = [
+    "DERIVED_TABLES",
     "MANIFEST_FILE",
     "PARAMETERS_FILE",
     "ROWS_A_SHARD",
@@ -31,6 +34,7 @@ __all__ = [
     "Reproduction",
     "Toolset",
     "WrittenRelease",
+    "finish_replacement",
     "load_release",
     "open_release",
     "released_tables",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -50,24 +51,29 @@ def test_a_later_column_is_null_in_every_reader(monkeypatch: pytest.MonkeyPatch)
         scan_table(V1, spec).select("data_kind").collect()["data_kind"],
         pl.Series([row.data_kind for row in read_table(V1, spec, ["modern-0000"])]),
     ]
-    assert [set(values.unique().to_pylist() if isinstance(values, pa.ChunkedArray) else values) for values in kinds] == [{None}] * 4
+    assert [
+        set(values.unique().to_pylist() if isinstance(values, pa.ChunkedArray) else values)
+        for values in kinds
+    ] == [{None}] * 4
     assert len(kinds[0]) == len(kinds[2]) == ROWS
     counted = run_query(V1, "SELECT count(*), count(data_kind), count(simulate_wall_s) FROM runs")
     assert counted.rows == ((ROWS, 0, ROWS),)
 
 
-@pytest.mark.parametrize("reader", ["load", "open", "scan"])
+READERS: dict[str, Callable[[], object]] = {
+    "load": lambda: load_release(V1)["runs"],
+    "open": lambda: open_release(V1).arrow("runs", "modern"),
+    "scan": lambda: scan_table(V1, table_spec("runs")),
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
 def test_readers_reject_an_absent_column_that_is_not_nullable(
     reader: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     declare(monkeypatch, "runs", "data_number", nullable=False)
     with pytest.raises((ReleaseError, SchemaError), match=r"data_number"):
-        if reader == "load":
-            load_release(V1)["runs"]
-        elif reader == "open":
-            open_release(V1).arrow("runs", "modern")
-        else:
-            scan_table(V1, table_spec("runs"))
+        READERS[reader]()
 
 
 def test_loading_rejects_a_changed_file_when_asked(tmp_path: Path) -> None:
