@@ -582,6 +582,53 @@ def release_make(
     _say_problems(answer["problems"])
 
 
+@release.command("check")
+@click.argument("name")
+@click.option(
+    "--floor", "floors", multiple=True, metavar="NAME=NUMBER", help="Another limit, such as runs=100."
+)
+@_as_json
+@_explained
+def release_check(name: str, floors: tuple[str, ...], as_json: bool) -> None:
+    """Prove release NAME: hashes, schema, keys, references, leaks, coverage, cross-checks, counts.
+
+    Exits non-zero when a line fails. A line that the release has no data for is absent, and no failure.
+    """
+    from assets.commands.release_compare import check_named, check_text
+
+    answer = check_named(name, floors)
+    if as_json:
+        _answer(answer)
+    else:
+        click.echo(check_text(answer))
+    if not answer["passed"]:
+        sys.exit(EXIT_FAILED)
+
+
+@release.command("diff")
+@click.argument("one")
+@click.argument("other")
+@click.option("--out", type=_SOURCE, help="HTML file with plots.")
+@click.option(
+    "--train",
+    "trained",
+    multiple=True,
+    metavar="PREDICTOR",
+    help="Train it on both, such as lightgbm-static.",
+)
+@_as_json
+@_explained
+def release_diff(one: str, other: str, out: Path | None, trained: tuple[str, ...], as_json: bool) -> None:
+    """Compare two releases: rows, targets by stage, failures by reason, errors of predictors."""
+    from assets.commands.release_compare import compare_named, compare_text
+
+    answer = compare_named(one, other, trained=trained, out=out)
+    if as_json:
+        _answer(answer)
+    else:
+        click.echo(compare_text(answer))
+
+
 def _say_problems(problems: Sequence[str]) -> None:
     """Problems on standard error; with any the command fails."""
     for problem in problems:

@@ -6,6 +6,7 @@ this package only the names below are used.
 """
 
 from pipelines.releases.card import Reproduction
+from pipelines.releases.checking import PASS, CheckLine, Floors, check_release
 from pipelines.releases.loading import ReleaseTables, load_release
 from pipelines.releases.manifest import MANIFEST_FILE, Manifest, ReleaseError, Toolset
 from pipelines.releases.reading import PARAMETERS_FILE, Release, open_release
@@ -24,8 +25,11 @@ __all__ = [
     "DERIVED_TABLES",
     "MANIFEST_FILE",
     "PARAMETERS_FILE",
+    "PASS",
     "ROWS_A_SHARD",
     "SIZE_LIMIT_BYTES",
+    "CheckLine",
+    "Floors",
     "Manifest",
     "Release",
     "ReleaseError",
@@ -34,6 +38,7 @@ __all__ = [
     "Reproduction",
     "Toolset",
     "WrittenRelease",
+    "check_release",
     "finish_replacement",
     "load_release",
     "open_release",
