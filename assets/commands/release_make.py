@@ -1,13 +1,14 @@
 """`simfoundry release make`: a release in batches, each of them saved before the next begins.
 
 A batch is one partition in one round. Rounds go from cheap to dear: all programs, then designs with their
-features, then labels. Each batch goes through the steps of `simfoundry stage` and ends with the release
-written again, so that a copy of its folder is all that another machine needs to go on.
+features, then labels. Each batch goes through the steps of `simfoundry stage`. The release is written between
+batches, so that a copy of its folder is all that another machine needs to go on.
 """
 
 from __future__ import annotations
 
 import hashlib
+import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -52,6 +53,8 @@ from pipelines.schemas import OK, SchemaError, read_arrow, table_path, table_spe
 
 LEFT_OUT = "it follows from the others; `simfoundry release make {} --derived` makes it and compares hashes"
 PROBLEMS_SHOWN = 20
+WRITING_SHARE = 0.1
+"""Most of the time that writing the release between batches may take."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,6 +160,7 @@ class ReleaseMaking:
     made: list[str] = field(default_factory=list[str])
     problems: list[str] = field(default_factory=list[str])
     notes: list[str] = field(default_factory=list[str])
+    _is_unwritten: bool = False
 
     @property
     def _data_dir(self) -> Path:
@@ -198,21 +202,38 @@ class ReleaseMaking:
         )
 
     def run(self, progress: ProgressResource) -> None:
-        """Make what is lacking, until all is there, a limit is reached or a step fails."""
-        began, count = time.monotonic(), 0
+        """Make what is lacking, until all is there, a limit is reached or a step fails.
+
+        The release is written after each batch, unless that would take more than a share of the time; what
+        is finished is written however the call ends.
+        """
+        try:
+            self._run(progress)
+        finally:
+            if self._is_unwritten:
+                self._write()
+
+    def _run(self, progress: ProgressResource) -> None:
+        began, count, written, cost_s = time.monotonic(), 0, -math.inf, 0.0
         for batch in plan_batches(self.settings):
             steps = [step for step in batch.steps if not self.is_done(step, batch.partition)]
             if not steps:
                 continue
             late = self.options.limit_s is not None and time.monotonic() - began >= self.options.limit_s
-            if late or count == self.options.batches:
+            if late or count == self.options.batches or self.problems:
                 return
             if not self._make(steps, batch.partition, progress):
                 return
             count += 1
             self.made.append(f"{batch.round} {batch.partition}")
+            self._is_unwritten = True
             self._make_whole(progress)
-            self._write()
+            if time.monotonic() - written >= cost_s / WRITING_SHARE:
+                start = time.monotonic()
+                self._write()
+                written, self._is_unwritten = time.monotonic(), False
+                cost_s = written - start
+        self._make_whole(progress)
 
     def _make(self, steps: Sequence[Step], partition: str, progress: ProgressResource) -> bool:
         for step in steps:
@@ -252,7 +273,7 @@ class ReleaseMaking:
             )
             for partition in step.partitions(self.settings) if ready else ():
                 if not self.is_done(step, partition):
-                    self._make([step], partition, progress)
+                    self._is_unwritten |= self._make([step], partition, progress)
 
     @property
     def pending(self) -> tuple[str, ...]:

@@ -15,10 +15,18 @@ import polars as pl
 from pipelines.features import EVALUATION, evaluation_twins
 from pipelines.features.splits import HashOf, source_hash
 from pipelines.releases.loading import ReleaseTables
+from pipelines.releases.near_duplicates import nearest
 from pipelines.schemas import OK, ProgramRow, table_spec
 
 PASS, FAIL, ABSENT = "pass", "fail", "absent"
 TRAINING = "train"
+EXCLUDED = "excluded"
+"""Part of programs that are on no side of a split."""
+FIRST_SPLIT = "by_kernel_v1"
+SEEN_DELAYS = (2, 5, 10)
+"""Memory delays of training and evaluation, in every split but the first; others are a part of their own."""
+NEAR = 0.8
+"""Share of common text from which two programs are near-duplicates."""
 TARGETS: Mapping[str, str] = {
     "area_um2": "labels",
     "flip_flop_count": "labels",
@@ -177,14 +185,31 @@ def _leaks(tables: ReleaseTables) -> Iterator[CheckLine]:
         places = tables["splits"].filter(pl.col("split") == split)
         lost = _value(programs.join(places, on="program_id", how="anti").select(pl.len()))
         yield _line("leaks", f"{split}: place of each program", not lost, f"{lost} without one", "0")
-        placed = places.join(programs, on="program_id")
+        placed = places.filter(pl.col("part") != EXCLUDED).join(programs, on="program_id")
         for what, column in (("group", "group"), ("source", "source"), ("syntax tree", "ast_hash")):
             yield _one_side(f"{split}: {what} on one side", placed, column)
         yield _one_side(f"{split}: variants with their ancestor", placed, "root", "name")
+        yield _near_duplicates(split, placed)
         wrong = placed.filter((pl.col("part") == EVALUATION) != (pl.col("stage") == EVALUATION))
         wrong = wrong.join(placed.filter(pl.col("stage") == EVALUATION), on="group", how="anti")
         count = _value(wrong.select(pl.len()))
         yield _line("leaks", f"{split}: evaluation programs apart", not count, f"{count} misplaced", "0")
+
+
+def _near_duplicates(split: str, placed: pl.LazyFrame) -> CheckLine:
+    """Whether a program outside training shares most of its text with one of training."""
+    rows = placed.select("name", "source", "part").sort("name", "source").collect()
+    sides = [rows.filter((pl.col("part") == TRAINING) == is_training) for is_training in (False, True)]
+    held_out, training = sides
+    shares, at = nearest(held_out["source"].to_list(), training["source"].to_list())
+    near = [
+        f"{name} and {training['name'][place]} ({share:.2f})"
+        for name, share, place in zip(held_out["name"], shares.tolist(), at.tolist(), strict=True)
+        if share >= NEAR
+    ]
+    figure = f"{len(near)} of {held_out.height}" + (f": {_examples(near)}" if near else "")
+    title = f"{split}: held-out programs near training"
+    return _line("leaks", title, not near, figure, f"0 with {NEAR:.0%} of the text")
 
 
 def _twins(tables: ReleaseTables, hash_of: HashOf) -> Iterator[CheckLine]:
@@ -192,7 +217,7 @@ def _twins(tables: ReleaseTables, hash_of: HashOf) -> Iterator[CheckLine]:
     if "programs" not in tables:
         yield _absent("leaks", title, "table programs")
         return
-    rows = [ProgramRow(**row | {"operators": tuple(row["operators"])}) for row in _dicts(tables["programs"])]
+    rows: list[ProgramRow] = table_spec("programs").from_arrow(tables.arrow("programs"))
     twins = evaluation_twins(rows, hash_of)
     yield _line("leaks", title, not twins, _examples(twins) or "none is equal")
 
@@ -229,6 +254,25 @@ def target_values(tables: ReleaseTables, target: str) -> pl.LazyFrame:
     return values.join(designs, on="design_id").join(programs, on="program_id")
 
 
+def _last_split(tables: ReleaseTables) -> str:
+    return _value(tables["splits"].select(pl.col("split").max()))
+
+
+def _places(tables: ReleaseTables) -> pl.LazyFrame:
+    """Part of each program in the last split by name."""
+    places = tables["splits"].filter(pl.col("split") == _last_split(tables))
+    return places.select("program_id", "part")
+
+
+def _seen_designs(tables: ReleaseTables) -> pl.LazyFrame:
+    """Designs that training and evaluation may have by their memory delays."""
+    designs = tables["designs"]
+    if _last_split(tables) == FIRST_SPLIT:
+        return designs
+    delays = pl.col("memory_read_delay_cycles", "memory_write_delay_cycles")
+    return designs.filter(pl.all_horizontal(delays.is_in(SEEN_DELAYS)))
+
+
 def _coverage(tables: ReleaseTables) -> Iterator[CheckLine]:
     """The central 90 % of each target of evaluation designs against the same range of training designs."""
     for target, table in TARGETS.items():
@@ -236,8 +280,8 @@ def _coverage(tables: ReleaseTables) -> Iterator[CheckLine]:
         if lacking is not None:
             yield _absent("coverage", target, lacking)
             continue
-        places = tables["splits"].select("program_id", "part").unique("program_id")
-        values = target_values(tables, target).join(places, on="program_id").collect()
+        values = target_values(tables, target).join(_places(tables), on="program_id")
+        values = values.join(_seen_designs(tables), on="design_id", how="semi").collect()
         ranges = [
             values.filter(pl.col("part") == part)["value"].quantile(level, "linear")
             for part in (TRAINING, EVALUATION)
@@ -408,7 +452,7 @@ FPGA_TOOL = "xilinx"
 
 def _clocked(tables: ReleaseTables) -> int:
     ok = tables["designs"].filter(pl.col("status") == OK).group_by("clock_period_ns").len().collect()
-    return ok["len"].sum() - int(str(ok["len"].max() or 0))
+    return int(ok["len"].sum()) - int(str(ok["len"].max() or 0))
 
 
 def _class_2(tables: ReleaseTables) -> float:
