@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from assets.settings import Settings
-from pipelines.schemas import OK, Reference, read_arrow, table_path, table_spec
+from pipelines.schemas import OK, Reference, fill_columns, read_arrow, table_path, table_spec
 
 PROBLEM_LIMIT = 20
 
@@ -63,7 +63,10 @@ class CheckedFile:
         same = table_path(self.data_dir, spec, self.partition)
         folder = self.data_dir / "tables" / table
         paths = [same] if same.is_file() else sorted(folder.glob("*.parquet"))
-        return pa.concat_tables([spec.schema().empty_table(), *(read_arrow(path) for path in paths)])
+        schema = spec.schema()
+        return pa.concat_tables(
+            [schema.empty_table(), *(fill_columns(read_arrow(path), schema) for path in paths)]
+        )
 
 
 def open_file(settings: Settings, table: str, partition: str) -> CheckedFile:

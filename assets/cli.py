@@ -492,7 +492,22 @@ def report(out: Path | None, release: Path | None, as_json: bool) -> None:
         click.echo("\n".join(summary_lines(page)))
 
 
-@simfoundry.command()
+class _ReleaseGroup(click.Group):
+    """Subcommands of `release`; any other word is the name of a release, which `write` writes."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        words = [word for word in args if not word.startswith("-")]
+        if words and words[0] not in self.commands:
+            args = ["write", *args]
+        return super().parse_args(ctx, args)
+
+
+@simfoundry.group(cls=_ReleaseGroup)
+def release() -> None:
+    """Write, make, check and compare releases; `release NAME` is `release write NAME`."""
+
+
+@release.command("write")
 @click.argument("name")
 @click.option(
     "--from", "source", type=_SOURCE, help="Project whose tables are released.  [default: this one]"
@@ -507,7 +522,7 @@ def report(out: Path | None, release: Path | None, as_json: bool) -> None:
 @click.option("--table", "tables", multiple=True, help="Only this table; may be repeated.  [default: all]")
 @_as_json
 @_explained
-def release(
+def release_write(
     name: str, source: Path | None, size_limit: float, tables: tuple[str, ...], as_json: bool
 ) -> None:
     """Write the tables as a release: a dataset card, Parquet shards, configuration, hashes.
@@ -521,6 +536,105 @@ def release(
         _answer(answer)
     else:
         click.echo(release_text(answer))
+
+
+@release.command("make")
+@click.argument("name")
+@click.argument("overrides", nargs=-1, metavar="[HYDRA OVERRIDES]...")
+@click.option("--config", type=_SOURCE, help="Read the full configuration from this file.")
+@click.option("--batches", type=click.IntRange(min=1), help="Most batches of this call.  [default: all]")
+@click.option("--limit-minutes", type=_Finite(min=0), help="Begin no batch after this time.")
+@click.option("--size-limit", default=30.0, show_default=True, type=_Finite(min=0), help="Most MiB.")
+@click.option("--derived", is_flag=True, help="Make the tables that were left out and compare hashes.")
+@click.option("--rtl", type=_SOURCE, help="With --derived: folder for the Verilog of each design.")
+@_as_json
+@_explained
+def release_make(
+    name: str,
+    overrides: tuple[str, ...],
+    config: Path | None,
+    batches: int | None,
+    limit_minutes: float | None,
+    size_limit: float,
+    derived: bool,
+    rtl: Path | None,
+    as_json: bool,
+) -> None:
+    """Make release NAME in batches, or go on with it; each finished batch is in releases/NAME.
+
+    A batch is a partition (programs.shard programs) in one of the rounds programs, designs, labels.
+    """
+    from assets.commands.release_make import MakeOptions, make_derived, make_release, make_text
+
+    if derived:
+        answer = make_derived(name, rtl=rtl)
+    else:
+        options = MakeOptions(
+            batches=batches,
+            limit_s=None if limit_minutes is None else limit_minutes * 60,
+            size_limit_bytes=round(size_limit * (1 << 20)),
+        )
+        answer = make_release(name, overrides=overrides, parameters=config, options=options)
+    if as_json:
+        _answer(answer)
+    else:
+        click.echo(make_text(answer))
+    _say_problems(answer["problems"])
+
+
+@release.command("check")
+@click.argument("name")
+@click.option(
+    "--floor", "floors", multiple=True, metavar="NAME=NUMBER", help="Another limit, such as runs=100."
+)
+@_as_json
+@_explained
+def release_check(name: str, floors: tuple[str, ...], as_json: bool) -> None:
+    """Prove release NAME: hashes, schema, keys, references, leaks, coverage, cross-checks, counts.
+
+    Exits non-zero when a line fails. A line that the release has no data for is absent, and no failure.
+    """
+    from assets.commands.release_compare import check_named, check_text
+
+    answer = check_named(name, floors)
+    if as_json:
+        _answer(answer)
+    else:
+        click.echo(check_text(answer))
+    if not answer["passed"]:
+        sys.exit(EXIT_FAILED)
+
+
+@release.command("diff")
+@click.argument("one")
+@click.argument("other")
+@click.option("--out", type=_SOURCE, help="HTML file with plots.")
+@click.option(
+    "--train",
+    "trained",
+    multiple=True,
+    metavar="PREDICTOR",
+    help="Train it on both, such as lightgbm-static.",
+)
+@_as_json
+@_explained
+def release_diff(one: str, other: str, out: Path | None, trained: tuple[str, ...], as_json: bool) -> None:
+    """Compare two releases: rows, targets by stage, failures by reason, errors of predictors."""
+    from assets.commands.release_compare import compare_named, compare_text
+
+    answer = compare_named(one, other, trained=trained, out=out)
+    if as_json:
+        _answer(answer)
+    else:
+        click.echo(compare_text(answer))
+
+
+def _say_problems(problems: Sequence[str]) -> None:
+    """Problems on standard error; with any the command fails."""
+    for problem in problems:
+        click.echo(f"simfoundry: {problem}", err=True)
+    if problems:
+        sys.exit(EXIT_FAILED)
 
 
 @simfoundry.command("import")

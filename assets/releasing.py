@@ -102,19 +102,24 @@ def release_tables(
     configuration = read_parameters(deployment.project)
     settings = Settings(configuration=configuration, deployment=deployment)
     partitions = _partitions(settings, tables)
-    unused = tuple(group for group, table in _GROUPS.items() if not partitions.get(table))
+    unused = unused_groups(partitions)
     with writing_to(deployment.data_dir):
-        _require_fresh(settings, partitions)
+        require_fresh(settings, partitions)
         options = ReleaseOptions(
             name=name,
             partitions=partitions,
             parameters=parameters_text(configuration, without=unused),
-            toolset=_toolset(settings, partitions),
+            toolset=toolset_of(settings, partitions),
             reproduction=_reproduction(name, configuration, unused, tables),
             size_limit_bytes=size_limit_bytes,
             rows_a_shard=rows_a_shard,
         )
         return write_release(deployment.data_dir, releases, options)
+
+
+def unused_groups(tables: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """Groups of the configuration that a release with these partitions by table does not have."""
+    return tuple(group for group, table in _GROUPS.items() if not tables.get(table))
 
 
 _GROUPS = {"network": "network_runs", "placements": "placements", "pragmas": "pragma_designs"}
@@ -133,14 +138,15 @@ def _partitions(settings: Settings, tables: Sequence[str]) -> dict[str, tuple[st
     return partitions
 
 
-def _toolset(settings: Settings, partitions: Mapping[str, Sequence[str]]) -> Toolset:
+def toolset_of(settings: Settings, partitions: Mapping[str, Sequence[str]]) -> Toolset:
     """Versions as the rows name them; the C compiler and the library as they are here."""
     pairs: list[pl.DataFrame] = []
     for table, columns in VERSION_COLUMNS.items():
         for partition in partitions.get(table, ()):
             path = table_path(settings.deployment.data_dir, table_spec(table), partition)
             if path.is_file():  # one that is not is an error when the release is written
-                rows = to_frame(read_arrow(path))
+                names = [name for pair in columns for name in pair]
+                rows = to_frame(read_arrow(path, columns=names))
                 pairs += [
                     rows.select(tool=tool, version=version).drop_nulls("tool") for tool, version in columns
                 ]
@@ -181,7 +187,7 @@ LABELLING, FEATURES, NETWORKS = "labelling", "features", "networks"
 PLACEMENTS, SEARCHES = "placements", "searches"
 
 
-def _require_fresh(settings: Settings, tables: Container[str]) -> None:
+def require_fresh(settings: Settings, tables: Container[str]) -> None:
     """Check that the tables are those that params.yaml asks for, as far as the present engines know.
 
     Raises: FoundryError: they are not; the run was ended, or params.yaml changed after it.
@@ -218,7 +224,7 @@ def _require_fresh_designs(settings: Settings) -> None:
             raise FoundryError(_STALE.format("designs", partition))
         runs, labels = (scan_table(data_dir, table_spec(t), [partition]) for t in ("runs", "labels"))
         ok = labels.filter(pl.col("status") == OK).select("design_id").unique()
-        labelled = runs.join(ok, on="design_id", how="semi").select("design_id", "seed")
+        labelled = runs.join(ok, on="design_id", how="semi").select("design_id", "seed").unique()
         expected = ok.join(seeds, how="cross")
         pairs = [rows.sort("design_id", "seed").collect() for rows in (labelled, expected)]
         if not pairs[0].equals(pairs[1]):
@@ -273,7 +279,7 @@ def _reproduction(
             *(makes if tables else (f"simfoundry run --parameters {parameters}",)),
             " ".join((f"simfoundry release {name}", *(f"--table {table}" for table in tables))),
         ),
-        seeds=dict(_seeds(content)),
+        seeds=seeds_of(content),
         notes=(
             "After `simfoundry import` the first of these runs takes its labels from the cache; in an empty "
             "folder it makes them anew.",
@@ -281,8 +287,12 @@ def _reproduction(
     )
 
 
-def _seeds(content: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+def seeds_of(content: Mapping[str, Any]) -> dict[str, str]:
     """Every seed of a configuration by its key."""
+    return dict(_seeds(content))
+
+
+def _seeds(content: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
     for key, value in content.items():
         if isinstance(value, dict):
             yield from _seeds(value, f"{prefix}{key}.")

@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 from assets.commands.aligned import aligned_lines
 from assets.deployments import find_deployment
 from assets.errors import FoundryError
-from pipelines.schemas import TableSpec
+from pipelines.schemas import TableSpec, is_readable
 
 ROW_LIMIT = 1_000_000
 _LOCKED = {
@@ -162,7 +162,7 @@ def _damage(data_dir: Path, spec: TableSpec, *, whole: bool = False) -> str | No
                     f"{path} must be a Parquet file, got a damaged one "
                     f"({str(error).splitlines()[0]}); {_remedy(spec)}"
                 )
-            if not schema.equals(expected, check_metadata=False):
+            if not is_readable(schema, expected):
                 return (
                     f"{path} must have the columns {', '.join(expected.names)}, got "
                     f"{', '.join(schema.names)}; {_remedy(spec)}"

@@ -38,7 +38,7 @@ def run_stage(name: str, *, as_json: bool) -> bool:
         prune_partitions(settings, steps)
         for step in steps:
             for partition in step.partitions(settings):
-                step_summary = _attempt(step, partition, settings, progress, problems)
+                step_summary = attempt(step, partition, settings, progress, problems)
                 summaries += [step_summary] if step_summary is not None else []
     _show(summaries, as_json=as_json)
     for summary in summaries:
@@ -48,13 +48,14 @@ def run_stage(name: str, *, as_json: bool) -> bool:
     return not problems
 
 
-def _attempt(
+def attempt(
     step: Step,
     partition: str,
     settings: Settings,
     progress: ProgressResource,
     problems: list[str],
 ) -> StepSummary | None:
+    """Make the tables of one partition; an expected failure is a line of `problems` and no summary."""
     title = step.title(partition)
     summary: StepSummary | None = None
     try:

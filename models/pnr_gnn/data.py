@@ -17,7 +17,7 @@ from pipelines.fabric.features import GraphFeatures, RouteReader, graph_of_rows
 from pipelines.fabric.graphs import Graph
 from pipelines.fabric.machine import Fabric
 from pipelines.identity import content_hash
-from pipelines.schemas import OK, read_arrow
+from pipelines.schemas import OK, fill_columns, read_arrow, table_spec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -96,7 +96,7 @@ def _rows(folders: Sequence[Path], table: str) -> list[dict[str, Any]]:
         row
         for folder in folders
         for path in table_files(folder, table)
-        for row in read_arrow(path).to_pylist()
+        for row in fill_columns(read_arrow(path), table_spec(table).schema()).to_pylist()
     ]
     if not rows:
         raise DatasetError(f"no rows in table {table} ({', '.join(map(str, folders))})")

@@ -22,7 +22,7 @@ from pipelines.network.routing import Routing
 from pipelines.network.runs import NetworkRun, model_of, run_of, stream_numbers
 from pipelines.network.topology import FatTree, fat_tree
 from pipelines.network.traffic import Arrivals, Pattern, traffic_of
-from pipelines.schemas import OK, NetworkRunRow, read_arrow, table_spec
+from pipelines.schemas import OK, NetworkRunRow, fill_columns, read_arrow, table_spec
 
 _NS = 1e9
 DATA, ACKS = 0, 1
@@ -138,7 +138,8 @@ def _read(tables: Path, table: str, group: str) -> pa.Table:
     paths = [whole] if whole.is_file() else sorted(whole.parent.glob(f"{group}-[0-9][0-9][0-9][0-9].parquet"))
     if not paths:
         raise PredictorError(f"no such file: {whole}; `simfoundry run network=release` simulates its runs")
-    return pa.concat_tables([read_arrow(path) for path in paths])
+    schema = table_spec(table).schema()
+    return pa.concat_tables([fill_columns(read_arrow(path), schema) for path in paths])
 
 
 _TABLES = ("network_runs", "network_flows", "network_hops")

@@ -6,29 +6,41 @@ this package only the names below are used.
 """
 
 from pipelines.releases.card import Reproduction
+from pipelines.releases.checking import PASS, CheckLine, Floors, check_release
+from pipelines.releases.loading import ReleaseTables, load_release
 from pipelines.releases.manifest import MANIFEST_FILE, Manifest, ReleaseError, Toolset
 from pipelines.releases.reading import PARAMETERS_FILE, Release, open_release
 from pipelines.releases.writing import (
+    DERIVED_TABLES,
     ROWS_A_SHARD,
     SIZE_LIMIT_BYTES,
     ReleaseOptions,
     WrittenRelease,
+    finish_replacement,
     released_tables,
     write_release,
 )
 
 __all__ = [
+    "DERIVED_TABLES",
     "MANIFEST_FILE",
     "PARAMETERS_FILE",
+    "PASS",
     "ROWS_A_SHARD",
     "SIZE_LIMIT_BYTES",
+    "CheckLine",
+    "Floors",
     "Manifest",
     "Release",
     "ReleaseError",
     "ReleaseOptions",
+    "ReleaseTables",
     "Reproduction",
     "Toolset",
     "WrittenRelease",
+    "check_release",
+    "finish_replacement",
+    "load_release",
     "open_release",
     "released_tables",
     "write_release",

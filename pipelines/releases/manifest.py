@@ -64,6 +64,9 @@ class Manifest(_Form):
 
     Attributes:
         left_out: tables that are not in the release, and why.
+        pending: partitions that lack a table; None when the release is finished.
+        derived: SHA-256 of each file of the tables that are left out and can be made again, by table and
+            partition; None when there is none.
     """
 
     format: Literal[1]
@@ -72,6 +75,8 @@ class Manifest(_Form):
     rows: Mapping[str, Count]
     left_out: Mapping[str, str]
     files: tuple[FileEntry, ...]
+    pending: tuple[PlainName, ...] | None = None
+    derived: Mapping[PlainName, Mapping[PlainName, Sha256]] | None = None
 
 
 class MeasuredManifest(_Form):

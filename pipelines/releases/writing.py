@@ -29,7 +29,7 @@ from pipelines.releases.manifest import (
     manifest_bytes,
 )
 from pipelines.releases.reading import CARD_FILE, PARAMETERS_FILE
-from pipelines.schemas import TableSpec, read_arrow, table_path, table_spec
+from pipelines.schemas import SchemaError, TableSpec, fill_columns, read_arrow, table_path, table_spec
 
 SIZE_LIMIT_BYTES = 30 << 20
 ROWS_A_SHARD = 25_000
@@ -37,6 +37,8 @@ COMPRESSION_LEVEL = 19
 EXCLUDED_STAGES = ("models", "records", "vendor")
 OPTIONAL_TABLES = ("cdfg_edges", "cdfg_nodes")
 """Tables left out, in this order, when a release is too large; programs give them again in minutes."""
+DERIVED_TABLES = (*OPTIONAL_TABLES, "records")
+"""Tables that follow from the others, so that a release may have their hashes in place of their rows."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 _LARGEST_SHOWN = 5
@@ -52,6 +54,9 @@ class ReleaseOptions:
         parameters: text of the configuration.
         size_limit_bytes: of all files together.
         rows_a_shard: most rows of one file.
+        left_out: tables that are not in the release, and why; pending, derived: see `Manifest`.
+        keeps_shards: whether files of the present release that hold the same rows stay as they are, which
+            takes less time than compressing them again.
     """
 
     name: str
@@ -61,6 +66,10 @@ class ReleaseOptions:
     reproduction: Reproduction
     size_limit_bytes: int = SIZE_LIMIT_BYTES
     rows_a_shard: int = ROWS_A_SHARD
+    left_out: Mapping[str, str] = field(default_factory=dict[str, str])
+    pending: tuple[str, ...] | None = None
+    derived: Mapping[str, Mapping[str, str]] | None = None
+    keeps_shards: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +89,19 @@ class WrittenRelease:
 class _File:
     entry: FileEntry
     content: bytes = field(repr=False)
+
+    @staticmethod
+    def of(path: str, content: bytes, piece: pa.Table, table: str, partition: str) -> _File:
+        """A shard with its entry in the manifest."""
+        entry = FileEntry(
+            path=path,
+            sha256=hashlib.sha256(content).hexdigest(),
+            bytes=len(content),
+            table=table,
+            partition=partition,
+            rows=piece.num_rows,
+        )
+        return _File(entry=entry, content=content)
 
 
 def released_tables() -> tuple[str, ...]:
@@ -107,9 +129,10 @@ def write_release(data_dir: Path, releases: Path, options: ReleaseOptions) -> Wr
         for table, partitions in options.partitions.items()
         if partitions
     }
-    measured = _measured_files(data_dir, tables, options.rows_a_shard)
-    files = _table_files(tables, options.rows_a_shard)
-    left_out: dict[str, str] = {}
+    shelf = _Shelf(folder=folder if options.keeps_shards else None, rows=options.rows_a_shard)
+    measured = _measured_files(data_dir, tables, shelf)
+    files = _table_files(tables, shelf)
+    left_out = dict(options.left_out)
     written: list[_File] = []
     for table in ("", *OPTIONAL_TABLES):
         if table in tables:
@@ -134,7 +157,7 @@ def _read(data_dir: Path, table: str, partition: str, *, measured: bool = False)
     spec = table_spec(table)
     path = table_path(data_dir, spec, partition, measured=measured)
     try:
-        content = read_arrow(path)
+        content = fill_columns(read_arrow(path), spec.schema(measured=measured))
     except FileNotFoundError as error:
         raise ReleaseError(
             f"a release must have every file of {table}, got no {path}; run `simfoundry run` first"
@@ -145,36 +168,48 @@ def _read(data_dir: Path, table: str, partition: str, *, measured: bool = False)
     return content.cast(spec.schema(measured=measured))
 
 
-def _table_files(tables: Partitions, rows: int) -> list[_File]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Shelf:
+    """Shards of tables; those of an earlier release in `folder` stay when they hold the same rows."""
+
+    folder: Path | None
+    rows: int
+
+    def files(self, room: str, table: str, partition: str, content: pa.Table) -> Iterator[_File]:
+        for number, piece in enumerate(shards(content, self.rows)):
+            path = f"{room}/{table}/{partition}-{number:04d}.parquet"
+            yield _File.of(path, self._kept(path, piece) or shard_bytes(piece), piece, table, partition)
+
+    def _kept(self, path: str, piece: pa.Table) -> bytes | None:
+        if self.folder is None or not (self.folder / path).is_file():
+            return None
+        try:
+            present = read_arrow(self.folder / path)
+        except SchemaError:
+            return None
+        is_same = present.schema.equals(piece.schema, check_metadata=True) and present.equals(piece)
+        return (self.folder / path).read_bytes() if is_same else None
+
+
+def _table_files(tables: Partitions, shelf: _Shelf) -> list[_File]:
     return [
-        _shard_file("tables", table, partition, number, piece)
+        file
         for table, partitions in tables.items()
         for partition, content in partitions.items()
-        for number, piece in enumerate(shards(content, rows))
+        for file in shelf.files("tables", table, partition, content)
     ]
 
 
-def _measured_files(data_dir: Path, tables: Partitions, rows: int) -> list[_File]:
+def _measured_files(data_dir: Path, tables: Partitions, shelf: _Shelf) -> list[_File]:
     return [
-        _shard_file("measured", table, partition, number, piece)
+        file
         for table, partitions in tables.items()
         if table_spec(table).has_measured
         for partition in partitions
-        for number, piece in enumerate(shards(_read(data_dir, table, partition, measured=True), rows))
+        for file in shelf.files(
+            "measured", table, partition, _read(data_dir, table, partition, measured=True)
+        )
     ]
-
-
-def _shard_file(room: str, table: str, partition: str, number: int, piece: pa.Table) -> _File:
-    content = shard_bytes(piece)
-    entry = FileEntry(
-        path=f"{room}/{table}/{partition}-{number:04d}.parquet",
-        sha256=hashlib.sha256(content).hexdigest(),
-        bytes=len(content),
-        table=table,
-        partition=partition,
-        rows=piece.num_rows,
-    )
-    return _File(entry=entry, content=content)
 
 
 def _text_file(path: str, content: bytes) -> _File:
@@ -192,6 +227,8 @@ def _manifest(
         rows={t: sum(piece.num_rows for piece in content.values()) for t, content in tables.items()},
         left_out=left_out,
         files=tuple(f.entry for f in files),
+        pending=options.pending,
+        derived=options.derived,
     )
 
 
@@ -229,7 +266,7 @@ def _too_large(files: Sequence[_File], limit: int) -> str:
 
 def _replace(folder: Path, files: Sequence[_File]) -> None:
     """Write a new folder beside, then put it in the old one's place."""
-    new, old = (folder.parent / f".{folder.name}.{what}" for what in ("new", "old"))
+    new, old = _neighbours(folder)
     for leftover in (new, old):
         shutil.rmtree(leftover, ignore_errors=True)
     for file in files:
@@ -240,6 +277,18 @@ def _replace(folder: Path, files: Sequence[_File]) -> None:
         folder.rename(old)
     new.rename(folder)
     shutil.rmtree(old, ignore_errors=True)
+
+
+def finish_replacement(folder: Path) -> None:
+    """Put a whole new release in its place when the process that wrote it was ended between two renames."""
+    new, old = _neighbours(folder)
+    if not folder.exists() and old.is_dir() and new.is_dir():
+        new.rename(folder)
+
+
+def _neighbours(folder: Path) -> tuple[Path, Path]:
+    new, old = (folder.parent / f".{folder.name}.{what}" for what in ("new", "old"))
+    return new, old
 
 
 # ---- shards ----------------------------------------------------------------------------------------

@@ -37,7 +37,9 @@ from pipelines.schemas.programs import ProgramFactsRow, ProgramRow, SplitRow, St
 from pipelines.schemas.records import FORMATS, RecordRow
 from pipelines.schemas.storage import (
     conform,
+    fill_columns,
     from_frame,
+    is_readable,
     read_arrow,
     read_table,
     scan_table,
@@ -92,8 +94,10 @@ __all__ = [
     "VendorDesignRow",
     "VendorLoopRow",
     "conform",
+    "fill_columns",
     "from_frame",
     "is_lasting",
+    "is_readable",
     "read_arrow",
     "read_table",
     "scan_table",

@@ -132,16 +132,33 @@ def conform(content: pa.Table, expected: pa.Schema, spec: TableSpec) -> pa.Table
     """
     former = FORMER_NAMES.get(spec.name, {})
     content = content.rename_columns([former.get(name, name) for name in content.column_names])
-    for field in expected:
-        if field.name not in content.column_names and field.nullable:
-            content = content.append_column(field, pa.nulls(content.num_rows, field.type))
-    if set(content.column_names) == set(expected.names):
-        content = content.select(expected.names)
+    content = fill_columns(content, expected)
     if not content.schema.equals(expected, check_metadata=False):
         raise SchemaError(
             f"table {spec.name} must have the columns {_listed(expected)}, got {_listed(content.schema)}"
         )
     return content.cast(expected)
+
+
+def fill_columns(content: pa.Table, expected: pa.Schema) -> pa.Table:
+    """Columns with those that an earlier version did not write, null in every row, in the declared order.
+
+    A file of an earlier version lacks columns that were declared later. An absent column that is not nullable
+    stays absent, so that the check of the schema names it.
+    """
+    for field in expected:
+        if field.name not in content.column_names and field.nullable:
+            content = content.append_column(field, pa.nulls(content.num_rows, field.type))
+    is_whole = set(content.column_names) == set(expected.names)
+    return content.select(expected.names) if is_whole else content
+
+
+def is_readable(schema: pa.Schema, expected: pa.Schema) -> bool:
+    """Whether a file's columns are the declared ones, those apart that `fill_columns` adds."""
+    own = {field.name: field.type for field in schema}
+    return own.keys() <= set(expected.names) and all(
+        own[field.name] == field.type if field.name in own else field.nullable for field in expected
+    )
 
 
 def _listed(schema: pa.Schema) -> str:
@@ -150,6 +167,8 @@ def _listed(schema: pa.Schema) -> str:
 
 def scan_table(data_dir: Path, spec: TableSpec, partitions: Iterable[str] | None = None) -> pl.LazyFrame:
     """Rows of a table as a lazy Polars frame, all partitions in name order or only those named.
+
+    Nullable columns that a file of an earlier version lacks are null.
 
     Raises: SchemaError: a file is damaged or does not fit the schema.
     """
@@ -171,7 +190,7 @@ def _partitions(data_dir: Path, spec: TableSpec, partitions: Iterable[str] | Non
     names = sorted(p.stem for p in folder.glob("*.parquet")) if partitions is None else partitions
     for name in names:
         path = table_path(data_dir, spec, name)
-        content = read_arrow(path)
+        content = fill_columns(read_arrow(path), spec.schema())
         problems = spec.violations(content)
         if problems:
             raise SchemaError(f"{path} does not fit table {spec.name}: {'; '.join(problems)}")

@@ -1,0 +1,189 @@
+"""`simfoundry release check` and `release diff`: each line fails on the release that breaks it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+from assets.cli import simfoundry
+from assets.settings import Settings
+from pipelines.releases import Floors, check_release, load_release
+from pipelines.releases.checking import CheckLine
+from pipelines.releases.difference import PredictorError, compare_releases, draw_difference
+from pipelines.releases.near_duplicates import nearest
+from pipelines.schemas import from_frame, table_spec
+
+SUITES = ("programs.suites=[linear_algebra,stencil]", "hls.memory_delay=[2,10]", "hls.pipeline=[false]")
+FEW = Floors(programs=1, designs=1, runs=1, wholly_powered=0, fpga=0, clocked=0, class_2=0.0)
+
+
+@pytest.fixture
+def small(settings: Settings, engines: Any) -> Path:
+    """The folder of a small release, whose files may be changed."""
+    (settings.deployment.project / "params.yaml").unlink()
+    result = CliRunner().invoke(simfoundry, ["release", "make", "small", *SUITES])
+    assert result.exit_code == 0, result.output
+    return settings.deployment.project / "releases" / "small"
+
+
+def invoke(*arguments: str) -> Any:
+    return CliRunner().invoke(simfoundry, ["release", *arguments])
+
+
+def change(folder: Path, table: str, edit: Callable[[pl.DataFrame], pl.DataFrame]) -> None:
+    """Change the rows of each file of a table."""
+    for path in (folder / "tables" / table).glob("*.parquet"):
+        rows = edit(pl.DataFrame(pq.read_table(path, partitioning=None)))
+        pq.write_table(from_frame(rows, table_spec(table).schema()), path)
+
+
+def lines(folder: Path) -> dict[str, CheckLine]:
+    found = check_release(load_release(folder), FEW, hash_of=lambda program: program.program_id)
+    return {f"{line.group}: {line.name}": line for line in found}
+
+
+def failed(folder: Path) -> list[str]:
+    return [name for name, line in lines(folder).items() if line.status == "fail"]
+
+
+def first(column: str, value: Any) -> Callable[[pl.DataFrame], pl.DataFrame]:
+    """Another value in the first row."""
+    is_first = pl.int_range(pl.len()) == 0
+    return lambda rows: rows.with_columns(
+        pl.when(is_first).then(pl.lit(value, rows.schema[column])).otherwise(pl.col(column)).alias(column)
+    )
+
+
+def test_a_good_release_passes_and_says_what_it_lacks(small: Path) -> None:
+    assert failed(small) == []
+    absent = lines(small)["coverage: area_um2"]
+    assert (absent.status, absent.figure) == (
+        "absent",
+        "no area_um2 of parts train and evaluation in this release",
+    )
+
+
+@pytest.mark.parametrize(
+    ("table", "edit", "name"),
+    [
+        ("labels", first("status", "unknown"), "schema: labels"),
+        ("labels", lambda rows: pl.concat([rows, first("cell_count", 7)(rows).head(1)]), "keys: labels"),
+        ("runs", first("design_id", "none"), "references: runs.design_id in designs"),
+        ("splits", lambda rows: rows.slice(1), "leaks: by_kernel_v1: place of each program"),
+        (
+            "splits",
+            lambda rows: rows.with_columns(group=pl.lit("one")),
+            "leaks: by_kernel_v1: group on one side",
+        ),
+        (
+            "programs",
+            lambda rows: rows.with_columns(source=pl.lit("x")),
+            "leaks: by_kernel_v1: source on one side",
+        ),
+        ("splits", first("part", "evaluation"), "leaks: by_kernel_v1: evaluation programs apart"),
+        ("cross_checks", first("passed", value=False), "cross-checks: "),
+        ("cross_checks", lambda rows: rows.clear(), "cross-checks: share of designs"),
+        ("runs", first("outputs_equal", value=False), "truth: outputs equal native C"),
+        (
+            "runs",
+            lambda rows: first("audit_latency_cycles", 1)(first("audited", value=True)(rows)),
+            "truth: cycles equal simulated Verilog",
+        ),
+        (
+            "runs",
+            lambda rows: rows.with_columns(power_status=pl.lit(None, pl.String)),
+            "counts: ok designs with power",
+        ),
+        ("designs", lambda rows: rows.with_columns(status=pl.lit("timeout")), "counts: failed designs"),
+    ],
+)
+def test_a_line_fails_where_the_release_breaks_it(
+    small: Path, table: str, edit: Callable[[pl.DataFrame], pl.DataFrame], name: str
+) -> None:
+    change(small, table, edit)
+    assert any(line.startswith(name) for line in failed(small)), failed(small)
+
+
+def test_coverage_fails_beyond_the_range_of_training(small: Path) -> None:
+    def place(rows: pl.DataFrame) -> pl.DataFrame:
+        parts = pl.when(pl.int_range(pl.len()) == 0).then(pl.lit("evaluation")).otherwise(pl.lit("train"))
+        return rows.with_columns(part=parts)
+
+    change(small, "splits", place)
+    name = "coverage: area_um2"
+    assert lines(small)[name].status == "pass"
+    evaluated = load_release(small)["splits"].filter(pl.col("part") == "evaluation").select("program_id")
+    designs = load_release(small)["designs"].join(evaluated, on="program_id", how="semi").collect()
+    larger = pl.col("design_id").is_in(designs["design_id"].implode()).cast(pl.Float64) * 1e6
+    change(small, "labels", lambda rows: rows.with_columns(pl.col("area_um2") + larger))
+    assert name in failed(small)
+
+
+def test_check_by_command_has_a_table_json_and_a_status(small: Path) -> None:
+    found = invoke("check", "small")
+    assert found.exit_code == 1
+    assert "counts" in found.stdout
+    assert ">= 2,000" in found.stdout
+    floors = [
+        f"--floor={name}=0" for name in ("programs", "designs", "runs", "wholly_powered", "fpga", "clocked")
+    ]
+    answer = json.loads(invoke("check", str(small), "--json", *floors).stdout)
+    assert answer["passed"]
+    assert {line["status"] for line in answer["lines"]} == {"pass", "absent"}
+    assert "unknown limit: x; accepted: programs, " in invoke("check", "small", "--floor", "x=1").stderr
+    assert "no such release: none; accepted: a folder in " in invoke("check", "none").stderr
+    change(small, "labels", first("area_um2", 1.0))
+    assert "as the manifest says" in invoke("check", "small").stderr
+
+
+def test_diff_shows_rows_targets_failures_and_errors(small: Path, tmp_path: Path) -> None:
+    page = tmp_path / "diff.html"
+    found = invoke("diff", "small", str(small), "--out", str(page), "--json")
+    assert found.exit_code == 0, found.stderr
+    answer = json.loads(found.stdout)
+    rows = {row["what"][0]: (row["one"], row["other"]) for row in answer["rows"]}
+    assert rows["labels"] == (load_release(small).manifest.rows["labels"],) * 2
+    medians = [row for row in answer["quantiles"] if row["what"] == ["area_um2", "kernel", "median"]]
+    assert [(row["one"], row["other"]) for row in medians] == [(1006.0, 1006.0)]
+    assert page.read_text().count('class="chart"') >= 5
+    assert "median area_um2, kernel" in invoke("diff", "small", "small").stdout
+
+
+def test_the_page_of_a_difference_escapes_texts_and_shows_errors(small: Path) -> None:
+    change(small, "labels", lambda rows: first("reason", "<b>bad</b>")(first("status", "timeout")(rows)))
+    tables = load_release(small)
+    errors = [PredictorError(predictor="lightgbm-hls", target="area_um2", part="test", value=0.125)]
+    page = draw_difference(compare_releases(tables, tables, (errors, ())))
+    assert "&lt;b&gt;bad&lt;/b&gt;" in page
+    assert "12 %" in page
+    assert page == draw_difference(compare_releases(tables, tables, (errors, ())))
+
+
+def test_programs_are_near_by_their_text_alone() -> None:
+    loop = "void f(int a[8]) { for (int i = 0; i < 8; i++) a[i] = a[i] * 3 + 1; }"
+    renamed = "#define N 9\n/* x */ void g(int b[16]) { for (int k = 0; k < 9; k++) b[k] = b[k] * 5 + 2; }"
+    other = "int h(int a) { while (a > 1) { if (a % 2) a = 3 * a + 1; else a = a / 2; } return a; }"
+    shares, at = nearest([loop], [other, renamed])
+    assert (shares[0], at[0]) == (1.0, 1)
+    assert nearest([loop], [other])[0][0] < 0.2
+    assert nearest([loop], [])[0].tolist() == [0.0]
+
+
+@pytest.mark.slow
+def test_the_first_release_fails_what_it_is_known_to_lack(repository: Path) -> None:
+    found = check_release(load_release(repository / "releases" / "v1"), hash_of=lambda p: p.ast_hash)
+    wrong = {line.name for line in found if line.status == "fail"}
+    assert {"latency_cycles", "energy_nj", "runs", "by_kernel_v1: held-out programs near training"} <= wrong
+    assert not {line.group for line in found if line.status == "fail"} & {
+        "schema",
+        "keys",
+        "references",
+        "truth",
+    }

@@ -1,0 +1,117 @@
+"""`simfoundry release make`: batches survive, and an interrupted release ends with the same bytes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from assets.cli import simfoundry
+from assets.settings import Settings
+from pipelines.releases import load_release, open_release
+
+SUITES = ("programs.suites=[linear_algebra,stencil]", "hls.memory_delay=[2,10]", "hls.pipeline=[false]")
+BATCHES = 6
+
+
+@pytest.fixture
+def projects(settings: Settings, engines: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Change to an empty project by its name."""
+    original = settings.deployment.project
+    (original / "params.yaml").unlink()
+
+    def change(name: str) -> Path:
+        folder = tmp_path / name
+        if not folder.exists():
+            shutil.copytree(original, folder)
+        monkeypatch.setenv("SIMFOUNDRY_PROJECT", str(folder))
+        return folder
+
+    return change
+
+
+def invoke(*arguments: str) -> Any:
+    return CliRunner().invoke(simfoundry, ["release", "make", *arguments])
+
+
+def make(*arguments: str) -> Any:
+    result = invoke(*arguments, "--json")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Files without wall-clock columns."""
+    names = (p for p in sorted(folder.rglob("*")) if p.is_file())
+    return {n: p.read_bytes() for p in names if "measured" not in (n := str(p.relative_to(folder)))}
+
+
+def test_a_release_that_was_interrupted_has_the_same_bytes(projects: Any) -> None:
+    whole = projects("whole") / "releases" / "small"
+    answer = make("small", *SUITES)
+    assert answer["complete"]
+    rounds = [batch.split()[0] for batch in answer["made"]]
+    assert rounds == [*["programs"] * 2, *["designs"] * 2, *["labels"] * 2]
+    begun = projects("begun") / "releases" / "small"
+    assert make("small", *SUITES, "--batches", str(BATCHES - 1))["pending"] == ["stencil", "by_kernel_v1"]
+    assert open_release(begun).manifest.pending == ("stencil", "by_kernel_v1")
+    assert load_release(begun)["splits"].collect().height  # from the first round on
+    resumed = projects("resumed") / "releases" / "small"
+    shutil.copytree(begun, resumed)
+    assert make("small")["made"] == ["labels stencil"]
+    assert contents(resumed) == contents(whole)
+    assert make("small")["made"] == []
+    manifest = open_release(resumed).manifest
+    assert manifest.pending is None
+    assert set(manifest.derived or ()) == {"cdfg_nodes", "cdfg_edges", "records"}
+    assert not {"cdfg_nodes", "records", "placements", "network_runs"} & set(manifest.rows)
+
+
+def test_tables_that_were_left_out_are_made_again_and_compared(projects: Any) -> None:
+    folder = projects("first") / "releases" / "small"
+    make("small", *SUITES)
+    other = projects("second") / "releases" / "small"
+    shutil.copytree(folder, other)
+    assert len(make("small", "--derived")["made"]) == 5
+    path = other / "manifest.json"
+    content = json.loads(path.read_text())
+    content["derived"]["records"]["by_kernel_v1"] = "0" * 64
+    path.write_text(json.dumps(content))
+    result = invoke("small", "--derived")
+    assert result.exit_code == 1
+    assert f"a derived file must have SHA-256 {'0' * 64}, got another (" in result.stderr
+
+
+def test_limits_end_a_call_between_batches(projects: Any) -> None:
+    folder = projects("limits") / "releases" / "small"
+    assert make("small", *SUITES, "--limit-minutes", "0")["made"] == []
+    assert not folder.exists()
+    assert make("small", *SUITES, "--batches", "2")["made"] == ["programs linear_algebra", "programs stencil"]
+    folder.rename(folder.with_name(".small.new"))  # ended between two renames
+    folder.with_name(".small.old").mkdir()
+    assert make("small", "--batches", "1")["made"] == ["designs linear_algebra"]
+
+
+def test_make_rejects_another_configuration_and_a_failed_batch(
+    projects: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = projects("refused") / "releases" / "small"
+    make("small", *SUITES, "--batches", "4")
+    other = invoke("small", *SUITES[:-1])
+    assert other.exit_code == 1
+    assert "the configuration of an unfinished release stays: " in other.stderr
+    both = invoke("small", "ast.count=3", "--config", str(folder / "params.yaml"))
+    assert "overrides and --config are mutually exclusive" in both.stderr
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr("assets.steps.labels.label_designs", fail)
+    failed = invoke("small")
+    assert failed.exit_code == 1
+    assert "No space left on device" in failed.stderr
+    assert "labels" not in open_release(folder).manifest.rows
