@@ -13,7 +13,13 @@ from assets.step import Output, Step, read_rows
 from assets.steps.designs import Labelling, label_context, require_hls_tools
 from assets.suites import BY_SUITE
 from pipelines.cyclemodel import ENGINE
-from pipelines.labelling import CROSS_CHECK_LIMITS, cross_check_designs, label_designs, place_designs
+from pipelines.labelling import (
+    CROSS_CHECK_LIMITS,
+    cross_check_designs,
+    label_designs,
+    label_fpga,
+    place_designs,
+)
 from pipelines.schemas import OK
 
 
@@ -23,8 +29,11 @@ def make_labels(settings: Settings, partition: str, listen: Listener) -> Output:
     context = label_context(settings)
     tables = label_designs(programs, designs, context=context, on_progress=listen)
     placed = place_designs(programs, designs, tables.labels, context=context, on_progress=listen)
+    fpga = label_fpga(programs, designs, tables.labels, context=context, on_progress=listen)
     checks = cross_check_designs(programs, designs, tables, context=context, on_progress=listen)
-    return Output(rows={"labels": [*tables.labels, *placed], "runs": tables.runs, "cross_checks": checks})
+    return Output(
+        rows={"labels": [*tables.labels, *fpga, *placed], "runs": tables.runs, "cross_checks": checks}
+    )
 
 
 def unequal_runs(file: CheckedFile) -> list[str]:

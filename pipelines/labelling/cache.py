@@ -24,6 +24,7 @@ from pipelines.identity import content_hash
 from pipelines.labelling.configurations import ConfigurationSpace, planned_ids
 from pipelines.labelling.cross_checks import CROSS_CHECK_LIMITS, Check, check_versions, cross_check_key
 from pipelines.labelling.external_tools import external_tool
+from pipelines.labelling.fpga import FPGA_KIND, fpga_key
 from pipelines.labelling.options import LabelContext
 from pipelines.labelling.runs import PowerFigures, RunResult, is_audited, run_key
 from pipelines.labelling.synthesis import (
@@ -45,7 +46,7 @@ from pipelines.schemas import (
     RunRow,
     is_lasting,
 )
-from pipelines.synthesis import liberty_hash
+from pipelines.synthesis import XILINX_TOOL, liberty_hash, xilinx_version
 from pipelines.synthesis import tool_version as synthesis_version
 from pipelines.tools import ToolMissing
 
@@ -297,8 +298,11 @@ class _Import:
     def _import_labels(self, *, whole: bool) -> None:
         rows, other = self.rows, self.report.other
         synthesised = [label for label in rows.labels if label.tool == SYNTHESIS_TOOL]
-        if len(synthesised) != len(rows.labels):
-            other["labels of other tools of logic synthesis"] += len(rows.labels) - len(synthesised)
+        fpga = [label for label in rows.labels if label.tool == XILINX_TOOL]
+        placed_count = len(rows.labels) - len(synthesised) - len(fpga)
+        if placed_count:
+            other["labels of other tools of logic synthesis"] += placed_count
+        self._import_fpga(fpga)
         labels = {label.design_id: label for label in synthesised}
         for design in rows.designs:
             label = labels.get(design.design_id)
@@ -345,6 +349,17 @@ class _Import:
             return
         key = synthesis_key(design, self.context.target, self.context.options)
         self._put("synthesis", key, _columns(label, LabelFigures), f"label {label.design_id}")
+
+    def _import_fpga(self, labels: Sequence[LabelRow]) -> None:
+        designs = {design.design_id: design for design in self.rows.designs}
+        for label in labels:
+            design = designs.get(label.design_id)
+            if design is None or label.status == TOOL_ERROR or label.tool_version != xilinx_version():
+                self.report.other["FPGA labels that failed, or of another version"] += 1
+            else:
+                key = fpga_key(design, self.context.options)
+                name = f"FPGA label {label.design_id}"
+                self._put(FPGA_KIND, key, _columns(label, LabelFigures), name)
 
     def _import_cross_checks(self) -> None:
         """The checks of each run of the sample, all of which one entry holds."""

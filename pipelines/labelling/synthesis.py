@@ -49,7 +49,7 @@ from pipelines.synthesis import (
 from pipelines.tools import ToolMissing
 
 SYNTHESIS_TOOL = synthesis.TOOL
-SYNTHESIS_TOOLS = (SYNTHESIS_TOOL, siliconcompiler.TOOL)
+SYNTHESIS_TOOLS = (SYNTHESIS_TOOL, synthesis.XILINX_TOOL, siliconcompiler.TOOL)
 
 _LABEL_VERSION, _POWER_VERSION = "fields-2", "fields-1"
 """Raise one when the label, or the power of a run, gets other columns."""
@@ -85,6 +85,9 @@ class LabelFigures:
     cells_by_type: str | None = None
     delay_ns: float | None = None
     leakage_mw: float | None = None
+    lut_count: int | None = None
+    dsp_count: int | None = None
+    bram_count: int | None = None
     synthesis_wall_s: float | None = None
 
     @classmethod
@@ -111,6 +114,14 @@ class LabelFigures:
             suite=design.suite,
             liberty=liberty,
             **asdict(self),
+        )
+
+    def fpga_row(self, design: DesignRow) -> LabelRow:
+        """The row of a design in an FPGA."""
+        return replace(
+            self.row(design, synthesis.FAMILY),
+            tool=synthesis.XILINX_TOOL,
+            tool_version=synthesis.xilinx_version(),
         )
 
     def placed_row(self, design: DesignRow) -> LabelRow:

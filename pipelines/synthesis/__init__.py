@@ -1,6 +1,7 @@
 """Logic synthesis: Verilog to standard cells with yosys and abc, and measures of the result.
 
-Belongs here: area, flip-flops, cells by type and longest path of a design in a liberty library.
+Belongs here: area, flip-flops, cells by type and longest path of a design in a liberty library, and its
+counts of cells in an FPGA.
 Does not: where the Verilog comes from (`pipelines.hls`), what it computes (`pipelines.rtlsim`),
 power.
 """
@@ -20,16 +21,20 @@ from pipelines.synthesis.liberty import (
 from pipelines.synthesis.liberty_reader import find_liberty, liberty_hash, load_liberty
 from pipelines.synthesis.netlist import CellGroup, Netlist, netlist_record, read_netlist_record, recount_cells
 from pipelines.synthesis.timing import FALL, RISE, Timing, analyse_timing
+from pipelines.synthesis.xilinx import FAMILY, XILINX_TOOL, FpgaResult, synthesize_for_fpga, xilinx_version
 from pipelines.synthesis.yosys import OUTPUT_LOAD_PF, tool_version
 
 __all__ = [
     "FALL",
+    "FAMILY",
     "OUTPUT_LOAD_PF",
     "RISE",
     "TOOL",
+    "XILINX_TOOL",
     "Cell",
     "CellGroup",
     "FlipFlop",
+    "FpgaResult",
     "InternalPower",
     "Liberty",
     "Netlist",
@@ -49,5 +54,7 @@ __all__ = [
     "read_netlist_record",
     "recount_cells",
     "synthesize_design",
+    "synthesize_for_fpga",
     "tool_version",
+    "xilinx_version",
 ]
