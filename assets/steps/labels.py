@@ -119,8 +119,9 @@ def _cross_check_rule(name: str, description: str, *checks: str) -> CheckRule:
 _CROSS_CHECKED = [
     _cross_check_rule(
         "netlist_equals_rtl",
-        "Each mapped netlist of the sample computes what its Verilog does.",
+        "Each mapped netlist of the sample computes what its Verilog does, in Icarus too.",
         "netlist_outputs",
+        "netlist_icarus",
     ),
     _cross_check_rule(
         "cycle_model_equals_verilator",
@@ -129,7 +130,7 @@ _CROSS_CHECKED = [
     ),
     _cross_check_rule(
         "counts_equal_yosys_stat",
-        "Area and flip-flops of the sample are those that yosys counts.",
+        "Area and flip-flops of the sample are those that another yosys counts.",
         "area_um2",
         "flip_flop_count",
     ),

@@ -375,10 +375,10 @@ class _Import:
         for place, checks in groups.items():
             run, design = runs.get(place), designs.get(place[0])
             lasting = all(is_lasting(row.status) for row in checks)
-            if run is None or design is None or not lasting or len(checks) < len(CROSS_CHECK_LIMITS):
-                self.report.other["cross-checks that a tool did not finish"] += 1
-            elif any(row.tool_version not in versions for row in checks):
+            if any(row.tool_version not in versions for row in checks):
                 self.report.other["cross-checks by another version of a tool"] += 1
+            elif run is None or design is None or not lasting or len(checks) < len(CROSS_CHECK_LIMITS):
+                self.report.other["cross-checks that a tool did not finish"] += 1
             else:
                 order = list(CROSS_CHECK_LIMITS)
                 entry = [

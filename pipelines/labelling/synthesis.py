@@ -32,6 +32,7 @@ from pipelines.labelling.runs import (
     moved_bytes,
 )
 from pipelines.power import DesignRun, PowerError, PowerResult, estimate_power
+from pipelines.rtlsim import SimulationResult
 from pipelines.schemas import OK, TOOL_ERROR, DesignRow, LabelRow, RunRow
 from pipelines.siliconcompiler import SiliconCompilerError, run_flow
 from pipelines.synthesis import (
@@ -374,7 +375,7 @@ def _difference(counted: CountedRun, result: PowerResult, context: ToolContext) 
 
 
 def compare_outputs(
-    counted: CountedRun, result: PowerResult, expected: OutputDigests
+    counted: CountedRun, result: PowerResult | SimulationResult, expected: OutputDigests
 ) -> dict[str, tuple[Any, Any]]:
     """Figures of the scheduled design and of its netlist, by what they are."""
     row, interface = counted.row, counted.request.interface

@@ -156,6 +156,15 @@ def verilog_of(netlist: Netlist) -> str:
     return "\n".join([*lines, "endmodule", ""])
 
 
+def ported_verilog(netlist: Netlist, module: str) -> str:
+    """A module with the ports of the design around module `top` of `verilog_of`."""
+    sides = (("input", netlist.inputs), ("output", netlist.outputs))
+    ports = [(side, name, nets.size) for side, named in sides for name, nets in named.items()]
+    header = ", ".join(f"{side} [{size - 1}:0] {name}" for side, name, size in ports)
+    bits = ", ".join(f"{name}[{bit}]" for _, name, size in ports for bit in range(size))
+    return f"module {module}({header});\n  top netlist({bits});\nendmodule\n"
+
+
 # ---- activity and reports ----
 
 

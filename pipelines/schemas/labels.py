@@ -93,6 +93,7 @@ class RunRow:
 
 CROSS_CHECKS = (
     "netlist_outputs",
+    "netlist_icarus",
     "latency_cycles",
     "area_um2",
     "flip_flop_count",

@@ -19,7 +19,8 @@ from pipelines.synthesis.liberty import (
     TimingArc,
 )
 from pipelines.synthesis.liberty_reader import find_liberty, liberty_hash, load_liberty
-from pipelines.synthesis.netlist import CellGroup, Netlist, netlist_record, read_netlist_record, recount_cells
+from pipelines.synthesis.netlist import CellGroup, Netlist, netlist_record, read_netlist_record
+from pipelines.synthesis.recount import SECOND_YOSYS, cell_models, recount_cells, second_yosys_version
 from pipelines.synthesis.timing import FALL, RISE, Timing, analyse_timing
 from pipelines.synthesis.xilinx import FAMILY, XILINX_TOOL, FpgaResult, synthesize_for_fpga, xilinx_version
 from pipelines.synthesis.yosys import OUTPUT_LOAD_PF, tool_version
@@ -29,6 +30,7 @@ __all__ = [
     "FAMILY",
     "OUTPUT_LOAD_PF",
     "RISE",
+    "SECOND_YOSYS",
     "TOOL",
     "XILINX_TOOL",
     "Cell",
@@ -47,12 +49,14 @@ __all__ = [
     "Timing",
     "TimingArc",
     "analyse_timing",
+    "cell_models",
     "find_liberty",
     "liberty_hash",
     "load_liberty",
     "netlist_record",
     "read_netlist_record",
     "recount_cells",
+    "second_yosys_version",
     "synthesize_design",
     "synthesize_for_fpga",
     "tool_version",

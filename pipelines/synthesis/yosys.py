@@ -159,10 +159,12 @@ def run_yosys(
     outputs: Sequence[str],
     folder: Path,
     timeout_s: float,
+    program: str | None = None,
 ) -> list[bytes]:
     """Run yosys commands in a fresh process that sees only its own program and a folder.
 
     Args:
+        program: path of a yosys executable of the system; None for pyosys.
         commands: their working directory is the folder.
         files: name and content of what they read.
         outputs: names of the files that they write; the log is `LOG_FILE`.
@@ -188,9 +190,11 @@ def run_yosys(
         run = run_confined(
             # By path and isolated, not as a module: imports of this package would take four times as long as
             # the start of pyosys.
-            (sys.executable, "-I", str(_WORKER), COMMAND_FILE, LOG_FILE),
+            (sys.executable, "-I", str(_WORKER), COMMAND_FILE, LOG_FILE)
+            if program is None
+            else (program, "-q", "-l", LOG_FILE, "-s", COMMAND_FILE),
             folder=folder,
-            readable=_readable(),
+            readable=_readable() if program is None else (),
             files={**files, COMMAND_FILE: "\n".join(commands).encode()},
             limits=limits,
             environment={"TMPDIR": "."},  # of abc, relative to the folder
