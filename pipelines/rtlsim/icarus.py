@@ -41,7 +41,7 @@ def icarus_version() -> str:
     """
     argv = [find_tool("iverilog", "iverilog"), "-V"]
     run = run_tool(argv, folder=Path("/"), timeout_s=30, memory_bytes=None)
-    return run.stdout.partition("\n")[0].removeprefix("Icarus Verilog version ").rstrip(" ()")
+    return run.stdout.removeprefix("Icarus Verilog version ").partition(" (")[0]
 
 
 @dataclass(slots=True)
