@@ -1,7 +1,7 @@
 """The independent check behind each column: another program, or an implementation for the check alone.
 
-A check is of every row, of a sample of each run (`labelling.audit_fraction` and `cross_check_fraction`), or of
-examples in the tests. Columns that no program but their own computes say `none`.
+A check is of every row, of a sample of each run (`labelling.audit_fraction` and `cross_check_fraction`), or
+of examples in the tests. Columns that no program but their own computes say `none`.
 """
 
 from __future__ import annotations
