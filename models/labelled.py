@@ -138,7 +138,7 @@ def _places(rows: pl.LazyFrame, split: str) -> pl.DataFrame:
 
 def _one_kind(rows: pl.LazyFrame, selection: Selection) -> pl.LazyFrame:
     """Usable labels by design, of one tool and one liberty, so that areas are comparable."""
-    usable = rows.filter(pl.col("status") == OK)
+    usable = rows.filter((pl.col("status") == OK) & pl.col("area_um2").is_not_null())  # not of an FPGA
     for name, chosen in (("tool", selection.tool), ("liberty", selection.liberty)):
         kinds = usable.select(pl.col(name).unique().sort()).collect()[name].to_list()
         if chosen is None and len(kinds) > 1:

@@ -9,6 +9,7 @@ packages=(
     qflow-tech-osu035 # the same cells at 0.35 um
     qflow-tech-osu050 # and at 0.5 um
     opensta           # static timing and power
+    yosys             # second opinion on netlists: another version than pyosys
     iverilog          # second opinion on generated Verilog in the tests
     g++ gcc make      # Verilator's builds, native C
     bubblewrap        # confines generated and foreign C

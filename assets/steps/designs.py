@@ -86,6 +86,7 @@ class Synthesis(Group):
     liberty: str
     timeout_s: Positive
     tools: Annotated[tuple[str, ...], some_of(SYNTHESIS_TOOLS)]
+    fpga_fraction: Annotated[float, Field(ge=0, le=1)] = 1.0
     placement_timeout_s: Positive
 
 
@@ -150,6 +151,7 @@ def label_options(settings: Settings) -> LabelOptions:
         slots={tool: n for tool, n in run.slots.items() if n is not None},
         synthesis_timeout_s=synthesis.timeout_s,
         synthesis_tools=synthesis.tools,
+        fpga_fraction=synthesis.fpga_fraction,
         placement_timeout_s=synthesis.placement_timeout_s,
         **labelling.model_dump(exclude={"tools"}),
     )

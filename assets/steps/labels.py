@@ -14,7 +14,13 @@ from assets.steps.designs import Labelling, label_context, require_hls_tools
 from assets.suites import BY_SUITE
 from pipelines.cyclemodel import ENGINE
 from pipelines.features import control_class
-from pipelines.labelling import CROSS_CHECK_LIMITS, cross_check_designs, label_designs, place_designs
+from pipelines.labelling import (
+    CROSS_CHECK_LIMITS,
+    cross_check_designs,
+    label_designs,
+    label_fpga,
+    place_designs,
+)
 from pipelines.schemas import DRAWN, OK, TOOL_ERROR, table_spec
 
 
@@ -24,9 +30,10 @@ def make_labels(settings: Settings, partition: str, listen: Listener) -> Output:
     context = label_context(settings)
     tables = label_designs(programs, designs, context=context, on_progress=listen)
     placed = place_designs(programs, designs, tables.labels, context=context, on_progress=listen)
+    fpga = label_fpga(programs, designs, tables.labels, context=context, on_progress=listen)
     checks = cross_check_designs(programs, designs, tables, context=context, on_progress=listen)
     rows = {
-        "labels": [*tables.labels, *placed],
+        "labels": [*tables.labels, *fpga, *placed],
         "runs": tables.runs,
         "inputs": tables.inputs,
         "loop_runs": tables.loop_runs,
@@ -149,8 +156,9 @@ def _cross_check_rule(name: str, description: str, *checks: str) -> CheckRule:
 _CROSS_CHECKED = [
     _cross_check_rule(
         "netlist_equals_rtl",
-        "Each mapped netlist of the sample computes what its Verilog does.",
+        "Each mapped netlist of the sample computes what its Verilog does, in Icarus too.",
         "netlist_outputs",
+        "netlist_icarus",
     ),
     _cross_check_rule(
         "cycle_model_equals_verilator",
@@ -159,7 +167,7 @@ _CROSS_CHECKED = [
     ),
     _cross_check_rule(
         "counts_equal_yosys_stat",
-        "Area and flip-flops of the sample are those that yosys counts.",
+        "Area and flip-flops of the sample are those that another yosys counts.",
         "area_um2",
         "flip_flop_count",
     ),

@@ -22,6 +22,7 @@ from pipelines.labelling.configurations import (
 from pipelines.labelling.cross_checks import CROSS_CHECK_LIMITS, cross_check_designs
 from pipelines.labelling.external_tools import TOOLS, LabellingError, require_tools
 from pipelines.labelling.flows import rtl_of
+from pipelines.labelling.fpga import label_fpga
 from pipelines.labelling.label import (
     CountedDesign,
     DesignTables,
@@ -59,6 +60,7 @@ __all__ = [
     "import_rows",
     "label_design",
     "label_designs",
+    "label_fpga",
     "labels_version",
     "liberty_name",
     "place_designs",

@@ -24,6 +24,7 @@ from pipelines.identity import content_hash
 from pipelines.labelling.configurations import ConfigurationSpace, planned_ids
 from pipelines.labelling.cross_checks import CROSS_CHECK_LIMITS, Check, check_versions, cross_check_key
 from pipelines.labelling.external_tools import external_tool
+from pipelines.labelling.fpga import FPGA_KIND, fpga_key
 from pipelines.labelling.loops import LoopCount
 from pipelines.labelling.options import LabelContext
 from pipelines.labelling.runs import PowerFigures, RunResult, fails_label, is_audited_run, run_key
@@ -50,7 +51,7 @@ from pipelines.schemas import (
     RunRow,
     is_lasting,
 )
-from pipelines.synthesis import liberty_hash
+from pipelines.synthesis import XILINX_TOOL, liberty_hash, xilinx_version
 from pipelines.synthesis import tool_version as synthesis_version
 from pipelines.tools import ToolMissing
 
@@ -306,8 +307,11 @@ class _Import:
     def _import_labels(self, *, whole: bool) -> None:
         rows, other = self.rows, self.report.other
         synthesised = [label for label in rows.labels if label.tool == SYNTHESIS_TOOL]
-        if len(synthesised) != len(rows.labels):
-            other["labels of other tools of logic synthesis"] += len(rows.labels) - len(synthesised)
+        fpga = [label for label in rows.labels if label.tool == XILINX_TOOL]
+        placed_count = len(rows.labels) - len(synthesised) - len(fpga)
+        if placed_count:
+            other["labels of other tools of logic synthesis"] += placed_count
+        self._import_fpga(fpga)
         labels = {label.design_id: label for label in synthesised}
         for design in rows.designs:
             label = labels.get(design.design_id)
@@ -384,6 +388,17 @@ class _Import:
         key = synthesis_key(design, self.context.target, self.context.options)
         self._put("synthesis", key, _columns(label, LabelFigures), f"label {label.design_id}")
 
+    def _import_fpga(self, labels: Sequence[LabelRow]) -> None:
+        designs = {design.design_id: design for design in self.rows.designs}
+        for label in labels:
+            design = designs.get(label.design_id)
+            if design is None or label.status == TOOL_ERROR or label.tool_version != xilinx_version():
+                self.report.other["FPGA labels that failed, or of another version"] += 1
+            else:
+                key = fpga_key(design, self.context.options)
+                name = f"FPGA label {label.design_id}"
+                self._put(FPGA_KIND, key, _columns(label, LabelFigures), name)
+
     def _import_cross_checks(self) -> None:
         """The checks of each run of the sample, all of which one entry holds."""
         if not self.rows.cross_checks:
@@ -398,10 +413,10 @@ class _Import:
         for place, checks in groups.items():
             run, design = runs.get(place), designs.get(place[0])
             lasting = all(is_lasting(row.status) for row in checks)
-            if run is None or design is None or not lasting or len(checks) < len(CROSS_CHECK_LIMITS):
-                self.report.other["cross-checks that a tool did not finish"] += 1
-            elif any(row.tool_version not in versions for row in checks):
+            if any(row.tool_version not in versions for row in checks):
                 self.report.other["cross-checks by another version of a tool"] += 1
+            elif run is None or design is None or not lasting or len(checks) < len(CROSS_CHECK_LIMITS):
+                self.report.other["cross-checks that a tool did not finish"] += 1
             else:
                 order = list(CROSS_CHECK_LIMITS)
                 entry = [

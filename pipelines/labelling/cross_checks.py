@@ -18,7 +18,7 @@ from pipelines.hls import TOOL, HlsError, read_interface
 from pipelines.identity import content_hash
 from pipelines.labelling.flows import NativeFlow
 from pipelines.labelling.options import LabelContext, LabelOptions
-from pipelines.labelling.runs import UnknownReference, expected_outputs, is_audited
+from pipelines.labelling.runs import UnknownReference, expected_outputs, is_audited, memory_timing
 from pipelines.labelling.synthesis import (
     SYNTHESIS_TOOL,
     CountedRun,
@@ -34,8 +34,10 @@ from pipelines.power import (
     PowerResult,
     compare_with_opensta,
     opensta_version,
+    ported_verilog,
 )
 from pipelines.programs import draw_data
+from pipelines.rtlsim import SimulationResult, icarus_version, simulate_with_icarus
 from pipelines.schemas import (
     DRAWN,
     INFEASIBLE,
@@ -47,13 +49,22 @@ from pipelines.schemas import (
     ProgramRow,
     RunRow,
 )
-from pipelines.synthesis import Netlist, SynthesisError, Target, load_liberty, recount_cells
-from pipelines.synthesis import tool_version as synthesis_version
+from pipelines.synthesis import (
+    SECOND_YOSYS,
+    Netlist,
+    SynthesisError,
+    Target,
+    cell_models,
+    load_liberty,
+    recount_cells,
+    second_yosys_version,
+)
 from pipelines.tools import ToolMissing, stopwatch
 from pipelines.workers import Outcome, ProgressCallback, run_all, silent
 
 CROSS_CHECK_LIMITS: Mapping[str, float] = {
     "netlist_outputs": 0.0,
+    "netlist_icarus": 0.0,
     "latency_cycles": 0.0,
     "area_um2": 1e-6,  # the digits that the report has
     "flip_flop_count": 0.0,
@@ -69,7 +80,10 @@ every change; it shares causes and conditions out in another way, so it is about
 
 ROUNDING = 1e-9
 
-_VERSION = "fields-2"  # raise when a check gives other columns
+ICARUS_TIMEOUT_S = 30.0
+"""Processor time of Icarus, an interpreter: designs that take longer have a check with status `timeout`."""
+
+_VERSION = "fields-3"  # raise when a check gives other columns
 _POWERS = ("switching_power_mw", "internal_power_mw")
 _FAILURES = (ToolMissing, PowerError, SynthesisError, HlsError, UnknownReference, OSError)
 
@@ -176,12 +190,15 @@ def cross_check_key(design: DesignRow, row: RunRow, target: Target, options: Lab
 
 
 def check_versions() -> list[str | None]:
-    """Versions of OpenSTA, None when it is not installed, and of logic synthesis."""
+    """Versions of OpenSTA, of the second yosys and of Icarus; None for one that is not installed."""
+    return [_known(version) for version in (opensta_version, second_yosys_version, icarus_version)]
+
+
+def _known(version: Callable[[], str]) -> str | None:
     try:
-        sta: str | None = opensta_version()
+        return version()
     except ToolMissing:
-        sta = None
-    return [sta, synthesis_version()]
+        return None
 
 
 # ---- checks --------------------------------------------------------------------------------------------
@@ -297,35 +314,59 @@ class _Comparison:
             result = simulate_netlist(self.counted, self.context)
         except _FAILURES as error:
             result = PowerResult(status=TOOL_ERROR, reason=str(error))
-        counts = self._timed(("area_um2", "flip_flop_count"), SYNTHESIS_TOOL, self._recounted)
+        counts = self._timed(("area_um2", "flip_flop_count"), SECOND_YOSYS, self._recounted)
+        icarus = self._timed(("netlist_icarus",), rtlsim.ICARUS, lambda: [self._icarus()])
         delays = self._timed(("delay_ns", *_POWERS), power.OPENSTA, lambda: self._opensta(result))
-        outputs = self._timed(("netlist_outputs",), rtlsim.ENGINE, lambda: [self._outputs(result)])
-        return [*outputs, cycles, *counts, *delays]
+        tool = (rtlsim.ENGINE, row.audit_engine_version)
+        outputs = self._timed(
+            ("netlist_outputs",), rtlsim.ENGINE, lambda: [self._outputs("netlist_outputs", result, *tool)]
+        )
+        return [*outputs, *icarus, cycles, *counts, *delays]
 
     def _netlist(self) -> Netlist:
         request = self.counted.request
         return mapped_netlist(request.design, request.compiled, self.context)
 
-    def _outputs(self, result: PowerResult) -> Check:
-        """Outputs, result, cycles and bytes of the netlist against those of the simulated Verilog."""
-        tool = (rtlsim.ENGINE, self.counted.row.audit_engine_version)
+    def _outputs(
+        self, check: str, result: PowerResult | SimulationResult, tool: str, version: str | None
+    ) -> Check:
+        """Outputs, result, cycles and bytes of a simulated netlist against those of the design."""
         if result.latency_cycles is None:
-            unknown = _unknown("netlist_outputs", *tool)
-            return replace(unknown, status=result.status, reason=result.reason)
+            return replace(_unknown(check, tool, version), status=result.status, reason=result.reason)
         expected = expected_outputs(self.counted.request, self.context)
         pairs = compare_outputs(self.counted, result, expected)
         differing = [what for what, (model, netlist) in pairs.items() if model != netlist]
-        check = _compared("netlist_outputs", len(pairs) - len(differing), len(pairs), *tool)
+        compared = _compared(check, len(pairs) - len(differing), len(pairs), tool, version)
         if not differing:
-            return check
-        return replace(check, reason=f"the netlist differs in {', '.join(differing)}")
+            return compared
+        return replace(compared, reason=f"the netlist differs in {', '.join(differing)}")
+
+    def _icarus(self) -> Check:
+        """The netlist in Icarus, with the cells' functions as the second yosys reads them."""
+        request = self.counted.request
+        compiled, netlist = request.compiled(), self._netlist()
+        with self.context.tool_folder("synthesis") as folder:
+            models = cell_models(self.context.target.liberty, folder=folder)
+        with self.context.scratch_folder() as folder:
+            result = simulate_with_icarus(
+                "\n".join([ported_verilog(netlist, compiled.module), power.verilog_of(netlist), models]),
+                module=compiled.module,
+                interface=request.interface,
+                data=request.data,
+                timing=memory_timing(request.design),
+                folder=folder,
+                banks=compiled.banks,
+                timeout_s=ICARUS_TIMEOUT_S,
+                cycle_limit=2 * (self.counted.row.latency_cycles or 0) + 16,
+            )
+        return self._outputs("netlist_icarus", result, rtlsim.ICARUS, icarus_version())
 
     def _recounted(self) -> list[Check]:
         label = self.label
         verilog = power.verilog_of(self._netlist())
         with self.context.tool_folder("synthesis") as folder:
             counts = recount_cells(verilog, liberty=self.context.target.liberty, folder=folder)
-        tool = (SYNTHESIS_TOOL, synthesis_version())
+        tool = (SECOND_YOSYS, second_yosys_version())
         return [
             _compared("area_um2", label.area_um2, counts.area_um2, *tool),
             _compared("flip_flop_count", label.flip_flop_count, counts.flip_flop_count, *tool),

@@ -43,6 +43,7 @@ class LabelOptions:
         synthesis_timeout_s: limit of processor time of logic synthesis.
         tool_timeout_s: processor time of each process of another high-level synthesis tool.
         synthesis_tools: of `SYNTHESIS_TOOLS`; the first one is always used.
+        fpga_fraction: of the designs, those that `synth_xilinx` maps, when it is one of the tools.
         placement_timeout_s: processor time of each process of SiliconCompiler, each design.
         power: whether the mapped netlist of each design is simulated too, for power and as a check.
         glitches: whether its gates have delays then.
@@ -63,6 +64,7 @@ class LabelOptions:
     native_timeout_s: float = 20.0
     tool_timeout_s: float = 600.0
     synthesis_tools: tuple[str, ...] = ("pyosys",)
+    fpga_fraction: float = 1.0
     placement_timeout_s: float = 3600.0
     power: bool = True
     glitches: bool = True

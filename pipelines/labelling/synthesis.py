@@ -32,6 +32,7 @@ from pipelines.labelling.runs import (
     moved_bytes,
 )
 from pipelines.power import DesignRun, PowerError, PowerResult, estimate_power
+from pipelines.rtlsim import SimulationResult
 from pipelines.schemas import OK, TOOL_ERROR, DesignRow, InputRow, LabelRow, LoopRunRow, RunRow
 from pipelines.siliconcompiler import SiliconCompilerError, run_flow
 from pipelines.synthesis import (
@@ -49,7 +50,7 @@ from pipelines.synthesis import (
 from pipelines.tools import ToolMissing
 
 SYNTHESIS_TOOL = synthesis.TOOL
-SYNTHESIS_TOOLS = (SYNTHESIS_TOOL, siliconcompiler.TOOL)
+SYNTHESIS_TOOLS = (SYNTHESIS_TOOL, synthesis.XILINX_TOOL, siliconcompiler.TOOL)
 
 _LABEL_VERSION, _POWER_VERSION = "fields-2", "fields-1"
 """Raise one when the label, or the power of a run, gets other columns."""
@@ -85,6 +86,9 @@ class LabelFigures:
     cells_by_type: str | None = None
     delay_ns: float | None = None
     leakage_mw: float | None = None
+    lut_count: int | None = None
+    dsp_count: int | None = None
+    bram_count: int | None = None
     synthesis_wall_s: float | None = None
 
     @classmethod
@@ -111,6 +115,14 @@ class LabelFigures:
             suite=design.suite,
             liberty=liberty,
             **asdict(self),
+        )
+
+    def fpga_row(self, design: DesignRow) -> LabelRow:
+        """The row of a design in an FPGA."""
+        return replace(
+            self.row(design, synthesis.FAMILY),
+            tool=synthesis.XILINX_TOOL,
+            tool_version=synthesis.xilinx_version(),
         )
 
     def placed_row(self, design: DesignRow) -> LabelRow:
@@ -365,7 +377,7 @@ def _difference(counted: CountedRun, result: PowerResult, context: ToolContext) 
 
 
 def compare_outputs(
-    counted: CountedRun, result: PowerResult, expected: OutputDigests
+    counted: CountedRun, result: PowerResult | SimulationResult, expected: OutputDigests
 ) -> dict[str, tuple[Any, Any]]:
     """Figures of the scheduled design and of its netlist, by what they are."""
     row, interface = counted.row, counted.request.interface

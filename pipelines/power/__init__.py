@@ -23,6 +23,7 @@ from pipelines.power.opensta import (
     OpenStaComparison,
     compare_with_opensta,
     opensta_version,
+    ported_verilog,
     verilog_of,
 )
 from pipelines.power.stimulus import Activity, DesignRun, DesignStimulus, TraceStimulus
@@ -45,6 +46,7 @@ __all__ = [
     "engine_version",
     "estimate_power",
     "opensta_version",
+    "ported_verilog",
     "power_parts",
     "run_engine",
     "tool_version",

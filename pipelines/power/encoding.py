@@ -154,6 +154,7 @@ class _Builder:
         own = [p for p in outputs if _is_state(p, ff)]
         virtual = self.virtual_nets(size)
         state = np.where(nets[own[0].name] == NO_NET, virtual, nets[own[0].name]) if own else virtual
+        nets[ff.state] = state.astype(np.int32)  # an enable holds it: next_state names it too
         none = np.full(size, NO_NET, np.int32)
         clear = self.control_net(ff.clear, nets) if ff.clear else none
         preset = self.control_net(ff.preset, nets) if ff.preset else none
@@ -166,7 +167,6 @@ class _Builder:
             ticks = self.delays(arcs, np.zeros(size, np.int32), state.astype(np.int32))
         columns = (state, data, clear, preset, np.full(size, edge), ticks[:, RISE], ticks[:, FALL])
         self.flip_flops.append(np.stack(columns, axis=1).astype(np.int32))
-        nets[ff.state] = state.astype(np.int32)
         return own[0].name if own else ""
 
     def add_sequential(self, cell: Cell, nets: dict[str, Numbers]) -> None:

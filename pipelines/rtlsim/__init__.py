@@ -13,7 +13,7 @@ from pipelines.rtlsim.exchange import (
     written_arrays,
 )
 from pipelines.rtlsim.harness import MemoryTiming, Port, element_lines, module_ports
-from pipelines.rtlsim.icarus import simulate_with_icarus
+from pipelines.rtlsim.icarus import ICARUS, icarus_version, simulate_with_icarus
 from pipelines.rtlsim.verilator import (
     ENGINE,
     SimulatorError,
@@ -23,6 +23,7 @@ from pipelines.rtlsim.verilator import (
 
 __all__ = [
     "ENGINE",
+    "ICARUS",
     "MemoryTiming",
     "Port",
     "SimulationResult",
@@ -33,6 +34,7 @@ __all__ = [
     "encode_input",
     "engine_version",
     "failed_run",
+    "icarus_version",
     "module_ports",
     "simulate_design",
     "simulate_with_icarus",

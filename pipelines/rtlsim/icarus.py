@@ -10,6 +10,7 @@ import re
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -27,8 +28,20 @@ from pipelines.rtlsim.exchange import (
 from pipelines.rtlsim.harness import MemoryTiming, Port, missing_control, module_ports
 from pipelines.tools import ToolRun, find_tool, run_tool
 
+ICARUS = "icarus"
 LIMIT_MESSAGE = "the cycle limit is reached"
 GARBAGE = "64'hA5A5A5A5A5A5A5A5"
+
+
+@cache
+def icarus_version() -> str:
+    """Version of the `iverilog` on PATH.
+
+    Raises: ToolMissing: it is not installed.
+    """
+    argv = [find_tool("iverilog", "iverilog"), "-V"]
+    run = run_tool(argv, folder=Path("/"), timeout_s=30, memory_bytes=None)
+    return run.stdout.removeprefix("Icarus Verilog version ").partition(" (")[0]
 
 
 @dataclass(slots=True)

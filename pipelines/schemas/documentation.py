@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from pipelines.schemas import ColumnSpec, TableSpec, table_spec
+from pipelines.schemas.checks import NONE, column_checks
 
 _INTRODUCTION = """\
 # Tables
@@ -19,6 +20,10 @@ Derived from `pipelines/schemas/` by `make docs`; edit the declarations, not thi
 A table lies in `data/tables/<table>/`, one Parquet file per partition. Its wall-clock columns, marked
 *measured*, lie in `data/measured/<table>/` with the same key: they differ between two runs of the
 same inputs, all other columns do not. A column has a value in every row unless it says *or null*.
+
+Below each table stand the independent checks of its columns: by another program, or by an implementation for
+the check alone, of every row, of a sample of each run, or of examples in the tests
+(`pipelines/schemas/checks.py`).
 """
 
 
@@ -63,7 +68,20 @@ def table_section(table: TableSpec) -> str:
     """The section of one table: what a row is, and its columns with types and units."""
     heading = f"## {table.name}\n\n{table.description} Stage `{table.stage}`.\n"
     rows = [(f"`{c.name}`", _type(c), c.unit or "", _meaning(c)) for c in table.columns]
-    return f"{heading}\n{markdown_table(('column', 'type', 'unit', 'meaning'), rows)}"
+    columns = markdown_table(("column", "type", "unit", "meaning"), rows)
+    return f"{heading}\n{columns}\n{_checks(table)}"
+
+
+def _checks(table: TableSpec) -> str:
+    """Columns by their independent check, in order of the first column of each; those without one last."""
+    columns: dict[str, list[str]] = {}
+    for name, check in column_checks(table).items():
+        columns.setdefault(check, []).append(name)
+    unchecked = columns.pop(NONE, [])
+    rows = [(_code_list(names), check) for check, names in columns.items()]
+    if unchecked:
+        rows.append((_code_list(unchecked) if rows else "all", NONE))
+    return markdown_table(("columns", "independent check"), rows)
 
 
 def _type(column: ColumnSpec) -> str:

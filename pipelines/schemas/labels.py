@@ -16,18 +16,21 @@ class LabelRow:
     tool: str = column("Logic synthesis tool.", key=True)
     tool_version: str = column("Version of the tool.")
     suite: str = column("Suite of the program.")
-    liberty: str = column("Name of the standard-cell library.")
+    liberty: str = column("Name of the standard-cell library, or family of FPGAs.")
     status: str = column("Outcome of the whole attempt, checks of the netlist included.", choices=STATUSES)
     reason: str | None = column("Why the status is not ok.")
     area_um2: float | None = column("Standard-cell area.", unit="um2")
-    flip_flop_count: int | None = column("Cells with an ff group in the liberty.")
-    cell_count: int | None = column("Standard cells.")
+    flip_flop_count: int | None = column("Cells with an ff group in the liberty, or flip-flops of the FPGA.")
+    cell_count: int | None = column("Standard cells, or cells of the FPGA.")
     cells_by_type: str | None = column("JSON object: cells of each type.")
     delay_ns: float | None = column("Longest path, register to register or port.", unit="ns")
     leakage_mw: float | None = column(
         "Leakage of all cells, each at its value for the cell as a whole; null when the library has none.",
         unit="mW",
     )
+    lut_count: int | None = column("LUTs of the FPGA, of logic, shift registers and distributed RAM.")
+    dsp_count: int | None = column("DSP blocks of the FPGA.")
+    bram_count: int | None = column("Block RAM of the FPGA, in units of 18 Kib.")
     synthesis_wall_s: float | None = column(
         "Time of logic synthesis and timing analysis.", unit="s", measured=True
     )
@@ -139,6 +142,7 @@ class LoopRunRow:
 
 CROSS_CHECKS = (
     "netlist_outputs",
+    "netlist_icarus",
     "latency_cycles",
     "area_um2",
     "flip_flop_count",

@@ -1,6 +1,7 @@
 """Logic synthesis: Verilog to standard cells with yosys and abc, and measures of the result.
 
-Belongs here: area, flip-flops, cells by type and longest path of a design in a liberty library.
+Belongs here: area, flip-flops, cells by type and longest path of a design in a liberty library, and its
+counts of cells in an FPGA.
 Does not: where the Verilog comes from (`pipelines.hls`), what it computes (`pipelines.rtlsim`),
 power.
 """
@@ -18,18 +19,24 @@ from pipelines.synthesis.liberty import (
     TimingArc,
 )
 from pipelines.synthesis.liberty_reader import find_liberty, liberty_hash, load_liberty
-from pipelines.synthesis.netlist import CellGroup, Netlist, netlist_record, read_netlist_record, recount_cells
+from pipelines.synthesis.netlist import CellGroup, Netlist, netlist_record, read_netlist_record
+from pipelines.synthesis.recount import SECOND_YOSYS, cell_models, recount_cells, second_yosys_version
 from pipelines.synthesis.timing import FALL, RISE, Timing, analyse_timing
+from pipelines.synthesis.xilinx import FAMILY, XILINX_TOOL, FpgaResult, synthesize_for_fpga, xilinx_version
 from pipelines.synthesis.yosys import OUTPUT_LOAD_PF, tool_version
 
 __all__ = [
     "FALL",
+    "FAMILY",
     "OUTPUT_LOAD_PF",
     "RISE",
+    "SECOND_YOSYS",
     "TOOL",
+    "XILINX_TOOL",
     "Cell",
     "CellGroup",
     "FlipFlop",
+    "FpgaResult",
     "InternalPower",
     "Liberty",
     "Netlist",
@@ -42,12 +49,16 @@ __all__ = [
     "Timing",
     "TimingArc",
     "analyse_timing",
+    "cell_models",
     "find_liberty",
     "liberty_hash",
     "load_liberty",
     "netlist_record",
     "read_netlist_record",
     "recount_cells",
+    "second_yosys_version",
     "synthesize_design",
+    "synthesize_for_fpga",
     "tool_version",
+    "xilinx_version",
 ]

@@ -92,16 +92,24 @@ def constant_multiply_map() -> str:
     return files("pipelines.synthesis").joinpath(CONSTANT_MULTIPLY_FILE).read_text("utf-8")
 
 
-def commands(top: str) -> tuple[str, ...]:
-    """The yosys commands of one design.
+def read_commands(top: str) -> tuple[str, ...]:
+    """The yosys commands that read a design.
 
     Args:   top: name of the top module.
     Raises: SynthesisError: the name is not a plain Verilog identifier.
     """
     if not _IDENTIFIER.fullmatch(top):
         raise SynthesisError(f"top is not a Verilog identifier [A-Za-z_][A-Za-z0-9_$]*: {top!r}")
-    read = (f"read_verilog -sv {VERILOG_FILE}", f"hierarchy -check -top {top}")
-    return (*read, *_COARSE, *_MAPPING)
+    return (f"read_verilog -sv {VERILOG_FILE}", f"hierarchy -check -top {top}")
+
+
+def commands(top: str) -> tuple[str, ...]:
+    """The yosys commands of one design.
+
+    Args:   top: name of the top module.
+    Raises: SynthesisError: the name is not a plain Verilog identifier.
+    """
+    return (*read_commands(top), *_COARSE, *_MAPPING)
 
 
 def constraints(driving_cell: str | None) -> str:
@@ -116,11 +124,11 @@ def constraints(driving_cell: str | None) -> str:
 def tool_version() -> str:
     """Version of pyosys and hash of the recipe: a change of either changes every result's key."""
     recipe = content_hash(commands("top"), constraints("cell"), constant_multiply_map(), TIMING_MODEL)[:8]
-    return f"{_package_version()}+recipe.{recipe}"
+    return f"{package_version()}+recipe.{recipe}"
 
 
 @cache
-def _package_version() -> str:
+def package_version() -> str:
     """Version of pyosys; reading it takes 2 ms, and every key of a cross-check needs it."""
     return version("pyosys")
 
@@ -151,10 +159,12 @@ def run_yosys(
     outputs: Sequence[str],
     folder: Path,
     timeout_s: float,
+    program: str | None = None,
 ) -> list[bytes]:
     """Run yosys commands in a fresh process that sees only its own program and a folder.
 
     Args:
+        program: path of a yosys executable of the system; None for pyosys.
         commands: their working directory is the folder.
         files: name and content of what they read.
         outputs: names of the files that they write; the log is `LOG_FILE`.
@@ -180,9 +190,11 @@ def run_yosys(
         run = run_confined(
             # By path and isolated, not as a module: imports of this package would take four times as long as
             # the start of pyosys.
-            (sys.executable, "-I", str(_WORKER), COMMAND_FILE, LOG_FILE),
+            (sys.executable, "-I", str(_WORKER), COMMAND_FILE, LOG_FILE)
+            if program is None
+            else (program, "-q", "-l", LOG_FILE, "-s", COMMAND_FILE),
             folder=folder,
-            readable=_readable(),
+            readable=_readable() if program is None else (),
             files={**files, COMMAND_FILE: "\n".join(commands).encode()},
             limits=limits,
             environment={"TMPDIR": "."},  # of abc, relative to the folder

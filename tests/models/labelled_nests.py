@@ -147,6 +147,9 @@ def _label(nest: Nest, design_id: str, pipelined: bool) -> LabelRow:
         cells_by_type="{}",
         delay_ns=1.0,
         leakage_mw=None,
+        lut_count=None,
+        dsp_count=None,
+        bram_count=None,
         synthesis_wall_s=None,
     )
 

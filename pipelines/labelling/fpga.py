@@ -1,0 +1,98 @@
+"""Labels of designs in an FPGA: a row of their own in table `labels`, of tool `synth_xilinx`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from pipelines.hls import TOOL, HlsError
+from pipelines.identity import canonical_json, content_hash
+from pipelines.labelling.flows import recompile, rtl_of
+from pipelines.labelling.options import LabelOptions, ToolContext
+from pipelines.labelling.runs import is_audited
+from pipelines.labelling.synthesis import SYNTHESIS_TOOL, HasVerilog, LabelFigures
+from pipelines.schemas import OK, TOOL_ERROR, DesignRow, LabelRow, ProgramRow
+from pipelines.synthesis import XILINX_TOOL, SynthesisError, synthesize_for_fpga, xilinx_version
+from pipelines.tools import ToolMissing
+from pipelines.workers import Outcome, ProgressCallback, run_all, silent
+
+FPGA_KIND = "fpga"
+
+
+def label_fpga(
+    programs: Sequence[ProgramRow],
+    designs: Sequence[DesignRow],
+    labels: Sequence[LabelRow],
+    context: ToolContext,
+    *,
+    on_progress: ProgressCallback = silent,
+) -> list[LabelRow]:
+    """Label designs that have an ok label for an FPGA too, when the options ask for it.
+
+    Only those: their Verilog was proved to do what the program does.
+
+    Args:    labels: of the designs, by the project's own synthesis.
+    Returns: one row per design of the share `fpga_fraction`; a failure is a status.
+    """
+    options = context.options
+    if XILINX_TOOL not in options.synthesis_tools:
+        return []
+    by_program = {program.program_id: program for program in programs}
+    ok = {label.design_id for label in labels if label.status == OK and label.tool == SYNTHESIS_TOOL}
+    chosen = [d for d in designs if d.design_id in ok and is_audited(d.design_id, options.fpga_fraction)]
+    return run_all(
+        "FPGA",
+        [(by_program[design.program_id], design) for design in chosen],
+        partial(_label, context=context),
+        workers=options.workers,
+        cost=lambda item: item[1].estimated_area_um2 or 0.0,
+        on_progress=on_progress,
+    )
+
+
+def fpga_key(design: DesignRow, options: LabelOptions) -> str:
+    """What the FPGA label of a design depends on."""
+    return content_hash(design.rtl_sha256, xilinx_version(), options.synthesis_timeout_s)
+
+
+def _label(item: tuple[ProgramRow, DesignRow], *, context: ToolContext) -> Outcome[LabelRow]:
+    program, design = item
+    figures = context.cache.cached(
+        FPGA_KIND,
+        fpga_key(design, context.options),
+        lambda: _synthesise(program, design, context),
+        lambda stored: LabelFigures(**stored),
+        statuses=lambda figures: (figures.status,),
+    )
+    row = figures.fpga_row(design)
+    return Outcome(result=row, failed=row.status != OK, name=program.name)
+
+
+def _verilog(program: ProgramRow, design: DesignRow, context: ToolContext) -> HasVerilog:
+    return recompile(program, design) if design.tool == TOOL else rtl_of(program, design, context)
+
+
+def _synthesise(program: ProgramRow, design: DesignRow, context: ToolContext) -> LabelFigures:
+    try:
+        text = _verilog(program, design, context)
+        with context.tool_folder("synthesis") as folder:
+            result = synthesize_for_fpga(
+                text.verilog,
+                top=text.module,
+                folder=folder,
+                timeout_s=context.options.synthesis_timeout_s,
+            )
+    except (ToolMissing, SynthesisError, HlsError, OSError) as error:
+        return LabelFigures(status=TOOL_ERROR, reason=str(error))
+    cells = result.cells_by_type
+    return LabelFigures(
+        status=result.status,
+        reason=result.reason,
+        flip_flop_count=result.flip_flop_count,
+        cell_count=None if cells is None else sum(cells.values()),
+        cells_by_type=None if cells is None else canonical_json(cells),
+        lut_count=result.lut_count,
+        dsp_count=result.dsp_count,
+        bram_count=result.bram_count,
+        synthesis_wall_s=result.wall_s,
+    )
