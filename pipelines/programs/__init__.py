@@ -8,7 +8,12 @@ from pipelines.programs.catalogue import SIZES, SUITES
 from pipelines.programs.data import data_id, draw_data, load_data
 from pipelines.programs.dataflow import swept_inputs
 from pipelines.programs.errors import ProgramError
-from pipelines.programs.evaluation import EVALUATION_SUITES, frozen_hashes
+from pipelines.programs.evaluation import (
+    EVALUATION_SUITES,
+    EVALUATION_WORKLOADS,
+    evaluation_workloads,
+    frozen_hashes,
+)
 from pipelines.programs.facts import program_facts
 from pipelines.programs.machsuite_catalogue import MACHSUITE_SIZES, machsuite_programs
 from pipelines.programs.normalised import ast_hash_or_none
@@ -39,6 +44,7 @@ __all__ = [
     "AST",
     "DATAFLOW",
     "EVALUATION_SUITES",
+    "EVALUATION_WORKLOADS",
     "LLM",
     "MACHSUITE_SIZES",
     "POLYBENCH_DATA_TYPES",
@@ -55,6 +61,7 @@ __all__ = [
     "code_version",
     "data_id",
     "draw_data",
+    "evaluation_workloads",
     "frozen_hashes",
     "kernel_programs",
     "load_data",

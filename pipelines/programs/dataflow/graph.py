@@ -10,7 +10,7 @@ from random import Random
 
 from pipelines.programs.dataflow.builder import OperatorBody, OperatorBuilder, Pool, Scalar, Tensor
 from pipelines.programs.dataflow.mutation import Mutations, mutate
-from pipelines.programs.dataflow.operators import FAMILY_WEIGHTS, OPERATORS, Operator
+from pipelines.programs.dataflow.operators import CONTROL, FAMILY_WEIGHTS, OPERATORS, Operator
 from pipelines.programs.dataflow.options import ELEMENTS, DataflowOptions, Element, Unsuitable
 from pipelines.programs.dataflow.tree import Branch, Loop, Node, Statement, Style, walk
 
@@ -105,6 +105,7 @@ def _statement_cost(text: str, floating: bool) -> float:
 
 
 ATTEMPTS = 80
+ATTEMPTS_PER_OPERATOR = 10
 CONNECTED_SHARE = 0.92
 SMALLEST_DIMENSION = 2
 
@@ -154,12 +155,13 @@ def random_graph(
     count = generator.randint(options.minimum_operators, options.maximum_operators)
     nodes: list[Placed] = []
     cycles = 0.0
-    for _ in range(ATTEMPTS):
+    for _ in range(max(ATTEMPTS, ATTEMPTS_PER_OPERATOR * count)):
         if len(nodes) == count:
             break
         # A share of the remaining budget, so that later operators fit too.
         room = (options.cycle_budget - cycles) / max(1.0, (count - len(nodes)) * 0.5)
-        placed = _place(pool, nodes, _draw(generator, operators), generator, room)
+        operator = _draw(generator, operators, options.control_weight)
+        placed = _place(pool, nodes, operator, generator, room)
         if placed:
             nodes.append(placed[0])
             cycles += placed[1]
@@ -189,12 +191,17 @@ def new_pool(generator: Random, options: DataflowOptions) -> Pool:
         spelling=generator.randrange(len(element.c_names)),
         tile_suffix=generator.choice(("_t", "_tile", "0", "_blk")),
     )
-    return Pool(element=element, options=options, style=style, local_bits=options.local_bits)
+    low, high = options.dimension_scale
+    scale = low if low == high else low * (high / low) ** generator.random()
+    return Pool(
+        element=element, options=options, style=style, local_bits=options.local_bits, dimension_scale=scale
+    )
 
 
-def _draw(generator: Random, operators: Sequence[Operator]) -> Operator:
-    families = list(dict.fromkeys(o.family for o in operators))
-    family = generator.choices(families, [FAMILY_WEIGHTS[f] for f in families])[0]
+def _draw(generator: Random, operators: Sequence[Operator], control_weight: float) -> Operator:
+    weights = {CONTROL: control_weight, **FAMILY_WEIGHTS}
+    families = [f for f in dict.fromkeys(o.family for o in operators) if weights[f] > 0]
+    family = generator.choices(families, [weights[f] for f in families])[0]
     return generator.choice([o for o in operators if o.family == family])
 
 
@@ -209,6 +216,8 @@ def _place(
         return None
     alone = all(t in builder.fresh for t in builder.bindings.values())
     if pool.tensors and alone and generator.random() < CONNECTED_SHARE:
+        return None
+    if not pool.element.floating and operator_body.values.magnitude >= 2 ** (pool.element.bits - 1):
         return None
     body = _mutated(builder, operator_body, generator)
     cycles = estimated_cycles(body, floating=pool.element.floating)
