@@ -35,6 +35,7 @@ from pipelines.programs.suites import (
     SuiteOptions,
     cached_ast_hash,
     cached_programs,
+    cached_signature,
     code_version,
     suite_programs,
 )
@@ -58,6 +59,7 @@ __all__ = [
     "ast_hash_or_none",
     "cached_ast_hash",
     "cached_programs",
+    "cached_signature",
     "code_version",
     "data_id",
     "draw_data",

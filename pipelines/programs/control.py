@@ -2,10 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from pipelines.hls import ir, read_program, tidy
-from pipelines.schemas import ProgramRow
+from pipelines.hls import HlsError, ir, read_program, tidy
+from pipelines.schemas import OK, REJECTED, ProgramRow
+
+
+def degeneracy(function: ir.Function) -> str | None:
+    """Why a program says little about hardware; None when it does not.
+
+    Args: function: as the front end reads it, before any transformation.
+    """
+    tidied = tidy(function)
+    accessed = {e.array.name for e in ir.all_expressions(tidied.body) if isinstance(e, ir.Load)}
+    read = {e.variable.name for e in ir.all_expressions(tidied.body) if isinstance(e, ir.Read)}
+    if not accessed & {a.name for a in function.arrays if a.external} and not read & _scalars(function):
+        return "a program must depend on its arguments, got outputs that are constant"
+    accessed |= ir.stored_arrays(tidied.body)
+    for parameter in function.parameters:
+        if isinstance(parameter, ir.Array) and parameter.name not in accessed:
+            return f"an array argument must be used, got {parameter.name} without an effect"
+    present = {statement.line for statement in ir.walk_statements(tidied.body)}
+    for body in _inner_bodies(function.body):
+        lines = {statement.line for statement in ir.walk_statements(body)}
+        if lines and not lines & present:
+            return f"every body must be reachable and have an effect, got one in line {min(lines)}"
+    return None
+
+
+def reject_degenerate(programs: Sequence[ProgramRow]) -> list[ProgramRow]:
+    """Each ok program that is degenerate becomes a rejected row; one the front end refuses stays as it is."""
+    return [_judged(program) if program.status == OK else program for program in programs]
+
+
+def _judged(program: ProgramRow) -> ProgramRow:
+    try:
+        reason = degeneracy(read_program(program.source, top=program.top, file=f"{program.name}.c"))
+    except HlsError:
+        return program
+    return program if reason is None else replace(program, status=REJECTED, reason=reason)
+
+
+def _scalars(function: ir.Function) -> set[str]:
+    return {p.name for p in function.parameters if isinstance(p, ir.Variable)}
+
+
+def _inner_bodies(body: tuple[ir.Statement, ...]) -> Iterator[tuple[ir.Statement, ...]]:
+    for statement in ir.walk_statements(body):
+        if not isinstance(statement, ir.Block):
+            yield from ir.child_bodies(statement)
 
 
 def follows_data(program: ProgramRow) -> bool:

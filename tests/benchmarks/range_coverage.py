@@ -39,7 +39,16 @@ from pipelines.schemas import OK, ProgramRow
 DELAYS = (2, 5, 10)
 POWER_FIT = (-8.88, 0.87)
 """log(power in mW) = a + b log(area in um2), least squares over designs of release v1; residual 24 %."""
-TARGETS = ("cycles", "area_um2", "flip_flops", "delay_ns", "power_mw", "energy_nj", "source_bytes", "operators")
+TARGETS = (
+    "cycles",
+    "area_um2",
+    "flip_flops",
+    "delay_ns",
+    "power_mw",
+    "energy_nj",
+    "source_bytes",
+    "operators",
+)
 
 
 def measured(program: ProgramRow, folder: Path) -> dict[str, Any]:

@@ -31,7 +31,10 @@ from pipelines.schemas import OK, ProgramRow
 
 # Four programs hold all operators; every result of theirs is an argument, so that each is compared.
 _PLAIN = [o.name for o in OPERATORS if o.family != CONTROL]
-GROUPS = (*(tuple(_PLAIN[start::3]) for start in range(3)), tuple(o.name for o in OPERATORS if o.family == CONTROL))
+GROUPS = (
+    *(tuple(_PLAIN[start::3]) for start in range(3)),
+    tuple(o.name for o in OPERATORS if o.family == CONTROL),
+)
 WIDE = DataflowOptions(cycle_budget=2_000_000, cell_budget=10_000_000, local_bits=65_536, runtime_share=0.5)
 NOT_FOR_INTEGERS = {"forward_substitution"}
 NOT_FOR_FLOATS = {"histogram", "common_divisor", "counting_sort"}

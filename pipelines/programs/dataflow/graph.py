@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
+from math import inf, prod
 from random import Random
 
 from pipelines.programs.dataflow.builder import OperatorBody, OperatorBuilder, Pool, Scalar, Tensor
@@ -161,7 +161,8 @@ def random_graph(
         # A share of the remaining budget, so that later operators fit too.
         room = (options.cycle_budget - cycles) / max(1.0, (count - len(nodes)) * 0.5)
         operator = _draw(generator, operators, options.control_weight)
-        placed = _place(pool, nodes, operator, generator, room)
+        cell_room = _cell_room(pool, nodes, count)
+        placed = _place(pool, nodes, operator, generator, room, cell_room)
         if placed:
             nodes.append(placed[0])
             cycles += placed[1]
@@ -175,7 +176,7 @@ def graph_of(generator: Random, options: DataflowOptions, operators: Sequence[Op
     cycles = 0.0
     for operator in operators:
         room = options.cycle_budget - cycles
-        tries = (_place(pool, nodes, operator, generator, room) for _ in range(ATTEMPTS))
+        tries = (_place(pool, nodes, operator, generator, room, inf) for _ in range(ATTEMPTS))
         if placed := next((node for node in tries if node), None):
             nodes.append(placed[0])
             cycles += placed[1]
@@ -206,9 +207,17 @@ def _draw(generator: Random, operators: Sequence[Operator], control_weight: floa
 
 
 def _place(
-    pool: Pool, nodes: Sequence[Placed], operator: Operator, generator: Random, room: float
+    pool: Pool,
+    nodes: Sequence[Placed],
+    operator: Operator,
+    generator: Random,
+    room: float,
+    cell_room: float,
 ) -> tuple[Placed, float] | None:
-    """Append an operator to the nodes; returns it and its cycles, None when it does not fit."""
+    """Append an operator to the nodes; returns it and its cycles, None when it does not fit.
+
+    Args: room: cycles of the operator at most. cell_room: its cells at most, local arrays apart.
+    """
     builder = OperatorBuilder(pool=pool, random=generator, name=f"{operator.name}_{pool.tensor_count}")
     try:
         operator_body = operator.build(builder)
@@ -223,9 +232,28 @@ def _place(
     cycles = estimated_cycles(body, floating=pool.element.floating)
     if cycles > room or not operator_body.shape or min(operator_body.shape) < SMALLEST_DIMENSION:
         return None
-    if _cells(pool, nodes, builder, body) > pool.options.cell_budget:
+    if _own_cells(pool, body) > cell_room or _cells(pool, nodes, builder, body) > pool.options.cell_budget:
         return None
     return _commit(pool, operator, builder, operator_body, body), cycles
+
+
+EQUAL_SHARES = 3
+"""With `even_cells` an operator may have this many equal shares of the remaining cells."""
+
+
+def _cell_room(pool: Pool, nodes: Sequence[Placed], count: int) -> float:
+    """Cells of the next of `count` operators at most, its local arrays apart."""
+    left = count - len(nodes)
+    if not pool.options.even_cells or left < EQUAL_SHARES:
+        return inf
+    every = [n for placed in nodes for n in placed.body]
+    present = estimated_cells(every, pool.element, local_bits=pool.options.local_bits)
+    return (pool.options.cell_budget - present) * EQUAL_SHARES / left
+
+
+def _own_cells(pool: Pool, body: Sequence[Node]) -> float:
+    empty = estimated_cells((), pool.element, local_bits=0)
+    return estimated_cells(body, pool.element, local_bits=0) - empty
 
 
 def _cells(pool: Pool, nodes: Sequence[Placed], builder: OperatorBuilder, body: tuple[Node, ...]) -> float:

@@ -27,6 +27,8 @@ class DataflowOptions:
         reorder_sums: whether mutations may change the order in which floating terms are summed.
         dimension_scale: bounds of a program's factor on the sizes of new tensors, drawn log-uniformly.
         control_weight: weight of the family `control` (`operators/control.py`), beside FAMILY_WEIGHTS.
+        even_cells: an operator takes at most three equal shares of the remaining cells, so that graphs of
+            many operators fit.
         tries: graphs drawn per program until one has enough operators and cycles.
         mix: parts of the programs with options of their own; the remaining programs have these options.
 
@@ -47,6 +49,7 @@ class DataflowOptions:
     reorder_sums: bool = True
     dimension_scale: tuple[float, float] = (1.0, 1.0)
     control_weight: float = 0.0
+    even_cells: bool = False
     tries: int = 8
     mix: tuple[DataflowPart, ...] = ()
 

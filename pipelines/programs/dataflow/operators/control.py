@@ -33,9 +33,7 @@ def binary_search(builder: OperatorBuilder) -> OperatorBody:
         search,
         statement("out[i] = low"),
     )
-    return OperatorBody(
-        body=(loop("i", m, "parallel", *body),), shape=(m.size,), values=Range(0, entries)
-    )
+    return OperatorBody(body=(loop("i", m, "parallel", *body),), shape=(m.size,), values=Range(0, entries))
 
 
 def sparse_intersection(builder: OperatorBuilder) -> OperatorBody:
@@ -55,7 +53,9 @@ def sparse_intersection(builder: OperatorBuilder) -> OperatorBody:
         condition="left[p] < right[q]",
         body=(statement("p++"),),
         otherwise=(
-            Branch(condition="left[p] == right[q]", body=(statement("sum += a[i][p] * b[q]"), statement("p++"))),
+            Branch(
+                condition="left[p] == right[q]", body=(statement("sum += a[i][p] * b[q]"), statement("p++"))
+            ),
             statement("q++"),
         ),
     )
@@ -113,7 +113,7 @@ def graph_walk(builder: OperatorBuilder) -> OperatorBody:
 
 def list_walk(builder: OperatorBuilder) -> OperatorBody:
     """From every node along a linked list to the first positive element, or the last one within MOST steps."""
-    x = builder.input("x", rank=1)
+    x = builder.input("x", rank=1, accept=lambda shape: shape[0] >= 4)
     nodes = x.shape[0]
     builder.external("next", (nodes,), nodes - 1, low=0, index=True, data={"kind": "permutation"})
     most = builder.random.randint(3, nodes)
@@ -209,9 +209,7 @@ def first_above(builder: OperatorBuilder) -> OperatorBody:
         body=(statement("j++"),),
     )
     body = (statement("int j = 0"), scan, statement("out[i] = j"))
-    return OperatorBody(
-        body=(loop("i", m, "parallel", *body),), shape=(m.size,), values=Range(0, n.size)
-    )
+    return OperatorBody(body=(loop("i", m, "parallel", *body),), shape=(m.size,), values=Range(0, n.size))
 
 
 def bubble_sort(builder: OperatorBuilder) -> OperatorBody:
@@ -234,13 +232,9 @@ def bubble_sort(builder: OperatorBuilder) -> OperatorBody:
             swap,
         ),
     )
-    passes = While(
-        condition="changed", trips=max(2, 3 * n.size // 4), body=(statement("changed = 0"), scan)
-    )
+    passes = While(condition="changed", trips=max(2, 3 * n.size // 4), body=(statement("changed = 0"), scan))
     copy = nest([("i", n)], "parallel", statement("out[i] = x[i]"))
-    return OperatorBody(
-        body=(*copy, statement("int changed = 1"), passes), shape=x.shape, values=x.values
-    )
+    return OperatorBody(body=(*copy, statement("int changed = 1"), passes), shape=x.shape, values=x.values)
 
 
 def newton_root(builder: OperatorBuilder) -> OperatorBody:
