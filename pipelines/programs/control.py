@@ -57,7 +57,8 @@ def _inner_bodies(body: tuple[ir.Statement, ...]) -> Iterator[tuple[ir.Statement
 def follows_data(program: ProgramRow) -> bool:
     """Whether the iterations of some loop depend on values that are loaded from an array.
 
-    A loop bound, the condition of a `while`, and the condition of a `break` or early return count. Variables are followed through assignments, not through memory.
+    A loop bound, the condition of a `while`, and the condition of a `break` or early return count.
+    Variables are followed through assignments, not through memory.
 
     Raises: HlsError: the C front end rejects the program.
     """

@@ -14,8 +14,8 @@ import pytest
 from pipelines.hls import read_interface
 from pipelines.programs import ProgramError, draw_data
 from pipelines.programs.dataflow import (
-    DATA_TYPES,
     CONTROL,
+    DATA_TYPES,
     FAMILY_WEIGHTS,
     OPERATORS,
     DataflowOptions,

@@ -33,7 +33,8 @@ def test_a_part_has_its_share_and_a_program_depends_on_its_number_alone() -> Non
 
 def test_programs_of_a_mix_are_those_of_their_part() -> None:
     mixed = DataflowOptions(mix=(DataflowPart(share=0.5, options=FEW),))
-    alone = {k: {dataflow_program(k, seed=0, options=o).source for o in (FEW, DataflowOptions())} for k in range(6)}
+    both = (FEW, DataflowOptions())
+    alone = {k: {dataflow_program(k, seed=0, options=o).source for o in both} for k in range(6)}
     rows = dataflow_programs(count=6, seed=0, options=mixed)
     assert all(row.source in alone[k] for k, row in enumerate(rows))
     assert rows[3:] == dataflow_programs(count=3, first=3, seed=0, options=mixed)
@@ -52,18 +53,16 @@ def test_discarded_attempts_are_rows_only_when_asked_for() -> None:
     kept = ast_programs(count=8, seed=0, options=AstOptions(keep_discarded=True))
     assert [row for row in kept if row.status == OK] == plain
     discarded = [row for row in kept if row.status == REJECTED]
-    reasons = [a.refused for k in range(8) for a in generate_program(seed=0, number=k, options=SMALL).discarded]
     assert discarded
-    assert reasons
     assert all(row.reason for row in discarded)
     assert len({row.program_id for row in kept}) == len(kept)
 
 
 def test_short_programs_are_drawn_again() -> None:
-    options = AstOptions(min_cycles=5000, max_cycles=400_000, max_iterations=20_000)
+    options = AstOptions(min_cycles=50_000, max_cycles=400_000, max_iterations=20_000)
     programs = [generate_program(seed=1, number=k, options=options) for k in range(10)]
     reasons = [a.refused or "" for p in programs for a in p.discarded]
-    assert any(reason.startswith("a program must take at least 5000 cycles") for reason in reasons)
+    assert any(reason.startswith("a program must take at least 50000 cycles") for reason in reasons)
     assert sum(p.refused is None for p in programs) >= 8
 
 
@@ -83,7 +82,7 @@ def test_larger_options_give_more_operators_and_cycles() -> None:
     assert [row.status for row in rows] == [OK] * 4
     assert all(12 <= len(row.operators) <= 24 for row in rows)
     assert max(row.source_bytes for row in rows) > 6000
-    with pytest.raises(ProgramError, match=r"dimension_scale must be 0 < low <= high <= 64, got \(2.0, 1.0\)"):
+    with pytest.raises(ProgramError, match=r"dimension_scale must be 0 < low <= high <= 64, got"):
         replace(large, dimension_scale=(2.0, 1.0))
 
 
@@ -98,5 +97,5 @@ def test_the_configuration_of_release_v2_is_accepted(repository: Path) -> None:
     shares = [group.count / total for group in (chosen.ast, chosen.dataflow, chosen.llm)]
     assert shares == pytest.approx([0.3, 0.5, 0.2], abs=0.01)
     assert list(chosen.programs.suites)[:3] == ["ast", "dataflow", "llm"]
-    assert list(chosen.hls.memory_delay) == [2, 5, 10, 15]
+    assert set(chosen.hls.memory_delay) == {2, 5, 10, 15}
     assert ast_program(0, seed=0, options=ast).status == OK

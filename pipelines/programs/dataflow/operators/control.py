@@ -112,7 +112,7 @@ def graph_walk(builder: OperatorBuilder) -> OperatorBody:
 
 
 def list_walk(builder: OperatorBuilder) -> OperatorBody:
-    """From every node along a linked list to the first positive element, or the last one within MOST steps."""
+    """From every node along a linked list to the first positive element, or for MOST steps."""
     x = builder.input("x", rank=1, accept=lambda shape: shape[0] >= 4)
     nodes = x.shape[0]
     builder.external("next", (nodes,), nodes - 1, low=0, index=True, data={"kind": "permutation"})
