@@ -12,7 +12,7 @@ from assets.settings import Group, Listener, Settings
 from assets.step import Output, Step, read_rows, whole
 from assets.suites import partitions
 from pipelines.features import EVALUATION, evaluation_twins, freeze_split
-from pipelines.programs import cached_ast_hash
+from pipelines.programs import cached_ast_hash, cached_signature
 from pipelines.schemas import ProgramRow, SchemaError, read_table, table_spec
 
 
@@ -32,7 +32,12 @@ def make_splits(settings: Settings, partition: str, listen: Listener) -> Output:
     programs = [
         row for suite in partitions(settings.configuration) for row in read_rows(settings, "programs", suite)
     ]
-    places = freeze_split(programs, name=partition, existing=_existing_places(settings, partition))
+    places = freeze_split(
+        programs,
+        name=partition,
+        existing=_existing_places(settings, partition),
+        signature_of=partial(cached_signature, cache=settings.cache),
+    )
     present = {program.program_id for program in programs}
     return Output(rows={"splits": [place for place in places if place.program_id in present]})
 

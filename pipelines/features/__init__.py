@@ -15,11 +15,21 @@ from pipelines.features.extraction import (
     graph_rows,
     import_features,
 )
-from pipelines.features.splits import EVALUATION, SplitError, evaluation_twins, freeze_split
+from pipelines.features.splits import (
+    BY_KERNEL_V2,
+    EVALUATION,
+    UNSEEN_DELAY,
+    SplitError,
+    evaluation_twins,
+    freeze_split,
+    split_part,
+)
 
 __all__ = [
+    "BY_KERNEL_V2",
     "EVALUATION",
     "GRAPH_TABLES",
+    "UNSEEN_DELAY",
     "FeatureRows",
     "FeatureTables",
     "Graphs",
@@ -32,4 +42,5 @@ __all__ = [
     "freeze_split",
     "graph_rows",
     "import_features",
+    "split_part",
 ]

@@ -6,21 +6,31 @@ from collections.abc import Callable, Sequence
 
 from pipelines.identity import content_hash
 from pipelines.programs import ast_hash_or_none, frozen_hashes
+from pipelines.programs.similarity import Signature, near_pairs, signature
 from pipelines.schemas import OK, ProgramRow, SplitRow
 
 TEST_SHARE = 0.2
 VALIDATION_SHARE = 0.15
 
 BY_KERNEL = "by_kernel_v1"
+BY_KERNEL_V2 = "by_kernel_v2"
 EVALUATION = "evaluation"
 """Stage of the programs no model is trained on, and their part of every split."""
-_SALTS = {BY_KERNEL: 0}
+EXCLUDED = "excluded"
+UNSEEN_DELAY = "unseen_delay"
+SEEN_DELAYS = (2, 5, 10)
+"""Memory delays of training, validation, test and evaluation in BY_KERNEL_V2, in cycles."""
+_SALTS = {BY_KERNEL: 0, BY_KERNEL_V2: 0}
 """Part of each rule. Chosen before any label existed: with it every suite has programs in train and in
 test."""
 
 
 class SplitError(ValueError):
     """A split would change, or is not known."""
+
+
+SignatureOf = Callable[[ProgramRow], Signature | None]
+"""The MinHash signature of a program, found from its source."""
 
 
 def _part(split: str, group: str) -> str:
@@ -32,9 +42,15 @@ def _part(split: str, group: str) -> str:
 
 
 def freeze_split(
-    programs: Sequence[ProgramRow], *, name: str = BY_KERNEL, existing: Sequence[SplitRow] = ()
+    programs: Sequence[ProgramRow],
+    *,
+    name: str = BY_KERNEL,
+    existing: Sequence[SplitRow] = (),
+    signature_of: SignatureOf | None = None,
 ) -> list[SplitRow]:
     """Place programs in a split; all programs of one name (its sizes) are on one side, and so are variants.
+
+    BY_KERNEL_V2 also keeps near-duplicates together, see `freeze_near_split`.
 
     Programs of stage evaluation have a part of their own in every split: no model is trained or chosen on
     them.
@@ -46,6 +62,8 @@ def freeze_split(
     """
     if name not in _SALTS:
         raise SplitError(f"split must be one of {', '.join(_SALTS)}, got {name!r}")
+    if name == BY_KERNEL_V2:
+        return freeze_near_split(programs, existing=existing, signature_of=signature_of or source_signature)
     rows = {r.program_id: r for r in existing if r.split == name}
     sides: dict[str, str] = {}
     for row in rows.values():
@@ -71,6 +89,73 @@ def freeze_split(
                 f"got {program.name} in {placed.part}"
             )
     return [rows[k] for k in sorted(rows)]
+
+
+def source_signature(program: ProgramRow) -> Signature | None:
+    """The signature of a program's syntax tree; None when the text is no program."""
+    return signature(program.source, program.top)
+
+
+def freeze_near_split(
+    programs: Sequence[ProgramRow],
+    *,
+    existing: Sequence[SplitRow] = (),
+    signature_of: SignatureOf = source_signature,
+) -> list[SplitRow]:
+    """Place programs in BY_KERNEL_V2: near-duplicates are on one side, as are sizes and variants.
+
+    Programs are connected when they have a name or a first ancestor in common, equal syntax trees, or similar
+    ones (`pipelines.programs.similarity`). A group is a connected component, named after its first program by
+    name. A group near an evaluation program is in part `excluded`. Programs are grouped with all others of
+    the call; an existing row stays, its group takes its part, and what is connected to two parts is excluded.
+
+    Returns: the existing rows of that split and a row for each new program, by program id.
+    """
+    rows = {r.program_id: r for r in existing if r.split == BY_KERNEL_V2}
+    for members in _components(programs, [signature_of(p) for p in programs]):
+        names = sorted(programs[i].root or programs[i].name for i in members)
+        placed = {rows[programs[i].program_id].part for i in members if programs[i].program_id in rows}
+        held_out = any(programs[i].stage == EVALUATION for i in members)
+        part = EXCLUDED if held_out or len(placed) > 1 else next(iter(placed), _part(BY_KERNEL_V2, names[0]))
+        for program in (programs[i] for i in members):
+            own = EVALUATION if program.stage == EVALUATION else part
+            group = f"{names[0]}, {own}" if held_out or len(placed) > 1 else names[0]
+            row = SplitRow(split=BY_KERNEL_V2, program_id=program.program_id, group=group, part=own)
+            rows.setdefault(program.program_id, row)
+    return [rows[k] for k in sorted(rows)]
+
+
+def _components(programs: Sequence[ProgramRow], signatures: Sequence[Signature | None]) -> list[list[int]]:
+    """Positions of connected programs, by union-find."""
+    parents = list(range(len(programs)))
+
+    def root_of(place: int) -> int:
+        while parents[place] != place:
+            parents[place] = parents[parents[place]]
+            place = parents[place]
+        return place
+
+    first: dict[tuple[str, str], int] = {}
+    pairs = near_pairs(signatures)
+    for place, program in enumerate(programs):
+        keys = [("name", program.root or program.name), ("name", program.name), ("tree", program.ast_hash)]
+        pairs += [(first.setdefault((kind, key), place), place) for kind, key in keys if key is not None]
+    for one, other in pairs:
+        parents[root_of(other)] = root_of(one)
+    components: dict[int, list[int]] = {}
+    for place in range(len(programs)):
+        components.setdefault(root_of(place), []).append(place)
+    return list(components.values())
+
+
+def split_part(part: str, *memory_delays_cycles: int) -> str:
+    """Part of a design in BY_KERNEL_V2: UNSEEN_DELAY with an unseen memory delay, else its program's.
+
+    Args: part: of its program. memory_delays_cycles: of reads and writes.
+    Source: LLMulator, section 6.3 trains on 2, 5 and 10 cycles, Figure 12 also has 15.
+    """
+    unseen = part != EXCLUDED and any(delay not in SEEN_DELAYS for delay in memory_delays_cycles)
+    return UNSEEN_DELAY if unseen else part
 
 
 HashOf = Callable[[ProgramRow], str | None]

@@ -9,7 +9,12 @@ from pipelines.programs.data import data_id, draw_data, load_data
 from pipelines.programs.data_sets import ProgramData, data_sets, find_data_set, given_data, input_rows
 from pipelines.programs.dataflow import swept_inputs
 from pipelines.programs.errors import ProgramError
-from pipelines.programs.evaluation import EVALUATION_SUITES, frozen_hashes
+from pipelines.programs.evaluation import (
+    EVALUATION_SUITES,
+    EVALUATION_WORKLOADS,
+    evaluation_workloads,
+    frozen_hashes,
+)
 from pipelines.programs.facts import program_facts
 from pipelines.programs.influence import control_expressions, influence_of
 from pipelines.programs.machsuite_catalogue import MACHSUITE_SIZES, machsuite_programs
@@ -32,6 +37,7 @@ from pipelines.programs.suites import (
     SuiteOptions,
     cached_ast_hash,
     cached_programs,
+    cached_signature,
     code_version,
     suite_programs,
 )
@@ -41,6 +47,7 @@ __all__ = [
     "AST",
     "DATAFLOW",
     "EVALUATION_SUITES",
+    "EVALUATION_WORKLOADS",
     "LLM",
     "MACHSUITE_SIZES",
     "POLYBENCH_DATA_TYPES",
@@ -55,11 +62,13 @@ __all__ = [
     "ast_hash_or_none",
     "cached_ast_hash",
     "cached_programs",
+    "cached_signature",
     "code_version",
     "control_expressions",
     "data_id",
     "data_sets",
     "draw_data",
+    "evaluation_workloads",
     "find_data_set",
     "frozen_hashes",
     "given_data",

@@ -35,11 +35,19 @@ def ast_hash(source: str, top: str) -> str:
     Returns: 32 hexadecimal digits; equal for programs that differ in spelling only.
     Raises:  HlsError: the text is not C11, or has no such function. ToolMissing: gcc is not installed.
     """
+    text = "\n".join(syntax_words(source, top))
+    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:32]
+
+
+def syntax_words(source: str, top: str) -> Sequence[str]:
+    """The normalised syntax tree as words, those that `ast_hash` hashes.
+
+    Raises: HlsError: as `ast_hash`.
+    """
     try:
-        tokens = _Writer(_parse(source)).write(top)
+        return _Writer(_parse(source)).write(top)
     except RecursionError:
         raise HlsError("expressions and statements must nest less deeply", "nesting too deep") from None
-    return hashlib.sha256("\n".join(tokens).encode("utf-8", "backslashreplace")).hexdigest()[:32]
 
 
 @lru_cache(maxsize=1024)

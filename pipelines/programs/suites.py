@@ -17,18 +17,20 @@ from pipelines.hls import tool_version
 from pipelines.identity import content_hash
 from pipelines.programs.ast import AstOptions, ast_programs
 from pipelines.programs.catalogue import SUITES
+from pipelines.programs.control import reject_degenerate
 from pipelines.programs.dataflow import DataflowOptions, dataflow_programs
 from pipelines.programs.errors import ProgramError
 from pipelines.programs.evaluation import EVALUATION_SUITES, evaluation_programs, reject_duplicates
 from pipelines.programs.machsuite_catalogue import MACHSUITE_SUITE, machsuite_suite
 from pipelines.programs.normalised import ast_hash_or_none
 from pipelines.programs.rows import kernel_programs
+from pipelines.programs.similarity import HASHES, SHINGLE_WORDS, Signature, signature
 from pipelines.schemas import ProgramRow, table_spec
 
 AST, DATAFLOW, LLM = "ast", "dataflow", "llm"
 GENERATED_SUITES = (AST, DATAFLOW, LLM)
 KIND = "programs"
-_VERSION = "c79dd65f5f10e8a9845857c6d3b084dd71d0735c6f3e086f82505ce4e637a1ae"
+_VERSION = "4e4b39d0a4e9e6c3155247f3dac369b1d0a48276d157fcc532de30864d9afc13"
 """Raise it when a suite gives other programs, or a program another hash of its syntax tree."""
 
 
@@ -105,13 +107,18 @@ ALL_SUITES = tuple(SUITE_PROGRAMS)
 def suite_programs(suite: str, options: SuiteOptions) -> list[ProgramRow]:
     """The programs of a suite; one for training that equals an evaluation program is a rejected row.
 
+    So is a generated one that is degenerate (`pipelines.programs.control`).
+
     Args:    suite: of ALL_SUITES; programs of llm need a model, see `pipelines.programs.llm.llm_programs`.
     Raises:  ProgramError: there is no such suite, or no such size.
     """
     if suite not in SUITE_PROGRAMS:
         raise ProgramError(f"unknown suite: {suite}; accepted: {', '.join(ALL_SUITES)}")
     rows = SUITE_PROGRAMS[suite](options)
-    return rows if suite in EVALUATION_SUITES else reject_duplicates(rows)
+    if suite in EVALUATION_SUITES:
+        return rows
+    apart = reject_duplicates(rows)
+    return reject_degenerate(apart) if suite in GENERATED_SUITES else apart
 
 
 def cached_programs(suite: str, options: SuiteOptions, cache: ContentCache) -> list[ProgramRow]:
@@ -132,6 +139,21 @@ def cached_ast_hash(program: ProgramRow, cache: ContentCache) -> str | None:
         "ast_hash", key, lambda: {"ast_hash": ast_hash_or_none(program.source, program.top)}, dict
     )
     return entry["ast_hash"]
+
+
+def cached_signature(program: ProgramRow, cache: ContentCache) -> Signature | None:
+    """The MinHash signature of a program's syntax tree; None when it is no program."""
+    key = content_hash(program.source, program.top, code_version(), HASHES, SHINGLE_WORDS)
+    entry: dict[str, list[int] | None] = cache.cached(
+        "signature", key, lambda: {"hashes": _hashes(program)}, dict
+    )
+    hashes = entry["hashes"]
+    return None if hashes is None else np.array(hashes, dtype=np.uint32)
+
+
+def _hashes(program: ProgramRow) -> list[int] | None:
+    own = signature(program.source, program.top)
+    return None if own is None else own.tolist()
 
 
 @once

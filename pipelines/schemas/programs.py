@@ -51,7 +51,10 @@ class SplitRow:
     split: str = column("Name of the split, for example by_kernel_v1.", key=True)
     program_id: str = column("Program.", key=True, references="programs")
     group: str = column("Group; all programs of a group are in the same part.")
-    part: str = column("Part of the split.", choices=("train", "validation", "test", "evaluation"))
+    part: str = column(
+        "Part of the split; excluded: near an evaluation program, or near programs of two parts.",
+        choices=("train", "validation", "test", "evaluation", "excluded"),
+    )
 
 
 @table("program_facts", stage="features")

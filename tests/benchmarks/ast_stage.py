@@ -86,7 +86,9 @@ def main() -> int:
         start = time.process_time()
         programs.append(generate_program(seed=arguments.seed, number=number, options=AstOptions()))
         seconds.append(time.process_time() - start)
-    discarded = Counter(reason_kind(reason) for p in programs for reason in p.discarded)
+    discarded = Counter(
+        reason_kind(reason) for p in programs for a in p.discarded for reason in [a.refused or ""]
+    )
     made = len(programs) + sum(discarded.values())
     used = Counter(name for p in programs for name in operators_of(p.program))
     main_types = Counter(

@@ -651,6 +651,93 @@ def top_k(c: Call) -> Values:
     return np.sort(c["x"], axis=1)[:, ::-1][:, : c.shape[1]]
 
 
+# ---- loops that end on data ----
+
+
+@operation
+def binary_search(c: Call) -> Values:
+    return np.searchsorted(c["table"], c["x"], side="left")
+
+
+@operation
+def sparse_intersection(c: Call) -> Values:
+    out = np.zeros(c.shape, dtype=np.float64 if c.floating else np.int64)
+    p = q = 0
+    left, right = c["left"], c["right"]
+    while p < len(left) and q < len(right):
+        if left[p] < right[q]:
+            p += 1
+            continue
+        if left[p] == right[q]:
+            out += c["a"][:, p] * c["b"][q]
+            p += 1
+        q += 1
+    return c.finish(out)
+
+
+@operation
+def graph_walk(c: Call) -> Values:
+    level = np.full(c.shape, -1)
+    level[0] = 0
+    front = [0]
+    while front:
+        targets = [int(v) for u in front for v in c["target"][c["first"][u] : c["first"][u + 1]]]
+        reached = [v for v in dict.fromkeys(targets) if level[v] < 0 and c["x"][v] > 0]
+        level[reached] = level[front[0]] + 1
+        front = reached
+    return level
+
+
+@operation
+def list_walk(c: Call) -> Values:
+    place = np.arange(len(c["x"]))
+    for _ in range(c.get("most")):
+        place = np.where(c["x"][place] <= 0, c["next"][place], place)
+    return c["x"][place]
+
+
+@operation
+def string_search(c: Call) -> Values:
+    length = len(c["pattern"])
+    windows = np.lib.stride_tricks.sliding_window_view(c["x"] > 0, length, axis=1)
+    return np.cumprod(windows == c["pattern"], axis=2).sum(axis=2)
+
+
+@operation
+def common_divisor(c: Call) -> Values:
+    return np.gcd(c["a"], c["b"])
+
+
+@operation
+def compact(c: Call) -> Values:
+    out = np.zeros_like(c["x"])
+    for row, kept in zip(out, c["x"], strict=True):
+        positive = kept[kept > 0]
+        row[: len(positive)] = positive
+    return out
+
+
+@operation
+def first_above(c: Call) -> Values:
+    above = c["x"] > c.get("limit")
+    return np.where(above.any(axis=1), above.argmax(axis=1), above.shape[1])
+
+
+@operation
+def newton_root(c: Call) -> Values:
+    magnitude = np.abs(c["x"])
+    return np.sqrt(magnitude + 0.0625) if c.floating else np.floor(np.sqrt(magnitude)).astype(np.int64)
+
+
+@operation
+def counting_sort(c: Call) -> Values:
+    bins = int(c.get("bins"))
+    return np.sort(c["x"] & (bins - 1))
+
+
+OPERATIONS["bubble_sort"] = ascending
+
+
 # ---- sparse ----
 
 

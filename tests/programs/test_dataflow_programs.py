@@ -14,6 +14,7 @@ import pytest
 from pipelines.hls import read_interface
 from pipelines.programs import ProgramError, draw_data
 from pipelines.programs.dataflow import (
+    CONTROL,
     DATA_TYPES,
     FAMILY_WEIGHTS,
     OPERATORS,
@@ -68,7 +69,7 @@ def test_all_data_types_and_families_are_drawn() -> None:
 
 
 def test_every_family_has_operators() -> None:
-    assert {o.family for o in OPERATORS} == set(FAMILY_WEIGHTS)
+    assert {o.family for o in OPERATORS} == {*FAMILY_WEIGHTS, CONTROL}
     assert len({o.name for o in OPERATORS}) == len(OPERATORS) >= 70
 
 

@@ -31,6 +31,7 @@ from pipelines.programs.ast.tree import (
     walk_statements,
 )
 from pipelines.programs.ast.writing import write_program
+from pipelines.programs.mix import options_of
 from pipelines.programs.rows import program_row
 from pipelines.schemas import REJECTED, ProgramRow
 
@@ -43,6 +44,7 @@ DOUBLE_CELLS = 2
 """Limit of cells of programs with double, as a multiple of `max_cells`: one multiplier has 18,000."""
 _DEAR_OPERATORS = ("*", "/", "%", "sqrt")
 _FEW_DEAR_STEP = 6
+_TOO_SHORT = "a program must take at least"
 ATTEMPTS = 16
 """Maximum attempts per row; the last one is rejected when none is acceptable."""
 
@@ -53,14 +55,14 @@ class GeneratedProgram:
 
     Attributes:
         refused: why it exceeds the options' bounds; None when it does not.
-        discarded: why earlier attempts at this number were discarded.
+        discarded: earlier attempts at this number, each with why it was refused.
     """
 
     program: Program
     source: str
     inputs: dict[str, dict[str, Any]]
     refused: str | None
-    discarded: tuple[str, ...] = ()
+    discarded: tuple[GeneratedProgram, ...] = ()
 
 
 def generate_program(*, seed: int, number: int, options: AstOptions) -> GeneratedProgram:
@@ -69,17 +71,19 @@ def generate_program(*, seed: int, number: int, options: AstOptions) -> Generate
     Its loop depth and types are drawn once, so that discarded attempts do not favour shallow programs of
     narrow integers; each further attempt uses smaller options.
     """
+    options = options_of(options, options.mix, stage=STAGE, seed=seed, number=number)
     weights = options.loop_depth_weights
     first = Random(int(content_hash(STAGE, seed, number), 16))  # noqa: S311
     depth = first.choices(range(len(weights)), weights)[0]
     palette = draw_palette(first, options)
-    discarded: list[str] = []
+    discarded: list[GeneratedProgram] = []
     while True:
         generator = Random(int(content_hash(STAGE, seed, number, len(discarded)), 16))  # noqa: S311
-        program = _attempt(generator, options, depth, palette, tuple(discarded))
+        step = sum(not _is_too_short(attempt.refused) for attempt in discarded)
+        program = _attempt(generator, _smaller(generator, options, step), options, depth, palette)
         if program.refused is None or len(discarded) + 1 == ATTEMPTS:
-            return program
-        discarded.append(program.refused)
+            return replace(program, discarded=tuple(discarded))
+        discarded.append(program)
 
 
 def ast_programs(*, count: int, seed: int, options: AstOptions, first: int = 0) -> list[ProgramRow]:
@@ -88,20 +92,33 @@ def ast_programs(*, count: int, seed: int, options: AstOptions, first: int = 0) 
     Program k depends on the seed, k and the options only.
 
     Returns: one row per program, in order; a program that exceeds the options' bounds after ATTEMPTS tries is
-             rejected with its reason.
+             rejected with its reason. With `keep_discarded` the rejected rows of its earlier attempts precede
+             each program.
     """
-    return [ast_program(number, seed=seed, options=options) for number in range(first, first + count)]
+    rows: dict[str, ProgramRow] = {}
+    for number in range(first, first + count):
+        generated = generate_program(seed=seed, number=number, options=options)
+        attempts = generated.discarded if options.keep_discarded else ()
+        for place, attempt in enumerate((*attempts, generated)):
+            name = _name(number) if attempt is generated else f"{_name(number)}_attempt_{place}"
+            row = _row(attempt, name)
+            rows.setdefault(row.program_id, row)
+    return list(rows.values())
 
 
 def ast_program(number: int, *, seed: int, options: AstOptions) -> ProgramRow:
     """One program of a seed; see `ast_programs`."""
-    return _row(generate_program(seed=seed, number=number, options=options), number)
+    return _row(generate_program(seed=seed, number=number, options=options), _name(number))
 
 
-def _row(generated: GeneratedProgram, number: int) -> ProgramRow:
+def _name(number: int) -> str:
+    return f"ast_{number:05d}"
+
+
+def _row(generated: GeneratedProgram, name: str) -> ProgramRow:
     program = generated.program
     row = program_row(
-        name=f"ast_{number:05d}",
+        name=name,
         suite=SUITE,
         stage=STAGE,
         size=SIZE,
@@ -129,6 +146,8 @@ def refusal(program: Program, source: str, options: AstOptions) -> str | None:
     cycles = calls[program.top.name]
     if cycles > options.max_cycles:
         return f"a program must take at most {options.max_cycles} cycles, got an estimate of {cycles}"
+    if cycles < options.min_cycles:
+        return f"{_TOO_SHORT} {options.min_cycles} cycles, got an estimate of {cycles}"
     cells = estimated_cells(program)
     doubles = any(p.type == DOUBLE for p in program.top.parameters)
     limit = options.max_cells * (DOUBLE_CELLS if doubles else 1)
@@ -145,12 +164,12 @@ def refusal(program: Program, source: str, options: AstOptions) -> str | None:
 
 def _attempt(
     generator: Random,
+    smaller: AstOptions,
     options: AstOptions,
     depth: int,
     palette: tuple[ScalarType, ...],
-    discarded: tuple[str, ...],
 ) -> GeneratedProgram:
-    top = _TopFunction(generator, _smaller(generator, options, len(discarded)), depth, palette)
+    top = _TopFunction(generator, smaller, depth, palette)
     program = top.program()
     source = write_program(program)
     return GeneratedProgram(
@@ -158,8 +177,11 @@ def _attempt(
         source=source,
         inputs={p.name: _drawn(p) for p in program.top.parameters},
         refused=refusal(program, source, options),
-        discarded=discarded,
     )
+
+
+def _is_too_short(reason: str | None) -> bool:
+    return reason is not None and reason.startswith(_TOO_SHORT)
 
 
 def _smaller(generator: Random, options: AstOptions, step: int) -> AstOptions:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from pipelines.interface import DOUBLE, FLOAT, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64
 from pipelines.programs.errors import ProgramError
+from pipelines.programs.mix import require_mix
 
 DATA_TYPES = {t.c_name: t for t in (INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, FLOAT, DOUBLE)}
 """Every type that data may have, by its name in C."""
@@ -39,6 +40,9 @@ class AstOptions:
         max_cycles: maximum cycles of a program, by a worst-case estimate with memory delays of 10.
         max_cells: maximum cells of the netlist without directives, by an estimate; twice as many with double.
         source_bytes: minimum and maximum bytes of source.
+        min_cycles: minimum of the estimate that max_cycles bounds.
+        keep_discarded: whether discarded attempts are rejected rows too.
+        mix: parts of the programs with options of their own; the remaining programs have these options.
     """
 
     data_types: tuple[str, ...] = tuple(DATA_TYPES)
@@ -56,6 +60,9 @@ class AstOptions:
     max_cycles: int = 50_000
     max_cells: int = 14_000
     source_bytes: tuple[int, int] = (300, 6000)
+    min_cycles: int = 0
+    keep_discarded: bool = False
+    mix: tuple[AstPart, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse values outside their ranges.
@@ -78,6 +85,16 @@ class AstOptions:
         _require_pair("source_bytes", self.source_bytes, (0, 1 << 20))
         for name in ("control_share", "helper_probability"):
             _require(0 <= getattr(self, name) <= 1, f"{name} must be 0 .. 1", getattr(self, name))
+        _require_integer("min_cycles", self.min_cycles, (0, self.max_cycles))
+        require_mix(self.mix)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AstPart:
+    """A share of the programs and its options; options that are not given have their defaults."""
+
+    share: float
+    options: AstOptions
 
 
 def _require(holds: bool, rule: str, got: object) -> None:

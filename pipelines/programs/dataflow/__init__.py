@@ -4,8 +4,8 @@ Belongs here: drawing programs {G, Op, Params, data}. Does not: hardware paramet
 or labels.
 """
 
-from pipelines.programs.dataflow.operators import FAMILY_WEIGHTS, OPERATORS, Operator
-from pipelines.programs.dataflow.options import DATA_TYPES, DataflowOptions
+from pipelines.programs.dataflow.operators import CONTROL, FAMILY_WEIGHTS, OPERATORS, Operator
+from pipelines.programs.dataflow.options import DATA_TYPES, DataflowOptions, DataflowPart
 from pipelines.programs.dataflow.program import (
     dataflow_program,
     dataflow_programs,
@@ -14,10 +14,12 @@ from pipelines.programs.dataflow.program import (
 )
 
 __all__ = [
+    "CONTROL",
     "DATA_TYPES",
     "FAMILY_WEIGHTS",
     "OPERATORS",
     "DataflowOptions",
+    "DataflowPart",
     "Operator",
     "dataflow_program",
     "dataflow_programs",

@@ -70,6 +70,7 @@ class Pool:
         unused: names of results that no operator has read.
         scalars: by the size they bound.
         local_bits: left for local arrays.
+        dimension_scale: factor on the sizes of new tensors.
         tensor_count, externals: results and external tensors so far, for names.
     """
 
@@ -77,6 +78,7 @@ class Pool:
     options: DataflowOptions
     style: Style
     local_bits: int
+    dimension_scale: float = 1.0
     tensors: list[Tensor] = field(default_factory=list[Tensor])
     unused: list[str] = field(default_factory=list[str])
     scalars: dict[int, Scalar] = field(default_factory=dict[int, Scalar])
@@ -248,12 +250,20 @@ class OperatorBuilder:
         return tensor
 
     def _new_shape(self, rank: int) -> tuple[int, ...]:
-        pick = self.random.randint
+        pick = self._dimension
         if rank == 1:
             return (pick(6, 40),)
         if rank == 2:
             return (pick(3, 14), pick(3, 16))
         return (pick(2, 5), pick(4, 9), pick(4, 9))
+
+    def _dimension(self, low: int, high: int) -> int:
+        """A size: uniform, or log-uniform up to the scaled bound, so that small ones stay frequent."""
+        scale = self.pool.dimension_scale
+        if scale == 1.0:
+            return self.random.randint(low, high)
+        most = max(low, high * scale)
+        return round(low * (most / low) ** self.random.random())
 
     def local(self, name: str, sizes: Sequence[Extent], c_type: str | None = None) -> str:
         """Declare a local array of sums, or of another C type of at most 32 bits.

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
+from math import inf, prod
 from random import Random
 
 from pipelines.programs.dataflow.builder import OperatorBody, OperatorBuilder, Pool, Scalar, Tensor
 from pipelines.programs.dataflow.mutation import Mutations, mutate
-from pipelines.programs.dataflow.operators import FAMILY_WEIGHTS, OPERATORS, Operator
+from pipelines.programs.dataflow.operators import CONTROL, FAMILY_WEIGHTS, OPERATORS, Operator
 from pipelines.programs.dataflow.options import ELEMENTS, DataflowOptions, Element, Unsuitable
 from pipelines.programs.dataflow.tree import Branch, Loop, Node, Statement, Style, walk
 
@@ -105,6 +105,7 @@ def _statement_cost(text: str, floating: bool) -> float:
 
 
 ATTEMPTS = 80
+ATTEMPTS_PER_OPERATOR = 10
 CONNECTED_SHARE = 0.92
 SMALLEST_DIMENSION = 2
 
@@ -154,12 +155,14 @@ def random_graph(
     count = generator.randint(options.minimum_operators, options.maximum_operators)
     nodes: list[Placed] = []
     cycles = 0.0
-    for _ in range(ATTEMPTS):
+    for _ in range(max(ATTEMPTS, ATTEMPTS_PER_OPERATOR * count)):
         if len(nodes) == count:
             break
         # A share of the remaining budget, so that later operators fit too.
         room = (options.cycle_budget - cycles) / max(1.0, (count - len(nodes)) * 0.5)
-        placed = _place(pool, nodes, _draw(generator, operators), generator, room)
+        operator = _draw(generator, operators, options.control_weight)
+        cell_room = _cell_room(pool, nodes, count)
+        placed = _place(pool, nodes, operator, generator, room, cell_room)
         if placed:
             nodes.append(placed[0])
             cycles += placed[1]
@@ -173,7 +176,7 @@ def graph_of(generator: Random, options: DataflowOptions, operators: Sequence[Op
     cycles = 0.0
     for operator in operators:
         room = options.cycle_budget - cycles
-        tries = (_place(pool, nodes, operator, generator, room) for _ in range(ATTEMPTS))
+        tries = (_place(pool, nodes, operator, generator, room, inf) for _ in range(ATTEMPTS))
         if placed := next((node for node in tries if node), None):
             nodes.append(placed[0])
             cycles += placed[1]
@@ -189,19 +192,32 @@ def new_pool(generator: Random, options: DataflowOptions) -> Pool:
         spelling=generator.randrange(len(element.c_names)),
         tile_suffix=generator.choice(("_t", "_tile", "0", "_blk")),
     )
-    return Pool(element=element, options=options, style=style, local_bits=options.local_bits)
+    low, high = options.dimension_scale
+    scale = low if low == high else low * (high / low) ** generator.random()
+    return Pool(
+        element=element, options=options, style=style, local_bits=options.local_bits, dimension_scale=scale
+    )
 
 
-def _draw(generator: Random, operators: Sequence[Operator]) -> Operator:
-    families = list(dict.fromkeys(o.family for o in operators))
-    family = generator.choices(families, [FAMILY_WEIGHTS[f] for f in families])[0]
+def _draw(generator: Random, operators: Sequence[Operator], control_weight: float) -> Operator:
+    weights = {CONTROL: control_weight, **FAMILY_WEIGHTS}
+    families = [f for f in dict.fromkeys(o.family for o in operators) if weights[f] > 0]
+    family = generator.choices(families, [weights[f] for f in families])[0]
     return generator.choice([o for o in operators if o.family == family])
 
 
 def _place(
-    pool: Pool, nodes: Sequence[Placed], operator: Operator, generator: Random, room: float
+    pool: Pool,
+    nodes: Sequence[Placed],
+    operator: Operator,
+    generator: Random,
+    room: float,
+    cell_room: float,
 ) -> tuple[Placed, float] | None:
-    """Append an operator to the nodes; returns it and its cycles, None when it does not fit."""
+    """Append an operator to the nodes; returns it and its cycles, None when it does not fit.
+
+    Args: room: cycles of the operator at most. cell_room: its cells at most, local arrays apart.
+    """
     builder = OperatorBuilder(pool=pool, random=generator, name=f"{operator.name}_{pool.tensor_count}")
     try:
         operator_body = operator.build(builder)
@@ -210,13 +226,34 @@ def _place(
     alone = all(t in builder.fresh for t in builder.bindings.values())
     if pool.tensors and alone and generator.random() < CONNECTED_SHARE:
         return None
+    if not pool.element.floating and operator_body.values.magnitude >= 2 ** (pool.element.bits - 1):
+        return None
     body = _mutated(builder, operator_body, generator)
     cycles = estimated_cycles(body, floating=pool.element.floating)
     if cycles > room or not operator_body.shape or min(operator_body.shape) < SMALLEST_DIMENSION:
         return None
-    if _cells(pool, nodes, builder, body) > pool.options.cell_budget:
+    if _own_cells(pool, body) > cell_room or _cells(pool, nodes, builder, body) > pool.options.cell_budget:
         return None
     return _commit(pool, operator, builder, operator_body, body), cycles
+
+
+EQUAL_SHARES = 3
+"""With `even_cells` an operator may have this many equal shares of the remaining cells."""
+
+
+def _cell_room(pool: Pool, nodes: Sequence[Placed], count: int) -> float:
+    """Cells of the next of `count` operators at most, its local arrays apart."""
+    left = count - len(nodes)
+    if not pool.options.even_cells or left < EQUAL_SHARES:
+        return inf
+    every = [n for placed in nodes for n in placed.body]
+    present = estimated_cells(every, pool.element, local_bits=pool.options.local_bits)
+    return (pool.options.cell_budget - present) * EQUAL_SHARES / left
+
+
+def _own_cells(pool: Pool, body: Sequence[Node]) -> float:
+    empty = estimated_cells((), pool.element, local_bits=0)
+    return estimated_cells(body, pool.element, local_bits=0) - empty
 
 
 def _cells(pool: Pool, nodes: Sequence[Placed], builder: OperatorBuilder, body: tuple[Node, ...]) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pipelines.programs.errors import ProgramError
+from pipelines.programs.mix import require_mix
 
 DATA_TYPES = ("int8", "int16", "int32", "float")
 
@@ -24,6 +25,12 @@ class DataflowOptions:
         runtime_share: probability that a suitable loop ends at a run-time scalar.
         macro_share: probability that a program's constants are macros, not literals.
         reorder_sums: whether mutations may change the order in which floating terms are summed.
+        dimension_scale: bounds of a program's factor on the sizes of new tensors, drawn log-uniformly.
+        control_weight: weight of the family `control` (`operators/control.py`), beside FAMILY_WEIGHTS.
+        even_cells: an operator takes at most three equal shares of the remaining cells, so that graphs of
+            many operators fit.
+        tries: graphs drawn per program until one has enough operators and cycles.
+        mix: parts of the programs with options of their own; the remaining programs have these options.
 
     Raises: ProgramError: a value out of its range.
     """
@@ -40,6 +47,11 @@ class DataflowOptions:
     runtime_share: float = 0.4
     macro_share: float = 0.6
     reorder_sums: bool = True
+    dimension_scale: tuple[float, float] = (1.0, 1.0)
+    control_weight: float = 0.0
+    even_cells: bool = False
+    tries: int = 8
+    mix: tuple[DataflowPart, ...] = ()
 
     def __post_init__(self) -> None:
         _require(bool(self.data_types), "data_types must name at least one type", self.data_types)
@@ -64,6 +76,19 @@ class DataflowOptions:
         for name in ("mutation_share", "runtime_share", "macro_share"):
             share: float = getattr(self, name)
             _require(0.0 <= share <= 1.0, f"{name} must be 0 .. 1", share)
+        low, high = self.dimension_scale
+        _require(0 < low <= high <= 64, "dimension_scale must be 0 < low <= high <= 64", (low, high))
+        _require(0 <= self.control_weight <= 1000, "control_weight must be 0 .. 1000", self.control_weight)
+        _require(1 <= self.tries <= 1000, "tries must be 1 .. 1000", self.tries)
+        require_mix(self.mix)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataflowPart:
+    """A share of the programs and its options; options that are not given have their defaults."""
+
+    share: float
+    options: DataflowOptions
 
 
 def _require(holds: bool, rule: str, value: object) -> None:

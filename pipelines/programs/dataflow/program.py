@@ -14,12 +14,12 @@ from pipelines.programs.dataflow.graph import Graph, graph_of, random_graph
 from pipelines.programs.dataflow.operators import BY_NAME
 from pipelines.programs.dataflow.options import DataflowOptions
 from pipelines.programs.errors import ProgramError
+from pipelines.programs.mix import options_of
 from pipelines.programs.rows import program_row
 from pipelines.schemas import REJECTED, ProgramRow
 
 SUITE = "dataflow"
 SWEEP = (-0.5, -0.25, 0.0, 0.25, 0.5)
-TRIES = 8
 
 
 def dataflow_programs(*, count: int, seed: int, options: DataflowOptions, first: int = 0) -> list[ProgramRow]:
@@ -40,6 +40,7 @@ def dataflow_programs(*, count: int, seed: int, options: DataflowOptions, first:
 
 def dataflow_program(number: int, *, seed: int, options: DataflowOptions) -> ProgramRow:
     """One program of a seed; see `dataflow_programs`."""
+    options = _own_options(number, seed, options)
     graph = draw_graph(number, seed=seed, options=options)
     name = f"dataflow-{seed}-{number}"
     shortage = _shortage(graph, options)
@@ -65,12 +66,17 @@ def operators_program(names: Sequence[str], *, seed: int, options: DataflowOptio
 
 def draw_graph(number: int, *, seed: int, options: DataflowOptions) -> Graph:
     """The graph of program `number` of a seed: the first try with enough operators and cycles."""
+    options = _own_options(number, seed, options)
     graph = random_graph(_random(SUITE, seed, number, 0), options)
-    for attempt in range(1, TRIES):
+    for attempt in range(1, options.tries):
         if not _shortage(graph, options):
             break
         graph = random_graph(_random(SUITE, seed, number, attempt), options)
     return graph
+
+
+def _own_options(number: int, seed: int, options: DataflowOptions) -> DataflowOptions:
+    return options_of(options, options.mix, stage=SUITE, seed=seed, number=number)
 
 
 def _random(*seed: Any) -> Random:

@@ -6,8 +6,11 @@ evaluation programs. Does not: PolyBench's C (`polybench/`), or training program
 
 from pipelines.programs.evaluation.programs import (
     EVALUATION_SUITES,
+    EVALUATION_WORKLOADS,
     WORKLOADS,
+    EvaluationWorkload,
     evaluation_programs,
+    evaluation_workloads,
     every_evaluation_program,
     find_duplicate,
     frozen_hashes,
@@ -18,8 +21,11 @@ from pipelines.programs.evaluation.programs import (
 
 __all__ = [
     "EVALUATION_SUITES",
+    "EVALUATION_WORKLOADS",
     "WORKLOADS",
+    "EvaluationWorkload",
     "evaluation_programs",
+    "evaluation_workloads",
     "every_evaluation_program",
     "find_duplicate",
     "frozen_hashes",

@@ -30,6 +30,7 @@ from pipelines.hls import (
 from pipelines.identity import content_hash
 from pipelines.interface import DataSet, Interface, same_values
 from pipelines.native import native_version, run_native
+from pipelines.programs.control import degeneracy
 from pipelines.programs.data import draw_data
 from pipelines.programs.errors import ProgramError
 from pipelines.programs.llm.replies import ReplyRejected
@@ -214,6 +215,7 @@ def _judged(source: str, parent: ProgramRow, limits: CheckLimits) -> Verdict:
         _require_interface(interface, read_interface(parent.source, parent.top))
         compiled = compile_program(source, top=parent.top, options=HlsOptions())
         _require_area(compiled, limits)
+        _require_meaning(compiled)
         verdict = _run(source, compiled, parent, limits)
     except ReplyRejected as refused:
         return Verdict(status=REJECTED, reason=str(refused), ast_hash=tree_hash)
@@ -266,6 +268,11 @@ def _require_area(compiled: CompiledDesign, limits: CheckLimits) -> None:
         raise ReplyRejected(
             f"a design must have at most {limits.most_area_um2:.0f} um2, got an estimate of {area:.0f}"
         )
+
+
+def _require_meaning(compiled: CompiledDesign) -> None:
+    if reason := degeneracy(compiled.function):
+        raise ReplyRejected(reason)
 
 
 def _run(source: str, compiled: CompiledDesign, parent: ProgramRow, limits: CheckLimits) -> Verdict:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pipelines.programs.dataflow.builder import OperatorBody, OperatorBuilder
 from pipelines.programs.dataflow.operators import (
     attention,
+    control,
     convolution,
     irregular,
     linear,
@@ -30,6 +31,9 @@ class Operator:
     family: str
     build: Callable[[OperatorBuilder], OperatorBody]
 
+
+CONTROL = "control"
+"""Family whose weight is `DataflowOptions.control_weight`."""
 
 FAMILY_WEIGHTS = {
     "linear": 6,
@@ -164,6 +168,20 @@ OPERATORS: tuple[Operator, ...] = (
         irregular.coo_matvec,
         irregular.ell_matmul,
         irregular.sampled_product,
+    ),
+    *_family(
+        CONTROL,
+        control.binary_search,
+        control.sparse_intersection,
+        control.graph_walk,
+        control.list_walk,
+        control.string_search,
+        control.common_divisor,
+        control.compact,
+        control.first_above,
+        control.bubble_sort,
+        control.newton_root,
+        control.counting_sort,
     ),
 )
 """Every operator, by family."""

@@ -1,0 +1,55 @@
+"""Mixes: a stage's programs in parts, each with options of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, TypeVar
+
+from pipelines.identity import content_hash
+from pipelines.programs.errors import ProgramError
+
+Options = TypeVar("Options")
+OptionsOut = TypeVar("OptionsOut", covariant=True)
+
+
+class Part(Protocol[OptionsOut]):
+    """A share of the programs, and their options, which have no mix."""
+
+    @property
+    def share(self) -> float: ...
+    @property
+    def options(self) -> OptionsOut: ...
+
+
+class Mixed(Protocol):
+    """Options with a mix."""
+
+    @property
+    def mix(self) -> Sequence[object]: ...
+
+
+def require_mix(mix: Sequence[Part[Mixed]]) -> None:
+    """Refuse a mix that is no distribution.
+
+    Raises: ProgramError: a share is not above 0, the sum exceeds 1, or a part has a mix.
+    """
+    shares = [part.share for part in mix]
+    if any(not share > 0 for share in shares) or sum(shares) > 1 + 1e-9:
+        raise ProgramError(f"shares of a mix must be above 0 with a sum of at most 1, got {shares}")
+    if any(part.options.mix for part in mix):
+        raise ProgramError("a part of a mix must have no mix, got one")
+
+
+def options_of(
+    options: Options, mix: Sequence[Part[Options]], *, stage: str, seed: int, number: int
+) -> Options:
+    """Options of program `number`: those of its part, or `options` when it is in none.
+
+    The part is a function of stage, seed and number, so that a program depends on no other.
+    """
+    place = int(content_hash(stage, "mix", seed, number)[:12], 16) / 16**12
+    for part in mix:
+        if place < part.share:
+            return part.options
+        place -= part.share
+    return options

@@ -1,0 +1,106 @@
+"""The split that keeps near-duplicates together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pipelines.features import BY_KERNEL_V2, UNSEEN_DELAY, freeze_split, split_part
+from pipelines.programs import polybench_program
+from pipelines.programs.dataflow import DataflowOptions, dataflow_program
+from pipelines.programs.similarity import near_pairs, signature, similarity
+from pipelines.schemas import ProgramRow, SplitRow
+
+OF_RELEASE_V1 = DataflowOptions(cell_budget=6000)
+TRANSPOSES = tuple(dataflow_program(number, seed=0, options=OF_RELEASE_V1) for number in (393, 468))
+"""Transposes of three dimensions in test and in training of by_kernel_v1: sizes and subscripts differ."""
+OTHERS = [dataflow_program(number, seed=0, options=OF_RELEASE_V1) for number in range(12)]
+
+
+def places(programs: list[ProgramRow], existing: list[SplitRow] | None = None) -> dict[str, SplitRow]:
+    rows = freeze_split(programs, name=BY_KERNEL_V2, existing=existing or [])
+    names = {p.program_id: p.name for p in programs}
+    return {names[row.program_id]: row for row in rows}
+
+
+def test_programs_that_differ_in_sizes_and_order_of_subscripts_are_one_group() -> None:
+    found = places([*OTHERS, *TRANSPOSES])
+    first, second = (found[p.name] for p in TRANSPOSES)
+    assert (first.group, first.part) == (second.group, second.part)
+    before = {row.group: row.part for row in freeze_split(TRANSPOSES)}
+    assert before["dataflow-0-393"] != before["dataflow-0-468"]
+
+
+def test_similarity_estimates_the_share_of_common_runs() -> None:
+    text = "int v = a[0] + b[1]; if (v > 3) { a[v & 7] -= b[2] * v; } while (v) v >>= 1;"
+    one, other = (signature(f"void f(int a[9], int b[9]) {{ {t} }}", "f") for t in (text, text + " b[0]++;"))
+    assert one is not None
+    assert other is not None
+    assert similarity(one, one) == 1.0
+    assert 0.6 < similarity(one, other) < 1.0
+    assert signature("no program", "f") is None
+
+
+def test_pairs_in_bands_are_those_of_all_pairs() -> None:
+    signatures = [signature(p.source, p.top) for p in (*OTHERS, *TRANSPOSES, *TRANSPOSES)]
+    every = [
+        (i, j)
+        for i, one in enumerate(signatures)
+        for j, other in enumerate(signatures)
+        if i < j and one is not None and other is not None and np.mean(one == other) >= 0.7
+    ]
+    assert near_pairs(signatures) == every
+    assert len(every) >= 6
+
+
+def test_what_is_near_an_evaluation_program_is_excluded() -> None:
+    original = polybench_program("atax", data_type="int")
+    near = replace(
+        original,
+        name="near",
+        stage="ast",
+        program_id="0" * 32,
+        ast_hash=None,
+        source=original.source.replace("y[i] = 0", "y[i] = 1 - 1"),
+    )
+    assert near.source != original.source
+    found = places([original, near, *OTHERS[:2]])
+    assert (found[original.name].part, found["near"].part) == ("evaluation", "excluded")
+    assert {found[p.name].part for p in OTHERS[:2]} <= {"train", "test", "validation"}
+
+
+def test_existing_places_stay_and_what_joins_two_parts_is_excluded() -> None:
+    first = places(OTHERS)
+    later = places([*OTHERS, *TRANSPOSES], list(first.values()))
+    assert {name: later[name] for name in first} == first
+    old = [
+        SplitRow(split=BY_KERNEL_V2, program_id=p.program_id, group=p.name, part=part)
+        for p, part in zip(TRANSPOSES, ("train", "test"), strict=True)
+    ]
+    again = replace(TRANSPOSES[0], name="again", program_id="1" * 32)
+    found = places([*TRANSPOSES, again], old)
+    assert [found[p.name].part for p in (*TRANSPOSES, again)] == ["train", "test", "excluded"]
+
+
+def test_variants_are_with_their_first_ancestor() -> None:
+    variant = replace(OTHERS[1], name="llm_1", root=OTHERS[0].name, program_id="2" * 32)
+    found = places([OTHERS[0], variant])
+    assert found["llm_1"].group == found[OTHERS[0].name].group
+
+
+@pytest.mark.parametrize(
+    ("part", "delays", "expected"),
+    [
+        ("train", (2, 10), "train"),
+        ("train", (2, 15), UNSEEN_DELAY),
+        ("test", (15, 15), UNSEEN_DELAY),
+        ("evaluation", (15, 2), UNSEEN_DELAY),
+        ("excluded", (15, 2), "excluded"),
+    ],
+)
+def test_designs_with_an_unseen_delay_have_a_part_of_their_own(
+    part: str, delays: tuple[int, ...], expected: str
+) -> None:
+    assert split_part(part, *delays) == expected
