@@ -84,7 +84,7 @@ class ToggleWriter:
                 for index, (port, _) in zip(operation.operands, bound.unit.ports, strict=True):
                     text, kind = self.operand(block, index), _kind(block, index)
                     timed.append((start, self.port(f"{bound.name}_{port}", text, kind, time)))
-                line = self.value(f"{bound.name}_y", f"t{operation.index}", _kind(block, operation.index))
+                line = self.value(f"{bound.name}_{bound.unit.output[0]}", f"t{operation.index}", _kind(block, operation.index))
                 timed.append((schedule.ready(operation.index), line))
             if operation.opcode in cdfg.MEMORY_OPCODES:
                 ports = zip(_memory_ports(operation), operation.operands, strict=True)

@@ -3,7 +3,7 @@
     python -m tests.benchmarks.characterise_energies [--liberty osu018] --json FILE
 
 Every operator and unit is synthesised alone and its netlist simulated, glitches included, on random data: integers
-of random sign and number of bits, floating values between 1/16 and 16. The energy above that of constant operands,
+of random sign and number of bits, floating values between 1/16 and 16. The energy above that of constant operands without a start,
 divided by the toggles of the operand ports, is the energy of a toggle. A register's idle energy is that of its clock.
 """
 
@@ -33,6 +33,7 @@ from characterise_units import alone, measured_units
 
 CYCLES = 400
 PERIOD_NS = 10.0
+OUTPUT_LOAD_PF = 0.02
 CONSTANT = 0xA5A5A5A5A5A5A5A5
 Words = NDArray[np.uint64]
 
@@ -91,13 +92,14 @@ class Meter:
     def per_toggle_pj(
         self, verilog: str, ports: Mapping[str, Words], fixed: Mapping[str, Words] | None = None
     ) -> float:
-        """Energy above that of constant operands, per toggle of the operands.
+        """Energy above that of constant operands and no start, per toggle of the operands.
 
         Args: fixed: other ports, the same in both runs.
         """
         netlist, others = self.netlist(verilog), dict(fixed or {})
-        still = {name: np.full_like(words, words[0]) for name, words in ports.items()}
-        active = self.energy_pj(netlist, {**ports, **others}) - self.energy_pj(netlist, {**still, **others})
+        idle = {name: np.full_like(words, words[0]) for name, words in ports.items()}
+        idle |= {name: np.zeros_like(words) if name == "go" else words for name, words in others.items()}
+        active = self.energy_pj(netlist, {**ports, **others}) - self.energy_pj(netlist, idle)
         return active / max(1, sum(map(_toggles, ports.values())))
 
 
@@ -106,13 +108,28 @@ def _operators(width: int) -> Iterator[tuple[str, str, dict[str, int], dict[str,
     result = f"output [{width - 1}:0] y"
     pair = f"input [{width - 1}:0] a, input [{width - 1}:0] b"
     for name, text in BINARY.items():
-        yield name, f"module top({pair}, {result}); assign y = {text}; endmodule\n", {"a": width, "b": width}, {}
+        yield (
+            name,
+            f"module top({pair}, {result}); assign y = {text}; endmodule\n",
+            {"a": width, "b": width},
+            {},
+        )
     for name, text in COMPARE.items():
-        yield name, f"module top({pair}, output y); assign y = {text}; endmodule\n", {"a": width, "b": width}, {}
+        yield (
+            name,
+            f"module top({pair}, output y); assign y = {text}; endmodule\n",
+            {"a": width, "b": width},
+            {},
+        )
     distance = width.bit_length() - 1
     for name, text in SHIFT.items():
         ports = f"input [{width - 1}:0] a, input [{distance - 1}:0] s"
-        yield name, f"module top({ports}, {result}); assign y = {text}; endmodule\n", {"a": width, "s": distance}, {}
+        yield (
+            name,
+            f"module top({ports}, {result}); assign y = {text}; endmodule\n",
+            {"a": width, "s": distance},
+            {},
+        )
     number = CONSTANT % (1 << (width - 1))
     one = f"input [{width - 1}:0] a"
     constants = {"add": "a + {}", "mul": "a * {}", "lt": "$signed(a) < $signed({})", "eq": "a == {}"}
@@ -126,16 +143,15 @@ def _operators(width: int) -> Iterator[tuple[str, str, dict[str, int], dict[str,
     yield "mux2_select", chosen, {"s": 1}, {"a": width, "b": width}
 
 
-def _unit_ports(unit: FunctionalUnit, generator: np.random.Generator) -> tuple[dict[str, Words], dict[str, Words]]:
+def _unit_ports(
+    unit: FunctionalUnit, generator: np.random.Generator
+) -> tuple[dict[str, Words], dict[str, Words]]:
     """Operands that change with every operation, and control ports."""
     repeat = unit.busy_cycles
     count = max(CYCLES // repeat, 20)
     floating = unit.module.startswith("float_")
     draw = _floats if floating else _integers
-    operands = {
-        name: np.repeat(draw(width, count, generator), repeat)
-        for name, width in unit.ports
-    }
+    operands = {name: np.repeat(draw(width, count, generator), repeat) for name, width in unit.ports}
     cycles = count * repeat
     starts = (np.arange(cycles) % repeat == 0).astype(np.uint64)
     zeros = np.zeros(cycles, np.uint64)
@@ -154,26 +170,43 @@ def characterise(liberty: str | None) -> dict[str, Any]:
         operators: dict[str, dict[str, float]] = {}
         for width in WIDTHS:
             for operator, verilog, changing, constant in _operators(width):
-                ports = {n: _integers(w, CYCLES, generator) if w > 1 else generator.integers(0, 2, CYCLES).astype(np.uint64) for n, w in changing.items()}
-                fixed = {n: np.full(CYCLES, CONSTANT * (1 + (n == "b")) % (1 << w), np.uint64) if w > 1 else np.zeros(CYCLES, np.uint64) for n, w in constant.items()}
+                ports = {
+                    n: _integers(w, CYCLES, generator)
+                    if w > 1
+                    else generator.integers(0, 2, CYCLES).astype(np.uint64)
+                    for n, w in changing.items()
+                }
+                fixed = {
+                    n: np.full(CYCLES, CONSTANT * (1 + (n == "b")) % (1 << w), np.uint64)
+                    if w > 1
+                    else np.zeros(CYCLES, np.uint64)
+                    for n, w in constant.items()
+                }
                 energy = meter.per_toggle_pj(verilog, ports, fixed)
                 operators.setdefault(operator, {})[str(width)] = round(energy, 5)
         units: dict[str, dict[str, float]] = {}
         for unit in measured_units():
             operands, control = _unit_ports(unit, generator)
             kind, width = family(unit)
-            units.setdefault(kind, {})[str(width)] = round(meter.per_toggle_pj(alone(unit), operands, control), 5)
-        register = meter.netlist("module top(input clk, input [31:0] d, output reg [31:0] q); always @(posedge clk) q <= d; endmodule\n")
+            units.setdefault(kind, {})[str(width)] = round(
+                meter.per_toggle_pj(alone(unit), operands, control), 5
+            )
+        register = meter.netlist(
+            "module top(input clk, input [31:0] d, output reg [31:0] q); always @(posedge clk) q <= d; endmodule\n"
+        )
         still = np.zeros(CYCLES, np.uint64)
         data = _integers(32, CYCLES, generator)
         clock = meter.energy_pj(register, {"d": still}) / (32 * (CYCLES - 1))
-        toggle = (meter.energy_pj(register, {"d": data}) - meter.energy_pj(register, {"d": still})) / _toggles(data)
+        toggle = (
+            meter.energy_pj(register, {"d": data}) - meter.energy_pj(register, {"d": still})
+        ) / _toggles(data)
     return {
         "liberty": liberty or "osu018",
         "command": "python -m tests.benchmarks.characterise_energies --json FILE",
         "unit": "pJ per toggle of an operand bit; clock: pJ per flip-flop and cycle",
         "clock": round(clock, 5),
         "register": round(toggle, 5),
+        "port": round(0.5 * OUTPUT_LOAD_PF * meter.liberty.nominal_voltage_v**2, 5),
         "operators": operators,
         "units": units,
     }
