@@ -34,7 +34,9 @@ class LoopCount:
     Attributes:
         loop: name; header: number of the block that its iterations start with.
         entries: how often it is reached from outside; iterations: over all entries.
+        body: numbers of its blocks.
         depends_on_data: whether its end does, so that iterations are assumed.
+        is_constant: whether every entry has the same known number of iterations.
     """
 
     loop: str
@@ -42,7 +44,9 @@ class LoopCount:
     depth: int
     entries: int
     iterations: int
+    body: tuple[int, ...]
     depends_on_data: bool
+    is_constant: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,9 +227,7 @@ def estimate_cycles(
     )
 
 
-def _run(
-    model: CycleModel, folder: Path, timeout_s: float, cycle_limit: int
-) -> tuple[ToolRun, bytes]:
+def _run(model: CycleModel, folder: Path, timeout_s: float, cycle_limit: int) -> tuple[ToolRun, bytes]:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "input.bin").write_bytes(b"")
     argv = [str(model.executable), str(cycle_limit), "1"]
@@ -254,7 +256,9 @@ def _loop_counts(
         )
 
     for loop in writer.loops:
-        again = sum(edge(b, loop.header) for b in blocks if b.index in loop.body and loop.header in b.successors)
+        again = sum(
+            edge(b, loop.header) for b in blocks if b.index in loop.body and loop.header in b.successors
+        )
         header = blocks[loop.header]
         exits = [i for i in loop.body if any(t not in loop.body for t in blocks[i].successors)]
         at_top = exits == [loop.header] and len(loop.body) > 1
@@ -265,7 +269,35 @@ def _loop_counts(
                 depth=sum(loop.body <= other.body for other in writer.loops),
                 entries=visits[loop.header] - again,
                 iterations=again if at_top else visits[loop.header],
+                body=tuple(sorted(loop.body)),
                 depends_on_data=any(i in control.unknown for i in exits),
+                is_constant=_is_constant(design, loop, exits),
             )
         )
     return tuple(counts)
+
+
+def _is_constant(design: ScheduledDesign, loop: _Loop, exits: Sequence[int]) -> bool:
+    """Whether the end of a loop is decided by values that only the loop itself changes from constants."""
+    if len(exits) != 1:
+        return False
+    blocks = design.graph.blocks
+    end = blocks[exits[0]].terminator
+    assert isinstance(end, cdfg.Branch)
+    needed, left = set[int](), [end.condition]
+    while left:
+        index = left.pop()
+        if index not in needed:
+            needed.add(index)
+            left += blocks[exits[0]].operations[index].operands
+    names = {
+        blocks[exits[0]].operations[i].name for i in needed if blocks[exits[0]].operations[i].opcode == "read"
+    }
+    for block in blocks:
+        for operation in block.operations:
+            if operation.opcode != "write" or operation.name not in names:
+                continue
+            source = block.operations[operation.operands[0]]
+            if block.index not in loop.body and source.opcode != "const":
+                return False
+    return True

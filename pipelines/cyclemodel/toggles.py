@@ -2,8 +2,9 @@
 
 A net is named as in the Verilog where it is shared: `v_<variable>`, `<unit>_<port>`, `m_<array>_raddr`,
 `_rdata`, `_waddr` and `_wdata`. The value of an operation is `<block>.<index>`; it is counted from one
-execution of its block to the next. A port with several sources is 0 between uses (AND-OR selection), so its
-toggles after a pause are the ones of the old and of the new value.
+execution of its block to the next, and the changes of its sign alone as `<block>.<index>#`: where the value
+is extended, so many more bits change. A port with several sources is 0 between uses (AND-OR selection), so
+its toggles after a pause are the ones of the old and of the new value.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ PRELUDE = """\
       before[k] = now; seen[k] = at; }"""
 
 
-def bits_text(text: str, kind: ScalarType) -> str:
-    """C expression of the bits of a value as an unsigned number."""
+def bits_text(text: str, kind: ScalarType, width_bits: int) -> str:
+    """C expression of the bits of a value, extended or cut to a width, as an unsigned number."""
     if kind.floating:
         return f"sf_bits_of_{kind.c_name}({text})"
-    return f"(uint64_t)({text}) & {(1 << kind.width_bits) - 1:#x}ull"
+    return f"(uint64_t)({text}) & {(1 << width_bits) - 1:#x}ull"
 
 
 @dataclass(slots=True)
@@ -61,13 +62,20 @@ class ToggleWriter:
 
     def value(self, net: str, text: str, kind: ScalarType) -> str:
         """Statement that counts a net which keeps its value."""
-        return f"SF_VALUE({self.number(net)}, {bits_text(text, kind)})"
+        return f"SF_VALUE({self.number(net)}, {bits_text(text, kind, kind.width_bits)})"
 
-    def port(self, net: str, text: str, kind: ScalarType, time: str) -> str:
+    def operation_value(self, name: str, text: str, kind: ScalarType) -> list[str]:
+        """Statements that count the value of an operation, and the changes of its sign."""
+        lines = [self.value(name, text, kind)]
+        if kind.signed and not kind.floating:
+            lines.append(f"SF_VALUE({self.number(f'{name}#')}, ({text}) < 0)")
+        return lines
+
+    def port(self, net: str, text: str, kind: ScalarType, width_bits: int, time: str) -> str:
         """Statement that counts a port which selects among its sources."""
-        if self.sources[net] == 1:
-            return self.value(net, text, kind)
-        return f"SF_PORT({self.number(net)}, {bits_text(text, kind)}, {time})"
+        name = "VALUE" if self.sources[net] == 1 else "PORT"
+        time = "" if self.sources[net] == 1 else f", {time}"
+        return f"SF_{name}({self.number(net)}, {bits_text(text, kind, width_bits)}{time})"
 
     def block_lines(self, schedule: BlockSchedule, operations: Sequence[cdfg.Operation]) -> list[str]:
         """Statements at the end of an execution of a block, in order of the cycles of its operations."""
@@ -81,15 +89,20 @@ class ToggleWriter:
             timed += [(start, line) for line in self._own_lines(block, operation)]
             bound = shared.get((block.index, operation.index))
             if bound is not None:
-                for index, (port, _) in zip(operation.operands, bound.unit.ports, strict=True):
+                for index, (port, width) in zip(operation.operands, bound.unit.ports, strict=True):
                     text, kind = self.operand(block, index), _kind(block, index)
-                    timed.append((start, self.port(f"{bound.name}_{port}", text, kind, time)))
-                line = self.value(f"{bound.name}_{bound.unit.output[0]}", f"t{operation.index}", _kind(block, operation.index))
+                    timed.append((start, self.port(f"{bound.name}_{port}", text, kind, width, time)))
+                line = self.value(
+                    f"{bound.name}_{bound.unit.output[0]}",
+                    f"t{operation.index}",
+                    _kind(block, operation.index),
+                )
                 timed.append((schedule.ready(operation.index), line))
             if operation.opcode in cdfg.MEMORY_OPCODES:
                 ports = zip(_memory_ports(operation), operation.operands, strict=True)
                 for net, index in ports:
-                    line = self.port(net, self.operand(block, index), _kind(block, index), time)
+                    width = _port_width(operation, net)
+                    line = self.port(net, self.operand(block, index), _kind(block, index), width, time)
                     timed.append((start, line))
         return [line for _, line in sorted(timed, key=lambda item: item[0])]
 
@@ -105,18 +118,26 @@ class ToggleWriter:
             case "load":
                 assert isinstance(operation.symbol, ir.Array)
                 text, kind = f"t{operation.index}", operation.symbol.type
-                lines = [self.value(name, text, kind), self.value(f"m_{operation.name}_rdata", text, kind)]
+                lines = [self.value(f"m_{operation.name}_rdata", text, kind)]
+                lines += self.operation_value(name, text, _kind(block, operation.index))
                 if operation.predicate is None:
                     return lines
                 return [f"if ({self.operand(block, operation.predicate)}) {{ {' '.join(lines)} }}"]
             case _:
-                return [self.value(name, f"t{operation.index}", _kind(block, operation.index))]
+                return self.operation_value(name, f"t{operation.index}", _kind(block, operation.index))
 
 
 def _memory_ports(operation: cdfg.Operation) -> tuple[str, ...]:
     """Ports that the operands of an access use: the address, and the value of a store."""
     name = f"m_{operation.name}"
     return (f"{name}_raddr",) if operation.opcode == "load" else (f"{name}_waddr", f"{name}_wdata")
+
+
+def _port_width(operation: cdfg.Operation, net: str) -> int:
+    assert isinstance(operation.symbol, ir.Array)
+    if net.endswith("data"):
+        return operation.symbol.type.width_bits
+    return max(1, (operation.symbol.element_count - 1).bit_length())
 
 
 def _kind(block: cdfg.Block, index: int) -> ScalarType:

@@ -1,4 +1,4 @@
-"""Features of programs and designs: loop nests, control/data-flow graphs, frozen splits.
+"""Features of programs and designs: loop nests, control/data-flow graphs, estimates, frozen splits.
 
 Outside this package only the names below are used.
 """
@@ -14,20 +14,36 @@ from pipelines.features.extraction import (
     graph_rows,
     import_features,
 )
+from pipelines.features.knowledge import (
+    DesignKnowledge,
+    extract_design_features,
+    extract_run_features,
+    first_runs,
+    know_design,
+    know_run,
+    knowledge_version,
+)
 from pipelines.features.splits import EVALUATION, SplitError, evaluation_twins, freeze_split
 
 __all__ = [
     "EVALUATION",
     "GRAPH_TABLES",
+    "DesignKnowledge",
     "FeatureRows",
     "FeatureTables",
     "Graphs",
     "SplitError",
     "evaluation_twins",
+    "extract_design_features",
     "extract_features",
     "extract_loops",
+    "extract_run_features",
     "feature_version",
+    "first_runs",
     "freeze_split",
     "graph_rows",
     "import_features",
+    "know_design",
+    "know_run",
+    "knowledge_version",
 ]

@@ -1,9 +1,9 @@
 """Energy of a run from the toggles that the cycle model counts, by part of the design.
 
-Hardware computes all the time: the operators of every block follow the registers, whichever block runs. So the
-toggles of a register reach every operator behind it, and an operator passes on as many as it did while it was
-executed: the toggles of its result over those of its operands. Energies per toggle were measured on single
-operators and units (`toggle_energies_osu018.json`, which names the command).
+Hardware computes all the time: the operators of every block follow the registers, whichever block runs. So
+the toggles of a register reach every operator behind it, and an operator passes on as many as it did while
+it was executed: the toggles of its result over those of its operands. Energies per toggle were measured on
+single operators and units (`toggle_energies_osu018.json`, which names the command).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from pipelines.hls import (
     units_by_operation,
 )
 
-PARTS = ("clock", "register", "enable", "unit", "operator", "selection", "memory", "controller", "port", "unit_glitch", "operator_glitch")
+PARTS = ("clock", "register", "enable", "unit", "operator", "selection", "memory", "controller", "port")
 """Parts of a design whose energies are told apart."""
 
 OPERATIONS = {
@@ -57,9 +57,9 @@ WIDTHS = (8, 16, 32, 64)
 
 UNKNOWN_SHARE = 0.5
 """Toggles of a result over those of its operands where nothing was executed."""
-_SIGNED_SHIFT = {"shl": "shl", "shr": "shr"}
 _TABLE = {"neg": "sub", "abs": "sub", "not": "xor", "ne": "eq", "le": "lt", "gt": "lt", "ge": "lt"}
 _CONSTANT = {"add": "add_constant", "sub": "add_constant", "lt": "lt_constant"}
+_COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 _FREE = ("const", "read", "write", "load", "store", "cast", "bits")
 _CONTROLLER_BITS = 8
 
@@ -70,12 +70,14 @@ class ToggleEnergies:
 
     Attributes:
         clock: per flip-flop and cycle; register: per toggle of a flip-flop; port: of an output port.
+        leakage: in mW per um2.
         operators, units: per toggle of an operand, by name and width in bits.
     """
 
     clock: float
     register: float
     port: float
+    leakage: float
     operators: Mapping[str, Mapping[int, float]]
     units: Mapping[str, Mapping[int, float]]
 
@@ -107,7 +109,9 @@ def toggle_energies(library: str = "osu018") -> ToggleEnergies:
         kind: {name: {int(w): e for w, e in own.items()} for name, own in content[kind].items()}
         for kind in ("operators", "units")
     }
-    return ToggleEnergies(**tables, **{name: content[name] for name in ("clock", "register", "port")})
+    return ToggleEnergies(
+        **tables, **{name: content[name] for name in ("clock", "register", "port", "leakage")}
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,53 +119,79 @@ class RunActivity:
     """Activity of a design in a run.
 
     Attributes:
-        energies_pj: of the whole run by part, glitches of chains of operators not counted.
-        toggles: of operands by kind of operation and width, as `add_16`; executions: of operations by kind.
+        powers_mw: mean by part; leakage_mw: by the estimated area.
+        executions: of operations by kind and width, as `add_16`; toggles: of their results, of a store those
+            of the stored value.
         register_toggles: of registers outside functional units; memory_toggles: of ports of arrays.
     """
 
-    energies_pj: Mapping[str, float]
-    toggles: Mapping[str, int]
+    powers_mw: Mapping[str, float]
+    leakage_mw: float
     executions: Mapping[str, int]
+    toggles: Mapping[str, int]
     register_toggles: int
     memory_toggles: int
 
+    @property
+    def power_mw(self) -> float:
+        """Estimate of the mean power."""
+        return sum(self.powers_mw.values()) + self.leakage_mw
+
 
 def run_activity(compiled: CompiledDesign, run: CycleResult, energies: ToggleEnergies) -> RunActivity:
-    """Activity and energies of a run of a cycle model that counts toggles.
+    """Activity and powers of a run of a cycle model that counts toggles.
 
     Args: run: with status ok.
     """
     meter = _Meter(compiled=compiled, run=run, energies=energies)
     meter.measure()
-    kinds, executions = _operations(compiled, run)
+    executions, toggles = operation_counts(compiled, run)
+    time_ns = (run.latency_cycles or 1) * compiled.scheduled.model.clock_period_ns
     return RunActivity(
-        energies_pj={part: meter.energy[part] for part in PARTS},
-        toggles=kinds,
+        powers_mw={part: meter.energy[part] / time_ns for part in PARTS},
+        leakage_mw=energies.leakage * compiled.report.estimated_area_um2,
         executions=executions,
+        toggles=toggles,
         register_toggles=round(meter.register_toggles),
-        memory_toggles=sum(n for net, n in run.toggles.items() if net.startswith("m_")),
+        memory_toggles=round(sum(n for net, n in run.toggles.items() if net.startswith("m_"))),
     )
 
 
-def _operations(compiled: CompiledDesign, run: CycleResult) -> tuple[dict[str, int], dict[str, int]]:
-    """Toggles of operands by kind and width, and executions by kind."""
+def operation_counts(compiled: CompiledDesign, run: CycleResult) -> tuple[dict[str, int], dict[str, int]]:
+    """Executions, and toggles of results, by kind and width."""
     toggles: Counter[str] = Counter()
     executions: Counter[str] = Counter()
     for schedule in compiled.scheduled.schedules:
         block, visits = schedule.graph.block, run.block_visits[schedule.graph.block.name]
         for index in sorted(schedule.graph.live):
-            operation = block.operations[index]
-            kind = KIND_OF.get(operation.opcode)
-            if kind is None:
-                continue
-            executions[kind] += visits
-            widths = [_width(block, i) for i in (*operation.operands, index)]
-            bucket = next(w for w in WIDTHS if max(widths) <= w)
-            toggles[f"{kind}_{bucket}"] += sum(
-                run.toggles.get(f"{block.name}.{i}", 0) for i in operation.operands
-            )
-    return dict(sorted(toggles.items())), dict(sorted(executions.items()))
+            key = count_key(block, index)
+            if key is not None:
+                executions[key] += visits
+                toggles[key] += run.toggles.get(f"{block.name}.{valued(block, index)}", 0)
+    return dict(sorted(executions.items())), dict(sorted(toggles.items()))
+
+
+def valued(block: cdfg.Block, index: int) -> int:
+    """The operation whose value stands for an operation: for a write or a store what it stores."""
+    operation = block.operations[index]
+    return operation.operands[-1] if operation.opcode in ("write", "store") else index
+
+
+def count_key(block: cdfg.Block, index: int) -> str | None:
+    """Kind and range of widths of an operation, as `add_16`; None for one that does nothing."""
+    kind = KIND_OF.get(block.operations[index].opcode)
+    if kind is None:
+        return None
+    width = _width(block, valued(block, index))
+    return f"{kind}_{next(w for w in WIDTHS if width <= w)}"
+
+
+def operand_width(block: cdfg.Block, operation: cdfg.Operation) -> int:
+    """Width in bits to which the operands of an operation are extended."""
+    width = _width(block, operation.index)
+    if operation.opcode in _COMPARISONS:
+        return max(_width(block, i) for i in operation.operands)
+    return width
 
 
 def _width(block: cdfg.Block, index: int) -> int:
@@ -182,7 +212,6 @@ class _Meter:
     energy: Counter[str] = field(default_factory=Counter[str])
     register_toggles: float = 0.0
     results: dict[tuple[int, int], float] = field(default_factory=dict[tuple[int, int], float])
-    settling: dict[tuple[int, int], float] = field(default_factory=dict[tuple[int, int], float])
 
     def __post_init__(self) -> None:
         design = self.compiled.scheduled
@@ -197,27 +226,27 @@ class _Meter:
         """Toggles that the cycle model counted."""
         return float(self.run.toggles.get(net, 0))
 
-    def executed(self, writer: BlockWriter, index: int) -> float:
-        """Toggles of a value from one execution to the next."""
-        return self.counted(f"{writer.block.name}.{index}")
-
     def visits(self, writer: BlockWriter) -> int:
         return self.run.block_visits[writer.block.name]
 
-    def seen(self, writer: BlockWriter, index: int, cycle: int) -> float:
-        """Toggles of the net that carries a value in a cycle of its block."""
+    def executed(self, writer: BlockWriter, index: int, width_bits: int = 0) -> float:
+        """Toggles of a value, extended to a width, from one execution to the next."""
+        name = f"{writer.block.name}.{index}"
+        more = max(0, width_bits - _width(writer.block, index))
+        return self.counted(name) + more * self.counted(f"{name}#")
+
+    def seen(self, writer: BlockWriter, index: int, cycle: int, width_bits: int = 0) -> float:
+        """Toggles of the net that carries a value in a cycle of its block, extended to a width."""
         base = writer.base(index)
         if writer.block.operations[base].opcode == "const":
             return 0.0
-        part = 1.0
-        if base != index and self.executed(writer, base):
-            part = min(1.0, self.executed(writer, index) / self.executed(writer, base))
-        name, own = writer.net(index, cycle).name, writer.names[base]
-        if name == own:
+        part, own = 1.0, self.executed(writer, base)
+        if own:
+            part = self.executed(writer, index, width_bits) / own
+        name, plain = writer.net(index, cycle).name, writer.names[base]
+        if name == plain:
             return part * self.fresh(writer, base)
-        if name.startswith(f"{own}_q"):
-            return part * self.executed(writer, base)
-        return part * self.counted(name)
+        return part * (own if name.startswith(f"{plain}_q") else self.counted(name))
 
     def fresh(self, writer: BlockWriter, index: int) -> float:
         """Toggles of a value on the net that computes it."""
@@ -235,35 +264,16 @@ class _Meter:
         bound = writer.shared.get((writer.block.index, operation.index))
         if bound is not None:
             return self.counted(f"{bound.name}_{bound.unit.output[0]}")
-        inputs = sum(self.executed(writer, i) for i in operation.operands)
+        width = operand_width(writer.block, operation)
+        inputs = sum(self.executed(writer, i, width) for i in operation.operands)
         result = self.executed(writer, operation.index)
         share = min(1.0, result / inputs) if inputs else UNKNOWN_SHARE
         return max(result, share * self.arriving(writer, operation))
 
     def arriving(self, writer: BlockWriter, operation: cdfg.Operation) -> float:
         """Toggles at the operands of an operation."""
-        cycle = writer.schedule.starts[operation.index]
-        return sum(self.seen(writer, i, cycle) for i in operation.operands)
-
-    def settled_ns(self, writer: BlockWriter, index: int, cycle: int) -> float:
-        """When the net of a value settles within a cycle, after the registers."""
-        base = writer.base(index)
-        operation = writer.block.operations[base]
-        key = (writer.block.index, base)
-        if operation.opcode in ("const", "read", "load") or key in writer.shared:
-            return 0.0
-        if writer.net(index, cycle).name != writer.names[base]:
-            return 0.0
-        if key not in self.settling:
-            start = writer.schedule.starts[base]
-            before = max((self.settled_ns(writer, i, start) for i in operation.operands), default=0.0)
-            self.settling[key] = before + writer.schedule.graph.timings[base].delay_ns
-        return self.settling[key]
-
-    def operands_ns(self, writer: BlockWriter, operation: cdfg.Operation) -> float:
-        """When the last operand of an operation settles."""
-        start = writer.schedule.starts[operation.index]
-        return max((self.settled_ns(writer, i, start) for i in operation.operands), default=0.0)
+        cycle, width = writer.schedule.starts[operation.index], operand_width(writer.block, operation)
+        return sum(self.seen(writer, i, cycle, width) for i in operation.operands)
 
     # ---- energies ---------------------------------------------------------------------------------
 
@@ -293,9 +303,7 @@ class _Meter:
                 energy = toggles * self.energies.operator("mux2", writer.type(index).width_bits)
                 self.energy["selection"] += energy
             else:
-                energy = toggles * self._operator_energy(writer, operation)
-                self.energy["operator"] += energy
-                self.energy["operator_glitch"] += energy * self.operands_ns(writer, operation)
+                self.energy["operator"] += toggles * self._operator_energy(writer, operation)
 
     def _operator_energy(self, writer: BlockWriter, operation: cdfg.Operation) -> float:
         operations = writer.block.operations
@@ -332,8 +340,9 @@ class _Meter:
             if operation.opcode == "write":
                 assert isinstance(operation.symbol, ir.Variable)
                 cycle = writer.schedule.starts[operation.index]
-                self.energy["selection"] += keep * self.seen(writer, operation.operands[0], cycle)
-                self.energy["enable"] += 2 * self.visits(writer) * operation.symbol.type.width_bits * select
+                width = operation.symbol.type.width_bits
+                self.energy["selection"] += keep * self.seen(writer, operation.operands[0], cycle, width)
+                self.energy["enable"] += 2 * self.visits(writer) * width * select
 
     def _add_register(self, toggles: float) -> None:
         self.register_toggles += toggles
@@ -353,18 +362,15 @@ class _Meter:
             self._add_register(self.counted(f"v_{variable.name}"))
         for bound in self.compiled.scheduled.units:
             energy = self.energies.unit(self.demand.unit(bound))
-            for number, (port, _) in enumerate(bound.unit.ports):
+            for number, (port, width) in enumerate(bound.unit.ports):
                 sources: list[float] = []
-                settled: list[float] = []
                 for use in bound.uses:
                     writer = self.writers[use.block]
                     operand = writer.block.operations[use.operation].operands[number]
                     start = writer.schedule.starts[use.operation]
-                    sources.append(self.seen(writer, operand, start))
-                    settled.append(self.settled_ns(writer, operand, start))
+                    sources.append(self.seen(writer, operand, start, width))
                 toggles = self._steered(f"{bound.name}_{port}", sources, sources[0])
                 self.energy["unit"] += energy * toggles
-                self.energy["unit_glitch"] += energy * toggles * sum(settled) / len(settled)
 
     def _memories(self) -> None:
         places = symbol_places(self.compiled.scheduled)
@@ -377,7 +383,9 @@ class _Meter:
                 for block, operation in users:
                     writer = self.writers[block]
                     start = writer.schedule.starts[operation.index]
-                    sources.append(self.seen(writer, operation.operands[number], start))
+                    sources.append(
+                        self.seen(writer, operation.operands[number], start, array.type.width_bits * number)
+                    )
                 toggles = self._steered(f"m_{array.name}_{port}", sources, sources[0])
                 self._port(array, port, toggles)
             if not array.external:

@@ -1,8 +1,8 @@
-"""Low bits of values, variables and local arrays that outputs or control depend on, and the registers they need.
+"""Low bits of values, variables and local arrays that outputs or control depend on.
 
-High-level synthesis narrows values to the bits that their block uses. Logic synthesis also removes bits that no
-later block uses, for example the high half of a sum of which only a low byte is stored. This analysis follows the
-used bits through variables and local arrays.
+High-level synthesis narrows values to the bits that their block uses. Logic synthesis also removes bits that
+no later block uses, for example the high half of a sum of which only a low byte is stored. This analysis
+follows the used bits through variables and local arrays.
 """
 
 from __future__ import annotations
@@ -59,7 +59,9 @@ def demand_of(design: ScheduledDesign) -> Demand:
     return Demand(
         values=values,
         variables={n: min(symbols["write", n], width) for n, width in widths.items()},
-        arrays={a.name: min(symbols["store", a.name], a.type.width_bits) for a in design.graph.function.arrays},
+        arrays={
+            a.name: min(symbols["store", a.name], a.type.width_bits) for a in design.graph.function.arrays
+        },
     )
 
 

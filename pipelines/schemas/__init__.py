@@ -6,6 +6,7 @@ engines that fill them.
 
 from pipelines.schemas.columns import (
     INFEASIBLE,
+    LEVELS,
     OK,
     REJECTED,
     STATUSES,
@@ -20,6 +21,7 @@ from pipelines.schemas.columns import (
 )
 from pipelines.schemas.designs import CdfgEdgeRow, CdfgNodeRow, DesignRow, DirectiveOutcomeRow, LoopRow
 from pipelines.schemas.fabric import FabricEdgeRow, FabricGraphRow, FabricNodeRow, PlacementRow
+from pipelines.schemas.features import FeatureRow, LoopProfileRow, RunFeatureRow
 from pipelines.schemas.labels import CROSS_CHECKS, CrossCheckRow, LabelRow, RunRow
 from pipelines.schemas.leaderboard import LeaderboardRow, PromotionRow
 from pipelines.schemas.network import NetworkFlowRow, NetworkHopRow, NetworkRunRow
@@ -44,6 +46,7 @@ __all__ = [
     "CROSS_CHECKS",
     "FORMATS",
     "INFEASIBLE",
+    "LEVELS",
     "OK",
     "REJECTED",
     "STATUSES",
@@ -58,8 +61,10 @@ __all__ = [
     "FabricEdgeRow",
     "FabricGraphRow",
     "FabricNodeRow",
+    "FeatureRow",
     "LabelRow",
     "LeaderboardRow",
+    "LoopProfileRow",
     "LoopRow",
     "NetworkFlowRow",
     "NetworkHopRow",
@@ -71,6 +76,7 @@ __all__ = [
     "PromotionRow",
     "RecordRow",
     "Reference",
+    "RunFeatureRow",
     "RunRow",
     "SchemaError",
     "SplitRow",

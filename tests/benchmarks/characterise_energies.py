@@ -2,9 +2,10 @@
 
     python -m tests.benchmarks.characterise_energies [--liberty osu018] --json FILE
 
-Every operator and unit is synthesised alone and its netlist simulated, glitches included, on random data: integers
-of random sign and number of bits, floating values between 1/16 and 16. The energy above that of constant operands without a start,
-divided by the toggles of the operand ports, is the energy of a toggle. A register's idle energy is that of its clock.
+Every operator and unit is synthesised alone and its netlist simulated, glitches included, on random data:
+integers of random sign and number of bits, floating values between 1/16 and 16. The energy above that of
+constant operands without a start, divided by the toggles of the operand ports, is the energy of a toggle. A
+register's idle energy is that of its clock.
 """
 
 from __future__ import annotations
@@ -160,6 +161,62 @@ def _unit_ports(
     return operands, {"rst": reset, "go": starts if unit.started else zeros, "mode": zeros}
 
 
+def _operands(widths: Mapping[str, int], generator: np.random.Generator) -> dict[str, Words]:
+    return {
+        name: _integers(width, CYCLES, generator)
+        if width > 1
+        else generator.integers(0, 2, CYCLES).astype(np.uint64)
+        for name, width in widths.items()
+    }
+
+
+def _constants(widths: Mapping[str, int]) -> dict[str, Words]:
+    """Constant words; those of port b are shifted by one bit."""
+    return {
+        name: np.full(CYCLES, 0 if width == 1 else CONSTANT * (1 + (name == "b")) % (1 << width), np.uint64)
+        for name, width in widths.items()
+    }
+
+
+def operator_energies(meter: Meter, generator: np.random.Generator) -> dict[str, dict[str, float]]:
+    """Energies of combinational operators by name and width."""
+    energies: dict[str, dict[str, float]] = {}
+    for width in WIDTHS:
+        for name, verilog, changing, constant in _operators(width):
+            ports, fixed = _operands(changing, generator), _constants(constant)
+            energy = meter.per_toggle_pj(verilog, ports, fixed)
+            energies.setdefault(name, {})[str(width)] = round(energy, 5)
+    return energies
+
+
+def unit_energies(meter: Meter, generator: np.random.Generator) -> dict[str, dict[str, float]]:
+    """Energies of functional units by family and width."""
+    energies: dict[str, dict[str, float]] = {}
+    for unit in measured_units():
+        operands, control = _unit_ports(unit, generator)
+        name, width = family(unit)
+        energy = meter.per_toggle_pj(alone(unit), operands, control)
+        energies.setdefault(name, {})[str(width)] = round(energy, 5)
+    return energies
+
+
+def register_energies(meter: Meter, generator: np.random.Generator) -> dict[str, float]:
+    """Energy of a flip-flop per cycle and per toggle, of an output port per toggle, and leakage per area."""
+    text = (
+        "module top(input clk, input [31:0] d, output reg [31:0] q); always @(posedge clk) q <= d; endmodule"
+    )
+    netlist = meter.netlist(text)
+    still, data = np.zeros(CYCLES, np.uint64), _integers(32, CYCLES, generator)
+    idle, active = (meter.energy_pj(netlist, {"d": words}) for words in (still, data))
+    leakage = meter.bench.measure(text)
+    return {
+        "clock": round(idle / (32 * (CYCLES - 1)), 5),
+        "register": round((active - idle) / _toggles(data), 5),
+        "port": round(0.5 * OUTPUT_LOAD_PF * meter.liberty.nominal_voltage_v**2, 5),
+        "leakage": float(f"{(leakage.leakage_mw or 0.0) / (leakage.area_um2 or 1.0):.3g}"),
+    }
+
+
 def characterise(liberty: str | None) -> dict[str, Any]:
     """Energies in pJ of every operator and unit, by width."""
     generator = np.random.default_rng(0)
@@ -167,49 +224,14 @@ def characterise(liberty: str | None) -> dict[str, Any]:
         folder = Path(name)
         bench = Bench(find_liberty(liberty), folder / "work")
         meter = Meter(bench=bench, liberty=load_liberty(bench.target.liberty), engines=folder / "engines")
-        operators: dict[str, dict[str, float]] = {}
-        for width in WIDTHS:
-            for operator, verilog, changing, constant in _operators(width):
-                ports = {
-                    n: _integers(w, CYCLES, generator)
-                    if w > 1
-                    else generator.integers(0, 2, CYCLES).astype(np.uint64)
-                    for n, w in changing.items()
-                }
-                fixed = {
-                    n: np.full(CYCLES, CONSTANT * (1 + (n == "b")) % (1 << w), np.uint64)
-                    if w > 1
-                    else np.zeros(CYCLES, np.uint64)
-                    for n, w in constant.items()
-                }
-                energy = meter.per_toggle_pj(verilog, ports, fixed)
-                operators.setdefault(operator, {})[str(width)] = round(energy, 5)
-        units: dict[str, dict[str, float]] = {}
-        for unit in measured_units():
-            operands, control = _unit_ports(unit, generator)
-            kind, width = family(unit)
-            units.setdefault(kind, {})[str(width)] = round(
-                meter.per_toggle_pj(alone(unit), operands, control), 5
-            )
-        register = meter.netlist(
-            "module top(input clk, input [31:0] d, output reg [31:0] q); always @(posedge clk) q <= d; endmodule\n"
-        )
-        still = np.zeros(CYCLES, np.uint64)
-        data = _integers(32, CYCLES, generator)
-        clock = meter.energy_pj(register, {"d": still}) / (32 * (CYCLES - 1))
-        toggle = (
-            meter.energy_pj(register, {"d": data}) - meter.energy_pj(register, {"d": still})
-        ) / _toggles(data)
-    return {
-        "liberty": liberty or "osu018",
-        "command": "python -m tests.benchmarks.characterise_energies --json FILE",
-        "unit": "pJ per toggle of an operand bit; clock: pJ per flip-flop and cycle",
-        "clock": round(clock, 5),
-        "register": round(toggle, 5),
-        "port": round(0.5 * OUTPUT_LOAD_PF * meter.liberty.nominal_voltage_v**2, 5),
-        "operators": operators,
-        "units": units,
-    }
+        return {
+            "liberty": liberty or "osu018",
+            "command": "python -m tests.benchmarks.characterise_energies --json FILE",
+            "unit": "pJ per toggle of an operand bit; clock: pJ per flip-flop and cycle; leakage: mW per um2",
+            "operators": operator_energies(meter, generator),
+            "units": unit_energies(meter, generator),
+            **register_energies(meter, generator),
+        }
 
 
 def main() -> None:
