@@ -16,6 +16,7 @@ from pipelines.cyclemodel.runner import (
     engine_version,
     run_model,
 )
+from pipelines.cyclemodel.toggles import operand_widths
 
 __all__ = [
     "ENGINE",
@@ -30,6 +31,7 @@ __all__ = [
     "count_cycles_of",
     "engine_version",
     "estimate_cycles",
+    "operand_widths",
     "run_model",
     "write_program",
 ]

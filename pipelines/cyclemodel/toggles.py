@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from pipelines.hls import BlockSchedule, ScheduledDesign, cdfg, ir, units_by_operation
+from pipelines.hls import BlockSchedule, BoundUnit, ScheduledDesign, cdfg, ir, units_by_operation
 from pipelines.interface import ScalarType
 
 PRELUDE = """\
@@ -89,7 +89,8 @@ class ToggleWriter:
             timed += [(start, line) for line in self._own_lines(block, operation)]
             bound = shared.get((block.index, operation.index))
             if bound is not None:
-                for index, (port, width) in zip(operation.operands, bound.unit.ports, strict=True):
+                widths = operand_widths(self.design, bound)
+                for index, (port, _), width in zip(operation.operands, bound.unit.ports, widths, strict=True):
                     text, kind = self.operand(block, index), _kind(block, index)
                     timed.append((start, self.port(f"{bound.name}_{port}", text, kind, width, time)))
                 line = self.value(
@@ -125,6 +126,16 @@ class ToggleWriter:
                 return [f"if ({self.operand(block, operation.predicate)}) {{ {' '.join(lines)} }}"]
             case _:
                 return self.operation_value(name, f"t{operation.index}", _kind(block, operation.index))
+
+
+def operand_widths(design: ScheduledDesign, bound: BoundUnit) -> tuple[int, ...]:
+    """Bits of the widest operand at each port of a unit: synthesis knows the copies of a sign behind them."""
+    widths = [0] * len(bound.unit.ports)
+    for use in bound.uses:
+        block = design.graph.blocks[use.block]
+        for number, index in enumerate(block.operations[use.operation].operands):
+            widths[number] = max(widths[number], _kind(block, index).width_bits)
+    return tuple(widths)
 
 
 def _memory_ports(operation: cdfg.Operation) -> tuple[str, ...]:

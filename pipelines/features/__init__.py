@@ -3,6 +3,7 @@
 Outside this package only the names below are used.
 """
 
+from pipelines.features.activity import KIND_OF, OPERATIONS, PARTS
 from pipelines.features.extraction import (
     GRAPH_TABLES,
     FeatureRows,
@@ -28,6 +29,9 @@ from pipelines.features.splits import EVALUATION, SplitError, evaluation_twins, 
 __all__ = [
     "EVALUATION",
     "GRAPH_TABLES",
+    "KIND_OF",
+    "OPERATIONS",
+    "PARTS",
     "DesignKnowledge",
     "FeatureRows",
     "FeatureTables",

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pipelines.cyclemodel import CycleResult
+from pipelines.cyclemodel import CycleResult, operand_widths
 from pipelines.features.demand import Demand, demand_of, unused_register_bits
 from pipelines.hls import (
     BlockWriter,
@@ -362,7 +362,8 @@ class _Meter:
             self._add_register(self.counted(f"v_{variable.name}"))
         for bound in self.compiled.scheduled.units:
             energy = self.energies.unit(self.demand.unit(bound))
-            for number, (port, width) in enumerate(bound.unit.ports):
+            widths = operand_widths(self.compiled.scheduled, bound)
+            for number, ((port, _), width) in enumerate(zip(bound.unit.ports, widths, strict=True)):
                 sources: list[float] = []
                 for use in bound.uses:
                     writer = self.writers[use.block]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -30,7 +30,6 @@ from pipelines.hls import (
     block_writers,
     compile_program,
     options_of,
-    read_interface,
     symbol_places,
     tool_version,
     units_by_operation,
@@ -40,6 +39,7 @@ from pipelines.labelling import LabelOptions
 from pipelines.programs import data_id, draw_data, program_facts
 from pipelines.schemas import (
     OK,
+    REJECTED,
     TIMEOUT,
     TOOL_ERROR,
     DesignRow,
@@ -223,30 +223,34 @@ def _bounds(loop: LoopCount) -> str:
 def know_run(
     program: ProgramRow,
     design: DesignRow,
-    run: RunRow,
     *,
+    seed: int,
+    identity: str,
     folder: Path,
     compiled: CompiledDesign | None = None,
 ) -> RunFeatureRow:
-    """What the cycle model counts of a design on the data that is drawn for the run's seed.
+    """What the cycle model counts of a design on the data that is drawn for a seed.
 
-    Args:   folder: for files of the model. compiled: the design, when it is there.
+    Args:   identity: of the data, which must be that; empty when it is not known. folder: for files of the
+            model. compiled: the design, when it is there.
     Raises: ToolMissing: gcc is not installed.
     """
-    head = {"design_id": design.design_id, "data_id": run.data_id, "suite": design.suite}
+    head = {"design_id": design.design_id, "data_id": identity, "suite": design.suite}
 
     def failed(status: str, reason: str | None) -> RunFeatureRow:
         nothing = dict.fromkeys((f.name for f in table_spec("run_features").columns if f.level), None)
         return RunFeatureRow(**head, status=status, reason=reason, **nothing)
 
     compiled = compiled or _compiled(program, design)
+    data = draw_data(compiled.interface, program.inputs, seed=seed)
+    if identity and data_id(data) != identity:
+        return failed(REJECTED, f"data must be those of seed {seed}, got other ones in the run")
     try:
         model = build_model(compiled, folder=folder, timeout_s=TIMEOUT_S, toggles=True)
     except CycleModelError as error:
         return failed(TOOL_ERROR, str(error))
     if isinstance(model, ToolRun):
         return failed(TIMEOUT if model.timed_out else TOOL_ERROR, model.last_words())
-    data = draw_data(compiled.interface, program.inputs, seed=run.seed)
     result = run_model(model, [data], folder=folder / "run", timeout_s=TIMEOUT_S)[0]
     if result.status != OK:
         return failed(result.status, result.reason)
@@ -267,23 +271,14 @@ def know_run(
     )
 
 
-def first_runs(
-    programs: Mapping[str, ProgramRow], designs: Sequence[DesignRow], runs: Sequence[RunRow]
-) -> dict[str, RunRow]:
+def first_runs(designs: Sequence[DesignRow], runs: Sequence[RunRow]) -> dict[str, RunRow]:
     """By design, the ok run on data drawn from the program's specification with the least seed."""
-    own = {d.design_id: d for d in designs if d.status == OK and d.tool == TOOL}
-    identities: dict[tuple[str, int], str] = {}
+    own = {d.design_id for d in designs if d.status == OK and d.tool == TOOL}
     first: dict[str, RunRow] = {}
     for run in sorted(runs, key=lambda r: (r.design_id, r.seed, r.data_id)):
-        if run.status != OK or run.design_id not in own or run.design_id in first:
-            continue
-        program = programs[own[run.design_id].program_id]
-        key = (program.program_id, run.seed)
-        if key not in identities:
-            interface = read_interface(program.source, program.top)
-            identities[key] = data_id(draw_data(interface, program.inputs, seed=run.seed))
-        if run.data_id == identities[key]:
-            first[run.design_id] = run
+        is_drawn = getattr(run, "data_kind", None) in (None, "drawn")  # releases with one kind have no column
+        if run.status == OK and is_drawn and run.design_id in own:
+            first.setdefault(run.design_id, run)
     return first
 
 
@@ -337,8 +332,7 @@ def extract_run_features(
 
     Raises: ToolMissing: gcc is not installed.
     """
-    by_id = {p.program_id: p for p in programs}
-    first = first_runs(by_id, designs, runs)
+    by_id, first = {p.program_id: p for p in programs}, first_runs(designs, runs)
     items = [(by_id[d.program_id], d, first[d.design_id]) for d in designs if d.design_id in first]
     work = partial(_cached_run, cache=cache)
     return run_all("run_features", items, work, workers=options.workers, on_progress=on_progress)
@@ -349,7 +343,7 @@ def _cached_run(item: tuple[ProgramRow, DesignRow, RunRow], *, cache: ContentCac
     row = cache.cached(
         "run_features",
         content_hash(design.design_id, design.suite, run.data_id, knowledge_version()),
-        lambda: _in_folder(partial(know_run, program, design, run)),
+        lambda: _in_folder(partial(know_run, program, design, seed=run.seed, identity=run.data_id)),
         lambda stored: RunFeatureRow(**stored),
         statuses=lambda made: (made.status,),
     )

@@ -22,12 +22,12 @@ from pipelines.hls.frontend import interface_of, read_function, read_interface
 from pipelines.hls.ir import Directive, Function
 from pipelines.hls.lowering import store_initial_values
 from pipelines.hls.mapping_space import ArraySpace, LoopSpace, MappingSpace, mapping_space
+from pipelines.hls.narrowing import used_bits
 from pipelines.hls.operators import constant_factor, delay_library, signed_digit_count
 from pipelines.hls.plan import TransformOptions, tidy, transform
 from pipelines.hls.preprocess import bundle_source, default_top, is_own_header
 from pipelines.hls.preprocess import preprocess as preprocess_source
 from pipelines.hls.rows import design_id, design_row, options_of, outcome_rows
-from pipelines.hls.narrowing import used_bits
 from pipelines.hls.schedule import BlockSchedule, closing_values
 from pipelines.hls.transforms.copying import FreshNames, fresh_names, leaves_outward
 from pipelines.hls.transforms.liveness import Liveness, live_after
