@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from models.base import PredictorError
 from models.metrics import Interval, bootstrap
-from models.tasks import Reference, Task, hash_tables
+from models.tasks import DERIVED_TABLES, Reference, Task, hash_tables
 from pipelines.identity import content_hash
 from pipelines.schemas import ProgramRow, PromotionRow, read_table, table_spec
 
@@ -172,7 +172,8 @@ def _mean_difference(before: Vector, after: Vector) -> float:
 
 def reference_digest(task: Task, reference: Reference) -> str:
     """Hash of all that errors on a reference set depend on besides the predictor."""
-    tables = hash_tables([reference.folder], task.tables or ("programs", "splits"))
+    read = [t for t in task.tables or ("programs", "splits") if t not in DERIVED_TABLES]
+    tables = hash_tables([reference.folder], read)
     return content_hash(task.name, task.metric, task.baseline, reference.split, reference.parts, tables)
 
 

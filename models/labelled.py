@@ -32,6 +32,7 @@ class Query:
         memory_write_delay_cycles: cycles from a write until a read sees it.
         clock_period_ns: clock period of the schedule.
         directives: JSON list of directives, as in the designs table.
+        inputs: JSON specification of the arguments' data, as in the programs table; read at level run only.
     """
 
     source: str
@@ -40,6 +41,7 @@ class Query:
     memory_write_delay_cycles: int
     clock_period_ns: float
     directives: str = "[]"
+    inputs: str = "{}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +97,7 @@ def load_labelled_designs(data_dir: Path, selection: Selection) -> tuple[Labelle
     labels = _one_kind(tables["labels"], selection).join(_medians_of_runs(tables["runs"]), on="design_id")
     is_own = (pl.col("status") == OK) & (pl.col("tool") == TOOL)
     designs = tables["designs"].filter(is_own).join(labels, on="design_id", maintain_order="left").collect()
-    programs = tables["programs"].select("program_id", "name", "source", "top", "parent").collect()
+    programs = tables["programs"].select("program_id", "name", "source", "top", "inputs", "parent").collect()
     _require_programs(designs, programs)
     designs = designs.join(programs, on="program_id", maintain_order="left")
     _require_places(designs, places)
@@ -211,7 +213,7 @@ def _loops_by_program(rows: pl.LazyFrame, designs: pl.DataFrame) -> dict[str, tu
 
 
 def _labelled(row: Mapping[str, Any], loops: Mapping[str, tuple[LoopRow, ...]]) -> LabelledDesign:
-    query = {name: row[name] for name in ("source", "top", *_CONFIGURATION)}
+    query = {name: row[name] for name in ("source", "top", "inputs", *_CONFIGURATION)}
     return LabelledDesign(
         **{name: row[name] for name in ("design_id", "program_id", "group", "part")},
         query=Query(**query),

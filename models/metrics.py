@@ -37,6 +37,17 @@ def mape(actual: Vector, predicted: Vector) -> float:
     return float(np.mean(np.abs(actual - predicted) / np.abs(actual)))
 
 
+def median_ape(actual: Vector, predicted: Vector) -> float:
+    """Median absolute percentage error, as a fraction; see `mape`.
+
+    Raises: MetricError: an actual value is zero, or the input is malformed.
+    """
+    _check(actual, predicted)
+    if np.any(actual == 0):
+        raise MetricError("an actual value must not be zero for a percentage error, got 0")
+    return float(np.median(np.abs(actual - predicted) / np.abs(actual)))
+
+
 def r_squared(actual: Vector, predicted: Vector) -> float:
     """Coefficient of determination: 1 - sum (actual - predicted)² / sum (actual - mean actual)².
 

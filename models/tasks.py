@@ -8,10 +8,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-Level = Literal["text", "static", "hls", "network", "directives", "programs", "placements"]
-"""What a predictor may look at: source text, what a front end reads, what high-level synthesis gives, a
-network under traffic, a program with directives, programs that are varied, a placed and routed graph."""
+Level = Literal["text", "static", "hls", "run", "network", "directives", "programs", "placements"]
+"""What a predictor may look at: source text, what a front end reads, what high-level synthesis gives, that
+and a run of the cycle model, a network under traffic, a program with directives, programs that are varied, a
+placed and routed graph."""
 LABEL_TABLES = ("programs", "loops", "designs", "labels", "runs", "splits")
+DERIVED_TABLES = ("features", "loop_profiles", "run_features")
+"""Tables that follow from programs, designs and runs; the release v1 has none of them."""
 NETWORK_TABLES = ("network_runs", "network_flows", "network_hops")
 
 
@@ -141,14 +144,16 @@ def labels_task(level: Level, question: tuple[Column, ...] = ()) -> Task:
 def labels_and_power_task(level: Level) -> Task:
     """The same labels and power.
 
-    At level hls the trivial answers to area and flip-flops are the engine's own estimates.
+    At levels hls and run the trivial answers to area and flip-flops are the engine's own estimates.
     """
     task = labels_task(level)
-    of_hls = level == "hls"
+    of_hls = level in ("hls", "run")
+    derived = {"hls": ("cdfg_nodes", "features"), "run": ("cdfg_nodes", "features", "run_features")}
     return replace(
         task,
         name=f"labels-power-{level}",
-        tables=(*task.tables, "cdfg_nodes") if of_hls else task.tables,
+        tables=(*task.tables, *derived.get(level, ())),
+        question=RUN_QUERY if level == "run" else task.question,
         targets={**_LABELS, "power_mw": "mW"},
         baseline="the engine's own estimate of area and flip-flops; "
         "median of cycles and of power over the training part"
@@ -168,6 +173,8 @@ QUERY = (
     Column(name="clock_period_ns", unit="ns", example=10.0),
     Column(name="directives", kind="string", example="[]"),
 )
+"""Fields of `models.labelled.Query` but the input specification."""
+RUN_QUERY = (*QUERY, Column(name="inputs", kind="string", example="{}"))
 """Fields of `models.labelled.Query`."""
 
 NETWORK_LATENCY = Task(

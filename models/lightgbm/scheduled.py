@@ -1,7 +1,7 @@
 """Counts of what high-level synthesis gives before logic synthesis: its report, operations, schedule.
 
-Training reads them from the tables `designs` and `cdfg_nodes`; a question is compiled by the same engine and
-counted by the same functions.
+Training reads them from the tables `designs`, `cdfg_nodes`, `features` and, at level run, `run_features`; a
+question is compiled by the same engine and counted by the same functions.
 """
 
 from __future__ import annotations
@@ -10,18 +10,27 @@ import json
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import polars as pl
 
 from models.labelled import LabelledDesign, Query
 from models.tasks import DatasetError
-from pipelines.features import extract_loops, graph_rows
+from pipelines.features import (
+    KIND_OF,
+    OPERATIONS,
+    PARTS,
+    extract_loops,
+    graph_rows,
+    know_design,
+    know_run,
+)
 from pipelines.hls import HlsOptions, TransformOptions, compile_program, design_row, parse_directives
 from pipelines.programs import program_from_file
-from pipelines.schemas import LoopRow, scan_table, table_spec
+from pipelines.schemas import OK, LoopRow, scan_table, table_spec
 
 REPORT = (
     "rtl_bytes",
@@ -35,28 +44,41 @@ REPORT = (
     "memory_port_conflict_count",
 )
 """Columns of `designs` that are features by their logarithm."""
-OPERATIONS = {
-    "read": ("read",),
-    "write": ("write",),
-    "load": ("load",),
-    "store": ("store",),
-    "add": ("add", "sub", "neg", "abs"),
-    "multiply": ("mul",),
-    "divide": ("div", "divc", "rem", "sqrt"),
-    "compare": ("lt", "le", "gt", "ge", "eq", "ne"),
-    "logic": ("and", "or", "xor", "not"),
-    "shift": ("shl", "shr"),
-    "select": ("select",),
-    "cast": ("cast",),
-}
-"""Opcodes of `cdfg_nodes` by kind of operation."""
 ESTIMATES = {"area_um2": "estimated_area_um2", "flip_flop_count": "register_bits"}
 """Columns of `designs` with the engine's own estimate of a target."""
-STARTS = {target: f"log_{column}" for target, column in ESTIMATES.items()}
-"""Feature by target: the trees of the target learn the ratio to the estimate."""
+STARTS = {
+    "hls": {
+        "area_um2": "log_estimated_area_um2",
+        "flip_flop_count": "log_estimated_flip_flop_count",
+        "latency_cycles": "log_estimated_cycles",
+        "power_mw": "log_estimated_power_mw",
+    },
+    "run": {
+        "area_um2": "log_estimated_area_um2",
+        "flip_flop_count": "log_estimated_flip_flop_count",
+        "latency_cycles": "log_run_cycles",
+        "power_mw": "log_run_estimated_power_mw",
+    },
+}
+"""Feature by level and target: the trees of the target learn the ratio to the estimate."""
+RUN_COLUMNS = (
+    "cycles",
+    "register_toggles",
+    "memory_toggles",
+    "load_count",
+    "store_count",
+    *(f"{part}_power_mw" for part in PARTS),
+    "estimated_power_mw",
+)
+"""Columns of `run_features` that are features by their logarithm."""
+KNOWN_COLUMNS = tuple(
+    c.name
+    for c in table_spec("features").columns
+    if c.level == "hls" and c.name not in {*REPORT, "trips_known", "critical_path_ns"}
+)
+"""Columns of `features` that are features by their logarithm, beyond those of the report."""
 UNKNOWN_TRIPS = 8.0
 """Iterations of a loop whose bound is data, as in the table `program_facts`."""
-_KIND_OF = {opcode: kind for kind, opcodes in OPERATIONS.items() for opcode in opcodes}
 _COLUMNS = ("design_id", "block", "opcode", "width_bits", "start_cycle", "loop")
 
 
@@ -86,10 +108,46 @@ def engine_estimates(data_dir: Path, designs: Sequence[LabelledDesign]) -> list[
     ]
 
 
-def table_features(data_dir: Path, designs: Sequence[LabelledDesign]) -> list[dict[str, float]]:
+def table_features(data_dir: Path, designs: Sequence[LabelledDesign], level: str) -> list[dict[str, float]]:
     """Features of designs from the tables, in their order.
 
-    Raises: DatasetError: a design has no report or no graph; make the step `features` first.
+    Args:   level: hls or run.
+    Raises: DatasetError: a design has no report, no graph or no row of features; make the steps first.
+    """
+    graphs = report_features(data_dir, designs)
+    known = [_known_rows(data_dir, designs, "features")]
+    if level == "run":
+        known.append(_known_rows(data_dir, designs, "run_features"))
+    return [
+        {**graph, **knowledge_features(*(rows[design.design_id] for rows in known))}
+        for graph, design in zip(graphs, designs, strict=True)
+    ]
+
+
+def knowledge_features(design: Mapping[str, Any], run: Mapping[str, Any] | None = None) -> dict[str, float]:
+    """Features of a row of table `features` and, at level run, one of `run_features`."""
+    known = {f"log_{name}": _log_of(design[name]) for name in KNOWN_COLUMNS}
+    known["trips_known"] = float(bool(design["trips_known"]))
+    counted = {} if run is None else {f"log_run_{name}": _log_of(run[name]) for name in RUN_COLUMNS}
+    return {**known, **counted}
+
+
+def _known_rows(
+    data_dir: Path, designs: Sequence[LabelledDesign], table: str
+) -> dict[str, Mapping[str, Any]]:
+    chosen = pl.col("design_id").is_in([design.design_id for design in designs])
+    rows = scan_table(data_dir, table_spec(table)).filter(chosen, pl.col("status") == OK).collect()
+    known = {row["design_id"]: row for row in rows.iter_rows(named=True)}
+    for design in designs:
+        if design.design_id not in known:
+            raise DatasetError(f"no ok row of {table}: design {design.design_id}; run again")
+    return known
+
+
+def report_features(data_dir: Path, designs: Sequence[LabelledDesign]) -> list[dict[str, float]]:
+    """Features of the report and the graph of designs, in their order.
+
+    Raises: DatasetError: a design has no report or no graph.
     """
     rows = _design_rows(data_dir, designs)
     nodes = scan_table(data_dir, table_spec("cdfg_nodes")).select(_COLUMNS)
@@ -103,11 +161,12 @@ def table_features(data_dir: Path, designs: Sequence[LabelledDesign]) -> list[di
     return features
 
 
-def compiled_features(query: Query, engine: Mapping[str, Any]) -> dict[str, float]:
-    """Features of a program that is compiled now.
+def compiled_features(query: Query, engine: Mapping[str, Any], level: str) -> dict[str, float]:
+    """Features of a program that is compiled, and at level run is run, now.
 
-    Args:   engine: as `engine_options` gave it.
-    Raises: ValueError: the engine does not accept the program, a directive or a value.
+    Args:   engine: as `engine_options` gave it. level: hls or run.
+    Raises: ValueError: the engine does not accept the program, a directive, a value or the data, or the
+            program has no end. ToolMissing: gcc is not installed.
     """
     permissions: dict[str, Any] = json.loads(engine["engine_options"])
     limits: dict[str, int] = permissions.pop("unit_limits", {})
@@ -121,12 +180,23 @@ def compiled_features(query: Query, engine: Mapping[str, Any]) -> dict[str, floa
         unit_limits=tuple(sorted(limits.items())),
     )
     program = program_from_file(Path("program.c"), top=query.top, source=query.source)
+    program = replace(program, inputs=query.inputs)
     compiled = compile_program(query.source, top=query.top, options=options)
     design = design_row(program, options, compiled, 0.0)
     nodes = [asdict(node) for node in graph_rows(design, compiled)[0]]
     frame = pl.DataFrame(nodes, infer_schema_length=None).select(_COLUMNS)
     blocks = _blocks_by_design(frame)[design.design_id]
-    return _features(asdict(design), blocks, extract_loops(program), query.directives)
+    features = _features(asdict(design), blocks, extract_loops(program), query.directives)
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        known = know_design(program, design, folder=folder, compiled=compiled).features
+        run = None
+        if level == "run":
+            run = know_run(program, design, seed=0, identity="", folder=folder, compiled=compiled)
+    for row in (known, run):
+        if row is not None and row.status != OK:
+            raise ValueError(f"the program has no estimate: {row.reason}")
+    return {**features, **knowledge_features(asdict(known), None if run is None else asdict(run))}
 
 
 def _design_rows(data_dir: Path, designs: Sequence[LabelledDesign]) -> dict[str, dict[str, Any]]:
@@ -139,7 +209,7 @@ def _design_rows(data_dir: Path, designs: Sequence[LabelledDesign]) -> dict[str,
 
 def _blocks_by_design(nodes: pl.DataFrame) -> dict[str, list[dict[str, Any]]]:
     """Length, loop, operations and their bits, by kind, of every block of every design."""
-    kinds = pl.col("opcode").replace_strict(_KIND_OF, default=None, return_dtype=pl.String)
+    kinds = pl.col("opcode").replace_strict(KIND_OF, default=None, return_dtype=pl.String)
     counts = [(pl.col("kind") == kind).sum().alias(kind) for kind in OPERATIONS]
     bits = [
         pl.col("width_bits").filter(pl.col("kind") == kind).sum().alias(f"{kind}_bits") for kind in OPERATIONS
@@ -216,3 +286,10 @@ def _executions(
 
 def _log(value: float) -> float:
     return math.log(max(1.0, value))
+
+
+def _log_of(value: float | None) -> float:
+    """Logarithm of a count, at least 0, or of a power in mW, at least that of 1 nW."""
+    if value is None:
+        return 0.0
+    return math.log(value + 1e-6) if isinstance(value, float) else _log(value)

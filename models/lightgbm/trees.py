@@ -81,7 +81,7 @@ def static_features(query: Query) -> dict[str, float]:
 _facts_of = lru_cache(maxsize=4096)(facts_of)
 
 
-_FEATURES = {"text": text_features, "static": static_features, "hls": static_features}
+_FEATURES = {"text": text_features, "static": static_features, "hls": static_features, "run": static_features}
 """What is known of a program before high-level synthesis, by level."""
 
 
@@ -93,7 +93,7 @@ class TreePredictor:
         names: of features. low, high: their range in training.
         trees: ensemble by target. Power has none where the training tables lack it.
         starts: feature by target; the trees of the target add to it.
-        engine: options of high-level synthesis, at level hls.
+        engine: options of high-level synthesis, at levels hls and run.
     """
 
     level: str
@@ -148,7 +148,10 @@ class TreePredictor:
 
     def _features_of(self, query: Query) -> dict[str, float]:
         static = _FEATURES[self.level](query)
-        return {**static, **compiled_features(query, self.engine)} if self.level == "hls" else static
+        if self.level not in STARTS:
+            return static
+        more = compiled_features(query, self.engine, self.level)
+        return {**static, **more}
 
     @property
     def files(self) -> ModelFiles:
@@ -203,26 +206,31 @@ def train_hls(data: TrainingInput) -> Trained:
     return _train(data, "hls")
 
 
+def train_run(data: TrainingInput) -> Trained:
+    """Train on what a run of the cycle model gives too. Raises: DatasetError: as `train_hls`."""
+    return _train(data, "run")
+
+
 def _train(data: TrainingInput, level: str) -> Trained:
     options: TrainOptions = data.options
     designs = training_designs(data.data_dirs, options)
     rows = [_FEATURES[level](design.query) for design in designs]
     engine: dict[str, Any] = {}
-    if level == "hls":
+    if level in STARTS:
         engine = engine_options(data.data_dirs[0], designs)
-        scheduled = table_features(data.data_dirs[0], designs)
+        scheduled = table_features(data.data_dirs[0], designs, level)
         rows = [{**static, **more} for static, more in zip(rows, scheduled, strict=True)]
     names = tuple(rows[0])
     matrix = np.array([[row[name] for name in names] for row in rows], np.float64)
     is_training = np.array([design.part == "train" for design in designs])
-    starts = STARTS if level == "hls" else {}
+    starts = STARTS.get(level, {})
     trees: dict[str, lightgbm.Booster] = {}
     for target in (*TARGETS, POWER):
         labels = np.array([design.labels.get(target, np.nan) for design in designs], np.float64)
         used = is_training & np.isfinite(labels)
         if used.any():
             logs = np.log(labels[used]) - _start_of(starts.get(target), names, matrix[used])
-            trees[target] = _fitted(matrix[used], logs, options, data.seed)
+            trees[target] = fit_trees(matrix[used], logs, options, data.seed)
     seen = matrix[is_training]
     predictor = TreePredictor(
         level=level,
@@ -248,7 +256,8 @@ def _start_of(name: str | None, names: Sequence[str], features: Matrix) -> Matri
     return np.zeros(len(features)) if name is None else features[:, names.index(name)]
 
 
-def _fitted(features: Matrix, logs: Matrix, options: TrainOptions, seed: int) -> lightgbm.Booster:
+def fit_trees(features: Matrix, logs: Matrix, options: TrainOptions, seed: int) -> lightgbm.Booster:
+    """Trees for logarithms of a target. features (rows, features), logs (rows,)."""
     parameters: dict[str, Any] = {
         "objective": "regression_l1",
         "num_leaves": options.leaves,

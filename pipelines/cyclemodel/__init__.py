@@ -3,6 +3,7 @@
 Outside this package only the names below are used.
 """
 
+from pipelines.cyclemodel.control import UNKNOWN_TRIPS, ControlEstimate, LoopCount, estimate_cycles
 from pipelines.cyclemodel.expressions import CycleModelError
 from pipelines.cyclemodel.program import write_program
 from pipelines.cyclemodel.runner import (
@@ -15,16 +16,22 @@ from pipelines.cyclemodel.runner import (
     engine_version,
     run_model,
 )
+from pipelines.cyclemodel.toggles import operand_widths
 
 __all__ = [
     "ENGINE",
+    "UNKNOWN_TRIPS",
+    "ControlEstimate",
     "CycleModel",
     "CycleModelError",
     "CycleResult",
+    "LoopCount",
     "build_model",
     "count_cycles",
     "count_cycles_of",
     "engine_version",
+    "estimate_cycles",
+    "operand_widths",
     "run_model",
     "write_program",
 ]

@@ -6,8 +6,8 @@ controller takes the same cycles if the loop's condition is known before the nex
 checked.
 
 The output of each data set is, little-endian: status, what and line as int64; latency and result as uint64;
-the executions of each block and of each predicated access as uint64; then each
-written array.
+the executions of each block and of each predicated access as uint64, with `toggles` the toggles of each net;
+then each written array.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from functools import cache
 from importlib.resources import files
 
 from pipelines.cyclemodel.expressions import CycleModelError, container, expression, literal, wrapped
+from pipelines.cyclemodel.toggles import PRELUDE, ToggleWriter
 from pipelines.hls import BlockSchedule, ScheduledDesign, cdfg, ir
 from pipelines.interface import Argument, Bank, Interface, ScalarType
 from pipelines.rtlsim import banks_of, element_lines, written_arrays
@@ -45,6 +46,7 @@ class CycleProgram:
         block_count, counter_count: lengths of the two lists of counters.
         pipelined: blocks that are pipelined loops.
         accesses: of external arrays.
+        nets: whose toggles are counted, in the order of their counters; see `toggles.py`.
     """
 
     text: str
@@ -54,6 +56,7 @@ class CycleProgram:
     counter_count: int
     pipelined: tuple[int, ...]
     accesses: tuple[Access, ...]
+    nets: tuple[str, ...] = ()
 
 
 @cache
@@ -100,11 +103,12 @@ def needed_operations(block: cdfg.Block) -> tuple[cdfg.Operation, ...]:
     return tuple(o for o in block.operations if o.index in needed)
 
 
-class _Writer:
+class ProgramWriter:
     """Lines of one program."""
 
-    def __init__(self, design: ScheduledDesign, interface: Interface) -> None:
+    def __init__(self, design: ScheduledDesign, interface: Interface, *, toggles: bool = False) -> None:
         self.design = design
+        self.toggles = ToggleWriter(design, self.operand) if toggles else None
         self.interface = interface
         self.function = design.graph.function
         self.arrays = {a.name: (number, a) for number, a in enumerate(self.function.arrays)}
@@ -268,14 +272,19 @@ class _Writer:
         kind, text = self.kind_of(block, value), self.operand(block, value)
         return f"sf_bits_of_{kind.c_name}({text})" if kind.floating else f"(uint64_t){text}"
 
+    def operations_of(self, block: cdfg.Block) -> tuple[cdfg.Operation, ...]:
+        return needed_operations(block)
+
     def block_lines(self, schedule: BlockSchedule) -> list[str]:
         block = schedule.graph.block
-        operations = needed_operations(block)
+        operations = self.operations_of(block)
         lines = self.time_lines(schedule)
         lines += [self.read_line(block, o) for o in operations if o.opcode == "read"]
         for operation in operations:
             lines += self.operation_lines(block, operation)
         lines += [self.write_line(block, o) for o in operations if o.opcode == "write"]
+        if self.toggles is not None:
+            lines += self.toggles.block_lines(schedule, operations)
         lines += self.end_lines(schedule)
         return [f"b{block.index}: {{", *(f"    {line}" for line in lines), "}"]
 
@@ -296,6 +305,7 @@ class _Writer:
         body = [line for s in self.design.schedules for line in self.block_lines(s)]
         return [
             f"static uint64_t ran[{len(blocks)}], happened[{self.counters + 1}];",
+            *self.toggle_lines(),
             "static int64_t what, line;",
             "static uint64_t result, latency;",
             *(f"static {_memory_type(a.type)} x_{a.name};" for a in self.interface.scalars),
@@ -314,6 +324,13 @@ class _Writer:
             "}",
         ]
 
+    def toggle_lines(self) -> list[str]:
+        """Counters of toggles; called after the blocks are written."""
+        if self.toggles is None:
+            return []
+        size = len(self.toggles.numbers) + 1
+        return [PRELUDE, f"static uint64_t toggled[{size}], before[{size}];", f"static int64_t seen[{size}];"]
+
     def main_lines(self) -> list[str]:
         def variable(argument: Argument) -> str:
             return f"e_{argument.name}" if argument.is_array else f"x_{argument.name}"
@@ -329,11 +346,17 @@ class _Writer:
             "    for (long left = atol(argv[2]); left > 0; --left) {",
             *(f"    sf_get(in, &{variable(a)}, sizeof {variable(a)});" for a in order),
             "    memset(happened, 0, sizeof happened); result = 0; what = line = 0;",
+            *(
+                ["    memset(toggled, 0, sizeof toggled); memset(before, 0, sizeof before);"]
+                if self.toggles
+                else []
+            ),
             *self.reset_lines(),
             "    int64_t status = run(limit);",
             "    sf_put(out, &status, 8); sf_put(out, &what, 8); sf_put(out, &line, 8);",
             "    sf_put(out, &latency, 8); sf_put(out, &result, 8);",
             f"    sf_put(out, ran, sizeof ran); sf_put(out, happened, 8 * {self.counters});",
+            *([f"    sf_put(out, toggled, 8 * {len(self.toggles.numbers)});"] if self.toggles else []),
             *(f"    sf_put(out, e_{a.name}, sizeof e_{a.name});" for a in written_arrays(self.interface)),
             "    }",
             "    return fclose(out) ? 5 : 0;",
@@ -351,13 +374,14 @@ class _Writer:
             counter_count=self.counters,
             pipelined=tuple(k for k, s in enumerate(self.design.schedules) if s.interval_cycles is not None),
             accesses=tuple(self.accesses),
+            nets=() if self.toggles is None else tuple(self.toggles.numbers),
         )
 
 
-def write_program(design: ScheduledDesign, interface: Interface) -> CycleProgram:
+def write_program(design: ScheduledDesign, interface: Interface, *, toggles: bool = False) -> CycleProgram:
     """The C program of a scheduled design.
 
-    Args:    interface: of the design's C function.
+    Args:    interface: of the design's C function; toggles: whether it counts toggles too.
     Raises:  CycleModelError: the design breaks a rule of the graph.
     """
-    return _Writer(design, interface).program()
+    return ProgramWriter(design, interface, toggles=toggles).program()

@@ -7,7 +7,7 @@ import os
 import struct
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
@@ -54,6 +54,7 @@ class CycleResult:
         block_visits: executions of each block of the graph, by its name.
         iterations: of each pipelined loop, by its name.
         loads, stores: accesses to each array argument, by name.
+        toggles: of each net of a model that counts them, by name; see `toggles.py`.
         bytes_read, bytes_written: moved between the design and each array argument, by name.
         build_wall_s, run_wall_s: elapsed times in seconds; equal for all data sets of a batch.
     """
@@ -69,6 +70,7 @@ class CycleResult:
     stores: dict[str, int] = field(default_factory=dict[str, int])
     bytes_read: dict[str, int] = field(default_factory=dict[str, int])
     bytes_written: dict[str, int] = field(default_factory=dict[str, int])
+    toggles: dict[str, int] = field(default_factory=dict[str, int])
     build_wall_s: float
     run_wall_s: float
 
@@ -97,15 +99,26 @@ def engine_version() -> str:
     return f"{run.stdout.strip() or 'unknown'}+{_VERSION}"
 
 
-def build_model(compiled: CompiledDesign, *, folder: Path, timeout_s: float = 120.0) -> CycleModel | ToolRun:
+def build_model(
+    compiled: CompiledDesign, *, folder: Path, timeout_s: float = 120.0, toggles: bool = False
+) -> CycleModel | ToolRun:
     """Compile the cycle model of a design unless the folder has it.
 
     Args:    folder: where the executable goes, named by the hash of its text; it may hold other models.
+             toggles: whether it counts toggles too.
     Returns: the model, or the run of gcc that failed.
     Raises:  ToolMissing: gcc is not installed. CycleModelError: the design breaks a rule of the graph.
     """
-    program = write_program(compiled.scheduled, compiled.interface)
+    program = write_program(compiled.scheduled, compiled.interface, toggles=toggles)
+    model = build_program(program, folder=folder, timeout_s=timeout_s)
+    if isinstance(model, ToolRun):
+        return model
     loops = {k: compiled.scheduled.graph.blocks[k].loop or "" for k in program.pipelined}
+    return replace(model, loops=loops)
+
+
+def build_program(program: CycleProgram, *, folder: Path, timeout_s: float) -> CycleModel | ToolRun:
+    """Compile a program unless the folder has it; see `build_model`."""
     key = hashlib.sha256(f"{engine_version()}\0{COMPILER_FLAGS}\0{program.text}".encode()).hexdigest()[:24]
     compilation = _Compilation(program=program, timeout_s=timeout_s)
     try:
@@ -113,7 +126,7 @@ def build_model(compiled: CompiledDesign, *, folder: Path, timeout_s: float = 12
     except _NotCompiled as failure:
         return failure.run
     wall_s = compilation.wall_s
-    return CycleModel(program=program, executable=executable, loops=loops, build_wall_s=wall_s)
+    return CycleModel(program=program, executable=executable, loops={}, build_wall_s=wall_s)
 
 
 class _NotCompiled(Exception):
@@ -199,9 +212,10 @@ def decode_result(model: CycleModel, content: bytes, run_wall_s: float) -> Cycle
         return CycleResult(
             status=status, reason=reason, build_wall_s=model.build_wall_s, run_wall_s=run_wall_s
         )
-    counters = np.frombuffer(content, "<u8", program.block_count + program.counter_count, _HEAD.size)
+    number = program.block_count + program.counter_count
+    counters = np.frombuffer(content, "<u8", number + len(program.nets), _HEAD.size)
     visits = [int(n) for n in counters[: program.block_count]]
-    happened = [int(n) for n in counters[program.block_count :]]
+    happened = [int(n) for n in counters[program.block_count : number]]
     loads, stores = _accesses(program, visits, happened)
     widths = {a.name: a.type.dtype.itemsize for a in program.interface.arrays}
     returns = program.interface.returns
@@ -212,6 +226,7 @@ def decode_result(model: CycleModel, content: bytes, run_wall_s: float) -> Cycle
         outputs=decode_arrays(program.interface, content, _HEAD.size + counters.nbytes),
         block_visits={f"b{k}": n for k, n in enumerate(visits)},
         iterations={loop: visits[k] for k, loop in model.loops.items()},
+        toggles=dict(zip(program.nets, map(int, counters[number:]), strict=True)),
         loads=loads,
         stores=stores,
         bytes_read={name: n * widths[name] for name, n in loads.items()},

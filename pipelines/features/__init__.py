@@ -1,8 +1,9 @@
-"""Features of programs and designs: loop nests, control/data-flow graphs, frozen splits.
+"""Features of programs and designs: loop nests, control/data-flow graphs, estimates, frozen splits.
 
 Outside this package only the names below are used.
 """
 
+from pipelines.features.activity import KIND_OF, OPERATIONS, PARTS
 from pipelines.features.control import control_class
 from pipelines.features.extraction import (
     GRAPH_TABLES,
@@ -14,6 +15,15 @@ from pipelines.features.extraction import (
     feature_version,
     graph_rows,
     import_features,
+)
+from pipelines.features.knowledge import (
+    DesignKnowledge,
+    extract_design_features,
+    extract_run_features,
+    first_runs,
+    know_design,
+    know_run,
+    knowledge_version,
 )
 from pipelines.features.splits import (
     BY_KERNEL_V2,
@@ -29,18 +39,28 @@ __all__ = [
     "BY_KERNEL_V2",
     "EVALUATION",
     "GRAPH_TABLES",
+    "KIND_OF",
+    "OPERATIONS",
+    "PARTS",
     "UNSEEN_DELAY",
+    "DesignKnowledge",
     "FeatureRows",
     "FeatureTables",
     "Graphs",
     "SplitError",
     "control_class",
     "evaluation_twins",
+    "extract_design_features",
     "extract_features",
     "extract_loops",
+    "extract_run_features",
     "feature_version",
+    "first_runs",
     "freeze_split",
     "graph_rows",
     "import_features",
+    "know_design",
+    "know_run",
+    "knowledge_version",
     "split_part",
 ]

@@ -15,30 +15,38 @@ from pipelines.hls.compiler import (
     read_program,
     tool_version,
 )
-from pipelines.hls.design import ScheduledDesign
+from pipelines.hls.design import BoundUnit, ScheduledDesign, symbol_places, units_by_operation
 from pipelines.hls.directives import directive_json, directives_json, parse_directives
 from pipelines.hls.errors import HlsError
 from pipelines.hls.frontend import interface_of, read_function, read_interface
 from pipelines.hls.ir import Directive, Function
 from pipelines.hls.lowering import store_initial_values
 from pipelines.hls.mapping_space import ArraySpace, LoopSpace, MappingSpace, mapping_space
-from pipelines.hls.operators import delay_library
+from pipelines.hls.narrowing import used_bits
+from pipelines.hls.operators import constant_factor, delay_library, signed_digit_count
 from pipelines.hls.plan import TransformOptions, tidy, transform
 from pipelines.hls.preprocess import bundle_source, default_top, is_own_header
 from pipelines.hls.preprocess import preprocess as preprocess_source
 from pipelines.hls.rows import design_id, design_row, options_of, outcome_rows
-from pipelines.hls.schedule import BlockSchedule
+from pipelines.hls.schedule import BlockSchedule, closing_values
 from pipelines.hls.transforms.copying import FreshNames, fresh_names, leaves_outward
 from pipelines.hls.transforms.liveness import Liveness, live_after
+from pipelines.hls.units.catalogue import FunctionalUnit
+from pipelines.hls.units.timing import family, unit_timing
+from pipelines.hls.verilog import block_writers
+from pipelines.hls.verilog_values import BlockWriter
 
 __all__ = [
     "TOOL",
     "ArraySpace",
     "BlockSchedule",
+    "BlockWriter",
+    "BoundUnit",
     "CompiledDesign",
     "Directive",
     "FreshNames",
     "Function",
+    "FunctionalUnit",
     "HlsError",
     "HlsOptions",
     "Liveness",
@@ -46,15 +54,19 @@ __all__ = [
     "MappingSpace",
     "ScheduledDesign",
     "TransformOptions",
+    "block_writers",
     "bundle_source",
     "cdfg",
+    "closing_values",
     "compile_program",
+    "constant_factor",
     "default_top",
     "delay_library",
     "design_id",
     "design_row",
     "directive_json",
     "directives_json",
+    "family",
     "fresh_names",
     "innermost_loops",
     "interface_of",
@@ -71,9 +83,14 @@ __all__ = [
     "read_function",
     "read_interface",
     "read_program",
+    "signed_digit_count",
     "store_initial_values",
+    "symbol_places",
     "tidy",
     "tool_version",
     "transform",
     "truth_value",
+    "unit_timing",
+    "units_by_operation",
+    "used_bits",
 ]

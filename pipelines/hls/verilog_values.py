@@ -75,6 +75,10 @@ class BlockWriter:
         """Type of the value of an operation."""
         return self.block.operations[index].type or INT32
 
+    def base(self, index: int) -> int:
+        """The operation whose net carries a value in its low bits."""
+        return base_of(self.block, index)
+
     def unit(self, operation: Operation) -> FunctionalUnit | None:
         """The functional unit of an operation, shared or not."""
         return functional_unit(operation, self.block.operations)

@@ -6,6 +6,7 @@ engines that fill them.
 
 from pipelines.schemas.columns import (
     INFEASIBLE,
+    LEVELS,
     OK,
     REJECTED,
     STATUSES,
@@ -20,6 +21,7 @@ from pipelines.schemas.columns import (
 )
 from pipelines.schemas.designs import CdfgEdgeRow, CdfgNodeRow, DesignRow, DirectiveOutcomeRow, LoopRow
 from pipelines.schemas.fabric import FabricEdgeRow, FabricGraphRow, FabricNodeRow, PlacementRow
+from pipelines.schemas.features import FeatureRow, LoopProfileRow, RunFeatureRow
 from pipelines.schemas.labels import (
     CROSS_CHECKS,
     DATA_KINDS,
@@ -57,6 +59,7 @@ __all__ = [
     "DRAWN",
     "FORMATS",
     "INFEASIBLE",
+    "LEVELS",
     "OK",
     "REJECTED",
     "STATUSES",
@@ -71,9 +74,11 @@ __all__ = [
     "FabricEdgeRow",
     "FabricGraphRow",
     "FabricNodeRow",
+    "FeatureRow",
     "InputRow",
     "LabelRow",
     "LeaderboardRow",
+    "LoopProfileRow",
     "LoopRow",
     "LoopRunRow",
     "NetworkFlowRow",
@@ -86,6 +91,7 @@ __all__ = [
     "PromotionRow",
     "RecordRow",
     "Reference",
+    "RunFeatureRow",
     "RunRow",
     "SchemaError",
     "SplitRow",

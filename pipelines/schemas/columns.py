@@ -36,6 +36,13 @@ _FINITE = "finite numbers, and null where there is none"
 RowClass = TypeVar("RowClass", bound=type)
 
 
+LEVELS = ("text", "static", "hls", "run")
+"""What a column may be known from: source text, front end, high-level synthesis, a run of the cycle model.
+
+Each includes those before it.
+"""
+
+
 class SchemaError(ValueError):
     """A row, a table or a Parquet file does not fit its declared schema."""
 
@@ -48,6 +55,7 @@ def column(
     measured: bool = False,
     choices: Sequence[str] = (),
     references: str | None = None,
+    level: str | None = None,
 ) -> Any:
     """Declare one column of a table.
 
@@ -60,6 +68,7 @@ def column(
         choices: the accepted values, for a column of a closed vocabulary.
         references: a table, or a column as TABLE.COLUMN, that has a row of this value. Other columns of that
             table's key refer to those of the same name here, where there are such.
+        level: of information, one of LEVELS, for a column that predictors may read.
     """
     return dataclasses.field(
         metadata={
@@ -69,6 +78,7 @@ def column(
             "measured": measured,
             "choices": tuple(choices),
             "references": references,
+            "level": level,
         }
     )
 
@@ -94,6 +104,7 @@ class ColumnSpec:
     measured: bool
     choices: tuple[str, ...]
     references: str | None
+    level: str | None = None
 
     def arrow_field(self) -> pa.Field:
         """The pyarrow field, with unit and description as metadata."""

@@ -93,7 +93,8 @@ def _type(column: ColumnSpec) -> str:
 def _meaning(column: ColumnSpec) -> str:
     marks = ["*Key.*"] * column.key + ["*Measured.*"] * column.measured
     accepted = [f"One of {_code_list(column.choices)}."] if column.choices else []
-    return " ".join([*marks, column.description, *accepted])
+    level = [f"Level `{column.level}`."] if column.level else []
+    return " ".join([*marks, column.description, *accepted, *level])
 
 
 def _code_list(names: Iterable[str]) -> str:

@@ -19,6 +19,7 @@ import pipelines.pragmas.search
 from assets.configuration import compose_configuration, write_parameters
 from assets.deployments import Deployment, local_deployment
 from assets.settings import Settings
+from assets.steps import design_features as design_features_step
 from assets.steps import designs as designs_step
 from assets.steps import features as features_step
 from assets.steps import labels as labels_step
@@ -32,6 +33,7 @@ FAKES = {
     designs_step: ("plan_designs",),
     labels_step: ("label_designs", "cross_check_designs"),
     features_step: ("extract_features",),
+    design_features_step: ("extract_design_features", "extract_run_features"),
     records_step: ("runtime_data",),
     pipelines.fabric.dataset: ("make_placements",),
     pipelines.network.runs: ("simulate_runs",),

@@ -24,8 +24,10 @@ from pipelines.schemas import (
     FabricEdgeRow,
     FabricGraphRow,
     FabricNodeRow,
+    FeatureRow,
     LabelRow,
     LeaderboardRow,
+    LoopProfileRow,
     LoopRow,
     NetworkFlowRow,
     NetworkHopRow,
@@ -34,6 +36,7 @@ from pipelines.schemas import (
     PragmaDesignRow,
     ProgramFactsRow,
     ProgramRow,
+    RunFeatureRow,
     RunRow,
     table_spec,
 )
@@ -179,6 +182,48 @@ def extract_features(programs: Sequence[ProgramRow], designs: Sequence[DesignRow
         cdfg_nodes=[make_node(d, index) for d in designs for index in (0, 1)],
         cdfg_edges=[make_edge(d) for d in designs],
     )
+
+
+def extract_design_features(
+    programs: Sequence[ProgramRow], designs: Sequence[DesignRow], **_: Any
+) -> tuple[list[FeatureRow], list[LoopProfileRow]]:
+    common = {"status": "ok", "trips_known": True}
+    return [
+        FeatureRow(
+            **_filled(
+                "features",
+                {
+                    **common,
+                    "design_id": design.design_id,
+                    "suite": design.suite,
+                    "estimated_cycles": 100 * design.memory_read_delay_cycles,
+                },
+            )
+        )
+        for design in designs
+        if design.status == "ok"
+    ], []
+
+
+def extract_run_features(
+    programs: Any, designs: Sequence[DesignRow], runs: Sequence[RunRow], **_: Any
+) -> list[RunFeatureRow]:
+    return [
+        RunFeatureRow(
+            **_filled(
+                "run_features",
+                {
+                    "design_id": run.design_id,
+                    "data_id": run.data_id,
+                    "suite": run.suite,
+                    "status": "ok",
+                    "cycles": run.latency_cycles,
+                },
+            )
+        )
+        for run in runs
+        if run.status == "ok"
+    ]
 
 
 def runtime_data(program: ProgramRow, run: RunRow, cache: Any) -> dict[str, str]:

@@ -64,7 +64,14 @@ def test_run_makes_the_tables_beside_a_damaged_registry(project: Path, engines: 
     assert result.exit_code == 1
     assert json.loads(result.stdout)["problems"] == [
         f"{step}: {damage}{MODELS}"
-        for step in ("lightgbm_hls", "lightgbm_static", "lightgbm_text", "tenset_mlp", "promotions")
+        for step in (
+            "lightgbm_hls",
+            "lightgbm_run",
+            "lightgbm_static",
+            "lightgbm_text",
+            "tenset_mlp",
+            "promotions",
+        )
     ]
     assert json.loads(result.stdout)["rows"]["labels"] > 0
     (project / "mlflow.db").unlink()

@@ -7,14 +7,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from models.tenset_mlp import TrainOptions
-from pipelines.features import graph_rows
+from pipelines.features import graph_rows, know_design, know_run
 from pipelines.hls import HlsOptions, compile_program, design_row, parse_directives
 from pipelines.schemas import (
     CdfgNodeRow,
     DesignRow,
+    FeatureRow,
     LabelRow,
     LoopRow,
     ProgramRow,
+    RunFeatureRow,
     RunRow,
     SplitRow,
     read_table,
@@ -206,6 +208,9 @@ def write_compiled(data_dir: Path, nests: list[Nest]) -> Path:
     programs = {row.program_id: row for row in map(_program, nests)}
     designs: list[DesignRow] = []
     nodes: list[CdfgNodeRow] = []
+    known: list[FeatureRow] = []
+    counted: list[RunFeatureRow] = []
+    scratch = data_dir / "scratch"
     for row in read_table(data_dir, table_spec("designs")):
         program = programs[row.program_id]
         own = replace(
@@ -218,11 +223,15 @@ def write_compiled(data_dir: Path, nests: list[Nest]) -> Path:
         design = replace(design_row(program, own, compiled, 0.0), design_id=row.design_id)
         designs.append(design)
         nodes += graph_rows(design, compiled)[0]
+        known.append(know_design(program, design, folder=scratch, compiled=compiled).features)
+        counted.append(know_run(program, design, seed=0, identity="", folder=scratch, compiled=compiled))
     runs = [
         replace(run, power_status="ok", power_mw=1.0 + 0.001 * run.latency_cycles)
         for run in read_table(data_dir, table_spec("runs"))
     ]
-    for name, rows in {"designs": designs, "cdfg_nodes": nodes, "runs": runs}.items():
+    tables = {"designs": designs, "cdfg_nodes": nodes, "runs": runs}
+    tables |= {"features": known, "run_features": counted}
+    for name, rows in tables.items():
         write_table(data_dir, table_spec(name), rows, "tests")
     return data_dir
 

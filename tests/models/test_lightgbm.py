@@ -19,7 +19,7 @@ from models.lightgbm.trees import text_features
 from models.model_files import read_model
 from models.tasks import DatasetError, Reference
 
-TEXT, STATIC, HLS = PREDICTORS
+TEXT, STATIC, HLS, RUN = PREDICTORS
 
 OPTIONS = TrainOptions(trees=60, leaf_designs=1, bootstrap_resamples=10)
 QUERY = Query(
@@ -64,8 +64,10 @@ def test_tables_without_power_give_a_predictor_without_power(lasting_data_dir: P
 def test_a_compiled_question_has_the_features_of_its_rows(compiled_data_dir: Path) -> None:
     designs = load_labelled_designs(compiled_data_dir, Selection())[::9]
     engine = engine_options(compiled_data_dir, designs)
-    for design, row in zip(designs, table_features(compiled_data_dir, designs), strict=True):
-        assert compiled_features(design.query, engine) == row
+    for level in ("hls", "run"):
+        rows = table_features(compiled_data_dir, designs, level)
+        for design, row in zip(designs, rows, strict=True):
+            assert compiled_features(design.query, engine, level) == row
 
 
 def test_scheduled_cycles_grow_with_the_trip_counts() -> None:
@@ -73,7 +75,7 @@ def test_scheduled_cycles_grow_with_the_trip_counts() -> None:
     engine = {"liberty": "osu018", "engine_options": "{}"}
     small, large = (
         compiled_features(
-            replace(QUERY, source=Nest(depth=2, statements=1, bound=n).source, directives="[]"), engine
+            replace(QUERY, source=Nest(depth=2, statements=1, bound=n).source, directives="[]"), engine, "hls"
         )
         for n in (16, 32)
     )
@@ -84,7 +86,7 @@ def test_scheduled_cycles_grow_with_the_trip_counts() -> None:
 def test_training_at_level_hls_rejects_designs_without_a_report(lasting_data_dir: Path) -> None:
     designs = load_labelled_designs(lasting_data_dir, Selection())
     with pytest.raises(DatasetError, match=r"^no report of high-level synthesis: design nest-"):
-        table_features(lasting_data_dir, designs)
+        table_features(lasting_data_dir, designs, "hls")
 
 
 def test_the_baseline_at_level_hls_is_the_estimate_of_the_engine(compiled_data_dir: Path) -> None:
@@ -117,6 +119,7 @@ def test_prediction_rejects_what_cannot_be_read_naming_the_row(compiled_data_dir
         (TEXT, replace(QUERY, directives="no JSON")),
         (STATIC, replace(QUERY, source="void f(")),
         (HLS, replace(QUERY, memory_read_delay_cycles=0)),
+        (RUN, replace(QUERY, inputs='{"D": {"kind": "constant", "value": 1}}')),
     ):
         predictor = spec.load(spec.train(compiled_data_dir, OPTIONS, seed=1).folder)
         with pytest.raises(PredictorError, match=r"^row 1: "):

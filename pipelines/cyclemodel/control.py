@@ -1,0 +1,303 @@
+"""Cycles from the schedule and the trip counts alone: the part of a design that decides its control, as C.
+
+Only the operations that branches depend on are kept. A branch that depends on data (a load or a scalar
+argument) follows an assumption: a loop goes on for `UNKNOWN_TRIPS` iterations, any other branch is taken
+every second time. Everything else is counted exactly, so without such a branch the estimate is the cycle
+count.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from pipelines.cyclemodel.program import CycleProgram, ProgramWriter
+from pipelines.cyclemodel.runner import CycleModel, build_program
+from pipelines.hls import BlockSchedule, CompiledDesign, ScheduledDesign, cdfg, ir
+from pipelines.interface import Interface
+from pipelines.tools import ToolRun, run_tool
+
+UNKNOWN_TRIPS = 8
+"""Assumed iterations of a loop whose end depends on data, as in the table `program_facts`."""
+
+_HEAD = struct.Struct("<qqqQQ")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoopCount:
+    """Iterations of a loop of a scheduled design.
+
+    Attributes:
+        loop: name; header: number of the block that its iterations start with.
+        entries: how often it is reached from outside; iterations: over all entries.
+        body: numbers of its blocks.
+        depends_on_data: whether its end does, so that iterations are assumed.
+        is_constant: whether every entry has the same known number of iterations.
+    """
+
+    loop: str
+    header: int
+    depth: int
+    entries: int
+    iterations: int
+    body: tuple[int, ...]
+    depends_on_data: bool
+    is_constant: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControlEstimate:
+    """Estimate of the cycles of a design without its data.
+
+    Attributes:
+        cycles: from start to done.
+        trips_known: whether no branch depends on data, so that the cycles are exact.
+        visits: executions of each block, in order.
+    """
+
+    cycles: int
+    trips_known: bool
+    visits: tuple[int, ...]
+    loops: tuple[LoopCount, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Loop:
+    header: int
+    body: frozenset[int]
+
+
+def natural_loops(blocks: Sequence[cdfg.Block]) -> tuple[_Loop, ...]:
+    """Loops by their headers, in order of the headers; a back edge leads to the same or an earlier block."""
+    before: dict[int, set[int]] = {b.index: set() for b in blocks}
+    for block in blocks:
+        for target in block.successors:
+            before[target].add(block.index)
+    bodies: dict[int, set[int]] = {}
+    for block in blocks:
+        for header in (t for t in block.successors if t <= block.index):
+            body, left = bodies.setdefault(header, {header}), [block.index]
+            while left:
+                index = left.pop()
+                if index not in body:
+                    body.add(index)
+                    left += before[index]
+    return tuple(_Loop(header=h, body=frozenset(bodies[h])) for h in sorted(bodies))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Control:
+    """What decides the control of a design.
+
+    Attributes:
+        kept: operations of each block; unknown: blocks whose branch depends on data.
+    """
+
+    kept: tuple[frozenset[int], ...]
+    unknown: frozenset[int]
+
+
+def _tainted_values(design: ScheduledDesign) -> tuple[list[set[int]], set[str]]:
+    """Values of each block, and variables, that depend on data."""
+    scalars = {p.name for p in design.graph.function.parameters if isinstance(p, ir.Variable)}
+    variables, values = set(scalars), [set[int]() for _ in design.graph.blocks]
+    size = -1
+    while size != len(variables) + sum(map(len, values)):
+        size = len(variables) + sum(map(len, values))
+        for block in design.graph.blocks:
+            own = values[block.index]
+            for operation in block.operations:
+                source = operation.opcode == "load" or (
+                    operation.opcode == "read" and operation.name in variables
+                )
+                if source or not own.isdisjoint(operation.inputs):
+                    own.add(operation.index)
+                    if operation.opcode == "write":
+                        variables.add(operation.name)
+    return values, variables
+
+
+def control_of(design: ScheduledDesign) -> _Control:
+    """The operations that known branches depend on, and the branches that depend on data."""
+    tainted, _ = _tainted_values(design)
+    blocks = design.graph.blocks
+    unknown = {
+        b.index
+        for b in blocks
+        if isinstance(b.terminator, cdfg.Branch) and b.terminator.condition in tainted[b.index]
+    }
+    kept = [set[int]() for _ in blocks]
+    needed = set[str]()
+    for block in blocks:
+        if isinstance(block.terminator, cdfg.Branch) and block.index not in unknown:
+            kept[block.index].add(block.terminator.condition)
+    size = -1
+    while size != sum(map(len, kept)):
+        size = sum(map(len, kept))
+        for block in blocks:
+            own = kept[block.index]
+            for operation in reversed(block.operations):
+                if operation.opcode == "write" and operation.name in needed:
+                    own.add(operation.index)
+                if operation.index in own:
+                    own.update(operation.operands)
+                    needed.update((operation.name,) if operation.opcode == "read" else ())
+    return _Control(kept=tuple(frozenset(own) for own in kept), unknown=frozenset(unknown))
+
+
+class _ControlWriter(ProgramWriter):
+    """The C program of the control alone; it reads no data and counts each branch that is taken."""
+
+    def __init__(self, design: ScheduledDesign, control: _Control) -> None:
+        nothing = Interface(top=design.graph.function.name, arguments=(), returns=None)
+        super().__init__(replace(design), nothing)
+        self.control = control
+        self.loops = natural_loops(design.graph.blocks)
+        self.taken: dict[int, int] = {}
+
+    def memory_lines(self) -> list[str]:
+        return []
+
+    def reset_lines(self) -> list[str]:
+        return []
+
+    def operations_of(self, block: cdfg.Block) -> tuple[cdfg.Operation, ...]:
+        return tuple(o for o in block.operations if o.index in self.control.kept[block.index])
+
+    def end_lines(self, schedule: BlockSchedule) -> list[str]:
+        block, end = schedule.graph.block, schedule.graph.block.terminator
+        if not isinstance(end, cdfg.Branch):
+            return ["goto end;"] if isinstance(end, cdfg.Finish) else super().end_lines(schedule)
+        counter = self.taken[block.index] = self.counters
+        self.counters += 1
+        condition = f"({self.assumed(block)})"
+        if block.index not in self.control.unknown:
+            condition = self.operand(block, end.condition)
+        lines = [f"if ({condition}) {{ ++happened[{counter}]; goto b{end.if_true}; }}"]
+        if schedule.interval_cycles is not None:
+            lines.append(f"cycles += {schedule.length_cycles} - {schedule.interval_cycles};")
+        return [*lines, f"goto b{end.if_false};"]
+
+    def assumed(self, block: cdfg.Block) -> str:
+        """Whether a branch on data is taken, by the number of executions of its block."""
+        end = block.terminator
+        assert isinstance(end, cdfg.Branch)
+        bodies = [loop.body for loop in self.loops if block.index in loop.body]
+        inner = min(bodies, key=len, default=frozenset[int]())
+        stays = [target in inner for target in (end.if_true, end.if_false)]
+        if stays[0] == stays[1]:
+            return f"n{block.index} & 1"
+        again = end.if_true if stays[0] else end.if_false
+        trips = UNKNOWN_TRIPS + (again != block.index)  # a test before the body is made once more
+        return f"n{block.index} % {trips} {'!=' if stays[0] else '=='} 0"
+
+
+def estimate_cycles(
+    compiled: CompiledDesign, *, folder: Path, timeout_s: float = 60.0, cycle_limit: int = 50_000_000
+) -> ControlEstimate | ToolRun:
+    """Estimate the cycles of a design: block lengths times trip counts.
+
+    Args:    folder: for the program and its files.
+    Returns: the estimate, or the run of gcc or of the program that failed. An estimate past the limit of
+             cycles ends there.
+    Raises:  ToolMissing: gcc is not installed. CycleModelError: the design breaks a rule of the graph.
+    """
+    design = compiled.scheduled
+    control = control_of(design)
+    writer = _ControlWriter(design, control)
+    model = build_program(writer.program(), folder=folder, timeout_s=timeout_s)
+    if isinstance(model, ToolRun):
+        return model
+    run, content = _run(model, folder, timeout_s, cycle_limit)
+    if run.returncode != 0:
+        return run
+    program: CycleProgram = model.program
+    cycles = _HEAD.unpack_from(content)[3]
+    counts = np.frombuffer(content, "<u8", program.block_count + program.counter_count, _HEAD.size).tolist()
+    visits, taken = tuple(counts[: program.block_count]), counts[program.block_count :]
+    return ControlEstimate(
+        cycles=cycles,
+        trips_known=not control.unknown,
+        visits=visits,
+        loops=_loop_counts(design, writer, visits, {b: taken[k] for b, k in writer.taken.items()}, control),
+    )
+
+
+def _run(model: CycleModel, folder: Path, timeout_s: float, cycle_limit: int) -> tuple[ToolRun, bytes]:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "input.bin").write_bytes(b"")
+    argv = [str(model.executable), str(cycle_limit), "1"]
+    run = run_tool(argv, folder=folder, timeout_s=timeout_s, of_processor=True)
+    return run, (folder / "output.bin").read_bytes() if run.returncode == 0 else b""
+
+
+def _loop_counts(
+    design: ScheduledDesign,
+    writer: _ControlWriter,
+    visits: Sequence[int],
+    taken: dict[int, int],
+    control: _Control,
+) -> tuple[LoopCount, ...]:
+    """Entries and iterations of each loop."""
+    counts: list[LoopCount] = []
+    blocks = design.graph.blocks
+
+    def edge(source: cdfg.Block, target: int) -> int:
+        end = source.terminator
+        if not isinstance(end, cdfg.Branch):
+            return visits[source.index]
+        yes = taken[source.index]
+        return (yes if end.if_true == target else 0) + (
+            visits[source.index] - yes if end.if_false == target else 0
+        )
+
+    for loop in writer.loops:
+        again = sum(
+            edge(b, loop.header) for b in blocks if b.index in loop.body and loop.header in b.successors
+        )
+        header = blocks[loop.header]
+        exits = [i for i in loop.body if any(t not in loop.body for t in blocks[i].successors)]
+        at_top = exits == [loop.header] and len(loop.body) > 1
+        counts.append(
+            LoopCount(
+                loop=header.loop or "",
+                header=loop.header,
+                depth=sum(loop.body <= other.body for other in writer.loops),
+                entries=visits[loop.header] - again,
+                iterations=again if at_top else visits[loop.header],
+                body=tuple(sorted(loop.body)),
+                depends_on_data=any(i in control.unknown for i in exits),
+                is_constant=_is_constant(design, loop, exits),
+            )
+        )
+    return tuple(counts)
+
+
+def _is_constant(design: ScheduledDesign, loop: _Loop, exits: Sequence[int]) -> bool:
+    """Whether the end of a loop is decided by values that only the loop itself changes from constants."""
+    if len(exits) != 1:
+        return False
+    blocks = design.graph.blocks
+    end = blocks[exits[0]].terminator
+    assert isinstance(end, cdfg.Branch)
+    needed, left = set[int](), [end.condition]
+    while left:
+        index = left.pop()
+        if index not in needed:
+            needed.add(index)
+            left += blocks[exits[0]].operations[index].operands
+    names = {
+        blocks[exits[0]].operations[i].name for i in needed if blocks[exits[0]].operations[i].opcode == "read"
+    }
+    for block in blocks:
+        for operation in block.operations:
+            if operation.opcode != "write" or operation.name not in names:
+                continue
+            source = block.operations[operation.operands[0]]
+            if block.index not in loop.body and source.opcode != "const":
+                return False
+    return True

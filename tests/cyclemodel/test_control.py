@@ -1,0 +1,72 @@
+"""Estimated cycles: those of the cycle model where no branch depends on data, and the stated assumption."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pipelines.cyclemodel import UNKNOWN_TRIPS, ControlEstimate, count_cycles, estimate_cycles
+from pipelines.hls import CompiledDesign, HlsOptions, compile_program, parse_directives
+from pipelines.interface import DataSet
+
+PIPELINE = '[{"kind": "pipeline", "loop": "L1"}]'
+NESTED = """void nested(int a[8][8], int y[8]) {
+  for (int i = 0; i < 8; i++) for (int j = 0; j < 8; j++) y[i] += a[i][j];
+}"""
+TRIANGLE = """void triangle(int a[8][8], int y[8]) {
+  for (int i = 0; i < 8; i++) for (int j = 0; j <= i; j++) y[i] += a[i][j];
+}"""
+SEARCH = "int search(int a[64]) { int i = 0; while (a[i] > 0) i++; return i; }"
+BRANCH = """void branch(int a[10], int y[10]) {
+  for (int i = 0; i < 10; i++) { if (a[i] > 5) { y[i] = a[i] / 3; } }
+}"""
+
+
+def compiled(source: str, top: str, directives: str = "[]") -> CompiledDesign:
+    return compile_program(source, top=top, options=HlsOptions(directives=parse_directives(directives)))
+
+
+def estimated(design: CompiledDesign, folder: Path) -> ControlEstimate:
+    estimate = estimate_cycles(design, folder=folder / "estimate")
+    assert isinstance(estimate, ControlEstimate)
+    return estimate
+
+
+@pytest.mark.parametrize("directives", ["[]", PIPELINE])
+@pytest.mark.parametrize(("source", "top"), [(NESTED, "nested"), (TRIANGLE, "triangle")])
+def test_known_trip_counts_give_the_counted_cycles(
+    source: str, top: str, directives: str, tmp_path: Path
+) -> None:
+    design = compiled(source, top, directives)
+    data: DataSet = {"a": np.ones((8, 8), np.int32), "y": np.zeros(8, np.int32)}
+    estimate, run = estimated(design, tmp_path), count_cycles(design, data, folder=tmp_path / "run")
+    assert estimate.trips_known
+    assert estimate.cycles == run.latency_cycles
+    assert {f"b{k}": n for k, n in enumerate(estimate.visits)} == run.block_visits
+
+
+def test_loops_have_their_entries_and_iterations(tmp_path: Path) -> None:
+    nested, triangle = (
+        estimated(compiled(source, top), tmp_path / top).loops
+        for source, top in ((NESTED, "nested"), (TRIANGLE, "triangle"))
+    )
+    assert [(loop.depth, loop.entries, loop.iterations) for loop in nested] == [(1, 1, 8), (2, 8, 64)]
+    assert [(loop.depth, loop.entries, loop.iterations) for loop in triangle] == [(1, 1, 8), (2, 8, 36)]
+    assert [loop.is_constant for loop in (*nested, *triangle)] == [True, True, True, False]
+
+
+def test_a_loop_that_ends_by_data_has_the_assumed_iterations(tmp_path: Path) -> None:
+    estimate = estimated(compiled(SEARCH, "search"), tmp_path)
+    assert not estimate.trips_known
+    (loop,) = estimate.loops
+    assert (loop.entries, loop.depends_on_data) == (1, True)
+    assert loop.iterations in (UNKNOWN_TRIPS, UNKNOWN_TRIPS - 1)  # the first test may stand before the loop
+
+
+def test_a_branch_on_data_is_taken_every_second_time(tmp_path: Path) -> None:
+    estimate = estimated(compiled(BRANCH, "branch"), tmp_path)
+    assert not estimate.trips_known
+    assert [loop.iterations for loop in estimate.loops] == [10]
+    assert 5 in estimate.visits
