@@ -71,7 +71,7 @@ _SOURCES: Mapping[str, Mapping[str, str]] = {
     "loop_profiles": {},
     "run_features": {"cycles": "every row: the same run in table runs, equal"},
     "splits": {"part": "every row: groups on one side, checked at each run"},
-    "program_facts": {"control_class": "class I with several runs: equal cycles on all data"},
+    "program_facts": {"dynamic_class": "class I with several runs: equal cycles on all data"},
     "stage_reports": {},
     "records": {"prompt completion": "tests: read back, and their code with its pragmas is the design"},
     "fabric_graphs": {},
