@@ -281,6 +281,6 @@ def _input_row(identity: str, suite: str, argument: str, values: Values) -> Inpu
         mean=float(flat.mean(dtype=np.float64)),
         zero_share=float(np.mean(flat == 0)),
         distinct_count=int(np.unique(flat).size),
-        is_sorted=bool(np.all(flat[1:] >= flat[:-1])),
+        is_sorted=bool(np.all(np.greater_equal(flat[1:], flat[:-1]))),
         values=canonical_json(flat.tolist()) if flat.size <= VALUES_LIMIT else None,
     )
