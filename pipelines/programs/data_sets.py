@@ -279,7 +279,7 @@ def _input_row(identity: str, suite: str, argument: str, values: Values) -> Inpu
         minimum=float(flat.min()),
         maximum=float(flat.max()),
         mean=float(flat.mean(dtype=np.float64)),
-        zero_share=1.0 - np.count_nonzero(flat) / flat.size,
+        zero_share=1.0 - int(np.count_nonzero(flat)) / flat.size,
         distinct_count=int(np.unique(flat).size),
         is_sorted=bool((flat[1:] >= flat[:-1]).all()),
         values=canonical_json(flat.tolist()) if flat.size <= VALUES_LIMIT else None,
