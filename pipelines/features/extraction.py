@@ -221,7 +221,7 @@ def _cached_rows(kind: str, row: type[Row], program: ProgramRow, cache: ContentC
         except HlsError:
             stored = list[Any]()  # the program's design row says why
         cache.put(kind, key, stored)
-    later = dict.fromkeys(_LATER_COLUMNS.get(kind, ()))
+    later: dict[str, Any] = dict.fromkeys(_LATER_COLUMNS.get(kind, ()))
     return [replace(row(**(later | values)), suite=program.suite) for values in stored]
 
 

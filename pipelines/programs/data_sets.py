@@ -279,8 +279,8 @@ def _input_row(identity: str, suite: str, argument: str, values: Values) -> Inpu
         minimum=float(flat.min()),
         maximum=float(flat.max()),
         mean=float(flat.mean(dtype=np.float64)),
-        zero_share=float(np.mean(flat == 0)),
+        zero_share=1.0 - int(np.count_nonzero(flat)) / flat.size,
         distinct_count=int(np.unique(flat).size),
-        is_sorted=bool(np.all(flat[1:] >= flat[:-1])),
+        is_sorted=bool((flat[1:] >= flat[:-1]).all()),
         values=canonical_json(flat.tolist()) if flat.size <= VALUES_LIMIT else None,
     )

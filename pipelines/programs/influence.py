@@ -68,8 +68,10 @@ def _target(
     """The table and name that a statement changes, and the arguments of the new value."""
     match statement:
         case ir.Store():
-            parts = (statement.value, *statement.indices)
-            return arrays, statement.array.name, frozenset().union(*(influence.of(p) for p in parts))
+            sources = influence.of(statement.value)
+            for index in statement.indices:
+                sources |= influence.of(index)
+            return arrays, statement.array.name, sources
         case ir.For():
             return variables, statement.variable.name, influence.of(statement.lower)
         case ir.Assign():

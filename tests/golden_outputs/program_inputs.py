@@ -84,7 +84,7 @@ def generator_outputs(folders: Folders) -> Iterator[Output]:
         [programs.ast_hash_or_none(text, "f") for text in ("int f(", "int g(void) { return 1; }")],
     )
     facts = [programs.program_facts(p) for p in sample]
-    yield "facts", [replace(f, program_id="") for f in facts]
+    yield "facts with class", [replace(f, program_id="") for f in facts]
     rejected = replace(small[0], program_id="x", status="rejected", reason="a 'b' 12 c")
     yield "reports", programs.stage_reports([*sample, rejected], facts)
     twin = replace(stationary[0], suite="ast", stage="ast", program_id="y")
@@ -265,9 +265,12 @@ def feature_outputs(folders: Folders) -> Iterator[Output]:
     refused = replace(kernels["gemm"], status="rejected")
     designs = [_design(program, HlsOptions()), replace(_design(program, HlsOptions()), tool="bambu")]
     tables = extract_features([program, broken, refused], designs, cache=cache, options=LabelOptions())
-    yield "tables", [tables.program_facts, tables.loops, tables.cdfg_nodes, tables.cdfg_edges]
+    yield "tables with class", [tables.program_facts, tables.loops, tables.cdfg_nodes, tables.cdfg_edges]
     again = extract_features([program], designs, cache=cache, options=LabelOptions())
-    yield "tables from the cache", [again.program_facts, again.loops, again.cdfg_nodes, again.cdfg_edges]
+    yield (
+        "tables with class from the cache",
+        [again.program_facts, again.loops, again.cdfg_nodes, again.cdfg_edges],
+    )
     other = ContentCache(folder=folders.scratch / "other")
     graphs = Graphs(nodes=tables.cdfg_nodes, edges=tables.cdfg_edges)
     rows = FeatureRows(

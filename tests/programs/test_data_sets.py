@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import astuple, replace
 from pathlib import Path
 
 import numpy as np
@@ -222,6 +222,7 @@ def test_rows_of_inputs_summarise_each_argument(program: ProgramRow) -> None:
     assert (a.type, a.shape, a.element_count) == ("int32", "[40]", 40)
     assert (a.minimum, a.maximum, a.mean, a.zero_share, a.distinct_count) == (0, 7, 5.25, 0.25, 2)
     assert a.is_sorted
+    assert {type(value) for value in astuple(a)} <= {str, int, float, bool}
     assert json.loads(a.values or "") == values["A"].tolist()
     assert (n.shape, n.element_count, n.values) == ("[]", 1, f"[{int(values['n'])}]")
     assert not rows["order"].is_sorted
