@@ -7,7 +7,8 @@ Vendor rows are the estimates of Vitis HLS for designs that Merlin transformed: 
 bursts, and an interface to DDR. Our designs have none of these, and their arrays stay outside. So ranks are
 compared and no values: Spearman's correlation over all designs, and within each kernel with four designs and
 more. Of each kernel, rows are drawn by seed from those with resources whose directives give our synthesis at
-most `--most-operations` operations and accesses; rows that give one design are one.
+most `--most-operations` operations and accesses; rows that give one design are one. A count of 0 flip-flops
+beside thousands of LUTs is a share that was rounded to 0 %, so it is not ranked.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def drawn_rows(
     """Rows and the options of our design: the first of each kernel, then the second ones, and so on."""
     by_kernel: dict[str, list[VendorDesignRow]] = defaultdict(list)
     for row in read_merlin(designs, kernels=kernels).designs:
-        if row.status == "ok" and row.lut_count and row.latency_cycles:
+        if row.status == "ok" and row.lut_count and row.ff_count and row.latency_cycles:
             by_kernel[row.kernel].append(row)
     chosen: dict[str, list[tuple[VendorDesignRow, HlsOptions]]] = {}
     for name, rows in sorted(by_kernel.items()):
@@ -105,9 +106,10 @@ def measured(row: VendorDesignRow, options: HlsOptions) -> dict[str, Any]:
 
 def correlation(pairs: Sequence[tuple[float, float]]) -> float | None:
     """Spearman's rank correlation; None where one side is constant."""
-    if len(pairs) < FEWEST or any(len(set(side)) < 2 for side in zip(*pairs, strict=True)):
+    own, vendor = [a for a, _ in pairs], [b for _, b in pairs]
+    if len(pairs) < FEWEST or min(len(set(own)), len(set(vendor))) < 2:
         return None
-    return float(spearmanr(*zip(*pairs, strict=True))[0])
+    return float(spearmanr(own, vendor)[0])
 
 
 def report(results: Sequence[dict[str, Any]]) -> None:
@@ -121,7 +123,7 @@ def report(results: Sequence[dict[str, Any]]) -> None:
     print("| --- | --- | --- | --- |")
     for name in FIGURES:
         groups: dict[str, list[tuple[float, float]]] = defaultdict(list)
-        for r in made:
+        for r in (r for r in made if r["vendor"][name]):
             groups[r["kernel"]].append((r["own"][name], r["vendor"][name]))
         pairs = [pair for group in groups.values() for pair in group]
         middles = [(median(a for a, _ in g), median(b for _, b in g)) for g in groups.values()]
