@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from assets.settings import Group, Listener, Positive, Run, Settings, some_of
 from assets.step import Output, Step, read_rows
@@ -78,6 +78,14 @@ class Hls(Group):
     copy_limit: Annotated[int, Field(ge=1)] = 16
     added_cells_limit: Annotated[int, Field(ge=0)] = 4000
     bank_limit: Annotated[int, Field(ge=0)] = 8
+
+    @model_validator(mode="after")
+    def _clocks_are_drawn(self) -> Self:
+        if self.clock_periods_ns and self.sampling == "grid":
+            raise ValueError(
+                "clock_periods_ns are drawn with sampling latin_hypercube; accepted for a grid: []"
+            )
+        return self
 
 
 class Synthesis(Group):

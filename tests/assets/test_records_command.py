@@ -99,6 +99,7 @@ def test_the_configuration_says_how_mappings_are_sampled(settings: Settings) -> 
     ("override", "message"),
     [
         ("hls.sampling=sobol", r"hls\.sampling: Input should be 'grid' or 'latin_hypercube', got 'sobol'"),
+        ("hls.clock_periods_ns=[5,20]", "clock_periods_ns are drawn with sampling latin_hypercube"),
         ("hls.samples=0", r"hls\.samples: .*greater than or equal to 1, got 0"),
         ("hls.plain_share=1", r"hls\.plain_share: .*less than 1, got 1"),
     ],

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 NEEDED = ["verilator", "qflow-tech-osu018", "qflow-tech-osu035", "qflow-tech-osu050"]
-NEEDED += ["opensta", "iverilog", "g++", "gcc", "make"]
+NEEDED += ["opensta", "yosys", "iverilog", "g++", "gcc", "make"]
 NEEDED += ["bubblewrap", "python3-venv", "git"]
 REAL = ("bash", "env", "grep", "cat", "dirname", "sha256sum", "rm")
 
@@ -67,7 +67,7 @@ def system(fakes: Path, log: Path, repository: Path) -> System:
 def test_system_installs_nothing_when_all_is_there(system: System, log: Path) -> None:
     result = system(installed=NEEDED)
     assert result.returncode == 0
-    assert result.stdout == "system packages: all 12 already there\n"
+    assert result.stdout == "system packages: all 13 already there\n"
     assert not log.exists()
 
 

@@ -72,6 +72,14 @@ def _sampled(program: ProgramRow, sampling: MappingSampling) -> list[HlsOptions]
     return sampled_configurations(_function(program), space, sampling, program.program_id, liberty="osu018")
 
 
+def test_a_clock_period_that_is_listed_twice_is_drawn_twice_as_often() -> None:
+    sampling = replace(SAMPLING, count=3, clock_periods_ns=(5.0, 10.0, 10.0, 20.0))
+    hardware = MappingSpace(loops=(), arrays=())
+    drawn = [m.clock_period_ns for n in range(400) for m in sampled_mappings(hardware, sampling, f"{n:x}")]
+    shares = {period: drawn.count(period) / len(drawn) for period in (5.0, 10.0, 20.0)}
+    assert shares == pytest.approx({5.0: 0.25, 10.0: 0.5, 20.0: 0.25}, abs=0.04)
+
+
 # ---- the hypercube --------------------------------------------------------------------------------------
 
 

@@ -127,6 +127,10 @@ def test_the_main_jobs_option_names_any_liberty_file(tmp_path: Path) -> None:
     configuration = compose_configuration([f"synthesis.liberty={path}"])
     settings = Settings(configuration=configuration, deployment=local_deployment(tmp_path))
     assert target_of(settings).liberty == path
+    by_group = Settings(
+        configuration=compose_configuration(["synthesis=osu035"]), deployment=local_deployment(tmp_path)
+    )
+    assert target_of(by_group).liberty == library("osu035", tmp_path)
     default = Settings(configuration=compose_configuration([]), deployment=local_deployment(tmp_path))
     assert target_of(default).liberty == find_liberty("osu018")
 

@@ -227,6 +227,23 @@ def test_clear_works_without_a_clock_edge_and_inverted_output_follows(
         assert watched["y"] == [2, 2, 1, 2, 2, 1]
 
 
+def test_a_flip_flop_with_enable_holds_its_state(tmp_path: Path, engine_folder: Path) -> None:
+    path = tmp_path / "enabled.lib"
+    path.write_text(
+        SMALL_LIBERTY.replace('next_state : "D"', 'next_state : "(D & E) | (IQ & !E)"').replace(
+            "pin (R) {", "pin (E) { direction : input; capacitance : 1; }\n    pin (R) {"
+        )
+    )
+    netlist = netlist_of(
+        {"clk": ("input", [2]), "d": ("input", [3]), "e": ("input", [4]), "y": ("output", [5])},
+        ("FF", "CK=2 R=1 D=3 E=4 Q=5"),
+    )
+    encoded = encode_netlist(netlist, load_liberty(path))
+    ports = {"d": [1, 0, 0, 1, 0, 1], "e": [1, 0, 1, 0, 1, 1]}
+    _, watched = run_trace(encoded, ports, tmp_path, engine_folder, delays=True)
+    assert watched["y"][1:] == [1, 1, 0, 0, 0]
+
+
 def run_kernel(
     kernel: Kernel,
     osu018: Path,
