@@ -45,13 +45,13 @@ def signature(source: str, top: str) -> Signature | None:
     runs = {" ".join(plain[i : i + SHINGLE_WORDS]) for i in range(max(1, len(plain) - SHINGLE_WORDS + 1))}
     digests = [blake2b(run.encode(), digest_size=8).digest() for run in sorted(runs)]
     keys = np.frombuffer(b"".join(digests), dtype="<u8")  # (runs,)
-    mixed = keys[:, None] * _FACTORS + _OFFSETS  # (runs, HASHES), modulo 2^64
-    return (mixed >> np.uint64(32)).min(axis=0).astype(np.uint32)
+    mixed: NDArray[np.uint64] = keys[:, None] * _FACTORS + _OFFSETS  # (runs, HASHES), modulo 2^64
+    return np.min(mixed >> np.uint64(32), axis=0).astype(np.uint32)
 
 
 def similarity(one: Signature, other: Signature) -> float:
     """Estimated Jaccard similarity of two programs, 0 to 1."""
-    return float(np.mean(one == other))
+    return float(np.count_nonzero(one == other)) / HASHES
 
 
 def near_pairs(signatures: Sequence[Signature | None], *, least: float = NEAR) -> list[tuple[int, int]]:

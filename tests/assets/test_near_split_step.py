@@ -1,0 +1,38 @@
+"""The step `splits` with the split that keeps near-duplicates together."""
+
+from __future__ import annotations
+
+from foundry_fakes import FEW_OVERRIDES
+
+from assets.checks import open_file
+from assets.configuration import compose_configuration
+from assets.deployments import Deployment
+from assets.settings import Settings, ignore_progress
+from assets.steps import step_named
+from assets.steps.splits import mixed_evaluation_programs, split_leaks
+from pipelines.programs import kernel_programs
+from pipelines.schemas import read_table, table_spec, write_table
+
+SPLIT = "by_kernel_v2"
+
+
+def test_the_step_writes_the_split_and_its_checks_hold(deployment: Deployment) -> None:
+    configuration = compose_configuration(
+        [*FEW_OVERRIDES, "programs.suites=[stencil]", f"features.split={SPLIT}"]
+    )
+    settings = Settings(configuration=configuration, deployment=deployment)
+    rows = kernel_programs(suites=("stencil",), sizes=("small", "medium"))
+    write_table(deployment.data_dir, table_spec("programs"), rows, "stencil")
+    for _ in range(2):  # signatures are cached, and places stay
+        step_named("splits").make(settings, SPLIT, ignore_progress)
+        places = read_table(deployment.data_dir, table_spec("splits"), [SPLIT])
+        assert {place.program_id for place in places} == {row.program_id for row in rows}
+        assert {place.split for place in places} == {SPLIT}
+        file = open_file(settings, "splits", SPLIT)
+        assert split_leaks(file) == mixed_evaluation_programs(file) == []
+
+
+def test_the_scale_of_release_v2_is_a_configuration() -> None:
+    configuration = compose_configuration(["scale=release_v2"])
+    assert configuration.features.split == SPLIT
+    assert len(configuration.dataflow.options.mix) == len(configuration.ast.options.mix) == 4
