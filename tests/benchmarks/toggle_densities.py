@@ -1,8 +1,8 @@
 """Mean toggles of a result per execution, by kind and width, for `pipelines/features/toggle_densities.json`.
 
-    python -m tests.benchmarks.toggle_densities [--release releases/v1] [--features FOLDER] [--split by_kernel_v1]
+    python -m tests.benchmarks.toggle_densities [--release releases/v1] [--features FOLDER]
 
-Read from table `run_features` of the part train: the mean over designs that execute a kind at least ten times.
+Read from table `run_features` of the part train: mean over designs that execute a kind at least ten times.
 """
 
 from __future__ import annotations
