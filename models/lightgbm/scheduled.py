@@ -137,7 +137,7 @@ def _known_rows(
 ) -> dict[str, Mapping[str, Any]]:
     chosen = pl.col("design_id").is_in([design.design_id for design in designs])
     rows = scan_table(data_dir, table_spec(table)).filter(chosen, pl.col("status") == OK).collect()
-    known = {row["design_id"]: row for row in rows.iter_rows(named=True)}
+    known: dict[str, Mapping[str, Any]] = {row["design_id"]: row for row in rows.iter_rows(named=True)}
     for design in designs:
         if design.design_id not in known:
             raise DatasetError(f"no ok row of {table}: design {design.design_id}; run again")

@@ -209,7 +209,7 @@ class _Meter:
     writers: list[BlockWriter] = field(init=False)
     demand: Demand = field(init=False)
     flip_flops: int = field(init=False)
-    energy: Counter[str] = field(default_factory=Counter[str])
+    energy: dict[str, float] = field(default_factory=lambda: dict.fromkeys(PARTS, 0.0))
     register_toggles: float = 0.0
     results: dict[tuple[int, int], float] = field(default_factory=dict[tuple[int, int], float])
 

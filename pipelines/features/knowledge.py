@@ -238,7 +238,9 @@ def know_run(
     head = {"design_id": design.design_id, "data_id": identity, "suite": design.suite}
 
     def failed(status: str, reason: str | None) -> RunFeatureRow:
-        nothing = dict.fromkeys((f.name for f in table_spec("run_features").columns if f.level), None)
+        nothing: dict[str, Any] = dict.fromkeys(
+            (f.name for f in table_spec("run_features").columns if f.level), None
+        )
         return RunFeatureRow(**head, status=status, reason=reason, **nothing)
 
     compiled = compiled or _compiled(program, design)
@@ -255,6 +257,7 @@ def know_run(
     if result.status != OK:
         return failed(result.status, result.reason)
     activity = run_activity(compiled, result, toggle_energies())
+    powers: dict[str, Any] = {f"{part}_power_mw": activity.powers_mw[part] for part in PARTS}
     return RunFeatureRow(
         **head,
         status=OK,
@@ -267,7 +270,7 @@ def know_run(
         load_count=sum(result.loads.values()),
         store_count=sum(result.stores.values()),
         estimated_power_mw=activity.power_mw,
-        **{f"{part}_power_mw": activity.powers_mw[part] for part in PARTS},
+        **powers,
     )
 
 
