@@ -62,7 +62,7 @@ class FeatureRow:
     float_unit_count: int = _hls("Functional units of floating values.")
     register_count: int = _hls("Registers of variables and of values.")
     memory_port_count: int = _hls("Read and write ports of arrays, local ones included.")
-    memory_port_conflict_count: int = _hls("Cycles by which accesses wait for a port.", unit="cycles")
+    memory_port_conflict_count: int = _hls("Cycles by which accesses wait for a port.")
     local_memory_bits: int = _hls("Bits of local arrays that are stored to.", unit="bits")
 
 
