@@ -119,6 +119,7 @@ class ProgramWriter:
     # ---- memory -----------------------------------------------------------------------------------
 
     def bank_of(self, array: ir.Array) -> Bank:
+        """The bank of an external array."""
         if array.name not in self.banks:
             known = ", ".join(self.banks)
             raise CycleModelError(f"unknown external array: {array.name}; accepted: {known}")
@@ -129,6 +130,7 @@ class ProgramWriter:
         return array.external and any(d.style != "whole" for d in self.bank_of(array).dimensions)
 
     def memory_lines(self) -> list[str]:
+        """Declarations of the arrays."""
         lines = [
             f"static {_memory_type(a.type)} e_{a.name}[{a.element_count}];" for a in self.interface.arrays
         ]
@@ -141,6 +143,7 @@ class ProgramWriter:
         return lines
 
     def local_lines(self, array: ir.Array) -> list[str]:
+        """Declarations of a local array."""
         kind = _memory_type(array.type)
         lines = [f"static {kind} a_{array.name}[{array.element_count}];"]
         if array.initial is not None:
@@ -186,29 +189,34 @@ class ProgramWriter:
     # ---- operations -------------------------------------------------------------------------------
 
     def operand(self, block: cdfg.Block, index: int) -> str:
+        """C expression of the value of an operation."""
         operation = block.operations[index]
         if operation.opcode == "const":
             return f"({literal(operation.value or 0, self.kind_of(block, index))})"
         return f"t{index}"
 
     def kind_of(self, block: cdfg.Block, index: int) -> ScalarType:
+        """Type of the value of an operation."""
         kind = block.operations[index].type
         if kind is None:
             raise CycleModelError(f"an operand has no type: {block.operations[index].opcode}")
         return kind
 
     def read_line(self, block: cdfg.Block, operation: cdfg.Operation) -> str:
+        """Statement of a read of a variable."""
         kind = self.kind_of(block, operation.index)
         source = f"v_{operation.name}"
         text = source if kind.floating else wrapped(source, kind)
         return f"{container(kind)} t{operation.index} = {text};"
 
     def write_line(self, block: cdfg.Block, operation: cdfg.Operation) -> str:
+        """Statement of a write of a variable."""
         assert isinstance(operation.symbol, ir.Variable)
         kind, value = operation.symbol.type, self.operand(block, operation.operands[0])
         return f"v_{operation.name} = {value if kind.floating else wrapped(value, kind)};"
 
     def load_lines(self, block: cdfg.Block, operation: cdfg.Operation) -> list[str]:
+        """Statements of a load."""
         assert isinstance(operation.symbol, ir.Array)
         kind = self.kind_of(block, operation.index)
         name = f"t{operation.index}"
@@ -219,6 +227,7 @@ class ProgramWriter:
         return [f"{container(kind)} {name} = 0;", f"{when}{{ {check} {name} = {value};{counted} }}"]
 
     def store_lines(self, block: cdfg.Block, operation: cdfg.Operation) -> list[str]:
+        """Statements of a store."""
         assert isinstance(operation.symbol, ir.Array)
         address, value = (self.operand(block, i) for i in operation.operands)
         kind = operation.symbol.type
@@ -229,6 +238,7 @@ class ProgramWriter:
         return [f"{when}{{ {check} {cell} = {value};{counted} }}"]
 
     def operation_lines(self, block: cdfg.Block, operation: cdfg.Operation) -> list[str]:
+        """Statements of an operation."""
         match operation.opcode:
             case "const" | "read" | "write":
                 return []
@@ -255,6 +265,7 @@ class ProgramWriter:
         return [*lines, "if (cycles > limit) goto late;"] if again else lines
 
     def end_lines(self, schedule: BlockSchedule) -> list[str]:
+        """Statements of the end of a block."""
         block = schedule.graph.block
         match block.terminator:
             case cdfg.Jump(target=target):
@@ -269,13 +280,16 @@ class ProgramWriter:
                 return [*lines, "goto end;"]
 
     def result_bits(self, block: cdfg.Block, value: int) -> str:
+        """C expression of the bits of the returned value."""
         kind, text = self.kind_of(block, value), self.operand(block, value)
         return f"sf_bits_of_{kind.c_name}({text})" if kind.floating else f"(uint64_t){text}"
 
     def operations_of(self, block: cdfg.Block) -> tuple[cdfg.Operation, ...]:
+        """Operations of a block that are computed."""
         return needed_operations(block)
 
     def block_lines(self, schedule: BlockSchedule) -> list[str]:
+        """A block with its label."""
         block = schedule.graph.block
         operations = self.operations_of(block)
         lines = self.time_lines(schedule)
@@ -289,6 +303,7 @@ class ProgramWriter:
         return [f"b{block.index}: {{", *(f"    {line}" for line in lines), "}"]
 
     def variable_lines(self) -> list[str]:
+        """Declarations of the variables."""
         scalars = {a.name: a for a in self.interface.scalars}
         lines: list[str] = []
         for variable in self.design.graph.variables:
@@ -301,6 +316,7 @@ class ProgramWriter:
     # ---- the program ------------------------------------------------------------------------------
 
     def model_lines(self) -> list[str]:
+        """The function that runs the design."""
         blocks = range(len(self.design.schedules))
         body = [line for s in self.design.schedules for line in self.block_lines(s)]
         return [
@@ -332,6 +348,8 @@ class ProgramWriter:
         return [PRELUDE, f"static uint64_t toggled[{size}], before[{size}];", f"static int64_t seen[{size}];"]
 
     def main_lines(self) -> list[str]:
+        """The program around it: files and data sets."""
+
         def variable(argument: Argument) -> str:
             return f"e_{argument.name}" if argument.is_array else f"x_{argument.name}"
 
@@ -364,6 +382,7 @@ class ProgramWriter:
         ]
 
     def program(self) -> CycleProgram:
+        """The whole program."""
         model = self.model_lines()
         lines = [_prelude(), *self.memory_lines(), *model, *self.main_lines()]
         return CycleProgram(
