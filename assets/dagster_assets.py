@@ -22,7 +22,7 @@ from pipelines.schemas import OK, TableSpec, table_path, table_spec
 
 PANEL_INCHES = (3.0, 2.4)
 DOTS_PER_INCH = 80
-PLOT_KIND, PLOT_VERSION = "plots", "histograms-1"
+PLOT_KIND, PLOT_VERSION = "plots", "histograms-2"
 """Of entries of the cache; a new version for every change that gives another picture."""
 
 
@@ -32,19 +32,22 @@ def cached_plot(content: pa.Table, columns: Sequence[str], cache: ContentCache) 
     Raises: OSError: the disk is full or not writable.
     """
     digest = hashlib.sha256()
-    for name in ("status", *columns):
+    named = [name for name in ("status", *columns) if name in content.column_names]
+    for name in named:
         digest.update(repr(content.column(name).to_pylist()).encode() + b"\0")
     key = content_hash(PLOT_VERSION, list(columns), digest.hexdigest())
     return cache.cached(PLOT_KIND, key, lambda: plot_distributions(content, columns), str)
 
 
 def plot_distributions(content: pa.Table, columns: Sequence[str]) -> str:
-    """Histograms of columns over the rows that are ok.
+    """Histograms of columns over the rows that are ok; over all of a table without a status.
 
     Returns: Markdown with one PNG as a data URI; a sentence when no row is ok.
     """
-    is_ok = [status == OK for status in content.column("status").to_pylist()]
-    rows = content.filter(pa.array(is_ok, type=pa.bool_()))
+    rows = content
+    if "status" in content.column_names:
+        is_ok = [status == OK for status in content.column("status").to_pylist()]
+        rows = content.filter(pa.array(is_ok, type=pa.bool_()))
     if not rows.num_rows:
         return "No row is ok."
     from matplotlib.figure import Figure
@@ -55,7 +58,7 @@ def plot_distributions(content: pa.Table, columns: Sequence[str]) -> str:
     for panel, name in zip(panels, columns, strict=True):
         panel.hist(rows.column(name).drop_null().to_numpy(), bins=20)
         panel.set_xlabel(name)
-    panels[0].set_ylabel("designs")
+    panels[0].set_ylabel("rows")
     picture = io.BytesIO()
     figure.savefig(picture, format="png", dpi=DOTS_PER_INCH)
     encoded = base64.b64encode(picture.getvalue()).decode("ascii")

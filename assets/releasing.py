@@ -433,6 +433,8 @@ def _fill_cache(settings: Settings, release: Release, imported: ImportedRelease)
                 outcomes=own["directive_outcomes"],
                 labels=own["labels"],
                 runs=own["runs"],
+                inputs=own["inputs"],
+                loop_runs=own["loop_runs"],
                 cross_checks=own["cross_checks"],
             )
             import_rows(
@@ -506,17 +508,36 @@ def _rows_by_program(release: Release, suite: str) -> dict[str, dict[str, list[A
     """Rows of each table that a program's labels need, by program."""
     grouped: dict[str, dict[str, list[Any]]] = {}
     program_of: dict[str, str] = {}
-    for table in ("programs", "designs", *BY_PROGRAM):
+    for table in ("programs", "designs", *BY_PROGRAM, *LATER_BY_PROGRAM):
         grouped[table] = {}
+        if table in LATER_BY_PROGRAM and suite not in release.partitions(table):
+            continue
         for row in release.rows(table, suite):
             identity = row.program_id if hasattr(row, "program_id") else program_of[row.design_id]
             grouped[table].setdefault(identity, []).append(row)
             if table == "designs":
                 program_of[row.design_id] = identity
-    return grouped
+    return grouped | {"inputs": _inputs_by_program(release, suite, grouped["runs"])}
+
+
+def _inputs_by_program(
+    release: Release, suite: str, runs: Mapping[str, Sequence[Any]]
+) -> dict[str, list[Any]]:
+    """Rows of inputs of each program's runs; programs with the same data share them."""
+    if suite not in release.partitions("inputs"):
+        return {}
+    by_data: dict[str, list[Any]] = {}
+    for row in release.rows("inputs", suite):
+        by_data.setdefault(row.data_id, []).append(row)
+    return {
+        identity: [row for data in dict.fromkeys(run.data_id for run in own) for row in by_data.get(data, [])]
+        for identity, own in runs.items()
+    }
 
 
 BY_PROGRAM = ("directive_outcomes", "labels", "runs", "cross_checks", "program_facts", "loops")
+LATER_BY_PROGRAM = ("loop_runs",)
+"""Tables that releases before v2 lack."""
 
 
 def _graphs_by_program(

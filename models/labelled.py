@@ -11,8 +11,9 @@ from typing import Any
 import polars as pl
 
 from models.tasks import DatasetError, table_files
+from pipelines.features import BY_KERNEL_V2, EXCLUDED, split_part
 from pipelines.hls import TOOL
-from pipelines.schemas import OK, LoopRow, scan_table, table_spec
+from pipelines.schemas import DRAWN, OK, LoopRow, scan_table, table_spec
 
 PARTS = ("train", "validation", "test", "evaluation")
 TARGETS = ("area_um2", "flip_flop_count", "latency_cycles")
@@ -103,6 +104,7 @@ def load_labelled_designs(data_dir: Path, selection: Selection) -> tuple[Labelle
     _require_places(designs, places)
     designs = designs.join(places, on="program_id").sort("program_id", *_CONFIGURATION, "design_id")
     _refuse_leaks(designs)
+    designs = _parts_of_designs(designs, selection.split)
     _refuse_empty_parts(designs, selection.split)
     loops = _loops_by_program(tables["loops"], designs)
     return tuple(_labelled(row, loops) for row in designs.iter_rows(named=True))
@@ -154,7 +156,11 @@ def _one_kind(rows: pl.LazyFrame, selection: Selection) -> pl.LazyFrame:
 
 
 def _medians_of_runs(rows: pl.LazyFrame) -> pl.LazyFrame:
-    """Median latency in cycles of every design all of whose runs are right, and power where all have it."""
+    """Median latency in cycles of every design all of whose runs are right, and power where all have it.
+
+    Runs on drawn data only: a question about a design has no data.
+    """
+    rows = rows.filter(pl.col("data_kind").is_null() | (pl.col("data_kind") == DRAWN))
     is_right = (pl.col("status") == OK) & pl.col("outputs_equal") & (pl.col("latency_cycles") != 0)
     has_power = ((pl.col("power_status") == OK) & (pl.col(POWER) > 0)).fill_null(False).all()
     by_design = rows.group_by("design_id").agg(
@@ -175,6 +181,15 @@ def _require_programs(designs: pl.DataFrame, programs: pl.DataFrame) -> None:
 def _require_places(designs: pl.DataFrame, places: pl.DataFrame) -> None:
     for row in designs.join(places, on="program_id", how="anti").head(1).iter_rows(named=True):
         raise DatasetError(f"no place in the split: {row['name']} ({row['program_id']})")
+
+
+def _parts_of_designs(designs: pl.DataFrame, split: str) -> pl.DataFrame:
+    """Designs in their own part, without those of excluded programs; see `split_part`."""
+    if split != BY_KERNEL_V2:
+        return designs
+    columns = ("part", "memory_read_delay_cycles", "memory_write_delay_cycles")
+    parts = [split_part(*row) for row in designs.select(columns).iter_rows()]
+    return designs.with_columns(part=pl.Series(parts, dtype=pl.String)).filter(pl.col("part") != EXCLUDED)
 
 
 def _refuse_leaks(designs: pl.DataFrame) -> None:

@@ -38,6 +38,7 @@ from pipelines.identity import canonical_json, content_hash
 from pipelines.labelling import LabelOptions
 from pipelines.programs import data_id, draw_data, program_facts
 from pipelines.schemas import (
+    DRAWN,
     OK,
     REJECTED,
     TIMEOUT,
@@ -279,7 +280,7 @@ def first_runs(designs: Sequence[DesignRow], runs: Sequence[RunRow]) -> dict[str
     own = {d.design_id for d in designs if d.status == OK and d.tool == TOOL}
     first: dict[str, RunRow] = {}
     for run in sorted(runs, key=lambda r: (r.design_id, r.seed, r.data_id)):
-        is_drawn = getattr(run, "data_kind", None) in (None, "drawn")  # releases with one kind have no column
+        is_drawn = run.data_kind in (None, DRAWN)  # releases with one kind have none
         if run.status == OK and is_drawn and run.design_id in own:
             first.setdefault(run.design_id, run)
     return first

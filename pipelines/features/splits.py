@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from pipelines.identity import content_hash
-from pipelines.programs import ast_hash_or_none, frozen_hashes
-from pipelines.programs.similarity import Signature, near_pairs, signature
+from pipelines.programs import Signature, ast_hash_or_none, frozen_hashes, near_pairs, signature
 from pipelines.schemas import OK, ProgramRow, SplitRow
 
 TEST_SHARE = 0.2

@@ -27,6 +27,7 @@ from pipelines.programs.polybench_catalogue import (
     polybench_programs,
 )
 from pipelines.programs.rows import kernel_programs, program_from_file
+from pipelines.programs.similarity import Signature, near_pairs, signature
 from pipelines.programs.statistics import stage_reports
 from pipelines.programs.suites import (
     ALL_SUITES,
@@ -58,6 +59,7 @@ __all__ = [
     "Generation",
     "ProgramData",
     "ProgramError",
+    "Signature",
     "SuiteOptions",
     "ast_hash_or_none",
     "cached_ast_hash",
@@ -77,10 +79,12 @@ __all__ = [
     "kernel_programs",
     "load_data",
     "machsuite_programs",
+    "near_pairs",
     "polybench_program",
     "polybench_programs",
     "program_facts",
     "program_from_file",
+    "signature",
     "stage_reports",
     "suite_programs",
     "swept_inputs",

@@ -16,16 +16,23 @@ class Part(Protocol[OptionsOut]):
     """A share of the programs, and their options, which have no mix."""
 
     @property
-    def share(self) -> float: ...
+    def share(self) -> float:
+        """Of the stage's programs, above 0 and at most 1."""
+        ...
+
     @property
-    def options(self) -> OptionsOut: ...
+    def options(self) -> OptionsOut:
+        """Options of its programs."""
+        ...
 
 
 class Mixed(Protocol):
     """Options with a mix."""
 
     @property
-    def mix(self) -> Sequence[object]: ...
+    def mix(self) -> Sequence[object]:
+        """Parts; empty for one kind of programs."""
+        ...
 
 
 def require_mix(mix: Sequence[Part[Mixed]]) -> None:

@@ -12,19 +12,14 @@ from typing import Any
 
 import polars as pl
 
-from pipelines.features import EVALUATION, evaluation_twins
-from pipelines.features.splits import HashOf, source_hash
+from pipelines.features import EVALUATION, EXCLUDED, SEEN_DELAYS, HashOf, evaluation_twins, source_hash
 from pipelines.releases.loading import ReleaseTables
 from pipelines.releases.near_duplicates import nearest
 from pipelines.schemas import OK, ProgramRow, table_spec
 
 PASS, FAIL, ABSENT = "pass", "fail", "absent"
 TRAINING = "train"
-EXCLUDED = "excluded"
-"""Part of programs that are on no side of a split."""
 FIRST_SPLIT = "by_kernel_v1"
-SEEN_DELAYS = (2, 5, 10)
-"""Memory delays of training and evaluation, in every split but the first; others are a part of their own."""
 NEAR = 0.8
 """Share of common text from which two programs are near-duplicates."""
 TARGETS: Mapping[str, str] = {
