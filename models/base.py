@@ -71,8 +71,10 @@ def answer_queries(predictor: Predictor, rows: Sequence[Mapping[str, Any]]) -> l
     """
     from models.labelled import Query
 
+    kinds = get_type_hints(Query)
     queries = [
-        Query(**{name: kind(row[name]) for name, kind in get_type_hints(Query).items()}) for row in rows
+        Query(**{name: kind(row[name]) for name, kind in kinds.items() if name != "inputs" or name in row})
+        for row in rows
     ]
     return [
         {

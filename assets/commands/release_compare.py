@@ -15,9 +15,8 @@ from assets.errors import FoundryError
 from models.catalogue import predictor_named
 from pipelines.cache import ContentCache
 from pipelines.programs import cached_ast_hash
-from pipelines.releases import MANIFEST_FILE, Floors, ReleaseTables, check_release, load_release
-from pipelines.releases.checking import FAIL
-from pipelines.releases.difference import (
+from pipelines.releases import FAIL, MANIFEST_FILE, Floors, ReleaseTables, check_release, load_release
+from pipelines.reports.difference import (
     PredictorError,
     compare_releases,
     difference_lines,

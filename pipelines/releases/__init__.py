@@ -6,7 +6,7 @@ this package only the names below are used.
 """
 
 from pipelines.releases.card import Reproduction
-from pipelines.releases.checking import PASS, CheckLine, Floors, check_release
+from pipelines.releases.checking import FAIL, PASS, TARGETS, CheckLine, Floors, check_release, target_values
 from pipelines.releases.loading import ReleaseTables, load_release
 from pipelines.releases.manifest import MANIFEST_FILE, Manifest, ReleaseError, Toolset
 from pipelines.releases.reading import PARAMETERS_FILE, Release, open_release
@@ -23,11 +23,13 @@ from pipelines.releases.writing import (
 
 __all__ = [
     "DERIVED_TABLES",
+    "FAIL",
     "MANIFEST_FILE",
     "PARAMETERS_FILE",
     "PASS",
     "ROWS_A_SHARD",
     "SIZE_LIMIT_BYTES",
+    "TARGETS",
     "CheckLine",
     "Floors",
     "Manifest",
@@ -43,5 +45,6 @@ __all__ = [
     "load_release",
     "open_release",
     "released_tables",
+    "target_values",
     "write_release",
 ]

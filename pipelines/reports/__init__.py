@@ -4,19 +4,6 @@ Belongs here: statistics of rows and the page that shows them. Does not: making 
 """
 
 from pipelines.reports.report import Report, draw_page, read_report
-from pipelines.reports.samples import LABELS, STAGE_ORDER, Quantity
-from pipelines.reports.statistics import Distribution, distribution
 from pipelines.reports.tables import ReportError, read_tables
 
-__all__ = [
-    "LABELS",
-    "STAGE_ORDER",
-    "Distribution",
-    "Quantity",
-    "Report",
-    "ReportError",
-    "distribution",
-    "draw_page",
-    "read_report",
-    "read_tables",
-]
+__all__ = ["Report", "ReportError", "draw_page", "read_report", "read_tables"]

@@ -16,8 +16,8 @@ from assets.cli import simfoundry
 from assets.settings import Settings
 from pipelines.releases import Floors, check_release, load_release
 from pipelines.releases.checking import CheckLine
-from pipelines.releases.difference import PredictorError, compare_releases, draw_difference
 from pipelines.releases.near_duplicates import nearest
+from pipelines.reports.difference import PredictorError, compare_releases, draw_difference
 from pipelines.schemas import from_frame, table_spec
 
 SUITES = ("programs.suites=[linear_algebra,stencil]", "hls.memory_delay=[2,10]", "hls.pipeline=[false]")
@@ -132,9 +132,11 @@ def test_check_by_command_has_a_table_json_and_a_status(small: Path) -> None:
     assert "counts" in found.stdout
     assert ">= 2,000" in found.stdout
     floors = [
-        f"--floor={name}=0" for name in ("programs", "designs", "runs", "wholly_powered", "fpga", "clocked")
+        f"--floor={name}=0"
+        for name in ("programs", "designs", "runs", "wholly_powered", "fpga", "clocked", "class_2")
     ]
     answer = json.loads(invoke("check", str(small), "--json", *floors).stdout)
+    assert [line for line in answer["lines"] if line["status"] == "fail"] == []
     assert answer["passed"]
     assert {line["status"] for line in answer["lines"]} == {"pass", "absent"}
     assert "unknown limit: x; accepted: programs, " in invoke("check", "small", "--floor", "x=1").stderr

@@ -9,9 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from pipelines.releases.checking import TARGETS, target_values
-from pipelines.releases.loading import ReleaseTables
-from pipelines.reports import LABELS, STAGE_ORDER, Distribution, Quantity, distribution
+from pipelines.releases import TARGETS, ReleaseTables, target_values
 from pipelines.reports.drawing.markup import (
     TEXT,
     Column,
@@ -27,6 +25,8 @@ from pipelines.reports.drawing.markup import (
     tabulate,
 )
 from pipelines.reports.drawing.sections import distribution_panel
+from pipelines.reports.samples import LABELS, STAGE_ORDER, Quantity
+from pipelines.reports.statistics import Distribution, distribution
 from pipelines.schemas import OK, table_spec
 
 REASON_LENGTH = 110
