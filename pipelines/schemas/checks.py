@@ -49,8 +49,8 @@ _SOURCES: Mapping[str, Mapping[str, str]] = {
         "area_um2 flip_flop_count": f"{_YOSYS}; FPGA: tests, another yosys",
         "cell_count cells_by_type": "area and flip-flops are sums over them, see there",
         "delay_ns": f"{_STA}, within 2 %",
-        "lut_count": "tests: another yosys and mapper, within 25 %; ranks of Vitis HLS",
-        "dsp_count": "tests: another yosys, equal; ranks of Vitis HLS",
+        "lut_count": "tests: another yosys and mapper, within 25 %",
+        "dsp_count": "tests: another yosys, equal",
         "bram_count": "tests: memories of known size",
     },
     "runs": {

@@ -163,6 +163,7 @@ def test_failure_rate_rejects_more_than_the_configured_share(made: Settings) -> 
 
 CHECK_RULES = {
     "netlist_outputs": "netlist_equals_rtl",
+    "netlist_icarus": "netlist_equals_rtl",
     "latency_cycles": "cycle_model_equals_verilator",
     "area_um2": "counts_equal_yosys_stat",
     "flip_flop_count": "counts_equal_yosys_stat",
