@@ -35,4 +35,5 @@ def test_the_step_writes_the_split_and_its_checks_hold(deployment: Deployment) -
 def test_the_scale_of_release_v2_is_a_configuration() -> None:
     configuration = compose_configuration(["scale=release_v2"])
     assert configuration.features.split == SPLIT
-    assert len(configuration.dataflow.options.mix) == len(configuration.ast.options.mix) == 4
+    assert len(configuration.dataflow.options.mix) == 4
+    assert len(configuration.ast.options.mix) == 5

@@ -66,6 +66,12 @@ def test_short_programs_are_drawn_again() -> None:
     assert sum(p.refused is None for p in programs) >= 8
 
 
+def test_local_arrays_are_bounded() -> None:
+    rows = ast_programs(count=20, seed=0, options=AstOptions(max_local_bits=0, keep_discarded=True))
+    reasons = [row.reason or "" for row in rows if row.status == REJECTED]
+    assert any(reason.startswith("local arrays must have at most 0 bits, got") for reason in reasons)
+
+
 def test_larger_options_give_more_operators_and_cycles() -> None:
     large = DataflowOptions(
         minimum_operators=12,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import prod
 from random import Random
 from typing import Any
 
@@ -148,6 +149,12 @@ def refusal(program: Program, source: str, options: AstOptions) -> str | None:
         return f"a program must take at most {options.max_cycles} cycles, got an estimate of {cycles}"
     if cycles < options.min_cycles:
         return f"{_TOO_SHORT} {options.min_cycles} cycles, got an estimate of {cycles}"
+    declared = [
+        s.array for f in program.functions for s in walk_statements(f.body) if isinstance(s, DeclareArray)
+    ]
+    bits = sum(a.type.width_bits * prod(e.value for e in a.shape) for a in declared)
+    if bits > options.max_local_bits:
+        return f"local arrays must have at most {options.max_local_bits} bits, got {bits}"
     cells = estimated_cells(program)
     doubles = any(p.type == DOUBLE for p in program.top.parameters)
     limit = options.max_cells * (DOUBLE_CELLS if doubles else 1)

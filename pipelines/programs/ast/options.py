@@ -40,6 +40,7 @@ class AstOptions:
         max_cycles: maximum cycles of a program, by a worst-case estimate with memory delays of 10.
         max_cells: maximum cells of the netlist without directives, by an estimate; twice as many with double.
         source_bytes: minimum and maximum bytes of source.
+        max_local_bits: maximum bits of local arrays, which are flip-flops in hardware.
         min_cycles: minimum of the estimate that max_cycles bounds.
         keep_discarded: whether discarded attempts are rejected rows too.
         mix: parts of the programs with options of their own; the remaining programs have these options.
@@ -60,6 +61,7 @@ class AstOptions:
     max_cycles: int = 50_000
     max_cells: int = 14_000
     source_bytes: tuple[int, int] = (300, 6000)
+    max_local_bits: int = 1 << 20
     min_cycles: int = 0
     keep_discarded: bool = False
     mix: tuple[AstPart, ...] = ()
@@ -85,6 +87,7 @@ class AstOptions:
         _require_pair("source_bytes", self.source_bytes, (0, 1 << 20))
         for name in ("control_share", "helper_probability"):
             _require(0 <= getattr(self, name) <= 1, f"{name} must be 0 .. 1", getattr(self, name))
+        _require_integer("max_local_bits", self.max_local_bits, (0, 1 << 24))
         _require_integer("min_cycles", self.min_cycles, (0, self.max_cycles))
         require_mix(self.mix)
 
