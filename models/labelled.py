@@ -32,6 +32,7 @@ class Query:
         memory_write_delay_cycles: cycles from a write until a read sees it.
         clock_period_ns: clock period of the schedule.
         directives: JSON list of directives, as in the designs table.
+        data: run-time data in short, as `pipelines.records.summarise_data` gives them; empty for none.
     """
 
     source: str
@@ -40,6 +41,7 @@ class Query:
     memory_write_delay_cycles: int
     clock_period_ns: float
     directives: str = "[]"
+    data: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from typing import Any
 from pipelines.cache import ContentCache
 from pipelines.hls import Directive, directive_json, parse_directives, read_interface, tool_version
 from pipelines.identity import content_hash
+from pipelines.interface import DataSet, Interface
 from pipelines.programs import data_id, draw_data, swept_inputs
 from pipelines.records.layout import OperatorText, Prompt, RecordError, plain_number
 from pipelines.schemas import DesignRow, LoopRow, ProgramRow, RunRow
@@ -27,27 +28,52 @@ def prompt_of(
 
     Raises: RecordError: the source has no such function.
     """
-    text, apart = annotated(program.source, loops, parse_directives(design.directives))
+    params = {
+        "mem-delay-read": str(design.memory_read_delay_cycles),
+        "mem-delay-write": str(design.memory_write_delay_cycles),
+        "clock-period": plain_number(design.clock_period_ns),
+        "liberty": design.liberty,
+        "tool": design.tool,
+    }
+    return source_prompt(
+        program.source,
+        program.top,
+        loops,
+        directives=design.directives,
+        dynamic=_dynamic_operators(program),
+        params=params,
+        data=data,
+    )
+
+
+def source_prompt(
+    source: str,
+    top: str,
+    loops: Sequence[LoopRow],
+    *,
+    directives: str,
+    dynamic: Mapping[str, bool],
+    params: Mapping[str, str],
+    data: Mapping[str, str],
+) -> Prompt:
+    """The quadruple of a source.
+
+    Args:   directives: JSON list. dynamic: class of operators by name, where it is known.
+    Raises: RecordError: the source has no such function. HlsError: the directives cannot be read.
+    """
+    text, apart = annotated(source, loops, parse_directives(directives))
     parts = split_source(text)
-    if program.top not in parts.functions:
-        raise RecordError(f"a program must define its top function, got no {program.top} in {program.name}")
-    others = {name: body for name, body in parts.functions.items() if name != program.top}
-    top = parts.functions[program.top]
-    graph = top if others else prototype(top)
-    dynamic = _dynamic_operators(program)
+    if top not in parts.functions:
+        raise RecordError(f"no such function in the source: {top}; accepted: {', '.join(parts.functions)}")
+    others = {name: body for name, body in parts.functions.items() if name != top}
+    graph = parts.functions[top] if others else prototype(parts.functions[top])
     return Prompt(
         graph=f"{parts.preamble}\n{graph}" if parts.preamble else graph,
         operators=tuple(
             OperatorText(name=name, text=body, dynamic=dynamic.get(name))
-            for name, body in (others or {program.top: top}).items()
+            for name, body in (others or {top: parts.functions[top]}).items()
         ),
-        params={
-            "mem-delay-read": str(design.memory_read_delay_cycles),
-            "mem-delay-write": str(design.memory_write_delay_cycles),
-            "clock-period": plain_number(design.clock_period_ns),
-            "liberty": design.liberty,
-            "tool": design.tool,
-        },
+        params=params,
         mapping=apart,
         data=data,
     )
@@ -245,15 +271,28 @@ def runtime_data(program: ProgramRow, run: RunRow, cache: ContentCache) -> Mappi
 
 def _described(program: ProgramRow, run: RunRow) -> dict[str, str]:
     interface = read_interface(program.source, program.top)
+    data, inputs = _run_data(program, interface, run.data_id, run.seed)
+    kinds: dict[str, dict[str, Any]] = json.loads(inputs)
+    scalars = {a.name: plain_number(data[a.name].item()) for a in interface.scalars}
+    return scalars | {a.name: _kind(kinds.get(a.name)) for a in interface.arrays}
+
+
+def run_data(program: ProgramRow, data_id_of_run: str, seed: int) -> DataSet:
+    """Values of every argument in a run, drawn again.
+
+    Raises: RecordError: no data set of the program has that identity.
+    """
+    return _run_data(program, read_interface(program.source, program.top), data_id_of_run, seed)[0]
+
+
+def _run_data(program: ProgramRow, interface: Interface, identity: str, seed: int) -> tuple[DataSet, str]:
+    """The data set of an identity, and the specification that it was drawn from."""
     for inputs in _specifications(program):
-        data = draw_data(interface, inputs, seed=run.seed)
-        if data_id(data) != run.data_id:
-            continue
-        kinds: dict[str, dict[str, Any]] = json.loads(inputs)
-        scalars = {a.name: plain_number(data[a.name].item()) for a in interface.scalars}
-        return scalars | {a.name: _kind(kinds.get(a.name)) for a in interface.arrays}
+        data = draw_data(interface, inputs, seed=seed)
+        if data_id(data) == identity:
+            return data, inputs
     raise RecordError(
-        f"a run must be on data of its program, got data {run.data_id} for {program.name} and seed {run.seed}"
+        f"a run must be on data of its program, got data {identity} for {program.name} and seed {seed}"
     )
 
 
