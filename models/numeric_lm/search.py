@@ -58,7 +58,7 @@ class Distribution:
 
     def _below(self, values: Vector) -> Vector:
         """Probability below each value."""
-        width = np.maximum(self.high - self.low, 1e-300)
+        width = np.maximum(self.high - self.low, 1e-9)  # a leaf may be a point
         parts = np.clip((values[:, None] - self.low) / width, 0.0, 1.0)
         return parts @ self.mass
 
