@@ -19,7 +19,7 @@ from models.tasks import DatasetError
 from models.tenset_mlp.features import facts_of, features_of
 from pipelines.features import extract_loops
 from pipelines.programs import program_from_file
-from pipelines.records import run_data, summarise_data
+from pipelines.records import RecordError, run_data, summarise_data
 from pipelines.schemas import OK, LoopRow, ProgramRow, read_table, scan_table, table_spec
 
 DELAY = "delay_ns"
@@ -197,10 +197,13 @@ class _Summaries:
     def of(self, program_id: str, run: Mapping[str, Any]) -> str:
         """Summary of a run's data.
 
-        Raises: RecordError: the program has no such data set.
+        Raises: DatasetError: the program has no such data set.
         """
         key = (program_id, run["data_id"], run["seed"])
         if key not in self._known:
             program = self._programs[program_id]
-            self._known[key] = summarise_data(run_data(program, run["data_id"], run["seed"]))
+            try:
+                self._known[key] = summarise_data(run_data(program, run["data_id"], run["seed"]))
+            except RecordError as error:
+                raise DatasetError(f"no run-time data of design {run['design_id']}: {error}") from error
         return self._known[key]

@@ -5,7 +5,7 @@ and back. Does not: labels, splits, tokenisers, or models. Outside this package 
 """
 
 from pipelines.records.control import operator_classes
-from pipelines.records.data_text import data_text, summarise_data
+from pipelines.records.data_summary import data_text, summarise_data
 from pipelines.records.layout import (
     QUANTITIES,
     Prompt,

@@ -139,7 +139,7 @@ def test_prompts_reject_what_is_too_long_and_what_is_no_data() -> None:
     with pytest.raises(PredictorError, match=r"^program too long: \d+ tokens; accepted: up to 16384$"):
         ENCODER.encode((replace(_blocks()[1], text=many),))
     with pytest.raises(ValueError, match=r"^run-time data are not a summary; accepted: a JSON object"):
-        _blocks(replace(QUERY, data='{"x": {"low": 1}}'))
+        _blocks(replace(QUERY, data='{"x": {"minimum": 1}}'))
 
 
 # ---- masks -------------------------------------------------------------------------------------------
@@ -148,7 +148,7 @@ def test_prompts_reject_what_is_too_long_and_what_is_no_data() -> None:
 def test_data_change_dynamic_metrics_only() -> None:
     network = _network()
     blocks = _blocks()
-    other = (*blocks[:5], replace(blocks[5], text="n 4\nx low=-9 high=9"))
+    other = (*blocks[:5], replace(blocks[5], text="n 4\nx minimum=-9 maximum=9"))
     for changed in (other, blocks[:5]):
         one, two = _logits(network, blocks), _logits(network, changed)
         for number, metric in enumerate(METRICS):

@@ -13,9 +13,9 @@ from pipelines.identity import canonical_json
 from pipelines.interface import DataSet
 from pipelines.records.layout import RecordError
 
-SUMMARY = ("low", "high", "mean", "zero_share", "rising_share")
-"""What is said of an array: smallest, largest and mean element, share of zeros, and share of neighbours in C
-order of which the second is not smaller."""
+SUMMARY = ("minimum", "maximum", "mean", "zero_share", "is_sorted")
+"""What is said of an array: smallest, largest and mean element, share of zeros, and whether the elements
+ascend in C order, equal ones included (0 or 1)."""
 
 
 def summarise_data(data: DataSet) -> str:
@@ -51,13 +51,12 @@ def _said(value: float | Mapping[str, float]) -> str:
 
 def _array(values: NDArray[Any]) -> dict[str, float]:
     numbers = values.astype(np.float64)
-    rising = np.diff(numbers) >= 0
     figures = (
         numbers.min(),
         numbers.max(),
         numbers.mean(),
         (numbers == 0).mean(),
-        rising.mean() if len(rising) else 1.0,
+        (np.diff(numbers) >= 0).all(),
     )
     return dict(zip(SUMMARY, (_rounded(float(f)) for f in figures), strict=True))
 
