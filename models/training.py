@@ -130,14 +130,19 @@ def fit(
         generator: from which `batches` draws, so that a resumed training draws the same.
         checkpoint: file from which an interrupted training resumes; removed at the end.
         precision: of Lightning. accumulate: batches per update of the weights.
-        accelerator: cpu, gpu, or auto for a GPU where there is one; the network returns on the CPU.
+        accelerator: cpu, gpu, or auto for a GPU where there is one; the network returns on the CPU. On a
+            GPU equal bits are not promised.
     """
-    with deterministic(seed, threads), _quiet(), tempfile.TemporaryDirectory() as scratch:
+    with (
+        deterministic(seed, threads, strict=accelerator == "cpu"),
+        _quiet(),
+        tempfile.TemporaryDirectory() as scratch,
+    ):
         training = build()
         record = _Record(training.network, patience, on_epoch, checkpoint, generator)
         trainer = Trainer(
             accelerator=accelerator,
-            devices=1 if accelerator == "cpu" else "auto",
+            devices=1,
             precision=precision,
             accumulate_grad_batches=accumulate,
             max_epochs=epochs,
@@ -261,17 +266,20 @@ def _is_readable(path: Path) -> bool:
 
 
 @contextmanager
-def deterministic(seed: int, threads: int = 1) -> Iterator[None]:
-    """Seeded random state, a number of threads and deterministic kernels; all restored afterwards."""
-    before, strict = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
+def deterministic(seed: int, threads: int = 1, *, strict: bool = True) -> Iterator[None]:
+    """Seeded random state, a number of threads and deterministic kernels; all restored afterwards.
+
+    Args: strict: refuse kernels that are not deterministic; some kernels of GPUs have no other form.
+    """
+    before, was_strict = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         torch.set_num_threads(threads)
-        torch.use_deterministic_algorithms(True)
+        torch.use_deterministic_algorithms(strict)
         try:
             yield
         finally:
-            torch.use_deterministic_algorithms(strict)
+            torch.use_deterministic_algorithms(was_strict)
             torch.set_num_threads(before)
 
 

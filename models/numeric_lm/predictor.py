@@ -18,7 +18,7 @@ from models.model_files import ModelFiles
 from models.numeric_lm.answers import TARGETS, AnswerForm, forms_of
 from models.numeric_lm.data import estimates_of, question_features, question_loops
 from models.numeric_lm.network import CompactBackbone, DigitDecoder, NumericNetwork, pad_prompts
-from models.numeric_lm.prompts import EncodedPrompt, PromptEncoder, blocks_of
+from models.numeric_lm.prompts import MOST_CHARACTERS, EncodedPrompt, PromptEncoder, blocks_of
 from models.numeric_lm.search import Answer, answer_of, search
 from models.numeric_lm.tokens import load_tokenizer
 from pipelines.identity import canonical_json
@@ -146,6 +146,7 @@ class NumericPredictor:
         known: list[Mapping[str, float]] = []
         for place, query in enumerate(queries):
             try:
+                _require_length(query)
                 features = question_features(query, self.card.level, self.card.engine)
                 prompts.append(self.encode(query, features))
                 known.append(features)
@@ -207,6 +208,13 @@ class NumericPredictor:
             outside_training=tuple(outside),
             answers=answers,
             level=self.card.level,
+        )
+
+
+def _require_length(query: Query) -> None:
+    if len(query.source) > MOST_CHARACTERS:
+        raise PredictorError(
+            f"program too long: {len(query.source)} characters; accepted: up to {MOST_CHARACTERS}"
         )
 
 

@@ -24,6 +24,10 @@ MOST_TOKENS = 16384
 """Tokens of a prompt; the longest of the evaluation has some 4,500."""
 
 
+MOST_CHARACTERS = 1 << 18
+"""Characters of a source; a longer one has more tokens than `MOST_TOKENS` and is refused unread."""
+
+
 class Kind(IntEnum):
     """Kind of a block."""
 
