@@ -272,6 +272,7 @@ def label(path: Path, as_json: bool, as_table: bool, **options: Any) -> None:
 @click.argument("file", type=_SOURCE)
 @click.option("--top", required=True, help="Function that becomes hardware.")
 @_configuration_options
+@click.option("--data", type=_SOURCE, help="JSON file with every argument, for models that read data.")
 @click.option(
     "--model", default="tenset-mlp@champion", show_default=True, help="Registered model, NAME@ALIAS."
 )

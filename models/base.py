@@ -69,20 +69,30 @@ def answer_queries(predictor: Predictor, rows: Sequence[Mapping[str, Any]]) -> l
     Returns: targets, confidence, and the names of features outside training, of every row.
     Raises:  PredictorError: a row cannot be read; the message names the row, from 0.
     """
-    from models.labelled import Query
-
-    kinds = get_type_hints(Query)
-    queries = [
-        Query(**{name: kind(row[name]) for name, kind in kinds.items() if name != "inputs" or name in row})
-        for row in rows
-    ]
     return [
         {
             **estimate.values,
             "confidence": estimate.confidence,
             "outside_training": ", ".join(estimate.outside_training),
         }
-        for estimate in predictor.predict(queries)
+        for estimate in predictor.predict(queries_of(rows))
+    ]
+
+
+def queries_of(rows: Sequence[Mapping[str, Any]]) -> list[Query]:
+    """Questions from rows with their columns; the columns `data` and `inputs` may be absent or empty."""
+    from models.labelled import Query
+
+    kinds = get_type_hints(Query)
+    return [
+        Query(
+            **{
+                name: kind(row[name])
+                for name, kind in kinds.items()
+                if name not in ("data", "inputs") or isinstance(row.get(name), str)
+            }
+        )
+        for row in rows
     ]
 
 

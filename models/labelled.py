@@ -34,6 +34,7 @@ class Query:
         clock_period_ns: clock period of the schedule.
         directives: JSON list of directives, as in the designs table.
         inputs: JSON specification of the arguments' data, as in the programs table; read at level run only.
+        data: run-time data in short, as `pipelines.records.summarise_data` gives them; empty for none.
     """
 
     source: str
@@ -43,6 +44,7 @@ class Query:
     clock_period_ns: float
     directives: str = "[]"
     inputs: str = "{}"
+    data: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -517,7 +517,7 @@ def _signature(spec: PredictorSpec) -> Any:
 def _columns(columns: Sequence[Column]) -> list[Any]:
     from mlflow.types import ColSpec
 
-    return [ColSpec(column.kind, column.name) for column in columns]
+    return [ColSpec(column.kind, column.name, required=column.required) for column in columns]
 
 
 def _input_example(spec: PredictorSpec) -> Any:

@@ -30,12 +30,14 @@ class Column:
         kind: type in a DataFrame.
         unit: of its values.
         example: value of the input example; answers have none.
+        required: of a question: it must have the column.
     """
 
     name: str
     kind: Literal["string", "long", "double"] = "double"
     unit: str = ""
     example: str | int | float | None = None
+    required: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,6 +174,7 @@ QUERY = (
     Column(name="memory_write_delay_cycles", kind="long", unit="cycle", example=2),
     Column(name="clock_period_ns", unit="ns", example=10.0),
     Column(name="directives", kind="string", example="[]"),
+    Column(name="data", kind="string", example="", required=False),
 )
 """Fields of `models.labelled.Query` but the input specification."""
 RUN_QUERY = (*QUERY, Column(name="inputs", kind="string", example="{}"))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 import torch
 from lightning.pytorch import Callback, LightningModule, Trainer
@@ -115,6 +115,9 @@ def fit(
     generator: torch.Generator | None = None,
     on_epoch: OnEpoch | None = None,
     checkpoint: Path | None = None,
+    precision: Literal["32-true", "bf16-mixed"] = "32-true",
+    accumulate: int = 1,
+    accelerator: str = "cpu",
 ) -> Fit[Network]:
     """Train a network; the same arguments give the same bits on one machine.
 
@@ -126,13 +129,22 @@ def fit(
         gradient_limit: norm to which the gradients of a step are cut; None for no limit.
         generator: from which `batches` draws, so that a resumed training draws the same.
         checkpoint: file from which an interrupted training resumes; removed at the end.
+        precision: of Lightning. accumulate: batches per update of the weights.
+        accelerator: cpu, gpu, or auto for a GPU where there is one; the network returns on the CPU. On a
+            GPU equal bits are not promised.
     """
-    with deterministic(seed, threads), _quiet(), tempfile.TemporaryDirectory() as scratch:
+    with (
+        deterministic(seed, threads, strict=accelerator == "cpu"),
+        _quiet(),
+        tempfile.TemporaryDirectory() as scratch,
+    ):
         training = build()
         record = _Record(training.network, patience, on_epoch, checkpoint, generator)
         trainer = Trainer(
-            accelerator="cpu",
+            accelerator=accelerator,
             devices=1,
+            precision=precision,
+            accumulate_grad_batches=accumulate,
             max_epochs=epochs,
             callbacks=[record],
             gradient_clip_val=gradient_limit,
@@ -147,7 +159,7 @@ def fit(
         loaders = _loader(_Epochs(batches, trainer)), _loader(_Epochs(lambda _: validation, trainer))
         resumed = str(checkpoint) if checkpoint and _is_readable(checkpoint) else None
         trainer.fit(training, *loaders, ckpt_path=resumed, weights_only=True)
-    training.network.load_state_dict(record.weights)
+    training.network.cpu().load_state_dict(record.weights)
     if checkpoint:
         checkpoint.unlink(missing_ok=True)
     return Fit(network=training.network.eval(), curves=record.curves, epoch=record.epoch)
@@ -254,17 +266,20 @@ def _is_readable(path: Path) -> bool:
 
 
 @contextmanager
-def deterministic(seed: int, threads: int = 1) -> Iterator[None]:
-    """Seeded random state, a number of threads and deterministic kernels; all restored afterwards."""
-    before, strict = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
+def deterministic(seed: int, threads: int = 1, *, strict: bool = True) -> Iterator[None]:
+    """Seeded random state, a number of threads and deterministic kernels; all restored afterwards.
+
+    Args: strict: refuse kernels that are not deterministic; some kernels of GPUs have no other form.
+    """
+    before, was_strict = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         torch.set_num_threads(threads)
-        torch.use_deterministic_algorithms(True)
+        torch.use_deterministic_algorithms(strict)
         try:
             yield
         finally:
-            torch.use_deterministic_algorithms(strict)
+            torch.use_deterministic_algorithms(was_strict)
             torch.set_num_threads(before)
 
 

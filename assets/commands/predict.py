@@ -12,15 +12,24 @@ from assets.commands.programs import read_directives, read_user_program
 from assets.deployments import find_deployment, require_whole_registry
 from assets.errors import FoundryError, explain
 from models.labelled import Query
-from pipelines.hls import directives_json
+from pipelines.hls import directives_json, read_interface
+from pipelines.programs import load_data
+from pipelines.records import summarise_data
 
 
 def predict_file(
-    *, file: Path, top: str, directives: Path | None, memory_delay: int, clock: float, model: str
+    *,
+    file: Path,
+    top: str,
+    directives: Path | None,
+    memory_delay: int,
+    clock: float,
+    model: str,
+    data: Path | None = None,
 ) -> dict[str, Any]:
     """Ask a registered model about one C file under one configuration.
 
-    Args:    model: NAME@ALIAS. memory_delay: cycles. clock: period in ns.
+    Args:    model: NAME@ALIAS. memory_delay: cycles. clock: period in ns. data: JSON file of run-time data.
     Returns: a value per target, with the confidence and the features outside of training.
     Raises:  FoundryError: no such model, or a damaged registry. ProgramError, HlsError: an input is not
              acceptable.
@@ -28,13 +37,15 @@ def predict_file(
     name, _, alias = model.partition("@")
     if not name or not alias:
         raise FoundryError(f"a model must be NAME@ALIAS such as tenset-mlp@champion, got {model!r}")
+    source = read_user_program(file, top).source
     query = Query(
-        source=read_user_program(file, top).source,
+        source=source,
         top=top,
         memory_read_delay_cycles=memory_delay,
         memory_write_delay_cycles=memory_delay,
         clock_period_ns=clock,
         directives=directives_json(read_directives(directives)),
+        data="" if data is None else summarise_data(load_data(data, read_interface(source, top))),
     )
     return ask_model(name, alias, asdict(query), str(file))
 

@@ -4,6 +4,8 @@ Belongs here: the layout of prompts and completions (LLMulator section 6.2), and
 and back. Does not: labels, splits, tokenisers, or models. Outside this package only the names below are used.
 """
 
+from pipelines.records.control import operator_classes
+from pipelines.records.data_summary import data_text, summarise_data
 from pipelines.records.layout import (
     QUANTITIES,
     Prompt,
@@ -13,7 +15,7 @@ from pipelines.records.layout import (
     write_prompt,
 )
 from pipelines.records.limits import CONTEXT_LIMIT
-from pipelines.records.prompts import runtime_data
+from pipelines.records.prompts import run_data, runtime_data, source_prompt
 from pipelines.records.records import (
     LabelledRows,
     cached_records,
@@ -30,12 +32,17 @@ __all__ = [
     "Prompt",
     "RecordError",
     "cached_records",
+    "data_text",
     "make_records",
+    "operator_classes",
     "read_completion",
     "read_prompt",
     "read_records",
     "require_suffix",
+    "run_data",
     "runtime_data",
+    "source_prompt",
+    "summarise_data",
     "write_prompt",
     "write_records",
 ]

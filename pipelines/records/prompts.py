@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from pipelines.cache import ContentCache
 from pipelines.hls import Directive, directive_json, parse_directives, read_interface, tool_version
 from pipelines.identity import content_hash
-from pipelines.programs import ProgramError, find_data_set
+from pipelines.interface import DataSet, Interface
+from pipelines.programs import ProgramData, ProgramError, find_data_set
 from pipelines.records.layout import OperatorText, Prompt, RecordError, plain_number
 from pipelines.schemas import DesignRow, LoopRow, ProgramRow, RunRow
 
@@ -29,27 +30,52 @@ def prompt_of(
 
     Raises: RecordError: the source has no such function.
     """
-    text, apart = annotated(program.source, loops, parse_directives(design.directives))
+    params = {
+        "mem-delay-read": str(design.memory_read_delay_cycles),
+        "mem-delay-write": str(design.memory_write_delay_cycles),
+        "clock-period": plain_number(design.clock_period_ns),
+        "liberty": design.liberty,
+        "tool": design.tool,
+    }
+    return source_prompt(
+        program.source,
+        program.top,
+        loops,
+        directives=design.directives,
+        dynamic=_dynamic_operators(program),
+        params=params,
+        data=data,
+    )
+
+
+def source_prompt(
+    source: str,
+    top: str,
+    loops: Sequence[LoopRow],
+    *,
+    directives: str,
+    dynamic: Mapping[str, bool],
+    params: Mapping[str, str],
+    data: Mapping[str, str],
+) -> Prompt:
+    """The quadruple of a source.
+
+    Args:   directives: JSON list. dynamic: class of operators by name, where it is known.
+    Raises: RecordError: the source has no such function. HlsError: the directives cannot be read.
+    """
+    text, apart = annotated(source, loops, parse_directives(directives))
     parts = split_source(text)
-    if program.top not in parts.functions:
-        raise RecordError(f"a program must define its top function, got no {program.top} in {program.name}")
-    others = {name: body for name, body in parts.functions.items() if name != program.top}
-    top = parts.functions[program.top]
-    graph = top if others else prototype(top)
-    dynamic = _dynamic_operators(program)
+    if top not in parts.functions:
+        raise RecordError(f"no such function in the source: {top}; accepted: {', '.join(parts.functions)}")
+    others = {name: body for name, body in parts.functions.items() if name != top}
+    graph = parts.functions[top] if others else prototype(parts.functions[top])
     return Prompt(
         graph=f"{parts.preamble}\n{graph}" if parts.preamble else graph,
         operators=tuple(
             OperatorText(name=name, text=body, dynamic=dynamic.get(name))
-            for name, body in (others or {program.top: top}).items()
+            for name, body in (others or {top: parts.functions[top]}).items()
         ),
-        params={
-            "mem-delay-read": str(design.memory_read_delay_cycles),
-            "mem-delay-write": str(design.memory_write_delay_cycles),
-            "clock-period": plain_number(design.clock_period_ns),
-            "liberty": design.liberty,
-            "tool": design.tool,
-        },
+        params=params,
         mapping=apart,
         data=data,
     )
@@ -253,10 +279,7 @@ def runtime_data(program: ProgramRow, run: RunRow, cache: ContentCache) -> Mappi
 
 def _described(program: ProgramRow, run: RunRow) -> dict[str, str]:
     interface = read_interface(program.source, program.top)
-    try:
-        data = find_data_set(program, interface, kind=run.data_kind, seed=run.seed, identity=run.data_id)
-    except ProgramError as error:
-        raise RecordError(str(error)) from error
+    data = _data_set(program, interface, run.data_kind, run.seed, run.data_id)
     kinds: dict[str, dict[str, Any]] = json.loads(data.inputs)
     scalars = {a.name: plain_number(data.values[a.name].item()) for a in interface.scalars}
     arrays = {
@@ -264,6 +287,24 @@ def _described(program: ProgramRow, run: RunRow) -> dict[str, str]:
         for a in interface.arrays
     }
     return scalars | arrays
+
+
+def run_data(program: ProgramRow, *, kind: str | None, seed: int, identity: str) -> DataSet:
+    """Values of every argument in a run, drawn again.
+
+    Args:   kind, seed, identity: columns `data_kind`, `seed` and `data_id` of the run.
+    Raises: RecordError: no data set of the program has that identity.
+    """
+    return _data_set(program, read_interface(program.source, program.top), kind, seed, identity).values
+
+
+def _data_set(
+    program: ProgramRow, interface: Interface, kind: str | None, seed: int, identity: str
+) -> ProgramData:
+    try:
+        return find_data_set(program, interface, kind=kind, seed=seed, identity=identity)
+    except ProgramError as error:
+        raise RecordError(str(error)) from error
 
 
 def _first_elements(values: NDArray[Any]) -> str:

@@ -1,0 +1,165 @@
+"""Numeric language model: a program, its parameters and data as text in, digits of five labels out.
+
+Belongs here: tokens, prompts, the network, digits and their search, training (LLMulator sections 4 and 5.2).
+Does not: metrics, the registry, calibration. Importing this package loads no learning framework.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from models.catalogue import PredictorSpec
+from models.tasks import Column, Level, labels_and_power_task
+
+LEVELS: tuple[Level, ...] = ("text", "static", "hls")
+BASES = (2, 10, 16)
+ANSWERS = ("digits", "scientific")
+PRECISIONS = ("32-true", "bf16-mixed")
+_VERSION = "1"
+"""Raised by hand when the same tables, options and seed would train another network."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainOptions:
+    """How to train.
+
+    Attributes:
+        split, tool, liberty: see models.labelled.Selection.
+        share: of the training groups, drawn by the seed; the learning curve.
+        base: of the digits. answer: digits in fixed form, or sign, exponent and mantissa.
+        ratio: answer with the ratio to the engine's estimate; at level hls only.
+        isolated: numbers apart from symbols, one token per digit (LLMulator section 4.1).
+        magnitudes: add an embedding of the magnitude of each number.
+        program: text of the program in the prompt; at level text it is always there.
+        vocabulary: tokens of the byte-level BPE.
+        backbone: compact, or a folder of a causal language model in Hugging Face's layout.
+        lora_rank: of the adapters of such a model.
+        width, layers, heads: of the compact encoder. decoder_width, decoder_layers: of the decoder of digits.
+        dropout: share of activations silenced in training.
+        learning_rate: highest one of the cycle. weight_decay: of AdamW.
+        batch_tokens: of a step, padding included. accumulate: steps per update.
+        precision: 32-true or bf16-mixed. accelerator: cpu, gpu, or auto for a GPU where there is one.
+        max_epochs: passes over the training part. patience: epochs without a better validation loss.
+        curriculum_epochs: first epochs that visit the stages in the order ast, dataflow, llm (section 6.1);
+            later epochs are shuffled.
+        data_dropout: share of examples that an epoch shows without data; a question may lack them.
+        threads: of training.
+        beams: prefixes that the search keeps.
+        bootstrap_resamples: draws behind each leaderboard interval.
+    """
+
+    split: str = "by_kernel_v1"
+    tool: str | None = None
+    liberty: str | None = None
+    share: float = 1.0
+    base: int = 10
+    answer: str = "digits"
+    ratio: bool = True
+    isolated: bool = True
+    magnitudes: bool = True
+    program: bool = True
+    vocabulary: int = 1024
+    backbone: str = "compact"
+    lora_rank: int = 8
+    width: int = 128
+    layers: int = 3
+    heads: int = 4
+    decoder_width: int = 128
+    decoder_layers: int = 2
+    dropout: float = 0.15
+    learning_rate: float = 1e-3
+    weight_decay: float = 0.05
+    batch_tokens: int = 16384
+    accumulate: int = 1
+    precision: str = "32-true"
+    accelerator: str = "cpu"
+    max_epochs: int = 20
+    patience: int = 6
+    curriculum_epochs: int = 1
+    data_dropout: float = 0.1
+    threads: int = 1
+    beams: int = 8
+    bootstrap_resamples: int = 1000
+
+    def __post_init__(self) -> None:
+        """Raises: ValueError: an option outside its range."""
+        _require_one("base", self.base, BASES)
+        _require_one("answer", self.answer, ANSWERS)
+        _require_one("precision", self.precision, PRECISIONS)
+        _require_one("accelerator", self.accelerator, ("cpu", "gpu", "auto"))
+        for name in ("width", "decoder_width"):
+            size = getattr(self, name)
+            _require(name, size, size > 0 and size % (2 * self.heads) == 0, f"multiples of {2 * self.heads}")
+        _require("dropout", self.dropout, 0 <= self.dropout < 1, "from 0 to below 1")
+        _require("data_dropout", self.data_dropout, 0 <= self.data_dropout <= 1, "from 0 to 1")
+        _require("share", self.share, 0 < self.share <= 1, "above 0 to 1")
+        _require("vocabulary", self.vocabulary, self.vocabulary >= 300, "at least 300")
+        for name in (
+            *(
+                "layers",
+                "decoder_layers",
+                "batch_tokens",
+                "accumulate",
+                "max_epochs",
+                "patience",
+                "beams",
+                "threads",
+            ),
+            *("lora_rank", "bootstrap_resamples"),
+        ):
+            _require(name, getattr(self, name), getattr(self, name) >= 1, "at least 1")
+
+
+def _require_one(name: str, value: Any, choices: Sequence[Any]) -> None:
+    _require(name, value, value in choices, ", ".join(map(str, choices)))
+
+
+def _require(name: str, value: Any, holds: bool, rule: str) -> None:
+    if not holds:
+        raise ValueError(f"{name} out of range: {value!r}; accepted: {rule}")
+
+
+def _spec(level: Level, features: str) -> PredictorSpec:
+    task = labels_and_power_task(level)
+    task = replace(
+        task,
+        name=f"labels-power-delay-{level}",
+        targets={**task.targets, "delay_ns": "ns"},
+    )
+    per_target = ("low", "high", "confidence")
+    return PredictorSpec(
+        name=f"numeric-lm-{level}",
+        version=_VERSION,
+        description=f"A numeric language model of source text, parameters, data{features}, "
+        "which answers digit by digit (LLMulator, section 4).",
+        task=task,
+        options=TrainOptions,
+        train_with=f"models.numeric_lm.train:train_{level}",
+        load_with="models.numeric_lm.predictor:load",
+        answer_with="models.numeric_lm.predictor:answer_queries",
+        answers=(
+            *(Column(name=name, unit=unit) for name, unit in task.targets.items()),
+            *(
+                Column(name=f"{name}_{figure}", unit="1" if figure == "confidence" else unit)
+                for name, unit in task.targets.items()
+                for figure in per_target
+            ),
+            *(Column(name=f"{name}_digits", kind="string") for name in task.targets),
+            Column(name="confidence"),
+            Column(name="level", kind="string"),
+            Column(name="outside_training", kind="string"),
+        ),
+        libraries=("torch", "lightning", "tokenizers", "numpy"),
+        requirements=(
+            *("filelock", "islpy", "polars", "pyarrow", "pycparser", "pydantic", "pyscipopt", "scipy"),
+        ),
+    )
+
+
+PREDICTORS = (
+    _spec("text", ""),
+    _spec("static", " and what the front end reads"),
+    _spec("hls", " and what high-level synthesis gives"),
+)

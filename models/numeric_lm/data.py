@@ -1,0 +1,197 @@
+"""Examples: labelled designs with each of their runs, as blocks of a prompt and labels of five metrics."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from models.labelled import POWER, LabelledDesign, Query, training_designs
+from models.lightgbm.scheduled import compiled_features, engine_options, table_features
+from models.numeric_lm import TrainOptions
+from models.tasks import DatasetError
+from models.tenset_mlp.features import facts_of, features_of
+from pipelines.features import extract_loops
+from pipelines.programs import program_from_file
+from pipelines.records import RecordError, run_data, summarise_data
+from pipelines.schemas import OK, LoopRow, ProgramRow, read_table, scan_table, table_spec
+
+DELAY = "delay_ns"
+CYCLES = "latency_cycles"
+STAGES = ("ast", "dataflow", "llm")
+"""Stages of programs in the order of the curriculum (LLMulator section 6.1)."""
+_ESTIMATES = {
+    "area_um2": "estimated_area_um2",
+    "flip_flop_count": "estimated_flip_flop_count",
+    CYCLES: "estimated_cycles",
+    DELAY: "critical_path_ns",
+    POWER: "estimated_power_mw",
+}
+"""Feature of level hls with the engine's own estimate, by target."""
+_LEAST_ESTIMATE = 0.1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """One run of a labelled design.
+
+    Attributes:
+        query: with the run-time data of the run. labels: by target; absent where unknown.
+        features: of the level, as plain numbers. stage: of the program.
+    """
+
+    design: LabelledDesign
+    stage: str
+    query: Query
+    labels: Mapping[str, float]
+    features: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelData:
+    """Examples of a level, and what a question needs to get the same features.
+
+    Attributes:
+        liberty: cell library of the designs. engine: options of high-level synthesis, at level hls.
+    """
+
+    examples: tuple[Example, ...]
+    liberty: str
+    engine: Mapping[str, Any]
+
+
+def load_examples(data_dirs: Sequence[Path], options: TrainOptions, level: str) -> LevelData:
+    """Every run of every labelled design on a frozen split.
+
+    Raises: DatasetError: the tables cannot be trained on. SchemaError: a table file is damaged.
+    """
+    designs = training_designs(data_dirs, options)
+    folder = data_dirs[0]
+    engine = engine_options(folder, designs)
+    features = _table_features(folder, designs, level)
+    programs = {row.program_id: row for row in read_table(folder, table_spec("programs"))}
+    delays, runs = _delays(folder, options), _runs(folder)
+    summaries = _Summaries(programs)
+    examples: list[Example] = []
+    for design, known in zip(designs, features, strict=True):
+        labels = {n: v for n, v in design.labels.items() if n not in (POWER, CYCLES)}
+        delay = delays.get(design.design_id)
+        for run in runs[design.design_id]:
+            examples.append(
+                Example(
+                    design=design,
+                    stage=programs[design.program_id].stage,
+                    query=replace(design.query, data=summaries.of(design.program_id, run)),
+                    labels={**labels, **_of_run(run), **({DELAY: delay} if delay else {})},
+                    features=known,
+                )
+            )
+    return LevelData(examples=tuple(examples), liberty=engine["liberty"], engine=engine)
+
+
+def question_features(query: Query, level: str, engine: Mapping[str, Any]) -> dict[str, float]:
+    """Features of a question at a level of information, as plain numbers by name.
+
+    Raises: ValueError: the front end or the engine does not accept the program or its configuration.
+    """
+    if level == "text":
+        return {}
+    if level == "static":
+        return _plain(features_of(_facts(query.source, query.top), query))
+    return _plain(compiled_features(query, engine, level))
+
+
+def question_loops(query: Query) -> list[LoopRow]:
+    """Loops of a question's program. Raises: ValueError: the front end does not accept it."""
+    return extract_loops(program_from_file(Path("program.c"), top=query.top, source=query.source))
+
+
+def estimates_of(features: Mapping[str, float]) -> dict[str, float]:
+    """The engine's own estimates by target, at level hls; none at another level."""
+    if _ESTIMATES["area_um2"] not in features:
+        return {}
+    return {target: max(_LEAST_ESTIMATE, features.get(name, 0.0)) for target, name in _ESTIMATES.items()}
+
+
+_facts = lru_cache(maxsize=4096)(facts_of)
+
+
+def _table_features(
+    folder: Path, designs: Sequence[LabelledDesign], level: str
+) -> Iterator[Mapping[str, float]]:
+    if level == "hls":
+        yield from map(_plain, table_features(folder, designs, level))
+        return
+    for design in designs:
+        try:
+            yield question_features(design.query, level, {})
+        except ValueError as error:
+            raise DatasetError(f"no features of design {design.design_id}: {error}") from error
+
+
+def _plain(features: Mapping[str, float]) -> dict[str, float]:
+    """Features without logarithms, so that their digits are those of the program and the report."""
+    plain: dict[str, float] = {}
+    for name, value in features.items():
+        if name.startswith("log2_"):
+            plain[name.removeprefix("log2_")] = 2.0**value - (1.0 if "product" not in name else 0.0)
+        elif name.startswith("log_"):
+            number = math.exp(value)
+            plain[name.removeprefix("log_")] = 0.0 if value == 0.0 else number
+        else:
+            plain[name] = value
+    return plain
+
+
+def _delays(folder: Path, options: TrainOptions) -> dict[str, float]:
+    """Delay of the longest path by design, of the selected tool and library."""
+    rows = scan_table(folder, table_spec("labels")).filter(pl.col("status") == OK)
+    for name in ("tool", "liberty"):
+        chosen = getattr(options, name)
+        rows = rows if chosen is None else rows.filter(pl.col(name) == chosen)
+    frame = rows.filter(pl.col(DELAY) > 0).select("design_id", DELAY).collect()
+    return dict(frame.iter_rows())
+
+
+def _runs(folder: Path) -> dict[str, list[dict[str, Any]]]:
+    columns = ("design_id", "data_id", "data_kind", "seed", CYCLES, POWER, "power_status")
+    rows = scan_table(folder, table_spec("runs")).filter(pl.col("status") == OK)
+    runs: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in rows.select(columns).sort("design_id", "data_id", "seed").collect().iter_rows(named=True):
+        runs[row["design_id"]].append(row)
+    return runs
+
+
+def _of_run(run: Mapping[str, Any]) -> dict[str, float]:
+    power = run[POWER] if run["power_status"] == OK else None
+    return {CYCLES: float(run[CYCLES]), **({POWER: float(power)} if power else {})}
+
+
+class _Summaries:
+    """Run-time data in short, drawn once per program and data set."""
+
+    def __init__(self, programs: Mapping[str, ProgramRow]) -> None:
+        self._programs = programs
+        self._known: dict[tuple[str, str, int], str] = {}
+
+    def of(self, program_id: str, run: Mapping[str, Any]) -> str:
+        """Summary of a run's data.
+
+        Raises: DatasetError: the program has no such data set.
+        """
+        key = (program_id, run["data_id"], run["seed"])
+        if key not in self._known:
+            program = self._programs[program_id]
+            try:
+                self._known[key] = summarise_data(
+                    run_data(program, kind=run["data_kind"], seed=run["seed"], identity=run["data_id"])
+                )
+            except RecordError as error:
+                raise DatasetError(f"no run-time data of design {run['design_id']}: {error}") from error
+        return self._known[key]

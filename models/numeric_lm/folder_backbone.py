@@ -1,0 +1,110 @@
+"""A causal language model in a folder as a back-bone: frozen, with LoRA adapters that are trained.
+
+Hugging Face's layout. The libraries transformers and peft are the extra `folder`, imported when a model is
+opened. Only safetensors are opened, and code of the folder is never run.
+
+Source: LLMulator section 7.1 (LLaMA-3.2-1B with LoRA). The paper's model writes its digits itself; here the
+decoder of digits reads the model's last states, so that both back-bones share search and masks.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import warnings
+from pathlib import Path
+from typing import Any
+
+import torch
+from tokenizers import Tokenizer
+from torch import Tensor, nn
+
+from models.base import PredictorError
+from models.folder_lm import check_folder
+from models.numeric_lm.network import MagnitudeEmbedding, PromptBatch, prompt_mask
+from models.numeric_lm.tokens import PromptTokenizer
+from pipelines.programs import ProgramError
+
+_TOKENIZER = "tokenizer.json"
+EXTRA = "pip install 'simfoundry[folder]'"
+
+
+class FolderBackbone(nn.Module):
+    """A causal language model that reads prompts under the same mask as the compact encoder.
+
+    Blocks only read earlier blocks, and a token of a causal model only earlier tokens; both masks hold.
+
+    Args:   folder: with config.json, tokenizer.json and model*.safetensors. digest: of these files; another
+            one is refused, empty for any. rank: of the adapters on every linear layer.
+    Raises: PredictorError: the extra is not installed, or the folder cannot be used.
+    """
+
+    def __init__(self, folder: str, *, digest: str, rank: int, dropout: float, magnitudes: bool) -> None:
+        super().__init__()
+        found = folder_digest(folder)
+        if digest not in ("", found):
+            raise PredictorError(f"other files than in training: {folder}; accepted: those of hash {digest}")
+        self.model = _open(Path(folder), rank, dropout)
+        self.width = int(self.model.config.hidden_size)
+        self.magnitudes = MagnitudeEmbedding(self.width) if magnitudes else None
+        if self.magnitudes is not None:
+            nn.init.zeros_(self.magnitudes.project.weight)  # at first the model reads what it was trained on
+
+    def forward(self, batch: PromptBatch) -> Tensor:
+        """States of the tokens: (batch, tokens, width)."""
+        inputs = self.model.get_input_embeddings()(batch.ids)  # (batch, tokens, width)
+        if self.magnitudes is not None:
+            inputs = inputs + self.magnitudes(batch.magnitudes)
+        size = batch.ids.shape[1]
+        earlier = torch.ones((size, size), dtype=torch.bool, device=batch.ids.device).tril()
+        mask = (prompt_mask(batch) & earlier).unsqueeze(1)  # (batch, 1, tokens, tokens)
+        penalty = torch.zeros(mask.shape, dtype=inputs.dtype, device=inputs.device)
+        penalty = penalty.masked_fill(~mask, torch.finfo(inputs.dtype).min)
+        answer = self.model(inputs_embeds=inputs, attention_mask=penalty, position_ids=batch.position)
+        return answer.last_hidden_state
+
+
+def folder_tokenizer(folder: str, *, isolates: bool) -> PromptTokenizer:
+    """The vocabulary of a folder.
+
+    Raises: PredictorError: it has none.
+    """
+    path = Path(folder) / _TOKENIZER
+    try:
+        return PromptTokenizer(Tokenizer.from_file(str(path)), isolates=isolates)
+    except Exception as error:  # the library raises Exception itself
+        raise PredictorError(f"no tokenizer: {path} ({str(error)[:100]})") from error
+
+
+def folder_digest(folder: str) -> str:
+    """Hash of the files that decide a folder's answers.
+
+    Raises: PredictorError: the folder is no model.
+    """
+    try:
+        check_folder(Path(folder))
+    except ProgramError as error:
+        raise PredictorError(str(error)) from error
+    digest = hashlib.sha256()
+    for path in sorted(p for p in Path(folder).iterdir() if p.suffix in (".json", ".safetensors")):
+        digest.update(path.name.encode())
+        with path.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()[:32]
+
+
+def _open(folder: Path, rank: int, dropout: float) -> Any:
+    try:
+        transformers, peft = (importlib.import_module(name) for name in ("transformers", "peft"))
+    except ImportError as error:
+        raise PredictorError(f"not installed: {error.name}; install the extra: {EXTRA}") from error
+    try:
+        model = transformers.AutoModelForCausalLM.from_pretrained(
+            folder, use_safetensors=True, trust_remote_code=False, local_files_only=True
+        )
+    except (OSError, ValueError) as error:
+        raise PredictorError(f"cannot open the model: {folder} ({str(error)[:200]})") from error
+    adapters = peft.LoraConfig(r=rank, lora_alpha=2 * rank, lora_dropout=dropout, target_modules="all-linear")
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*is_gradient_checkpointing.*", category=FutureWarning)
+        return peft.get_peft_model(model.base_model, adapters).base_model.model

@@ -1,0 +1,284 @@
+"""The trained predictor: questions to prompts, prompts to answers with intervals and confidence by digit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from pydantic import BaseModel, ConfigDict
+from torch import Tensor, nn
+
+from models.base import Estimate, PredictorError, queries_of
+from models.labelled import Query
+from models.model_files import ModelFiles
+from models.numeric_lm.answers import TARGETS, AnswerForm, forms_of
+from models.numeric_lm.data import estimates_of, question_features, question_loops
+from models.numeric_lm.network import CompactBackbone, DigitDecoder, NumericNetwork, pad_prompts
+from models.numeric_lm.prompts import MOST_CHARACTERS, EncodedPrompt, PromptEncoder, blocks_of
+from models.numeric_lm.search import Answer, answer_of, search
+from models.numeric_lm.tokens import load_tokenizer
+from pipelines.identity import canonical_json
+
+PROMPT_FORMAT = 1
+"""Raised when prompts of the same questions change; earlier weights are refused."""
+_BATCH_TOKENS = 16384
+
+
+class Card(BaseModel):
+    """What stands beside the weights.
+
+    Attributes:
+        targets: those with labels in training. ratios: targets answered by the ratio to their estimate.
+        low, high: range of each feature in training.
+        backbone: compact, or a folder in Hugging Face's layout. backbone_digest: hash of its files.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    prompt_format: int = PROMPT_FORMAT
+    level: str
+    targets: list[str]
+    ratios: list[str]
+    base: int
+    answer: str
+    isolated: bool
+    magnitudes: bool
+    program: bool
+    backbone: str
+    backbone_digest: str
+    lora_rank: int
+    width: int
+    layers: int
+    heads: int
+    decoder_width: int
+    decoder_layers: int
+    dropout: float
+    beams: int
+    liberty: str
+    engine: dict[str, str]
+    low: dict[str, float]
+    high: dict[str, float]
+    split: str
+    seen_groups: list[str]
+    dataset_hash: str
+    tokenizer: str
+
+    def forms(self) -> dict[str, AnswerForm]:
+        """Form of the answers by target."""
+        return forms_of(base=self.base, answer=self.answer, ratios=self.ratios)
+
+
+def build_network(card: Card, vocabulary: int) -> NumericNetwork:
+    """A network of the card's sizes, untrained.
+
+    Raises: PredictorError: the back-bone's folder cannot be used.
+    """
+    backbone: nn.Module
+    if card.backbone == "compact":
+        backbone = CompactBackbone(
+            vocabulary, card.width, card.layers, card.heads, card.dropout, card.magnitudes
+        )
+    else:
+        from models.numeric_lm.folder_backbone import FolderBackbone
+
+        backbone = FolderBackbone(
+            card.backbone,
+            digest=card.backbone_digest,
+            rank=card.lora_rank,
+            dropout=card.dropout,
+            magnitudes=card.magnitudes,
+        )
+    decoder = DigitDecoder(
+        list(card.forms().values()),
+        int(backbone.width),  # pyright: ignore[reportArgumentType]
+        width=card.decoder_width,
+        layers=card.decoder_layers,
+        heads=card.heads,
+        dropout=card.dropout,
+    )
+    return NumericNetwork(backbone, decoder)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumericEstimate(Estimate):
+    """An estimate with the answer of each target.
+
+    Attributes:
+        answers: by target; `confidence` is the mean of theirs.
+        level: of information.
+    """
+
+    answers: Mapping[str, Answer] = field(default_factory=dict[str, Answer])
+    level: str = ""
+
+
+class NumericPredictor:
+    """Answers queries with a trained network. Satisfies `models.base.Predictor`."""
+
+    def __init__(self, card: Card, network: NumericNetwork) -> None:
+        self.card, self.network = card, network.eval()
+        self.encoder = PromptEncoder(load_tokenizer(card.tokenizer, isolates=card.isolated))
+        self._forms = list(card.forms().values())
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """Names of the predicted label columns."""
+        return tuple(self.card.targets)
+
+    @property
+    def files(self) -> ModelFiles:
+        """The predictor as plain data. Frozen weights of a back-bone in a folder stay there."""
+        trained = {name for name, p in self.network.named_parameters() if p.requires_grad}
+        arrays = {name: t.numpy() for name, t in self.network.state_dict().items() if name in trained}
+        return ModelFiles(card=self.card.model_dump(mode="json"), arrays=arrays)
+
+    def predict(self, queries: Sequence[Query]) -> list[NumericEstimate]:
+        """One estimate per query, in order.
+
+        Raises: PredictorError: a query cannot be read; the message names its row, from 0.
+        """
+        prompts: list[EncodedPrompt] = []
+        known: list[Mapping[str, float]] = []
+        for place, query in enumerate(queries):
+            try:
+                _require_length(query)
+                features = question_features(query, self.card.level, self.card.engine)
+                prompts.append(self.encode(query, features))
+                known.append(features)
+            except ValueError as error:
+                raise PredictorError(f"row {place}: {error}") from error
+        answers = self.answer(prompts, [self.estimates(features) for features in known])
+        return [self._estimate(*pair) for pair in zip(answers, known, strict=True)]
+
+    def encode(self, query: Query, features: Mapping[str, float]) -> EncodedPrompt:
+        """The prompt of a question.
+
+        Raises: ValueError: the source, the directives or the data cannot be read.
+        """
+        blocks = blocks_of(
+            query,
+            question_loops(query),
+            features=features,
+            liberty=self.card.liberty,
+            program=self.card.program,
+        )
+        return self.encoder.encode(blocks)
+
+    def estimates(self, features: Mapping[str, float]) -> dict[str, float]:
+        """The engine's estimates, at level hls."""
+        return estimates_of(features)
+
+    def answer(
+        self, prompts: Sequence[EncodedPrompt], estimates: Sequence[Mapping[str, float]]
+    ) -> list[dict[str, Answer]]:
+        """Answers by target of every prompt. estimates: of the engine, for anchors and ratios."""
+        answers: list[dict[str, Answer]] = [{} for _ in prompts]
+        for rows in batches_by_length(prompts, range(len(prompts)), _BATCH_TOKENS):
+            batch = pad_prompts([prompts[row] for row in rows])
+            anchors = anchors_of([estimates[row] for row in rows])
+            with torch.inference_mode():
+                memory = self.network.read(batch)
+                found = search(self.network.decoder, memory, anchors, self._forms, beams=self.card.beams)
+            for row, distributions in zip(rows, found, strict=True):
+                answers[row] = {
+                    target: answer_of(distribution, self._scale(target, estimates[row]))
+                    for target, distribution in zip(TARGETS, distributions, strict=True)
+                    if target in self.card.targets
+                }
+        return answers
+
+    def _scale(self, target: str, estimates: Mapping[str, float]) -> float:
+        return estimates[target] if target in self.card.ratios else 1.0
+
+    def _estimate(self, answers: Mapping[str, Answer], features: Mapping[str, float]) -> NumericEstimate:
+        outside = [
+            name
+            for name, value in features.items()
+            if name in self.card.low
+            and not self.card.low[name] - 1e-9 <= value <= self.card.high[name] + 1e-9
+        ]
+        return NumericEstimate(
+            values={target: answer.value for target, answer in answers.items()},
+            confidence=float(np.mean([answer.confidence for answer in answers.values()])),
+            outside_training=tuple(outside),
+            answers=answers,
+            level=self.card.level,
+        )
+
+
+def _require_length(query: Query) -> None:
+    if len(query.source) > MOST_CHARACTERS:
+        raise PredictorError(
+            f"program too long: {len(query.source)} characters; accepted: up to {MOST_CHARACTERS}"
+        )
+
+
+def anchors_of(estimates: Sequence[Mapping[str, float]]) -> Tensor:
+    """Decimal logarithms of 1 + estimates, NaN where there is none: (rows, metrics)."""
+    return torch.tensor(
+        [[math.log10(1.0 + row[t]) if t in row else math.nan for t in TARGETS] for row in estimates]
+    )
+
+
+def batches_by_length(
+    prompts: Sequence[EncodedPrompt], rows: Sequence[int], tokens: int
+) -> Iterator[list[int]]:
+    """Rows in batches of similar length, each of at most so many tokens with padding, or of one prompt."""
+    batch: list[int] = []
+    for row in sorted(rows, key=lambda r: (len(prompts[r]), r)):
+        if batch and len(prompts[row]) * (len(batch) + 1) > tokens:
+            yield batch
+            batch = []
+        batch.append(row)
+    if batch:
+        yield batch
+
+
+def load(files: ModelFiles) -> NumericPredictor:
+    """The predictor of its files.
+
+    Raises: PredictorError: it was trained on other prompts. ValueError: not such a predictor.
+    """
+    known = files.card.get("prompt_format")
+    if known != PROMPT_FORMAT:
+        raise PredictorError(f"prompt format {known} is not {PROMPT_FORMAT}, this version's; train again")
+    card = Card.model_validate(files.card)
+    network = build_network(card, load_tokenizer(card.tokenizer, isolates=card.isolated).size)
+    required = {name for name, p in network.named_parameters() if p.requires_grad}
+    if required != set(files.arrays):
+        raise PredictorError(f"weights of other names: {min(required ^ set(files.arrays))}; train again")
+    weights = {name: torch.from_numpy(values.copy()) for name, values in files.arrays.items()}
+    network.load_state_dict(weights, strict=False)
+    return NumericPredictor(card, network)
+
+
+def answer_queries(predictor: NumericPredictor, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Answers to rows with the columns of a question: values, intervals, and confidence by digit.
+
+    Raises: PredictorError: a row cannot be read; the message names the row, from 0.
+    """
+    return [_row(estimate) for estimate in predictor.predict(queries_of(rows))]
+
+
+def _row(estimate: NumericEstimate) -> dict[str, Any]:
+    figures = {
+        f"{target}_{name}": float(getattr(answer, name))
+        for target, answer in estimate.answers.items()
+        for name in ("low", "high", "confidence")
+    }
+    digits = {
+        f"{target}_digits": canonical_json([[digit, round(p, 4)] for digit, p in answer.digits])
+        for target, answer in estimate.answers.items()
+    }
+    return {
+        **estimate.values,
+        **figures,
+        **digits,
+        "confidence": estimate.confidence,
+        "level": estimate.level,
+        "outside_training": ", ".join(estimate.outside_training),
+    }

@@ -1,0 +1,334 @@
+"""Training: examples to prompts and digits, batches of similar length, and a network fitted to them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from models.catalogue import Trained, TrainingInput
+from models.leaderboard import Prediction
+from models.numeric_lm import TrainOptions
+from models.numeric_lm.answers import TARGETS, AnswerForm
+from models.numeric_lm.data import STAGES, Example, LevelData, estimates_of, load_examples
+from models.numeric_lm.network import AnswerBatch, NumericNetwork, PromptBatch, pad_prompts
+from models.numeric_lm.predictor import Card, NumericPredictor, anchors_of, batches_by_length, build_network
+from models.numeric_lm.prompts import Block, EncodedPrompt, Kind, PromptEncoder, blocks_of
+from models.numeric_lm.tokens import PromptTokenizer, train_tokenizer
+from models.tasks import DatasetError
+from models.training import Fit, Training, fit
+from pipelines.identity import content_hash
+
+_JUDGED = ("validation", "test", "evaluation")
+_WARM_UP = 0.05
+"""Share of the steps in which the learning rate rises."""
+_LENGTH_NOISE = 0.1
+"""Relative noise of lengths when batches are cut, so that their members change from epoch to epoch."""
+
+
+class Batch(NamedTuple):
+    """Prompts and their answers."""
+
+    prompts: PromptBatch
+    answers: AnswerBatch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Encoded:
+    """Examples as arrays.
+
+    Attributes:
+        classes: (examples, metrics, steps), see `network.AnswerBatch`. anchors: (examples, metrics).
+        stages: place of each example's stage in the curriculum.
+    """
+
+    prompts: Sequence[EncodedPrompt]
+    classes: Tensor
+    anchors: Tensor
+    stages: Sequence[int]
+
+    def batch(self, rows: Sequence[int], without_data: Sequence[bool] | None = None) -> Batch:
+        """Some examples, some of them without their run-time data."""
+        prompts = [self.prompts[row] for row in rows]
+        if without_data is not None:
+            pairs = zip(prompts, without_data, strict=True)
+            prompts = [_without_data(prompt) if drop else prompt for prompt, drop in pairs]
+        return Batch(pad_prompts(prompts), AnswerBatch(self.classes[list(rows)], self.anchors[list(rows)]))
+
+
+def train_text(data: TrainingInput) -> Trained:
+    """Train on source, parameters and data. Raises: DatasetError: the tables cannot be trained on."""
+    return _train(data, "text")
+
+
+def train_static(data: TrainingInput) -> Trained:
+    """Train on what the front end reads too. Raises: DatasetError: the tables cannot be trained on."""
+    return _train(data, "static")
+
+
+def train_hls(data: TrainingInput) -> Trained:
+    """Train on what high-level synthesis gives too. Raises: DatasetError: the tables cannot be trained on."""
+    return _train(data, "hls")
+
+
+def _train(data: TrainingInput, level: str) -> Trained:
+    options: TrainOptions = data.options
+    known = load_examples(data.data_dirs, options, level)
+    examples = [e for e in known.examples if e.design.part != "train" or _is_drawn(e, options, data.seed)]
+    learned = [e for e in examples if e.design.part == "train"]
+    blocks = [_blocks(example, known, options) for example in examples]
+    tokenizer = _tokenizer(examples, blocks, options)
+    card = _card(data, level, known, learned, tokenizer)
+    encoder = PromptEncoder(tokenizer)
+    prompts = [encoder.encode(own) for own in blocks]
+    estimates = [estimates_of(example.features) for example in examples]
+    encoded = encode_examples(examples, prompts, estimates, card)
+    fitted = fit_network(encoded, [e.design.part for e in examples], card, data, tokenizer.size)
+    predictor = NumericPredictor(card, fitted.network)
+    judged = [row for row, example in enumerate(examples) if example.design.part in _JUDGED]
+    answers = predictor.answer([prompts[row] for row in judged], [estimates[row] for row in judged])
+    values = [{target: answer.value for target, answer in own.items()} for own in answers]
+    return Trained(
+        files=predictor.files,
+        seen_groups=card.seen_groups,
+        curves=fitted.curves,
+        summary={
+            "kept_epoch": float(fitted.epoch),
+            "parameters": float(sum(p.numel() for p in fitted.network.parameters())),
+            "train_examples": float(len(learned)),
+            "train_tokens": float(
+                sum(len(prompts[n]) for n, e in enumerate(examples) if e.design.part == "train")
+            ),
+        },
+        predictions=_predictions([examples[row] for row in judged], values),
+        split=options.split,
+        resamples=options.bootstrap_resamples,
+    )
+
+
+def _is_drawn(example: Example, options: TrainOptions, seed: int) -> bool:
+    """Whether a group of the training part is in the share; by its name, so that shares are nested."""
+    return int(content_hash("share", seed, example.design.group)[:8], 16) < options.share * 16**8
+
+
+def _blocks(example: Example, known: LevelData, options: TrainOptions) -> tuple[Block, ...]:
+    try:
+        return blocks_of(
+            example.query,
+            example.design.loops,
+            features=example.features,
+            liberty=known.liberty,
+            program=options.program,
+        )
+    except ValueError as error:
+        raise DatasetError(f"no prompt of design {example.design.design_id}: {error}") from error
+
+
+def _tokenizer(
+    examples: Sequence[Example], blocks: Sequence[Sequence[Block]], options: TrainOptions
+) -> PromptTokenizer:
+    """A vocabulary of the training part, or that of a folder."""
+    if options.backbone != "compact":
+        from models.numeric_lm.folder_backbone import folder_tokenizer
+
+        return folder_tokenizer(options.backbone, isolates=options.isolated)
+    pairs = zip(examples, blocks, strict=True)
+    texts = {block.text for example, own in pairs if example.design.part == "train" for block in own}
+    names = sorted({name for example in examples for name in example.features})
+    return train_tokenizer(sorted(texts), names, size=options.vocabulary, isolates=options.isolated)
+
+
+def _card(
+    data: TrainingInput,
+    level: str,
+    known: LevelData,
+    learned: Sequence[Example],
+    tokenizer: PromptTokenizer,
+) -> Card:
+    options: TrainOptions = data.options
+    targets = [target for target in TARGETS if any(target in example.labels for example in learned)]
+    answers_ratios = options.ratio and level == "hls"
+    names = sorted({name for example in learned for name in example.features})
+    columns = {name: [example.features.get(name, 0.0) for example in learned] for name in names}
+    digest = ""
+    if options.backbone != "compact":
+        from models.numeric_lm.folder_backbone import folder_digest
+
+        digest = folder_digest(options.backbone)
+    return Card(
+        level=level,
+        targets=targets,
+        ratios=list(TARGETS) if answers_ratios else [],
+        base=options.base,
+        answer=options.answer,
+        isolated=options.isolated,
+        magnitudes=options.magnitudes,
+        program=options.program,
+        backbone=options.backbone,
+        backbone_digest=digest,
+        lora_rank=options.lora_rank,
+        width=options.width,
+        layers=options.layers,
+        heads=options.heads,
+        decoder_width=options.decoder_width,
+        decoder_layers=options.decoder_layers,
+        dropout=options.dropout,
+        beams=options.beams,
+        liberty=known.liberty,
+        engine=dict(known.engine),
+        low={name: min(column) for name, column in columns.items()},
+        high={name: max(column) for name, column in columns.items()},
+        split=options.split,
+        seen_groups=sorted(
+            {e.design.group for e in known.examples if e.design.part in ("train", "validation")}
+        ),
+        dataset_hash=data.dataset_hash,
+        tokenizer=tokenizer.as_json(),
+    )
+
+
+def encode_examples(
+    examples: Sequence[Example],
+    prompts: Sequence[EncodedPrompt],
+    estimates: Sequence[Mapping[str, float]],
+    card: Card,
+) -> Encoded:
+    """Prompts with the classes of their answers; a value beyond the range of its form counts as its end."""
+    forms = card.forms()
+    steps = max(len(form.choices) for form in forms.values())
+    classes = torch.full((len(examples), len(TARGETS), steps), -100)
+    for row, (example, own) in enumerate(zip(examples, estimates, strict=True)):
+        for place, target in enumerate(TARGETS):
+            if target in example.labels:
+                scale = own[target] if target in card.ratios else 1.0
+                known = _classes(forms[target], example.labels[target] / scale)
+                classes[row, place, : len(known)] = torch.tensor(known)
+    return Encoded(
+        prompts=prompts,
+        classes=classes,
+        anchors=anchors_of(estimates),
+        stages=[STAGES.index(e.stage) if e.stage in STAGES else len(STAGES) for e in examples],
+    )
+
+
+def _classes(form: AnswerForm, value: float) -> tuple[int, ...]:
+    largest = form.value([count - 1 for count in form.choices]) if form.choices[0] != 2 else math.inf
+    return form.encode(min(value, largest))
+
+
+def _without_data(prompt: EncodedPrompt) -> EncodedPrompt:
+    """A prompt up to its data, which are the last block."""
+    count = int((prompt.kind != Kind.DATA).sum())
+    names = ("ids", "magnitudes", "position", "block", "kind", "dynamic")
+    return replace(prompt, **{name: getattr(prompt, name)[:count] for name in names})
+
+
+def fit_network(
+    encoded: Encoded, parts: Sequence[str], card: Card, data: TrainingInput, vocabulary: int
+) -> Fit[NumericNetwork]:
+    """Fit a network to the training part; the test and evaluation parts are never handed to the trainer."""
+    options: TrainOptions = data.options
+    rows = {part: [n for n, own in enumerate(parts) if own == part] for part in ("train", "validation")}
+    generator = torch.Generator().manual_seed(data.seed)
+    per_epoch = len(list(batches_by_length(encoded.prompts, rows["train"], options.batch_tokens)))
+    steps = max(1, per_epoch * options.max_epochs // options.accumulate)
+
+    def batches(epoch: int) -> Iterator[Batch]:
+        for chosen in epoch_batches(encoded, rows["train"], options, epoch, generator):
+            dropped = torch.rand(len(chosen), generator=generator) < options.data_dropout
+            yield encoded.batch(chosen, dropped.tolist())
+
+    validation = batches_by_length(encoded.prompts, rows["validation"], options.batch_tokens)
+    return fit(
+        lambda: _Fit(build_network(card, vocabulary), options, steps),
+        batches,
+        epochs=options.max_epochs,
+        seed=data.seed,
+        validation=[encoded.batch(chosen) for chosen in validation],
+        patience=options.patience if rows["validation"] else None,
+        gradient_limit=1.0,
+        threads=options.threads,
+        generator=generator,
+        on_epoch=data.on_epoch,
+        checkpoint=data.checkpoint,
+        precision="bf16-mixed" if options.precision == "bf16-mixed" else "32-true",
+        accumulate=options.accumulate,
+        accelerator=options.accelerator,
+    )
+
+
+def epoch_batches(
+    encoded: Encoded,
+    rows: Sequence[int],
+    options: TrainOptions,
+    epoch: int,
+    generator: torch.Generator,
+) -> Iterator[list[int]]:
+    """Batches of an epoch, of similar lengths: shuffled, or stage by stage in the first epochs."""
+    stages = [encoded.stages[row] for row in rows] if epoch < options.curriculum_epochs else [0] * len(rows)
+    for stage in sorted(set(stages)):
+        own = [row for row, known in zip(rows, stages, strict=True) if known == stage]
+        noise = 1.0 + _LENGTH_NOISE * torch.rand(len(own), generator=generator).numpy()
+        lengths = np.array([len(encoded.prompts[row]) for row in own])
+        batches: list[list[int]] = [[]]
+        longest = 0
+        for place in np.argsort(lengths * noise, kind="stable"):
+            longest = max(longest, int(lengths[place]))
+            if batches[-1] and longest * (len(batches[-1]) + 1) > options.batch_tokens:
+                batches.append([])
+                longest = int(lengths[place])
+            batches[-1].append(own[place])
+        for place in torch.randperm(len(batches), generator=generator).tolist():
+            yield batches[place]
+
+
+class _Fit(Training[NumericNetwork]):
+    """Cross-entropy per digit; the learning rate rises, then falls along a cosine."""
+
+    def __init__(self, network: NumericNetwork, options: TrainOptions, steps: int) -> None:
+        super().__init__(network, learning_rate=options.learning_rate, weight_decay=options.weight_decay)
+        self._steps = steps
+
+    def loss(self, batch: Batch) -> Tensor:
+        """Loss of a batch."""
+        return self.network.loss(batch.prompts, batch.answers)
+
+    def batch_size(self, batch: Batch) -> int:
+        """Examples of a batch."""
+        return len(batch.prompts.ids)
+
+    def configure_optimizers(self) -> Any:
+        """AdamW over the weights that are trained."""
+        weights = [p for p in self.parameters() if p.requires_grad]
+        optimizer = torch.optim.AdamW(weights, lr=self._learning_rate, weight_decay=self._weight_decay)
+        schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, self._rate)
+        return {"optimizer": optimizer, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
+
+    def _rate(self, step: int) -> float:
+        """Share of the highest learning rate at a step."""
+        done = min(1.0, step / self._steps)
+        if done < _WARM_UP:
+            return (step + 1) / (_WARM_UP * self._steps + 1)
+        return 0.02 + 0.98 * 0.5 * (1.0 + math.cos(math.pi * (done - _WARM_UP) / (1.0 - _WARM_UP)))
+
+
+def _predictions(examples: Sequence[Example], values: Sequence[Mapping[str, float]]) -> list[Prediction]:
+    """One record per run and target that has a label."""
+    return [
+        Prediction(
+            design_id=example.design.design_id,
+            group=example.design.group,
+            part=example.design.part,
+            target=target,
+            actual=example.labels[target],
+            predicted=value,
+        )
+        for example, own in zip(examples, values, strict=True)
+        for target, value in own.items()
+        if target in example.labels
+    ]

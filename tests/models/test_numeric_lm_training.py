@@ -1,0 +1,195 @@
+"""Training of the numeric language model on real designs: it learns, resumes, answers, refuses bad input."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from labelled_nests import NESTS, write_compiled
+from numpy.testing import assert_allclose
+
+from models.base import PredictorError, TrainOutcome
+from models.labelled import Query
+from models.model_files import read_model
+from models.numeric_lm import PREDICTORS, TrainOptions
+from models.numeric_lm.train import Encoded, epoch_batches
+from models.tasks import DatasetError
+from pipelines.hls import read_interface
+from pipelines.programs import data_id, draw_data
+from pipelines.records import summarise_data
+from pipelines.schemas import read_table, table_spec, write_table
+
+TEXT, STATIC, HLS = PREDICTORS
+OPTIONS = TrainOptions(
+    width=32,
+    layers=1,
+    decoder_width=32,
+    decoder_layers=1,
+    vocabulary=400,
+    dropout=0.0,
+    learning_rate=5e-3,
+    batch_tokens=1500,
+    max_epochs=25,
+    patience=25,
+    beams=4,
+    bootstrap_resamples=10,
+)
+NEST = NESTS[0]
+INTERFACE = read_interface(NEST.source, "top")
+QUERY = Query(
+    source=NEST.source,
+    top="top",
+    memory_read_delay_cycles=2,
+    memory_write_delay_cycles=2,
+    clock_period_ns=10.0,
+    directives='[{"kind": "pipeline", "loop": "L0"}]',
+    data=summarise_data(draw_data(INTERFACE, "{}", seed=0)),
+)
+
+
+@pytest.fixture(scope="module")
+def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Compiled designs whose runs are on data of their programs."""
+    folder = write_compiled(tmp_path_factory.mktemp("numeric-lm") / "data", NESTS)
+    sources = {row.program_id: row.source for row in read_table(folder, table_spec("programs"))}
+    programs = {row.design_id: row.program_id for row in read_table(folder, table_spec("designs"))}
+    runs = read_table(folder, table_spec("runs"))
+    changed = [replace(run, data_id=_data_id(sources[programs[run.design_id]])) for run in runs]
+    write_table(folder, table_spec("runs"), changed, "tests")
+    return folder
+
+
+def _data_id(source: str) -> str:
+    return data_id(draw_data(read_interface(source, "top"), "{}", seed=0))
+
+
+@pytest.fixture(scope="module")
+def outcome(data_dir: Path) -> TrainOutcome:
+    return HLS.train(data_dir, OPTIONS, seed=1)
+
+
+def test_training_lowers_the_loss_and_reports_every_target(outcome: TrainOutcome) -> None:
+    losses = outcome.curves["train_loss"]
+    assert losses[-1] < 0.5 * losses[0]
+    targets = {row.target for row in outcome.leaderboard}
+    assert targets == set(HLS.task.targets) == {*targets, "delay_ns", "power_mw"}
+    assert outcome.metrics["test/mape/area_um2"] < 0.5
+
+
+def test_an_answer_has_interval_confidence_digits_and_level(outcome: TrainOutcome) -> None:
+    rows: list[dict[str, Any]] = [{name: getattr(QUERY, name) for name in Query.__dataclass_fields__}]
+    without = {name: value for name, value in rows[0].items() if name != "data"}
+    answers = HLS.answer(HLS.load(outcome.folder), [*rows, without])
+    for answer in answers:
+        assert set(answer) == {column.name for column in HLS.answers}
+        for target in HLS.task.targets:
+            assert answer[f"{target}_low"] <= answer[target] <= answer[f"{target}_high"]
+            assert 0 <= answer[f"{target}_confidence"] <= 1
+            digits = json.loads(answer[f"{target}_digits"])
+            assert all(0 <= digit < 10 and 0 <= chance <= 1 for digit, chance in digits)
+        assert answer["level"] == "hls"
+    static = ("area_um2", "flip_flop_count", "delay_ns")
+    assert_allclose([answers[0][t] for t in static], [answers[1][t] for t in static], rtol=1e-4)
+
+
+def test_an_interrupted_training_gives_the_same_weights(
+    data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = replace(OPTIONS, max_epochs=4)
+    once = TEXT.train(data_dir, options, seed=1, folder=tmp_path / "once")
+    monkeypatch.setattr("models.training.CHECKPOINT_INTERVAL_S", 0.0)
+    with pytest.raises(InterruptedError):
+        TEXT.train(data_dir, options, seed=1, folder=tmp_path / "again", on_epoch=_stop_after(2))
+    assert (tmp_path / "again.ckpt").is_file()
+    again = TEXT.train(data_dir, options, seed=1, folder=tmp_path / "again")
+    assert again.curves == once.curves
+    for name, values in read_model(once.folder)[1].arrays.items():
+        assert np.array_equal(values, read_model(again.folder)[1].arrays[name]), name
+
+
+def _stop_after(epochs: int):
+    def stop(number: int, losses: dict[str, float]) -> None:
+        del losses
+        if number == epochs:
+            raise InterruptedError
+
+    return stop
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"base": 2, "ratio": False},
+        {"base": 16, "answer": "scientific"},
+        {"isolated": False, "magnitudes": False},
+        {"program": False, "share": 0.7},
+        {"precision": "bf16-mixed", "accumulate": 2},
+    ],
+    ids=["binary", "scientific", "plain-tokens", "features-only", "bf16"],
+)
+def test_every_option_trains_and_answers(change: dict[str, Any], data_dir: Path, tmp_path: Path) -> None:
+    outcome = HLS.train(data_dir, replace(OPTIONS, max_epochs=1, **change), folder=tmp_path / "model")
+    values = HLS.load(outcome.folder).predict([QUERY])[0].values
+    assert np.isfinite(list(values.values())).all()
+
+
+def test_levels_see_what_they_name(data_dir: Path, tmp_path: Path) -> None:
+    options = replace(OPTIONS, max_epochs=1)
+    for spec, known in ((TEXT, set()), (STATIC, {"loop_depth"}), (HLS, {"state_count", "scheduled_cycles"})):
+        outcome = spec.train(data_dir, options, folder=tmp_path / spec.name)
+        card = read_model(outcome.folder)[1].card
+        assert (card["level"], set(card["low"]) >= known) == (spec.task.level, True)
+        assert bool(card["low"]) == bool(known)
+        assert bool(card["ratios"]) == (spec is HLS)
+
+
+def test_training_rejects_runs_on_data_that_the_program_does_not_have(compiled_data_dir: Path) -> None:
+    with pytest.raises(DatasetError, match=r"^no run-time data of design .*: a run must be on data of its"):
+        TEXT.train(compiled_data_dir, OPTIONS)
+
+
+def test_questions_that_cannot_be_read_are_rejected_naming_the_row(outcome: TrainOutcome) -> None:
+    predictor = HLS.load(outcome.folder)
+    long = NEST.source.replace("{", "{" + "C[0] += 1;" * 100_000, 1)
+    for bad in (
+        replace(QUERY, source=""),
+        replace(QUERY, source="this is not C"),
+        replace(QUERY, source=long),
+        replace(QUERY, directives="no JSON"),
+        replace(QUERY, data="no JSON"),
+        replace(QUERY, memory_read_delay_cycles=0),
+    ):
+        with pytest.raises(PredictorError, match=r"^row 1: "):
+            predictor.predict([QUERY, bad])
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("base", 7), ("answer", "words"), ("width", 33), ("dropout", 1.0), ("share", 0.0), ("beams", 0)],
+)
+def test_options_reject_values_out_of_range(option: str, value: Any) -> None:
+    with pytest.raises(ValueError, match=rf"^{option} out of range: {value!r}; accepted: "):
+        TrainOptions(**{option: value})
+
+
+def test_the_first_epoch_goes_from_ast_to_dataflow_to_llm() -> None:
+    lengths = [5, 9, 3, 7, 8, 4]
+    encoded = Encoded(
+        prompts=[np.zeros(n) for n in lengths],  # pyright: ignore[reportArgumentType]
+        classes=torch.zeros(6, 5, 1),
+        anchors=torch.zeros(6, 5),
+        stages=[2, 0, 1, 0, 2, 1],
+    )
+    options = replace(OPTIONS, batch_tokens=20, curriculum_epochs=1)
+    generator = torch.Generator().manual_seed(0)
+    for epoch in range(3):
+        batches = list(epoch_batches(encoded, range(6), options, epoch, generator))
+        order = [encoded.stages[row] for batch in batches for row in batch]
+        assert (order == sorted(order)) == (epoch == 0)
+        assert sorted(row for batch in batches for row in batch) == list(range(6))
+        assert all(len(b) * max(lengths[r] for r in b) <= 20 for b in batches)
