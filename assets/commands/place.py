@@ -19,16 +19,17 @@ from models.catalogue import predictors
 from pipelines.fabric import Fabric, Graph, read_fabric, read_graph, slowest_cycles
 from pipelines.fabric.evaluation import Measured, SimulatedCost, measure
 from pipelines.fabric.explaining import explain_throughput, link_loads, require_fit
-from pipelines.fabric.heuristic import HeuristicCost
+from pipelines.fabric.heuristic import HeuristicCost, RoutedCost
 from pipelines.fabric.layers import cut
 from pipelines.fabric.picture import placement_picture
-from pipelines.fabric.placing import CostModel, Schedule, anneal
-from pipelines.fabric.routing import Router, Routing
+from pipelines.fabric.placing import Annealed, CostModel, Schedule, anneal
+from pipelines.fabric.routing import Router
 
 DEFAULT_FABRIC = CONFIGURATION_FOLDER / "fabric" / "present.yaml"
 HEURISTIC, SIMULATOR, LEARNED = "heuristic", "simulator", "pnr-gnn"
 CHAINS = 8
-"""Annealed at a time; the end of each is simulated, and the best one is the answer."""
+"""Annealed at a time; the end of each is simulated, and the best one is the answer. The heuristic takes turns
+with the same rules on real routes: each finds placements that the other misses."""
 LISTED = 12
 """Tiles of a route that the text names."""
 TILE_LIMIT = 1024
@@ -107,37 +108,49 @@ def _dimensions(texts: Sequence[str]) -> dict[str, int]:
 
 def _place(graph: Graph, fabric: Fabric, question: PlaceQuestion, number: int | None) -> dict[str, Any]:
     engine_folder = find_deployment().cache_dir / "engines"
-    schedules = [Schedule(moves=_share(question.moves, chain)) for chain in range(CHAINS)]
     with cost_model(question.cost_model, graph, fabric, engine_folder) as model:
-        annealed = anneal(graph, fabric, model, schedules, seed=question.seed)
-        routings = _judged_routes(model)
-    measured = measure(graph, fabric, annealed.units.tolist(), engine_folder=engine_folder)
-    if routings:
-        last = annealed.last.tolist()
-        measured += measure(graph, fabric, last, engine_folder=engine_folder, routings=routings)
+        models = [model]
+        if isinstance(model, HeuristicCost):
+            models.append(RoutedCost(graph, fabric, engine_folder=engine_folder))
+        found = [
+            _search(graph, fabric, each, question, turn, len(models)) for turn, each in enumerate(models)
+        ]
+    measured = [result for _, results in found for result in results]
     best = max(measured, key=lambda result: result.throughput or 0.0)
     if best.throughput is None:
         raise FoundryError(
-            f"no placement of {graph.name} works: all {CHAINS} that were simulated ended in a deadlock; "
-            "accepted: a fabric with larger buffers, another --seed or more --moves"
+            f"no placement of {graph.name} works: all {len(measured)} that were simulated ended in a "
+            "deadlock; accepted: a fabric with larger buffers, another --seed or more --moves"
         )
     return {
         **_answer(graph, fabric, best, question.clock),
         "heuristic_throughput": round(_estimated(graph, fabric, best), 4),
-        "moves": annealed.moves,
-        "wall_s": round(annealed.wall_s, 3),
+        "moves": sum(annealed.moves for annealed, _ in found),
+        "wall_s": round(sum(annealed.wall_s for annealed, _ in found), 3),
         "picture": _draw(graph, fabric, best, question.svg, number),
     }
 
 
-def _judged_routes(model: CostModel) -> list[Routing]:
-    """Routes of the last placement of every chain, by a cost model that routes."""
-    router = getattr(model, "router", None)
-    return [router.routing(chain) for chain in range(CHAINS)] if isinstance(router, Router) else []
+def _search(
+    graph: Graph, fabric: Fabric, model: CostModel, question: PlaceQuestion, turn: int, turns: int
+) -> tuple[Annealed, list[Measured]]:
+    """Chains with their share of the moves under one of several cost models, and their ends, simulated.
+
+    Ends of a cost model that routes are simulated with the routes that were judged, too.
+    """
+    engine_folder = find_deployment().cache_dir / "engines"
+    moves = _share(question.moves, turn, turns)
+    schedules = [Schedule(moves=_share(moves, chain, CHAINS)) for chain in range(CHAINS)]
+    annealed = anneal(graph, fabric, model, schedules, seed=question.seed)
+    measured = measure(graph, fabric, annealed.units.tolist(), engine_folder=engine_folder)
+    if isinstance(router := getattr(model, "router", None), Router):
+        routings, last = [router.routing(chain) for chain in range(CHAINS)], annealed.last.tolist()
+        measured += measure(graph, fabric, last, engine_folder=engine_folder, routings=routings)
+    return annealed, measured
 
 
-def _share(moves: int, chain: int) -> int:
-    return moves // CHAINS + (chain < moves % CHAINS)
+def _share(moves: int, part: int, parts: int) -> int:
+    return moves // parts + (part < moves % parts)
 
 
 def _estimated(graph: Graph, fabric: Fabric, best: Measured) -> float:

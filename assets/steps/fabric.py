@@ -117,10 +117,7 @@ def illegal_placements(file: CheckedFile) -> list[str]:
     from pipelines.fabric.dataset import decision_problems
 
     graphs = {row["graph_id"]: row for row in file.neighbour("fabric_graphs")}
-    nodes, edges = (
-        _by_graph(sorted(file.neighbour(table), key=lambda row: row[number]))
-        for table, number in (("fabric_nodes", "node"), ("fabric_edges", "edge"))
-    )
+    nodes, edges = _parts_by_graph(file)
     problems: list[str] = []
     for graph_id, rows in _by_graph(file.rows).items():
         graph = graphs[graph_id]
@@ -129,8 +126,19 @@ def illegal_placements(file: CheckedFile) -> list[str]:
     return problems
 
 
-def _by_graph(rows: Iterable[Mapping[str, Any]]) -> defaultdict[str, list[Mapping[str, Any]]]:
-    grouped: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
+def _parts_by_graph(file: CheckedFile) -> list[_Grouped]:
+    """Operations, and edges, of every graph in order of their numbers."""
+    return [
+        _by_graph(sorted(file.neighbour(table), key=lambda row: row[number]))
+        for table, number in (("fabric_nodes", "node"), ("fabric_edges", "edge"))
+    ]
+
+
+_Grouped = defaultdict[str, list[Mapping[str, Any]]]
+
+
+def _by_graph(rows: Iterable[Mapping[str, Any]]) -> _Grouped:
+    grouped: _Grouped = defaultdict(list)
     for row in rows:
         grouped[row["graph_id"]].append(row)
     return grouped
@@ -142,6 +150,24 @@ def split_layers(file: CheckedFile) -> list[str]:
     for row in file.rows:
         folds[row["layer"]].add(row["fold"])
     return [f"layer in several folds: {layer} ({sorted(of)})" for layer, of in folds.items() if len(of) > 1]
+
+
+def split_graphs(file: CheckedFile) -> list[str]:
+    """Graphs in several folds, equal but for names; those of models are in none."""
+    from pipelines.fabric import MODEL_FAMILIES  # lazy import: takes 0.5 s
+    from pipelines.fabric.features import graph_of_rows
+
+    blocks = [row for row in file.rows if row["status"] == OK and row["family"] not in MODEL_FAMILIES]
+    nodes, edges = _parts_by_graph(file)
+    same: defaultdict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
+    for row in blocks:
+        graph = graph_of_rows(row["name"], nodes[row["graph_id"]], edges[row["graph_id"]])
+        same[row["configuration"], graph.shape].append(row)
+    return [
+        "equal graphs in several folds: " + ", ".join(f"{row['name']} ({row['fold']})" for row in rows)
+        for rows in same.values()
+        if len({row["fold"] for row in rows}) > 1
+    ]
 
 
 STEP = Step(
@@ -171,7 +197,15 @@ STEP = Step(
                 blocking=False,
             ),
         ],
-        "fabric_graphs": [CheckRule("folds_apart", "All graphs of a layer are in one fold.", split_layers)],
+        "fabric_graphs": [
+            CheckRule("layers_apart", "All graphs of a layer are in one fold.", split_layers),
+            CheckRule(
+                "folds_apart",
+                "No two folds have equal graphs; training leaves those of them out that equal held-out ones.",
+                split_graphs,
+                blocking=False,
+            ),
+        ],
     },
     require=require_groups,
 )

@@ -16,7 +16,6 @@ from pipelines.fabric import MODEL_FAMILIES, TRAINING_FAMILIES
 from pipelines.fabric.features import GraphFeatures, RouteReader, graph_of_rows
 from pipelines.fabric.graphs import Graph
 from pipelines.fabric.machine import Fabric
-from pipelines.identity import content_hash
 from pipelines.schemas import OK, fill_columns, read_arrow, table_spec
 
 
@@ -41,14 +40,6 @@ class PlacedGraph:
     throughput: NDArray[np.float64]
     heuristic: NDArray[np.float64]
 
-    @property
-    def shape(self) -> str:
-        """Hash of operations and edges without names: graphs of several layers may be the same."""
-        numbers = self.graph.numbers
-        nodes = [(node.kind, node.stage, node.work) for node in self.graph.nodes]
-        edges = [(numbers[edge.source], numbers[edge.target], edge.words) for edge in self.graph.edges]
-        return content_hash(nodes, edges)
-
 
 def training_graphs(known: Sequence[PlacedGraph], fold: int) -> list[PlacedGraph]:
     """Graphs of building blocks outside a fold, without those that equal one in it or one of a model.
@@ -56,8 +47,8 @@ def training_graphs(known: Sequence[PlacedGraph], fold: int) -> list[PlacedGraph
     Drawn layers may coincide: three of 100 MHA layers have the sizes of BERT-large.
     """
     blocks = [graph for graph in known if graph.family in TRAINING_FAMILIES]
-    held_out = {graph.shape for graph in known if graph.family in MODEL_FAMILIES or graph.fold == fold}
-    return [graph for graph in blocks if graph.fold != fold and graph.shape not in held_out]
+    held_out = {graph.graph.shape for graph in known if graph.family in MODEL_FAMILIES or graph.fold == fold}
+    return [graph for graph in blocks if graph.fold != fold and graph.graph.shape not in held_out]
 
 
 def read_placed(

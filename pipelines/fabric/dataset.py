@@ -10,7 +10,7 @@ from typing import Any
 
 from pipelines.cache import ContentCache
 from pipelines.fabric.errors import FabricError
-from pipelines.fabric.evaluation import Measured, measure
+from pipelines.fabric.evaluation import LEAST_SHARE, Measured, measure
 from pipelines.fabric.families import DRAWN, MODEL_FAMILIES, layer_operations
 from pipelines.fabric.features import RouteReader, graph_of_rows
 from pipelines.fabric.graphs import Graph
@@ -33,8 +33,10 @@ from pipelines.workers import Outcome, ProgressCallback, run_all
 
 STEP = "fabric"
 FOLDS = 5
-VERSION = "2"
+VERSION = "3"
 """Raise it when the rows of a group change: families, compiler, annealer, heuristic, router or simulator."""
+_ID_VERSION = "2"
+"""Of ids of graphs, which follow from fabric and graph alone; draws of placements follow from them."""
 _KIND, _ENGINES = "fabric", "engines"
 _RANDOM_SHARE = 0.2
 """Share of placements that are random; the others are annealed for a drawn number of moves."""
@@ -160,7 +162,9 @@ def fold_of(layer: str) -> int:
 
 def _graph_row(family: str, layer: str, graph: Graph, group: PlacementGroup) -> FabricGraphRow:
     return FabricGraphRow(
-        graph_id=content_hash(VERSION, group.fabric.model_dump(mode="json"), graph.model_dump(mode="json")),
+        graph_id=content_hash(
+            _ID_VERSION, group.fabric.model_dump(mode="json"), graph.model_dump(mode="json")
+        ),
         group=group.name,
         fabric=group.fabric.name,
         configuration=group.fabric.model_dump_json(),
@@ -181,7 +185,7 @@ def _infeasible_row(
     family: str, name: str, layer: str, operations: Sequence[Operation], group: PlacementGroup, reason: str
 ) -> dict[str, Any]:
     row = FabricGraphRow(
-        graph_id=content_hash(VERSION, group.fabric.model_dump(mode="json"), name, layer),
+        graph_id=content_hash(_ID_VERSION, group.fabric.model_dump(mode="json"), name, layer),
         group=group.name,
         fabric=group.fabric.name,
         configuration=group.fabric.model_dump_json(),
@@ -319,14 +323,14 @@ def decision_problems(
             problems[row["placement_id"]] = str(error)
             continue
         highest = max(1.0, float(features[:, _LOADS].max(initial=0.0)))
-        if (row["throughput"] or 0.0) * highest > 1.0 + _ROUNDING:
+        if (row["throughput"] or 0.0) * highest > _MOST:
             problems[row["placement_id"]] = f"throughput {row['throughput']} with a load of {highest:.3f}"
     return problems
 
 
 _LOADS = [ROUTE_FEATURES.index("highest_load"), ROUTE_FEATURES.index("port_load")]
-_ROUNDING = 0.1
-"""An interval is measured over 24 samples, give or take one; packets take whole cycles."""
+_MOST = (1.0 + 1e-6) / LEAST_SHARE
+"""Throughput times the highest load: what `measure` leaves, and the rounding of features."""
 
 
 def encode_routes(routes: Sequence[Route], fabric: Fabric) -> str:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pipelines.fabric.errors import FabricError
 from pipelines.fabric.machine import Fabric, UnitType, first_problem
 from pipelines.files import read_bounded
+from pipelines.identity import content_hash
 
 NODE_LIMIT, EDGE_LIMIT = 4096, 32768
 FILE_LIMIT_BYTES = 16 << 20
@@ -56,6 +57,13 @@ class Graph(BaseModel):
     def numbers(self) -> dict[str, int]:
         """Number of every operation by its name."""
         return {node.name: number for number, node in enumerate(self.nodes)}
+
+    @cached_property
+    def shape(self) -> str:
+        """Hash of operations and edges without names: graphs of several layers may be the same."""
+        nodes = [(node.kind, node.stage, node.work) for node in self.nodes]
+        edges = [(self.numbers[edge.source], self.numbers[edge.target], edge.words) for edge in self.edges]
+        return content_hash(nodes, edges)
 
 
 def read_graph(path: Path) -> Graph:

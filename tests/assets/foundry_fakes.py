@@ -368,6 +368,7 @@ def make_placements(
         "fabric": group.fabric.name,
         "configuration": group.fabric.model_dump_json(),
         "family": "gemm",
+        "name": "gemm_0000.0",
         "layer": graph,
         "status": "ok",
         "node_count": 2,

@@ -191,7 +191,7 @@ def test_place_says_when_every_placement_deadlocks(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(assets.commands.place, "measure", deadlocked)
     result = place(write(tmp_path / "g.json", GRAPH))
     assert result.exit_code == 1
-    assert "no placement of one works: all 8 that were simulated ended in a deadlock" in result.stderr
+    assert "no placement of one works: all 24 that were simulated ended in a deadlock" in result.stderr
 
 
 CYCLE = changed(edges=[*GRAPH["edges"], {"source": "z", "target": "x", "words": 1}])

@@ -18,7 +18,7 @@ from assets.checks import (
 )
 from assets.dagster_assets import rules_of
 from assets.settings import Settings, ignore_progress
-from assets.steps import STEPS
+from assets.steps import STEPS, step_named
 from assets.steps.labels import unequal_cycles, unequal_runs, unknown_powers, unproven_labels
 from assets.steps.splits import split_leaks
 from pipelines.cyclemodel import ENGINE
@@ -145,6 +145,26 @@ def test_split_rejects_one_source_on_two_sides(made: Settings) -> None:
     problems = split_leaks(_rewritten(made, "splits", [*places, other], "by_kernel_v1"))
     assert len(problems) == 1
     assert problems[0].startswith("a source must stand on one side of the split")
+
+
+def test_folds_rejects_graphs_that_differ_in_names_alone(made: Settings) -> None:
+    [group] = step_named("fabric").partitions(made)
+    [graph] = _rows(made, "fabric_graphs", group)
+    nodes, edges = (_rows(made, table, group) for table in ("fabric_nodes", "fabric_edges"))
+    [rule] = [rule for rule in rules_of("fabric_graphs") if rule.name == "folds_apart"]
+
+    def problems(of_nodes: dict[str, Any], **changes: Any) -> list[str]:
+        """Of the one graph, and of a copy in another fold with other names and these changes."""
+        renamed = [replace(row, graph_id="twin", **{"name": f"n{row.node}", **of_nodes}) for row in nodes]
+        _rewritten(made, "fabric_nodes", nodes + renamed, group)
+        _rewritten(made, "fabric_edges", edges + [replace(row, graph_id="twin") for row in edges], group)
+        twin = replace(graph, **{"graph_id": "twin", "name": "twin", "layer": "twin", "fold": 1, **changes})
+        return rule.problems(_rewritten(made, "fabric_graphs", [graph, twin], group))
+
+    assert not rule.blocking
+    assert problems({}) == ["equal graphs in several folds: gemm_0000.0 (0), twin (1)"]
+    assert problems({}, fold=0) == problems({}, family="bert_large") == problems({}, configuration="{}") == []
+    assert problems({"stage": 7}) == problems({"work": 3.0}) == []
 
 
 def test_split_rejects_a_program_without_a_place(made: Settings) -> None:

@@ -15,6 +15,7 @@ from pipelines.fabric.dataset import (
     FOLDS,
     FabricTables,
     PlacementGroup,
+    decision_problems,
     fold_of,
     group_key,
     layer_hash,
@@ -106,6 +107,28 @@ def test_every_row_is_a_legal_placement_with_its_routes(group: PlacementGroup, c
             assert placement.throughput <= 1.02 / max(1.0, features[:, [1, 4]].max())
             assert 0 < placement.heuristic_throughput <= 1
             assert (placement.overuse == 0) == bool(features[:, 1].max() <= 1 + 1e-6)
+
+
+def test_a_wrong_row_is_named(group: PlacementGroup, cache: ContentCache) -> None:
+    tables = made(replace(group, draws=1), cache)
+    graph = tables.graphs[0]
+    nodes, edges, placements = (
+        [asdict(row) for row in rows if row.graph_id == graph.graph_id]
+        for rows in (tables.nodes, tables.edges, tables.placements)
+    )
+
+    def problems(**changes: Any) -> list[str]:
+        rows = [{**slowest, **changes}, *(row for row in placements if row is not slowest)]
+        return list(decision_problems(graph.configuration, nodes, edges, rows).values())
+
+    slowest = min(placements, key=lambda row: row["throughput"])
+    assert problems() == []
+    [fast] = problems(throughput=1.08 * slowest["throughput"])
+    assert fast.startswith(f"throughput {1.08 * slowest['throughput']} with a load of ")
+    [place] = problems(units="1")
+    assert place.startswith("not a placement: '1'")
+    [path] = problems(routes=slowest["routes"].replace("n", "s"))
+    assert "route" in path
 
 
 def test_a_layer_that_does_not_fit_is_a_row(group: PlacementGroup, cache: ContentCache) -> None:

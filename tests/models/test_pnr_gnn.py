@@ -135,9 +135,11 @@ def test_training_leaves_the_held_out_fold_and_the_models_out(
     data = TrainingInput(data_dirs=(folder,), dataset_hash="", options=options, seed=0)
     learned = train(data)
     held_out = {
-        graph.shape for graph in read_placed([folder]) if graph.family == "bert_large" or graph.fold == fold
+        graph.graph.shape
+        for graph in read_placed([folder])
+        if graph.family == "bert_large" or graph.fold == fold
     }
-    rest = [graph for graph in graphs if graph.fold != fold and graph.shape not in held_out]
+    rest = [graph for graph in graphs if graph.fold != fold and graph.graph.shape not in held_out]
     assert learned.seen_groups == sorted({graph.layer for graph in rest})
     assert learned.summary == {"graphs": len(rest)}
     nothing = replace(data, options=replace(options, fabric="other"))
@@ -149,7 +151,7 @@ def test_a_graph_that_equals_a_held_out_one_is_not_learned_from(graphs: list[Pla
     first = graphs[0]
     twin = replace(first, layer="other", fold=(first.fold + 1) % 5, graph_id="twin")
     model = replace(first, family="bert_large", graph_id="model")
-    other = next(graph for graph in graphs if graph.shape != first.shape)
+    other = next(graph for graph in graphs if graph.graph.shape != first.graph.shape)
     apart = (first.fold + 2) % 5
     known = [twin, replace(other, fold=apart)]
     assert training_graphs(known, fold=first.fold) == known
