@@ -155,8 +155,8 @@ def test_stage_rejects_an_unknown_name(project: Path) -> None:
     found = _invoke("stage", "paint")
     assert found.exit_code == 1
     assert found.stderr == (
-        "simfoundry: unknown stage: paint; accepted: programs, designs, features, labels, network, fabric, "
-        "pragmas, models, records, report\n"
+        "simfoundry: unknown stage: paint; accepted: programs, designs, features, labels, design_features, "
+        "network, fabric, pragmas, run_features, models, records, report\n"
     )
 
 

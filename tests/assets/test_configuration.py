@@ -65,7 +65,7 @@ def test_suites_are_kept_once_and_in_order() -> None:
     [
         ("hls.memory_dely=[2]", r"not accepted: hls\.memory_dely=\[2\] .*accepted keys: .*hls\.memory_delay"),
         ("+hls.delay=2", r"unknown key: hls\.delay .*accepted keys: "),
-        ("scale=huge", r"not accepted: scale=huge .*scales: cluster, laptop, nightly, smoke"),
+        ("scale=huge", r"not accepted: scale=huge .*scales: cluster, laptop, nightly, release_v2, smoke"),
         ("hls.memory_delay=[0]", r"hls\.memory_delay\.0: .*greater than or equal to 1, got 0"),
         ("hls.memory_delay=[]", r"hls\.memory_delay: .*got \[\]"),
         ("hls.memory_delay=[[", r"not accepted: hls\.memory_delay=\[\["),

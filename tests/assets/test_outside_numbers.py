@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -26,14 +27,16 @@ OPTIONS = (
     ("pragmas", "--area"),
     ("pragmas", "--solver-timeout"),
     ("pragmas", "--hls-timeout"),
-    ("release", "--size-limit"),
+    ("release make", "--limit-minutes"),
+    ("release make", "--size-limit"),
+    ("release write", "--size-limit"),
 )
 
 
 @pytest.mark.parametrize(("command", "option"), OPTIONS)
 def test_options_reject_what_is_not_finite(command: str, option: str) -> None:
     for number in NUMBERS:
-        found = CliRunner().invoke(simfoundry, [command, option, number, "file"])
+        found = CliRunner().invoke(simfoundry, [*command.split(), option, number, "file"])
         assert found.exit_code == 2
         said = found.stderr.splitlines()[-1]
         assert said.startswith(f"Error: Invalid value for '{option}': "), said
@@ -43,11 +46,19 @@ def test_options_reject_what_is_not_finite(command: str, option: str) -> None:
 def test_every_option_of_a_fraction_is_finite() -> None:
     fractions = {
         (name, option.opts[0])
-        for name, command in simfoundry.commands.items()
+        for name, command in _commands(simfoundry)
         for option in command.params
         if option.type.name.startswith("float")
     }
     assert fractions == set(OPTIONS)
+
+
+def _commands(group: click.Group, words: tuple[str, ...] = ()) -> Iterator[tuple[str, click.Command]]:
+    """Every command with its words, those of groups included."""
+    for name, command in group.commands.items():
+        yield " ".join((*words, name)), command
+        if isinstance(command, click.Group):
+            yield from _commands(command, (*words, name))
 
 
 def _leaves(content: dict[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
