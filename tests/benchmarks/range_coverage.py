@@ -41,7 +41,7 @@ from pipelines.schemas import OK, ProgramRow
 
 DELAYS = (2, 5, 10)
 POWER_FIT = (-8.546, 0.863)
-"""log(power in mW) = a + b log(area in um2) by least squares over designs of release v1; the residual is 0.39."""
+"""log(power in mW) = a + b log(area in um2), least squares over designs of release v1; residual 0.39."""
 TARGETS = (
     "cycles",
     "area_um2",
