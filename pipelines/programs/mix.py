@@ -50,13 +50,19 @@ def require_mix(mix: Sequence[Part[Mixed]]) -> None:
 def options_of(
     options: Options, mix: Sequence[Part[Options]], *, stage: str, seed: int, number: int
 ) -> Options:
-    """Options of program `number`: those of its part, or `options` when it is in none.
+    """Options of program `number`: those of its part, or `options` when it is in none."""
+    place = part_of([part.share for part in mix], stage=stage, seed=seed, number=number)
+    return options if place == len(mix) else mix[place].options
 
-    The part is a function of stage, seed and number, so that a program depends on no other.
+
+def part_of(shares: Sequence[float], *, stage: str, seed: int, number: int) -> int:
+    """Index of the part of program `number`; that behind the last for the remaining programs.
+
+    A function of its arguments alone, so that a program depends on no other.
     """
     place = int(content_hash(stage, "mix", seed, number)[:12], 16) / 16**12
-    for part in mix:
-        if place < part.share:
-            return part.options
-        place -= part.share
-    return options
+    for index, share in enumerate(shares):
+        if place < share:
+            return index
+        place -= share
+    return len(shares)

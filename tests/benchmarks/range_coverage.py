@@ -5,8 +5,9 @@
 
 Nothing is synthesised: a program is compiled without directives at a memory delay drawn by its identity, its
 cycles are counted by the cycle model, and HLS estimates area, registers and critical path. Power is
-estimated by the fit below. `--labelled` uses labels of designs of a release instead of estimates for fitting.
-Prints quantiles 5 and 95 % of both sides per target, and seconds per design.
+estimated by the fit below. Prints quantiles 5 and 95 % of both sides per target, and seconds per design. A
+drawn program has the weight of its part of the mix over the programs of that part in the sample, so that few
+draws of a part do not move the quantiles; the rows of earlier samples are added by `--also`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,11 +36,12 @@ from pipelines.programs import evaluation_workloads
 from pipelines.programs.ast import AstOptions, ast_programs
 from pipelines.programs.control import follows_data
 from pipelines.programs.dataflow import DataflowOptions, dataflow_programs
+from pipelines.programs.mix import part_of
 from pipelines.schemas import OK, ProgramRow
 
 DELAYS = (2, 5, 10)
-POWER_FIT = (-8.88, 0.87)
-"""log(power in mW) = a + b log(area in um2), least squares over designs of release v1; residual 24 %."""
+POWER_FIT = (-8.546, 0.863)
+"""log(power in mW) = a + b log(area in um2), least squares over designs of release v1; residual 0.39."""
 TARGETS = (
     "cycles",
     "area_um2",
@@ -84,7 +87,16 @@ def measured(program: ProgramRow, folder: Path) -> dict[str, Any]:
     return row
 
 
-def drawn(config: str, count: int, seed: int) -> list[ProgramRow]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawn:
+    """A program with its part of the mix, and that part's share of all programs."""
+
+    program: ProgramRow
+    part: str
+    share: float
+
+
+def drawn(config: str, count: int, seed: int) -> list[Drawn]:
     """Programs of the stages ast and dataflow of a configuration, 3 to 5."""
     folder = str(Path("conf").resolve())
     with initialize_config_dir(version_base=None, config_dir=folder):
@@ -93,13 +105,27 @@ def drawn(config: str, count: int, seed: int) -> list[ProgramRow]:
     ast = TypeAdapter(AstOptions).validate_python(options["ast"])
     dataflow = TypeAdapter(DataflowOptions).validate_python(options["dataflow"])
     rows = ast_programs(count=round(count * 3 / 8), seed=seed, options=ast)
-    return rows + dataflow_programs(count=count - len(rows), seed=seed, options=dataflow)
+    more = dataflow_programs(count=count - len(rows), seed=seed, options=dataflow)
+    return [
+        _placed(program, number, seed=seed, shares=[part.share for part in chosen.mix], portion=portion)
+        for programs, chosen, portion in ((rows, ast, 3 / 8), (more, dataflow, 5 / 8))
+        for number, program in enumerate(programs)
+    ]
+
+
+def _placed(program: ProgramRow, number: int, *, seed: int, shares: list[float], portion: float) -> Drawn:
+    part = part_of(shares, stage=program.stage, seed=seed, number=number)
+    share = [*shares, 1 - sum(shares)][part]
+    return Drawn(program=program, part=f"{program.stage}-{part}", share=portion * share)
 
 
 def quantiles(rows: Sequence[dict[str, Any]], target: str) -> tuple[float, float]:
-    """5 and 95 %."""
-    values = [row[target] for row in rows if row.get(target) is not None]
-    low, high = np.quantile(values, (0.05, 0.95))
+    """5 and 95 %, each row with its weight; with equal weights those of `numpy.quantile`."""
+    counts = Counter(row["part"] for row in rows)
+    present = sorted((row for row in rows if row.get(target) is not None), key=lambda row: row[target])
+    weights = np.array([row["share"] / counts[row["part"]] for row in present])
+    places = (np.cumsum(weights) - weights) / (weights.sum() - weights[-1])
+    low, high = np.interp((0.05, 0.95), places, [row[target] for row in present])
     return float(low), float(high)
 
 
@@ -112,17 +138,19 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--against", type=Path)
+    parser.add_argument("--also", type=Path, action="append", default=[])
     arguments = parser.parse_args()
     if arguments.side == "evaluation":
-        programs = evaluation_workloads()
+        programs = [Drawn(program=p, part="evaluation", share=1.0) for p in evaluation_workloads()]
     else:
         programs = drawn(arguments.config, arguments.count, arguments.seed)
-    refused = Counter((row.reason or "")[:60] for row in programs if row.status != OK)
-    rows: list[dict[str, Any]] = []
+    refused = Counter((d.program.reason or "")[:60] for d in programs if d.program.status != OK)
+    rows: list[dict[str, Any]] = [row for path in arguments.also for row in json.loads(path.read_text())]
     with tempfile.TemporaryDirectory() as folder:
         for program in programs:
-            if program.status == OK:
-                rows.append(measured(program, Path(folder)))
+            if program.program.status == OK:
+                place = {"part": program.part, "share": program.share}
+                rows.append(measured(program.program, Path(folder)) | place)
                 print(rows[-1], file=sys.stderr, flush=True)
     if arguments.json:
         arguments.json.write_text(json.dumps(rows))
