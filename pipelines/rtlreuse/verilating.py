@@ -1,0 +1,82 @@
+"""The C++ around Verilator's models: the functions that `runner.h` expects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pipelines.rtlreuse.ir import LIMB, mask
+from pipelines.rtlreuse.simulator import Ports, reset_level
+from pipelines.rtlreuse.structure import words_of
+
+_HALF = 32  # bits of a word of Verilator's wide signals
+
+
+def harness(ports: Ports, stimuli: int) -> str:
+    """A translation unit with one model per stimulus."""
+    inputs, outputs = words_of(ports.inputs), words_of(ports.outputs)
+    masks = ", ".join(f"{mask(width):#x}ull" for _, _, width in inputs)
+    lines = [
+        '#include "Vdesign.h"',
+        '#include "verilated.h"',
+        '#include "words.h"',
+        f"enum {{ INPUTS = {len(inputs)}, OUTPUTS = {len(outputs)}, STIMULI = {stimuli} }};",
+        f"static const u64 INPUT_MASKS[] = {{{masks or 0}}};",
+        "struct State { VerilatedContext* context = 0; Vdesign* model[STIMULI] = {};",
+        "  void clear() { for (auto& m : model) { delete m; m = 0; } delete context; context = 0; }",
+        "  ~State() { clear(); } };",
+        "static void initialise(State& st) { st.clear(); st.context = new VerilatedContext;",
+        "  for (auto& m : st.model) {",
+        "    m = new Vdesign{st.context};",
+        *(f"    m->{_member(port)} = {level};" for port, level in _inactive(ports)),
+        "    m->eval(); } }",
+        "static void set_inputs(State& st, const u64* in) {",
+        "  for (int s = 0; s < STIMULI; s++, in++) { Vdesign& m = *st.model[s];",
+        *(line for i, (port, limb, width) in enumerate(inputs) for line in _set(ports, i, port, limb, width)),
+        "  } }",
+        "static void evaluate(State& st) { for (auto m : st.model) {",
+        f"  {_clock(ports, 0)} m->eval(); }} }}",
+        "static void advance(State& st) {",
+        *([f"  for (auto m : st.model) {{ {_clock(ports, 1)} m->eval(); }}"] if ports.clock else []),
+        "}",
+        "static void get_outputs(State& st, u64* out) {",
+        "  for (int s = 0; s < STIMULI; s++, out++) { Vdesign& m = *st.model[s];",
+        *(f"    out[{i} * STIMULI] = {_get(ports, port, limb)};" for i, (port, limb, _) in enumerate(outputs)),
+        "  } }",
+        '#include "runner.h"',
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _inactive(ports: Ports) -> Iterator[tuple[str, int]]:
+    """Resets at their inactive level: Verilator sees an edge only after the first evaluation."""
+    for port, width in ports.inputs.items():
+        level = reset_level(port) if width == 1 else None
+        if level is not None:
+            yield port, 1 - level
+
+
+def _member(port: str) -> str:
+    """Verilator's name of a port."""
+    return port.replace("__", "___05F")
+
+
+def _clock(ports: Ports, level: int) -> str:
+    return f"m->{_member(ports.clock)} = {level};" if ports.clock else ""
+
+
+def _set(ports: Ports, number: int, port: str, limb: int, width: int) -> Iterator[str]:
+    word, name = f"in[{number} * STIMULI]", _member(port)
+    if ports.inputs[port] <= LIMB:
+        yield f"    m.{name} = {word};"
+        return
+    yield f"    m.{name}[{2 * limb}] = (u32){word};"
+    if width > _HALF:
+        yield f"    m.{name}[{2 * limb + 1}] = (u32)({word} >> {_HALF});"
+
+
+def _get(ports: Ports, port: str, limb: int) -> str:
+    width, name = ports.outputs[port], _member(port)
+    if width <= LIMB:
+        return f"m.{name}"
+    low = f"(u64)m.{name}[{2 * limb}]"
+    return low if width <= LIMB * limb + _HALF else f"{low} | (u64)m.{name}[{2 * limb + 1}] << {_HALF}"
