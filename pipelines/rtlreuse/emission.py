@@ -137,14 +137,14 @@ class _Emitter:
         yield from (f"  {line}" for line in body.pointers)
         if self.stimuli == 1:
             if self.placement.extents[name] > 1:
-                yield "  #pragma GCC ivdep"
+                yield "  LANES"
             yield "  for (int k = lo; k < hi; k++) {"
         elif body.has_broadcast:
             yield "  for (int i = lo; i < hi; i++) {"
-            yield "  #pragma GCC ivdep"
+            yield "  LANES"
             yield f"  for (int s = 0; s < {self.stimuli}; s++) {{ const int k = i * {self.stimuli} + s;"
         else:
-            yield "  #pragma GCC ivdep"
+            yield "  LANES"
             yield f"  for (int k = lo * {self.stimuli}; k < hi * {self.stimuli}; k++) {{"
         yield from (f"    {line}" for line in lines)
         yield "  }" if self.stimuli == 1 or not body.has_broadcast else "  }}"

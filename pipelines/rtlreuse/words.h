@@ -25,3 +25,10 @@ static inline u8 parity8(u8 a) { a ^= a >> 4; a ^= a >> 2; return (a ^ a >> 1) &
 static inline u8 parity16(u16 a) { return parity8((u8)(a ^ a >> 8)); }
 static inline u8 parity32(u32 a) { return parity16((u16)(a ^ a >> 16)); }
 static inline u8 parity64(u64 a) { return parity32((u32)(a ^ a >> 32)); }
+
+// Before a loop over lanes: no lane reads what another one writes in the same loop.
+#ifdef __clang__
+#define LANES _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define LANES _Pragma("GCC ivdep")
+#endif
