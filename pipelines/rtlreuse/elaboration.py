@@ -113,12 +113,10 @@ def elaborate(netlist: Netlist) -> Design:
     clocks = _clocks(netlist)
     joined = _joined(netlist)
     blocks: dict[str, Block] = {}
-    waiting = [netlist.top]
-    while waiting:
-        name = waiting.pop()
-        if name not in blocks:
-            blocks[name] = _build_block(netlist, name, joined, clocks)
-            waiting += [child.block for child in blocks[name].children]
+    for name in reversed(_parents_first(_sites(netlist), netlist.top)):
+        if name not in joined:
+            blocks[name] = _build_block(netlist, name, joined, clocks, blocks)
+    _drop_unused(blocks, netlist.top)
     clock = clocks[netlist.top]
     return Design(
         blocks=blocks,
@@ -129,13 +127,32 @@ def elaborate(netlist: Netlist) -> Design:
     )
 
 
+def _drop_unused(blocks: dict[str, Block], top: str) -> None:
+    """Remove blocks without an instance that an output needs."""
+    used: set[str] = set()
+    waiting = [top]
+    while waiting:
+        name = waiting.pop()
+        if name not in used:
+            used.add(name)
+            waiting += [child.block for child in blocks[name].children]
+    for name in set(blocks) - used:
+        del blocks[name]
+
+
+def _sites(netlist: Netlist) -> dict[str, Counter[str]]:
+    """For every module the number of its instances of other modules."""
+    modules = netlist.modules
+    return {name: Counter(c.kind for c in m.cells if c.kind in modules) for name, m in modules.items()}
+
+
 # ---- which modules join their parents ------------------------------------------------------------------
 
 
 def _joined(netlist: Netlist) -> frozenset[str]:
     """Modules that are no blocks of their own."""
     modules = netlist.modules
-    sites = {name: Counter(c.kind for c in m.cells if c.kind in modules) for name, m in modules.items()}
+    sites = _sites(netlist)
     order = _parents_first(sites, netlist.top)
     counts = Counter({netlist.top: 1})
     for name in order:
@@ -183,8 +200,7 @@ def _clocks(netlist: Netlist) -> dict[str, str | None]:
     Raises: RtlError: a clock that is gated, falling or one of several.
     """
     clocks: dict[str, str | None] = {}
-    sites = {n: Counter(c.kind for c in m.cells if c.kind in netlist.modules) for n, m in netlist.modules.items()}
-    for name in reversed(_parents_first(sites, netlist.top)):
+    for name in reversed(_parents_first(_sites(netlist), netlist.top)):
         module = netlist.modules[name]
         nets = dict.fromkeys(net for cell in module.cells for net in _clock_nets(cell, module, clocks))
         if len(nets) > 1:
@@ -269,12 +285,16 @@ class _SplitNeeded(Exception):  # noqa: N818
 
 
 def _build_block(
-    netlist: Netlist, name: str, joined: frozenset[str], clocks: Mapping[str, str | None]
+    netlist: Netlist,
+    name: str,
+    joined: frozenset[str],
+    clocks: Mapping[str, str | None],
+    blocks: Mapping[str, Block],
 ) -> Block:
     split: set[tuple[str, int]] = set()
     while True:
         try:
-            return _BlockBuilder(netlist, name, joined, clocks, frozenset(split)).build()
+            return _BlockBuilder(netlist, name, joined, clocks, blocks, frozenset(split)).build()
         except _SplitNeeded as needed:
             split |= needed.cells
 
@@ -288,9 +308,11 @@ class _BlockBuilder:
         name: str,
         joined: frozenset[str],
         clocks: Mapping[str, str | None],
+        blocks: Mapping[str, Block],
         split: frozenset[tuple[str, int]],
     ) -> None:
-        self.netlist, self.name, self.joined, self.clocks, self.split = netlist, name, joined, clocks, split
+        self.netlist, self.name, self.joined, self.split = netlist, name, joined, split
+        self.clocks, self.blocks = clocks, blocks
         self.builder = Builder()
         self.words = Words(self.builder)
         self.root = _Scope(module=netlist.modules[name], path="")
@@ -617,11 +639,12 @@ class _BlockBuilder:
 
     def _finish_child(self, scope: _Scope, index: int, cell: Cell) -> None:
         child, module = self.children[scope, index], self.netlist.modules[cell.kind]
-        for port, nets in module.inputs.items():
-            if port != self.clocks[cell.kind]:
-                bits = cell.pins.get(port, ())
-                padded = [*bits[: len(nets)], *["0"] * (len(nets) - len(bits))]
-                self._put(child, port, self._signal(scope, padded))
+        for key in self.blocks[cell.kind].pins:
+            if key.child == TOP:
+                width, bits = len(module.inputs[key.port]), cell.pins.get(key.port, ())
+                padded = [*bits[:width], *["0"] * (width - len(bits))]
+                part = padded[key.limb * LIMB : (key.limb + 1) * LIMB]
+                self.outputs[PinKey(child, key.port, key.limb)] = self._signal(scope, part).limbs[0]
 
 
 def _joined_constants(builder: Builder, pieces: Sequence[Piece]) -> list[Piece]:
