@@ -7,6 +7,7 @@ Does not: the test bench of HLS designs (`pipelines.rtlsim`).
 from pipelines.rtlreuse.engines import ENGINES, REUSE, VERILATOR, VERSION, build_reuse, build_verilator
 from pipelines.rtlreuse.errors import CombinationalLoop, RtlError
 from pipelines.rtlreuse.simulator import Ports, Program, RunResult, Simulator
+from pipelines.rtlreuse.structure import words_of
 
 __all__ = [
     "ENGINES",
@@ -21,4 +22,5 @@ __all__ = [
     "Simulator",
     "build_reuse",
     "build_verilator",
+    "words_of",
 ]
