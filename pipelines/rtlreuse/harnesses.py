@@ -1,9 +1,11 @@
-"""The C++ around Verilator's models: the functions that `runner.h` expects."""
+"""The C++ around models of other engines: the functions that `runner.h` expects."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from pipelines.rtlreuse.arc import MODEL, port_name
+from pipelines.rtlreuse.expressions import type_of
 from pipelines.rtlreuse.ir import LIMB, mask
 from pipelines.rtlreuse.simulator import Ports, reset_level
 from pipelines.rtlreuse.structure import words_of
@@ -11,16 +13,21 @@ from pipelines.rtlreuse.structure import words_of
 _HALF = 32  # bits of a word of Verilator's wide signals
 
 
-def harness(ports: Ports, stimuli: int) -> str:
-    """A translation unit with one model per stimulus."""
+def _shape(ports: Ports, stimuli: int) -> Iterator[str]:
     inputs, outputs = words_of(ports.inputs), words_of(ports.outputs)
     masks = ", ".join(f"{mask(width):#x}ull" for _, _, width in inputs)
+    yield f"enum {{ INPUTS = {len(inputs)}, OUTPUTS = {len(outputs)}, STIMULI = {stimuli} }};"
+    yield f"static const u64 INPUT_MASKS[] = {{{masks or 0}}};"
+
+
+def verilator_harness(ports: Ports, stimuli: int) -> str:
+    """A translation unit with one model of Verilator per stimulus."""
+    inputs, outputs = words_of(ports.inputs), words_of(ports.outputs)
     lines = [
         '#include "Vdesign.h"',
         '#include "verilated.h"',
         '#include "words.h"',
-        f"enum {{ INPUTS = {len(inputs)}, OUTPUTS = {len(outputs)}, STIMULI = {stimuli} }};",
-        f"static const u64 INPUT_MASKS[] = {{{masks or 0}}};",
+        *_shape(ports, stimuli),
         "struct State { VerilatedContext* context = 0; Vdesign* model[STIMULI] = {};",
         "  void clear() { for (auto& m : model) { delete m; m = 0; } delete context; context = 0; }",
         "  ~State() { clear(); } };",
@@ -80,3 +87,48 @@ def _get(ports: Ports, port: str, limb: int) -> str:
         return f"m.{name}"
     low = f"(u64)m.{name}[{2 * limb}]"
     return low if width <= LIMB * limb + _HALF else f"{low} | (u64)m.{name}[{2 * limb + 1}] << {_HALF}"
+
+
+# ---- Arc -------------------------------------------------------------------------------------------------
+
+
+def arc_harness(ports: Ports, stimuli: int, offsets: Mapping[str, int]) -> str:
+    """A translation unit with one state of the Arc model per stimulus.
+
+    Args: offsets: bytes from the beginning of the state to each word of a port; "" for the state's size.
+    """
+    lines = [
+        '#include "words.h"',
+        *_shape(ports, stimuli),
+        f'extern "C" void {MODEL}_eval(void*);',
+        f"struct alignas(64) State {{ alignas(64) u8 bytes[STIMULI][{-(-offsets.get('', 1) // 64) * 64}]; }};",
+        "static void initialise(State& st) { memset(&st, 0, sizeof st); }",
+        "static void set_inputs(State& st, const u64* in) {",
+        "  for (int s = 0; s < STIMULI; s++, in++) {",
+        *(
+            f"    {{ {type_of(w)} x = in[{i} * STIMULI]; memcpy(st.bytes[s] + {offset}, &x, sizeof x); }}"
+            for i, (port, limb, w) in enumerate(words_of(ports.inputs))
+            if (offset := offsets.get(port_name(port, limb, is_input=True))) is not None
+        ),
+        "  } }",
+        *_arc_evaluation("evaluate", 0, offsets),
+        *_arc_evaluation("advance", 1, offsets),
+        "static void get_outputs(State& st, u64* out) {",
+        "  for (int s = 0; s < STIMULI; s++, out++) {",
+        *(
+            f"    {{ {type_of(w)} x; memcpy(&x, st.bytes[s] + {offset}, sizeof x); "
+            f"out[{i} * STIMULI] = x & {mask(w):#x}ull; }}"
+            for i, (port, limb, w) in enumerate(words_of(ports.outputs))
+            if (offset := offsets.get(port_name(port, limb, is_input=False))) is not None
+        ),
+        "  } }",
+        '#include "runner.h"',
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _arc_evaluation(name: str, level: int, offsets: Mapping[str, int]) -> Iterator[str]:
+    yield f"static void {name}(State& st) {{ for (auto& bytes : st.bytes) {{"
+    if "clk" in offsets:
+        yield f"  bytes[{offsets['clk']}] = {level};"
+    yield f"  {MODEL}_eval(bytes); }} }}"
