@@ -5,17 +5,18 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pipelines.rtlreuse.elaboration import Block
 from pipelines.rtlreuse.expressions import expression, literal, operand, type_of
 from pipelines.rtlreuse.ir import mask
-from pipelines.rtlreuse.phases import Phase, phases
+from pipelines.rtlreuse.phases import Phase, cone, phases, shared_conditions, specialise, state_roots
 from pipelines.rtlreuse.placement import Access, ArrayKey, Move, Placement
 from pipelines.rtlreuse.structure import CONSTANT, ENVIRONMENT, Structure, words_of
 
 _MOST_RUNS = 12
 """Copies that are written as loops of their own; more become a table."""
+_FEW_LANES = 16  # below which variants of a function do not pay
 _LINE = 64  # bytes of a cache line
 
 
@@ -97,15 +98,20 @@ class _Emitter:
     def _struct(self) -> Iterator[str]:
         yield "struct State {"
         yield "  int cur;"
+        scalars: list[str] = []
         for array in dict.fromkeys(map(id, self.arrays.values())):
             found = next(a for a in self.arrays.values() if id(a) == array)
             words = found.slots * self.stimuli
             double = "[2]" if found.is_double else ""
+            if words == 1:
+                scalars.append(f"  {type_of(found.width)} {found.name}{double}[1];")
+                continue
             yield f"  alignas({_LINE}) {type_of(found.width)} {found.name}{double}[{_rounded(words, found.width)}];"
         for (name, i), text in self.memories.items():
             memory = self.blocks[name].memories[i]
             words = memory.size * self.placement.extents[name] * self.stimuli
             yield f"  alignas({_LINE}) {type_of(memory.width)} {text}[{words}];"
+        yield from sorted(scalars)  # by type, so that they are dense
         yield "};"
 
     def _base(self, key: ArrayKey, *, is_next: bool = False) -> str:
@@ -128,15 +134,46 @@ class _Emitter:
         return "\n".join(out.lines) + "\n"
 
     def _function(self, name: str, number: int, phase: Phase) -> Iterator[str]:
-        block, index = self.blocks[name], self.numbers[name]
+        """The function of a class or of the next state; several variants when conditions are shared by all lanes."""
+        block, function = self.blocks[name], f"f{self.numbers[name]}_{number}"
         is_state = number == len(self.phases[name]) - 1
-        body = _Body(self, name, phase, is_state=is_state)
+        conditions = self._conditions(name, phase) if is_state else []
+        if not conditions:
+            yield from self._variant(function, _Body(self, name, block, phase, is_state=is_state))
+            return
+        for variant in range(1 << len(conditions)):
+            values = {node: variant >> i & 1 for i, node in enumerate(conditions)}
+            folded = specialise(block, values)
+            own = replace(phase, order=cone(folded, state_roots(folded)), stored=())
+            yield from self._variant(f"{function}_{variant}", _Body(self, name, folded, own, is_state=True))
+        yield f"static void {function}(State& st, const int lo, const int hi) {{"
+        yield "  const int cur = st.cur, nxt = cur ^ 1; (void)cur; (void)nxt;"
+        yield f"  switch ({' | '.join(self._condition(name, n, i) for i, n in enumerate(conditions))}) {{"
+        for variant in range(1 << len(conditions)):
+            yield f"    case {variant}: {function}_{variant}(st, lo, hi); break;"
+        yield "  }"
+        yield "}"
+
+    def _conditions(self, name: str, phase: Phase) -> list[int]:
+        if self.stimuli > 1 or self.placement.extents[name] < _FEW_LANES:
+            return []
+        accesses = self.placement.accesses[name]
+        shared = {pin for pin, access in enumerate(accesses) if access.slot is not None}
+        return shared_conditions(self.blocks[name], phase, shared)
+
+    def _condition(self, name: str, node: int, place: int) -> str:
+        access = self.placement.accesses[name][self.blocks[name].nodes[node].value]
+        if access.array is None:
+            raise ValueError(f"a constant is no condition: {node}")
+        return f"({self._base(access.array)})[{access.slot}] << {place}"
+
+    def _variant(self, function: str, body: _Body) -> Iterator[str]:
         lines = body.lines()
-        yield f"static void f{index}_{number}(State& st, const int lo, const int hi) {{"
+        yield f"static void {function}(State& st, const int lo, const int hi) {{"
         yield "  const int cur = st.cur, nxt = cur ^ 1; (void)cur; (void)nxt;"
         yield from (f"  {line}" for line in body.pointers)
         if self.stimuli == 1:
-            if self.placement.extents[name] > 1:
+            if self.placement.extents[body.name] > 1:
                 yield "  LANES"
             yield "  for (int k = lo; k < hi; k++) {"
         elif body.has_broadcast:
@@ -282,9 +319,9 @@ class _Emitter:
 class _Body:
     """The statements of one lane, and the pointers that they use."""
 
-    def __init__(self, emitter: _Emitter, name: str, phase: Phase, *, is_state: bool) -> None:
-        self.emitter, self.name, self.phase, self.is_state = emitter, name, phase, is_state
-        self.block = emitter.blocks[name]
+    def __init__(self, emitter: _Emitter, name: str, block: Block, phase: Phase, *, is_state: bool) -> None:
+        self.emitter, self.name, self.block = emitter, name, block
+        self.phase, self.is_state = phase, is_state
         self.pointers: list[str] = []
         self.names: dict[int, str] = {}
         self.has_broadcast = False
@@ -305,7 +342,11 @@ class _Body:
         if self.is_state:
             lines += self._writes()
             for i, register in enumerate(self.block.registers):
-                pointer = self._pointer(ArrayKey("register", self.name, i), is_written=True)
+                key = ArrayKey("register", self.name, i)
+                following = self.block.nodes[register.next]
+                if (following.op, following.value) == ("register", i) and not self.emitter.arrays[key].is_double:
+                    continue  # it keeps its value
+                pointer = self._pointer(key, is_written=True)
                 lines.append(f"{pointer}[k] = {self._operand(register.next)};")
         return lines
 

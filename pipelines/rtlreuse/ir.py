@@ -187,13 +187,27 @@ class Builder:
         return Signal(width=sum(p.width for p in pieces), limbs=tuple(limbs))
 
     def _word(self, pieces: Sequence[Piece]) -> int:
-        parts = [self.slice(p.node, p.low, p.width) for p in _merged(pieces)]
-        if len(parts) > 1 and len(set(parts)) == 1 and self.width(parts[0]) == 1:
-            return self.make("sext", len(parts), (parts[0],))  # a repeated bit
+        parts = [
+            self.extend(self.slice(piece.node, piece.low, piece.width), width, is_signed=True)
+            for piece, width in _sign_extended(_merged(pieces))
+        ]
         word = parts[-1]
         for part in reversed(parts[:-1]):
             word = self.make("concat", self.width(part) + self.width(word), (part, word))
         return word
+
+
+def _sign_extended(pieces: Sequence[Piece]) -> list[tuple[Piece, int]]:
+    """Pieces with the width that copies of their highest bit, which follow them, extend them to."""
+    extended: list[tuple[Piece, int]] = []
+    for piece in pieces:
+        before, width = extended[-1] if extended else (None, 0)
+        is_copy = piece.width == 1 and before is not None and before.node == piece.node
+        if before is not None and is_copy and piece.low == before.low + before.width - 1:
+            extended[-1] = (before, width + 1)
+        else:
+            extended.append((piece, piece.width))
+    return extended
 
 
 def _merged(pieces: Sequence[Piece]) -> list[Piece]:

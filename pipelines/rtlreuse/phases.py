@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 
-from pipelines.rtlreuse.elaboration import Block
+from pipelines.rtlreuse.elaboration import Block, WritePort
+from pipelines.rtlreuse.ir import Builder
 from pipelines.rtlreuse.structure import LEAVES, OutputClass
 
 _KEPT_OPERATIONS = 3
@@ -114,11 +116,60 @@ class _Phases:
         return count < _KEPT_OPERATIONS
 
 
-def kept_nodes(block_phases: Mapping[str, Sequence[Phase]]) -> list[tuple[str, int]]:
-    """Block and node of everything that a function stores."""
-    return [
-        (name, node)
-        for name, found in block_phases.items()
-        for phase in found
-        for node in phase.stored
+MOST_CONDITIONS = 3
+"""Conditions that a function is specialised for; it has 2 to that power variants."""
+_LARGEST_SPECIALISED = 256  # operations
+
+
+def shared_conditions(block: Block, phase: Phase, shared_pins: Set[int]) -> list[int]:
+    """Input nodes of one bit, equal in all lanes, that choose in most multiplexers of a function.
+
+    A function that loads what an earlier one stored, or that is large, has one variant only.
+    """
+    if phase.loaded or len(phase.order) > _LARGEST_SPECIALISED:
+        return []
+    uses: Counter[int] = Counter()
+    for number in phase.order:
+        node = block.nodes[number]
+        condition = node.args[0] if node.op == "mux" else -1
+        if condition >= 0 and block.nodes[condition].op == "input" and block.nodes[condition].value in shared_pins:
+            uses[condition] += 1
+    return [node for node, _ in sorted(uses.items(), key=lambda item: (-item[1], item[0]))][:MOST_CONDITIONS]
+
+
+def specialise(block: Block, values: Mapping[int, int]) -> Block:
+    """A block whose input nodes of the mapping are constants, folded again."""
+    build = Builder()
+    numbers: list[int] = []
+    for number, node in enumerate(block.nodes):
+        args = tuple(numbers[a] for a in node.args)
+        if number in values:
+            numbers.append(build.const(values[number], node.width))
+        elif node.op in LEAVES or node.op == "memread":
+            numbers.append(build.add(node._replace(args=args)))
+        else:
+            numbers.append(build.make(node.op, node.width, args, node.value))
+    registers = [replace(r, next=numbers[r.next]) for r in block.registers]
+    memories = [
+        replace(
+            memory,
+            writes=tuple(
+                WritePort(address=numbers[w.address], data=numbers[w.data], mask=numbers[w.mask])
+                for w in memory.writes
+            ),
+        )
+        for memory in block.memories
     ]
+    return replace(block, nodes=build.nodes, outputs={}, registers=registers, memories=memories)
+
+
+def cone(block: Block, roots: Iterable[int]) -> tuple[int, ...]:
+    """Nodes that roots need, in order of dependence."""
+    seen: set[int] = set()
+    stack = list(roots)
+    while stack:
+        node = stack.pop()
+        if node not in seen:
+            seen.add(node)
+            stack += block.nodes[node].args
+    return tuple(sorted(seen))
