@@ -480,8 +480,12 @@ def place(as_json: bool, **options: Any) -> None:
 @click.option(
     "--engine", default="auto", show_default=True, help="auto, reuse, arc or verilator; see docs/rtlsim.md."
 )
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(0, 2**63 - 1), help="Of the inputs.")
-@click.option("--inputs", type=_SOURCE, help="CSV file with a column per input port, instead of random values.")
+@click.option(
+    "--seed", default=0, show_default=True, type=click.IntRange(0, 2**63 - 1), help="Of the inputs."
+)
+@click.option(
+    "--inputs", type=_SOURCE, help="CSV file with a column per input port, instead of random values."
+)
 @click.option(
     "--reset-cycles",
     default=2,

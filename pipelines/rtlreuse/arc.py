@@ -1,3 +1,4 @@
+# ruff: noqa: ARG001 (all entries of a table have one signature)
 """A design in MLIR's hw, comb and seq dialects, for CIRCT's Arc passes."""
 
 from __future__ import annotations
@@ -76,7 +77,9 @@ class _Writer:
         keys = [key for key in inner.outputs if key.child == TOP]
         results = ", ".join(f"%c{number}_{_position(key)}" for key in keys)
         types = ", ".join(f"{self._port(key)}: i{inner.nodes[inner.outputs[key]].width}" for key in keys)
-        return f'{results} = hw.instance "u{number}" @{self.names[child.block]}({", ".join(ports)}) -> ({types})'
+        return (
+            f'{results} = hw.instance "u{number}" @{self.names[child.block]}({", ".join(ports)}) -> ({types})'
+        )
 
 
 def _position(key: PinKey) -> str:

@@ -1,7 +1,7 @@
-"""The process that runs the Arc passes of pycde's CIRCT: run by path, with a folder of packages and two files.
+"""The process that runs the Arc passes of pycde's CIRCT: run by path, with a packages folder and two files.
 
-It is a separate process because a fault in a pass can end it. The first line of the result is a comment with the
-offsets of ports and the size of the state, as JSON; the module in LLVM dialect follows.
+It is a separate process because a fault in a pass can end it. The first line of the result is a comment
+with the offsets of ports and the size of the state, as JSON; the module in LLVM dialect follows.
 """
 
 from __future__ import annotations

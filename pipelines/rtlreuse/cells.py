@@ -1,3 +1,4 @@
+# ruff: noqa: ARG001, ARG005 (all entries of a table have one signature)
 """Combinational cells of Yosys as operations on words; one function per kind of cell."""
 
 from __future__ import annotations

@@ -121,8 +121,8 @@ class DesignSource:
 def gemm(rows: int, columns: int, *, is_weight_stationary: bool = False) -> DesignSource:
     """A systolic array for matrix products: 8-bit operands, 32-bit sums.
 
-    Output-stationary: each element keeps its sum, which is shifted out downwards. Weight-stationary: weights are
-    shifted in downwards, sums flow down.
+    Output-stationary: each element keeps its sum, which is shifted out downwards. Weight-stationary: weights
+    are shifted in downwards, sums flow down.
     """
     template = _WEIGHT_STATIONARY if is_weight_stationary else _OUTPUT_STATIONARY
     return DesignSource(verilog=_filled(template, N=rows, M=columns))

@@ -159,7 +159,9 @@ def _joined(netlist: Netlist) -> frozenset[str]:
         for child, number in sites[name].items():
             counts[child] += counts[name] * number
     parents = Counter(child for name in order for child in sites[name])
-    own = {n: sum(c.kind not in modules and c.kind not in IGNORED for c in m.cells) for n, m in modules.items()}
+    own = {
+        n: sum(c.kind not in modules and c.kind not in IGNORED for c in m.cells) for n, m in modules.items()
+    }
     joined: set[str] = set()
     for name in reversed(order):
         is_single = parents[name] == 1 and all(sites[p][name] <= 1 for p in order)
@@ -276,7 +278,7 @@ class _Part(NamedTuple):
 WHOLE = -1
 
 
-class _SplitNeeded(Exception):  # noqa: N818
+class _SplitNeeded(Exception):
     """A loop of words that may be none of bits: the cells to evaluate bit by bit."""
 
     def __init__(self, cells: set[tuple[str, int]]) -> None:
@@ -456,9 +458,7 @@ class _BlockBuilder:
             cell = scope.module.cells[driver.cell]
             width = len(self.netlist.modules[cell.kind].outputs[driver.port])
         number = self.pins.setdefault(PinKey(child, driver.port, limb), len(self.pins))
-        return Piece(
-            self.builder.add(Node("input", min(LIMB, width - LIMB * limb), (), number)), offset, 1
-        )
+        return Piece(self.builder.add(Node("input", min(LIMB, width - LIMB * limb), (), number)), offset, 1)
 
     def _child(self, scope: _Scope, index: int) -> int:
         if (scope, index) not in self.children:
@@ -509,7 +509,9 @@ class _BlockBuilder:
             bits = cell.number("ABITS")
             return {"RD_ADDR": cell.pins["RD_ADDR"][part.part * bits : (part.part + 1) * bits]}
         if cell.kind in STORAGE:
-            return {port: cell.pins[port] for port in ("ARST", "ALOAD", "AD", "SET", "CLR") if port in cell.pins}
+            return {
+                port: cell.pins[port] for port in ("ARST", "ALOAD", "AD", "SET", "CLR") if port in cell.pins
+            }
         if part.part == WHOLE:
             return {port: bits for port, bits in cell.pins.items() if port not in cell.outputs}
         return _operand_bits(cell, part.part)
@@ -693,7 +695,7 @@ def _extended_bit(bits: Sequence[Bit], bit: int, is_signed: bool) -> Bit:
 
 def _bit_cell(cell: Cell) -> Cell:
     """A bitwise cell of one bit."""
-    one = {name: "1" for name in ("WIDTH", "A_WIDTH", "B_WIDTH", "Y_WIDTH")}
+    one = dict.fromkeys(("WIDTH", "A_WIDTH", "B_WIDTH", "Y_WIDTH"), "1")
     return Cell(
         name=cell.name,
         kind=cell.kind,
@@ -705,5 +707,7 @@ def _bit_cell(cell: Cell) -> Cell:
 
 def _initial_words(cell: Cell, width: int, size: int) -> tuple[int, ...]:
     bits = cell.parameters["INIT"]
-    words = [bits_value(bits[max(0, len(bits) - width * (i + 1)) : len(bits) - width * i]) for i in range(size)]
+    words = [
+        bits_value(bits[max(0, len(bits) - width * (i + 1)) : len(bits) - width * i]) for i in range(size)
+    ]
     return tuple(words) if any(words) else ()

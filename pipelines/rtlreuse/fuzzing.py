@@ -83,9 +83,7 @@ def _top_ports(seed: int) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]
     return made[-1].inputs, made[-1].outputs
 
 
-def _module(
-    rng: random.Random, name: str, children: list[_Module], is_top: bool
-) -> tuple[_Module, str]:
+def _module(rng: random.Random, name: str, children: list[_Module], is_top: bool) -> tuple[_Module, str]:
     module = _Module(
         name=name,
         inputs=[(f"i{i}", rng.choice(_WIDTHS)) for i in range(rng.randint(1, 4))],
@@ -174,7 +172,9 @@ def _memory(writer: _Writer) -> None:
         f"{name}[{index}] = {index} * {rng.randint(0, 99)};",
     ]
     address, enable = _sized(writer, bits), _expression(writer, 1)
-    writer.lines.append(f"  always @(posedge clk) if ({enable}) {name}[{address}] <= {_expression(writer, 2)};")
+    writer.lines.append(
+        f"  always @(posedge clk) if ({enable}) {name}[{address}] <= {_expression(writer, 2)};"
+    )
     writer.lines.append(f"  wire [{width - 1}:0] {read} = {name}[{_sized(writer, bits)}];")
     writer.signals.append((read, width, False))
 

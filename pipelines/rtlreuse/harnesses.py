@@ -47,7 +47,10 @@ def verilator_harness(ports: Ports, stimuli: int) -> str:
         "}",
         "static void get_outputs(State& st, u64* out) {",
         "  for (int s = 0; s < STIMULI; s++, out++) { Vdesign& m = *st.model[s];",
-        *(f"    out[{i} * STIMULI] = {_get(ports, port, limb)};" for i, (port, limb, _) in enumerate(outputs)),
+        *(
+            f"    out[{i} * STIMULI] = {_get(ports, port, limb)};"
+            for i, (port, limb, _) in enumerate(outputs)
+        ),
         "  } }",
         '#include "runner.h"',
     ]

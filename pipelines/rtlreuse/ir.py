@@ -1,3 +1,4 @@
+# ruff: noqa: ARG001, ARG005 (all entries of a table have one signature)
 """Hash-consed words of a module: operations on at most 64 bits, folded while they are built.
 
 | op | meaning of `args` and `value` |
@@ -7,7 +8,7 @@
 | memread | args: address; value: number of the memory; 0 beyond its size |
 | and or xor not, add sub mul | modulo 2^width |
 | shl shr sar | args: word, amount; an amount of the width or more leaves zeros, or copies of the sign |
-| udiv urem sdiv srem | quotient towards zero, sign of the remainder that of the dividend; 0 for division by 0 |
+| udiv urem sdiv srem | quotient towards zero, remainder with the sign of the dividend; 0 for divisor 0 |
 | eq ult slt parity | one bit |
 | mux | args: condition of one bit, value if 1, value if 0 |
 | slice | value: lowest bit |

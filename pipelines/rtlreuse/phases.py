@@ -132,7 +132,11 @@ def shared_conditions(block: Block, phase: Phase, shared_pins: Set[int]) -> list
     for number in phase.order:
         node = block.nodes[number]
         condition = node.args[0] if node.op == "mux" else -1
-        if condition >= 0 and block.nodes[condition].op == "input" and block.nodes[condition].value in shared_pins:
+        if (
+            condition >= 0
+            and block.nodes[condition].op == "input"
+            and block.nodes[condition].value in shared_pins
+        ):
             uses[condition] += 1
     return [node for node, _ in sorted(uses.items(), key=lambda item: (-item[1], item[0]))][:MOST_CONDITIONS]
 

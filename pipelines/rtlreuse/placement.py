@@ -1,4 +1,4 @@
-"""Slots of lanes in arrays, and how the lanes of a pin read their sources without copies where that is possible."""
+"""Slots of lanes in arrays, and how the lanes of a pin read their sources, without copies where possible."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def read_inside(block: Block) -> frozenset[int]:
 
 
 def _padded_slots(structure: Structure, block: str) -> list[int]:
-    """Slots of lanes, with one left free where a chain of neighbouring lanes begins and no free one precedes."""
+    """Slots of lanes, with one left free where a chain of neighbours begins and no free one precedes."""
     lanes, content = structure.lanes[block], structure.design.blocks[block]
     plain = list(range(len(lanes)))
     if content.memories or len(lanes) < _FEW_LANES:
@@ -104,9 +104,7 @@ def _padded_slots(structure: Structure, block: str) -> list[int]:
     return slots
 
 
-def _chain_starts(
-    structure: Structure, block: str, pin: int, step: int, inside: frozenset[int]
-) -> set[int]:
+def _chain_starts(structure: Structure, block: str, pin: int, step: int, inside: frozenset[int]) -> set[int]:
     """Lanes that need a free slot before them: a neighbour's word is read, where another one belongs."""
     lanes = structure.lanes[block]
     lane_of = {instance: lane for lane, instance in enumerate(lanes)}

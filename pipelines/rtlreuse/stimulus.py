@@ -39,7 +39,9 @@ def read_stimulus(path: Path, ports: Ports, cycles: int) -> Words:
                     inputs[count, i, 0] = values.get(port, 0) >> (LIMB * limb) & mask(LIMB)
                 count += 1
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise RtlError(f"cannot read the inputs {path}: {getattr(error, 'strerror', None) or error}") from error
+        raise RtlError(
+            f"cannot read the inputs {path}: {getattr(error, 'strerror', None) or error}"
+        ) from error
     if count < cycles:
         raise RtlError(f"too few rows: {count} for {cycles} cycles ({path})")
     return inputs

@@ -102,9 +102,7 @@ def analyse(design: Design) -> Structure:
         for number, instance in enumerate(instances)
     ]
     top = design.blocks[design.top]
-    outputs = [
-        resolver.node(0, node) for key, node in top.outputs.items() if key.child == TOP
-    ]
+    outputs = [resolver.node(0, node) for key, node in top.outputs.items() if key.child == TOP]
     masks = {name: _pin_masks(block) for name, block in design.blocks.items()}
     exported = _exported(design, instances, sources, outputs)
     levels = _Levels(design, instances, sources, masks)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 
 from pipelines.rtlreuse.errors import RtlError
@@ -179,21 +180,21 @@ class Words:
             return self.extend(self.bit(build.make("shr", a.width, (a.limbs[0], self._word(amount)))), width)
         words = [*self._filled(a, fill)]
         within, words, too_far = self._selected(words, amount, fill, -(-width // LIMB) + 1)
-        pairs = zip(words, words[1:], strict=False)
+        pairs = itertools.pairwise(words)
         limbs = [self._funnel(low, high, within) for low, high in pairs]
         full = build.extend(fill, LIMB, True)
         limbs = [build.mux(too_far, full, limb) for limb in limbs]
         return self.extend(Signal(width=LIMB * len(limbs), limbs=tuple(limbs)), width)
 
     def shift_left(self, a: Signal, amount: Signal) -> Signal:
-        """`a` moved up, filled by zeros: reversed twice around the words, so that one selection serves both."""
+        """`a` moved up, filled by zeros: its words are reversed, so that one selection serves both shifts."""
         build = self.builder
         if len(a.limbs) == 1:
             return self.bit(build.make("shl", a.width, (a.limbs[0], self._word(amount))))
         zero = build.const(0, 1)
         words = list(reversed(self._filled(a, zero)))
         within, words, too_far = self._selected(words, amount, zero, len(words) + 1)
-        limbs = [self._funnel_left(high, low, within) for high, low in zip(words, words[1:], strict=False)]
+        limbs = [self._funnel_left(high, low, within) for high, low in itertools.pairwise(words)]
         empty = build.const(0, LIMB)
         limbs = [build.mux(too_far, empty, limb) for limb in reversed(limbs)]
         return self.extend(Signal(width=LIMB * len(limbs), limbs=tuple(limbs)), a.width)

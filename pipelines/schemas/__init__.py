@@ -26,6 +26,7 @@ from pipelines.schemas.network import NetworkFlowRow, NetworkHopRow, NetworkRunR
 from pipelines.schemas.pragmas import PragmaDesignRow
 from pipelines.schemas.programs import ProgramFactsRow, ProgramRow, SplitRow, StageReportRow
 from pipelines.schemas.records import FORMATS, RecordRow
+from pipelines.schemas.simulations import SimulationRow
 from pipelines.schemas.storage import (
     conform,
     from_frame,
@@ -73,6 +74,7 @@ __all__ = [
     "Reference",
     "RunRow",
     "SchemaError",
+    "SimulationRow",
     "SplitRow",
     "StageReportRow",
     "TableSpec",

@@ -20,7 +20,9 @@ def first_difference(program: Program, verilog: str, top: str, result: RunResult
     assert len(lines) == len(result.outputs)
     for cycle, (line, row) in enumerate(zip(lines, result.outputs, strict=True)):
         for text, port in zip(line.split(), program.ports.outputs, strict=True):
-            value = sum(int(row[i, 0]) << LIMB * limb for i, (name, limb, _) in enumerate(words) if name == port)
+            value = sum(
+                int(row[i, 0]) << LIMB * limb for i, (name, limb, _) in enumerate(words) if name == port
+            )
             if any(a not in ("x", "X", b) for a, b in zip(text, f"{value:0{len(text)}x}", strict=True)):
                 return f"cycle {cycle}, {port}: {text}, not {value:x}"
     return None

@@ -36,8 +36,8 @@ module top (input clk, input rst, input [15:0] x, input [99:0] wide, output [15:
   wire [3:0] cc;
   assign t[0] = x;
   generate for (i = 0; i < 4; i = i + 1) begin : g
-    core #(.W(16), .D(8)) u (.clk(clk), .rst(rst), .a(t[i]), .en(cc[(i+1)%4] | x[i]), .wa(x[2:0]), .ra(x[5:3]),
-      .q(t[i+1]), .m(ms[16*i +: 16]), .c(cc[i]));
+    core #(.W(16), .D(8)) u (.clk(clk), .rst(rst), .a(t[i]), .en(cc[(i+1)%4] | x[i]), .wa(x[2:0]),
+      .ra(x[5:3]), .q(t[i+1]), .m(ms[16*i +: 16]), .c(cc[i]));
   end endgenerate
   assign y = t[4];
   assign sum = wide * {84'b0, x} + (wide >> x[6:0]);
@@ -71,6 +71,12 @@ module top (input clk, input [127:0] d, input r, output [8:0] s, output p);
   generate for (i = 0; i < 16; i = i + 1) begin : g
     element u (.clk(clk), .d(d[8*i +: 8]), .below(b[i]), .above(b[i+1]), .next(n[i+1]), .prev(n[i]));
   end endgenerate
+endmodule
+"""
+
+NEXT = """
+module top (input clk, input [3:0] d, output reg [3:0] q);
+  always @(posedge clk) q <= d + 1;
 endmodule
 """
 
@@ -161,8 +167,7 @@ def test_systolic_array_has_one_evaluator_and_few_copies() -> None:
 
 
 def test_step_gives_outputs_before_the_edge(programs: Path) -> None:
-    text = "module top (input clk, input [3:0] d, output reg [3:0] q); always @(posedge clk) q <= d + 1; endmodule"
-    simulator = Simulator(build_reuse(text, top="top", folder=programs))
+    simulator = Simulator(build_reuse(NEXT, top="top", folder=programs))
     assert [simulator.step({"d": n})["q"] for n in (3, 15, 0)] == [0, 4, 0]
     assert simulator.step()["q"] == 1
 
@@ -176,8 +181,7 @@ def test_step_gives_outputs_before_the_edge(programs: Path) -> None:
     ],
 )
 def test_step_rejects_inputs(inputs: dict[str, object], message: str, programs: Path) -> None:
-    text = "module top (input clk, input [3:0] d, output reg [3:0] q); always @(posedge clk) q <= d + 1; endmodule"
-    simulator = Simulator(build_reuse(text, top="top", folder=programs))
+    simulator = Simulator(build_reuse(NEXT, top="top", folder=programs))
     with pytest.raises(RtlError) as error:
         simulator.step(inputs)  # type: ignore[arg-type]
     assert str(error.value) == message
