@@ -50,9 +50,8 @@ def random_design(seed: int, *, name: str = "top", modules: int = 4) -> DesignSo
     made: list[_Module] = []
     texts: list[str] = []
     for number in range(modules):
-        is_top = number == modules - 1
-        module_name = name if is_top else f"{name}_m{number}"
-        module, text = _module(rng, module_name, made if number else [], is_top)
+        module_name = name if number == modules - 1 else f"{name}_m{number}"
+        module, text = _module(rng, module_name, made if number else [])
         made.append(module)
         texts.append(text)
     return DesignSource(verilog="\n".join(texts), top=name)
@@ -61,7 +60,7 @@ def random_design(seed: int, *, name: str = "top", modules: int = 4) -> DesignSo
 def bundle(seeds: range, *, top: str = "top") -> DesignSource:
     """Several random designs in one: each gets the same words of input, outputs are side by side."""
     texts: list[str] = []
-    ports, instances = ["input clk"], []
+    ports, instances = ["input clk"], list[str]()
     for seed in seeds:
         design = random_design(seed, name=f"d{seed}", modules=2 + seed % 4)
         texts.append(design.verilog)
@@ -79,11 +78,11 @@ def _top_ports(seed: int) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]
     made: list[_Module] = []
     modules = 2 + seed % 4
     for number in range(modules):
-        made.append(_module(rng, "x", made if number else [], number == modules - 1)[0])
+        made.append(_module(rng, "x", made if number else [])[0])
     return made[-1].inputs, made[-1].outputs
 
 
-def _module(rng: random.Random, name: str, children: list[_Module], is_top: bool) -> tuple[_Module, str]:
+def _module(rng: random.Random, name: str, children: list[_Module]) -> tuple[_Module, str]:
     module = _Module(
         name=name,
         inputs=[(f"i{i}", rng.choice(_WIDTHS)) for i in range(rng.randint(1, 4))],

@@ -100,11 +100,12 @@ def arc_harness(ports: Ports, stimuli: int, offsets: Mapping[str, int]) -> str:
 
     Args: offsets: bytes from the beginning of the state to each word of a port; "" for the state's size.
     """
+    size = -(-offsets.get("", 1) // 64) * 64
     lines = [
         '#include "words.h"',
         *_shape(ports, stimuli),
         f'extern "C" void {MODEL}_eval(void*);',
-        f"struct alignas(64) State {{ alignas(64) u8 bytes[STIMULI][{-(-offsets.get('', 1) // 64) * 64}]; }};",
+        f"struct alignas(64) State {{ alignas(64) u8 bytes[STIMULI][{size}]; }};",
         "static void initialise(State& st) { memset(&st, 0, sizeof st); }",
         "static void set_inputs(State& st, const u64* in) {",
         "  for (int s = 0; s < STIMULI; s++, in++) {",

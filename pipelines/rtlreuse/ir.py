@@ -248,7 +248,7 @@ def _fold_or(b: Builder, n: Node, v: _Values) -> int | None:
         if value == 0:
             return other
         if value == mask(n.width):
-            return b.const(value, n.width)
+            return b.const(mask(n.width), n.width)
     return None
 
 

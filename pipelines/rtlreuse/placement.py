@@ -195,7 +195,7 @@ class _Placer:
         if not distances:
             return None
         (array, distance), count = distances.most_common(1)[0]
-        if array is None or count < len(sources) * (1 - _MOST_EXCEPTIONS):
+        if count < len(sources) * (1 - _MOST_EXCEPTIONS):
             return None
         exceptions = [
             (slot - distance, source)

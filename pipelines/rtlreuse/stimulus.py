@@ -26,7 +26,7 @@ def read_stimulus(path: Path, ports: Ports, cycles: int) -> Words:
     try:
         with path.open(newline="", encoding="utf-8") as stream:
             reader = csv.reader(stream)
-            header = [name.strip() for name in next(reader, [])]
+            header = [name.strip() for name in next(reader, list[str]())]
             _require_ports(header, ports, path)
             count = 0
             for row in reader:

@@ -59,10 +59,10 @@ class Words:
             limbs.append(self.builder.extend(sign, min(LIMB, width - LIMB * len(limbs)), True))
         return Signal(width=width, limbs=tuple(limbs))
 
-    def map(self, function: Callable[..., int], *signals: Signal) -> Signal:
-        """A bitwise function of signals of one width."""
-        limbs = [function(*limbs) for limbs in zip(*(s.limbs for s in signals), strict=True)]
-        return Signal(width=signals[0].width, limbs=tuple(limbs))
+    def map(self, function: Callable[[int, int], int], a: Signal, b: Signal) -> Signal:
+        """A function of words, of two signals of one width."""
+        limbs = [function(x, y) for x, y in zip(a.limbs, b.limbs, strict=True)]
+        return Signal(width=a.width, limbs=tuple(limbs))
 
     def bitwise(self, op: str, a: Signal, b: Signal) -> Signal:
         """and, or, xor."""
@@ -70,7 +70,7 @@ class Words:
 
     def invert(self, a: Signal) -> Signal:
         """Bitwise complement."""
-        return self.map(self.builder.invert, a)
+        return Signal(width=a.width, limbs=tuple(map(self.builder.invert, a.limbs)))
 
     def mux(self, condition: int, yes: Signal, no: Signal) -> Signal:
         """`yes` when the one-bit node is 1."""
