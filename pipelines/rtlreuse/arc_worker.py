@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -47,10 +48,9 @@ _SIZE = re.compile(r"storageBytes (\d+)")
 
 def lower(text: str) -> str:
     """The module in LLVM dialect behind a comment with offsets."""
-    from pycde import circt
-    from pycde.circt import ir, passmanager
-
-    library: Any = circt
+    library: Any = import_module("pycde.circt")
+    ir: Any = import_module("pycde.circt.ir")
+    passmanager: Any = import_module("pycde.circt.passmanager")
     offsets: dict[str, int] = {}
     context: Any = ir.Context()
     with context:

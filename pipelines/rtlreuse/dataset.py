@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -25,7 +24,7 @@ from pipelines.tools import ToolMissing, stopwatch
 from pipelines.workers import Outcome, ProgressCallback, run_all
 
 STEP = "simulations"
-_KIND = "simulations"
+_KIND, _ENGINES = "simulations", "engines"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,12 +77,15 @@ def _rows_of_design(
 ) -> Outcome[list[dict[str, Any]]]:
     family, size = draw
     key = content_hash(VERSION, family, size, group.engines, group.cycles, group.stimuli, group.seeds)
-    rows: list[dict[str, Any]] = cache.cached(_KIND, key, lambda: _simulate(family, size, group), list)
+    folder = cache.folder / _ENGINES
+    rows: list[dict[str, Any]] = cache.cached(
+        _KIND, key, lambda: _simulate(family, size, group, folder), list
+    )
     failed = any(row["status"] != OK for row in rows)
     return Outcome(result=rows, failed=failed, name=f"{family} {size}")
 
 
-def _simulate(family: str, size: int, group: SimulationGroup) -> list[dict[str, Any]]:
+def _simulate(family: str, size: int, group: SimulationGroup, folder: Path) -> list[dict[str, Any]]:
     source = FAMILIES[family](size)
     text = hashlib.sha256(source.verilog.encode()).hexdigest()
     features = design_features(source)
@@ -102,26 +104,25 @@ def _simulate(family: str, size: int, group: SimulationGroup) -> list[dict[str, 
                     "stimuli": group.stimuli,
                     "seed": seed,
                     **features,
-                    **_result(source, engine, seed, group),
+                    **_result(source, engine, seed, group, folder),
                 }
             )
     return rows
 
 
-def _result(source: DesignSource, engine: str, seed: int, group: SimulationGroup) -> dict[str, Any]:
+def _result(
+    source: DesignSource, engine: str, seed: int, group: SimulationGroup, folder: Path
+) -> dict[str, Any]:
     """Status, digest and measured figures of one simulation; the simulator is built anew."""
     figures = dict.fromkeys(("digest", "program_bytes", "build_s", "cycles_per_second"))
-    with tempfile.TemporaryDirectory(prefix="simulation-") as name:
-        start = stopwatch()
-        try:
-            program = ENGINES[engine](
-                source.verilog, top=source.top, folder=Path(name), stimuli=group.stimuli
-            )
-            simulator = Simulator(program)
-        except (RtlError, ToolMissing) as error:
-            return {**figures, "status": TOOL_ERROR, "reason": str(error)}
-        built = stopwatch()
-        result = simulator.run(group.cycles, seed=seed)
+    start = stopwatch()
+    try:
+        program = ENGINES[engine](source.verilog, top=source.top, folder=folder, stimuli=group.stimuli)
+    except (RtlError, ToolMissing) as error:
+        return {**figures, "status": TOOL_ERROR, "reason": str(error)}
+    built = stopwatch()
+    try:
+        result = Simulator(program).run(group.cycles, seed=seed)
         ended = stopwatch()
         return {
             "status": OK,
@@ -131,6 +132,8 @@ def _result(source: DesignSource, engine: str, seed: int, group: SimulationGroup
             "build_s": built - start,
             "cycles_per_second": group.cycles * group.stimuli / max(ended - built, 1e-9),
         }
+    finally:
+        program.path.unlink(missing_ok=True)  # so that the time of the next build is measured
 
 
 def design_features(source: DesignSource) -> dict[str, int | None]:

@@ -264,7 +264,7 @@ class _Scope:
     path: str
     parent: _Scope | None = None
     instance: int = TOP
-    inner: dict[int, _Scope] = field(default_factory=dict)
+    inner: dict[int, _Scope] = field(default_factory=dict[int, "_Scope"])
 
 
 class _Part(NamedTuple):
@@ -643,7 +643,7 @@ class _BlockBuilder:
         child, module = self.children[scope, index], self.netlist.modules[cell.kind]
         for key in self.blocks[cell.kind].pins:
             if key.child == TOP:
-                width, bits = len(module.inputs[key.port]), cell.pins.get(key.port, ())
+                width, bits = len(module.inputs[key.port]), list(cell.pins.get(key.port, ()))
                 padded = [*bits[:width], *["0"] * (width - len(bits))]
                 part = padded[key.limb * LIMB : (key.limb + 1) * LIMB]
                 self.outputs[PinKey(child, key.port, key.limb)] = self._signal(scope, part).limbs[0]

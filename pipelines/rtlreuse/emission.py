@@ -76,8 +76,9 @@ class _Emitter:
                     ArrayKey("node", name, node), f"b{number}_n{node}", block.nodes[node].width, extent
                 )
             for pin, access in enumerate(self.placement.accesses[name]):
-                if access.array == ArrayKey("pin", name, pin):
-                    self._array(access.array, f"b{number}_p{pin}", self._pin_width(block, pin), extent)
+                key = ArrayKey("pin", name, pin)
+                if access.array == key:
+                    self._array(key, f"b{number}_p{pin}", self._pin_width(block, pin), extent)
         for i, (_, _, width) in enumerate(words_of(self.structure.design.inputs)):
             self._array(ArrayKey("input", "", i), f"in{i}", width, 1)
 
@@ -115,7 +116,7 @@ class _Emitter:
         yield from sorted(scalars)  # by type, so that they are dense
         yield "};"
 
-    def _base(self, key: ArrayKey, *, is_next: bool = False) -> str:
+    def base(self, key: ArrayKey, *, is_next: bool = False) -> str:
         """Pointer to slot 0 of an array."""
         array = self.arrays[key]
         buffer = ("[nxt]" if is_next else "[cur]") if array.is_double else ""
@@ -166,7 +167,7 @@ class _Emitter:
         access = self.placement.accesses[name][self.blocks[name].nodes[node].value]
         if access.array is None:
             raise ValueError(f"a constant is no condition: {node}")
-        return f"({self._base(access.array)})[{access.slot}] << {place}"
+        return f"({self.base(access.array)})[{access.slot}] << {place}"
 
     def _variant(self, function: str, body: _Body) -> Iterator[str]:
         lines = body.lines()
@@ -230,7 +231,7 @@ class _Emitter:
                 word = f"{source.node:#x}ull"
             else:
                 key, slot = self._source(source.instance, source.node)
-                word = f"({self._base(key)})[{slot * self.stimuli} + s]"
+                word = f"({self.base(key)})[{slot * self.stimuli} + s]"
             yield f"  for (int s = 0; s < STIMULI; s++) out[{i} * STIMULI + s] = {word};"
         yield "}"
 
@@ -259,14 +260,14 @@ class _Emitter:
     def _set_constant(self, move: Move) -> str:
         n = self.stimuli
         text = literal(move.source_slot, self.arrays[move.target].width)
-        base = self._base(move.target)
+        base = self.base(move.target)
         return f"  for (int s = 0; s < {n}; s++) ({base})[{move.target_slot * n} + s] = {text};"
 
     def _copy(self, target: ArrayKey, source: ArrayKey, moves: Sequence[Move]) -> Iterator[str]:
         pairs = sorted((m.target_slot, m.source_slot) for m in moves)
         runs = list(_affine(pairs))
         n = self.stimuli
-        to, of = self._base(target), self._base(source)
+        to, of = self.base(target), self.base(source)
         if len(runs) > _MOST_RUNS:
             table = ",".join(f"{{{a},{b}}}" for a, b in pairs)
             yield f"  {{ static const int t[{len(pairs)}][2] = {{{table}}};"

@@ -80,10 +80,11 @@ def build_verilator(
     timeout_s: float = 1200.0,
     compiler: str = "",
     ports: Ports | None = None,
+    level: str = "-O3",
 ) -> Program:
     """Verilator, the newest that is installed; one model per stimulus.
 
-    Args: ports: of the design when they are known; it saves a second front end.
+    Args: ports: of the design when they are known; it saves a second front end. level: of the C++ compiler.
     """
     if ports is None:
         ports = ports_of(elaborate(read_verilog(verilog, top=top, timeout_s=timeout_s)))
@@ -91,7 +92,9 @@ def build_verilator(
     root, executable = find_verilator()
     compiler = compiler or find_compiler()
     text = verilator_harness(ports, stimuli)
-    key = _key(VERILATOR, compiler, verilog, top, text, str(executable), *(_header(h) for h in _HEADERS))
+    key = _key(
+        VERILATOR, compiler, level, verilog, top, text, str(executable), *(_header(h) for h in _HEADERS)
+    )
 
     runtime = _verilator_runtime(root, compiler, folder, timeout_s)
 
@@ -110,7 +113,7 @@ def build_verilator(
         )
         if run.returncode != 0:
             raise RtlError(f"Verilator rejects the design: {run.last_words()}")
-        _compile_model(compiler, root, scratch, runtime, timeout_s)
+        _compile_model(compiler, root, scratch, runtime, level, timeout_s)
         return scratch / "design.so"
 
     path = build_once(folder.absolute(), f"{VERILATOR}-{key}", build)
@@ -139,13 +142,15 @@ def _verilator_runtime(root: Path, compiler: str, folder: Path, timeout_s: float
     return build_once(folder.absolute(), f"verilator-runtime-{key}", build)
 
 
-def _compile_model(compiler: str, root: Path, scratch: Path, runtime: Path, timeout_s: float) -> None:
+def _compile_model(
+    compiler: str, root: Path, scratch: Path, runtime: Path, level: str, timeout_s: float
+) -> None:
     sources = [*sorted((scratch / "model").glob("*.cpp")), scratch / "harness.cpp"]
 
     def compile_one(source: Path) -> str:
-        level = "-O0" if source.name.endswith("__Slow.cpp") else "-O3"
+        own_level = "-O0" if source.name.endswith("__Slow.cpp") else level
         name = f"{source.stem}.o"
-        flags = [*_model_flags(root), "-I.", "-Imodel", level]
+        flags = [*_model_flags(root), "-I.", "-Imodel", own_level]
         _compile([compiler, *flags, "-c", str(source), "-o", name], scratch, timeout_s)
         return name
 

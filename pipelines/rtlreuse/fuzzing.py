@@ -7,6 +7,7 @@ undefined value reaches an output.
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pipelines.rtlreuse.designs import DesignSource
@@ -57,7 +58,7 @@ def random_design(seed: int, *, name: str = "top", modules: int = 4) -> DesignSo
     return DesignSource(verilog="\n".join(texts), top=name)
 
 
-def bundle(seeds: range, *, top: str = "top") -> DesignSource:
+def bundle(seeds: Sequence[int], *, top: str = "top") -> DesignSource:
     """Several random designs in one: each gets the same words of input, outputs are side by side."""
     texts: list[str] = []
     ports, instances = ["input clk"], list[str]()
