@@ -609,12 +609,13 @@ class _BlockBuilder:
 
     def _address(self, scope: _Scope, cell: Cell, bits: Sequence[Bit]) -> int:
         address = self._signal(scope, bits)
-        if len(address.limbs) > 1:
+        if address.width > LIMB:
             address = self.words.slice(address, 0, LIMB)
         if cell.is_set("OFFSET"):
             offset = self.words.const(cell.number("OFFSET"), address.width)
             address = self.words.add(address, offset, is_difference=True)
-        return address.limbs[0]
+        [word] = address.limbs
+        return word
 
     def _read_memory(self, part: _Part, cell: Cell) -> Signal:
         first = self._memory(part.scope, part.cell, cell)

@@ -411,7 +411,7 @@ class _Body:
 
     def _pointer(self, key: ArrayKey, *, distance: int = 0, is_written: bool = False) -> str:
         array = self.emitter.arrays[key]
-        base = self.emitter._base(key, is_next=is_written)
+        base = self.emitter.base(key, is_next=is_written)
         offset = -distance * self.emitter.stimuli
         text = f"{base} + {offset}" if offset >= 0 else f"{base} - {-offset}"
         if text not in self._known:

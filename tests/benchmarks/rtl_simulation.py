@@ -34,7 +34,8 @@ def measure_speed(family: str, size: int, stimuli: int, engines: list[str], cycl
     source = FAMILIES[family](size)
     digests: dict[str, list[int]] = {}
     print(
-        "| design | engine | stimuli | build s | KiB | thousand cycles/s |\n| --- | --- | --- | --- | --- | --- |"
+        "| design | engine | stimuli | build s | KiB | thousand cycles/s |\n"
+        "| --- | --- | --- | --- | --- | --- |"
     )
     with tempfile.TemporaryDirectory(prefix="simulators-") as name:
         for engine in engines:
