@@ -238,7 +238,7 @@ def _leaf(writer: _Writer) -> str:
     name, width, _ = rng.choice(writer.signals)
     kind = rng.randint(0, 5)
     if kind == 0:
-        size = rng.choice((1, 3, 8, 16, 32, 40))
+        size = rng.choice((1, 3, 8, 16, 31, 32))
         return f"{size}'d{rng.getrandbits(size)}"
     if kind == 1 and width > 1 and "[" not in name:
         low = rng.randint(0, width - 1)

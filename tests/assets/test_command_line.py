@@ -151,7 +151,7 @@ def test_stage_rejects_an_unknown_name(project: Path) -> None:
     assert found.exit_code == 1
     assert found.stderr == (
         "simfoundry: unknown stage: paint; accepted: programs, designs, features, labels, network, fabric, "
-        "pragmas, models, records, report\n"
+        "pragmas, models, records, simulations, report\n"
     )
 
 
