@@ -472,6 +472,46 @@ def place(as_json: bool, **options: Any) -> None:
 
 
 @simfoundry.command()
+@click.argument("file", type=_SOURCE)
+@click.option("--top", required=True, help="Module that is simulated.")
+@click.option("--cycles", required=True, type=click.IntRange(1, 10**12), help="Clock cycles.")
+@click.option(
+    "--stimuli", default=1, show_default=True, type=click.IntRange(1, 4096), help="Simulated side by side."
+)
+@click.option(
+    "--engine", default="auto", show_default=True, help="auto, reuse, arc or verilator; see docs/rtlsim.md."
+)
+@click.option(
+    "--seed", default=0, show_default=True, type=click.IntRange(0, 2**63 - 1), help="Of the inputs."
+)
+@click.option(
+    "--inputs", type=_SOURCE, help="CSV file with a column per input port, instead of random values."
+)
+@click.option(
+    "--reset-cycles",
+    default=2,
+    show_default=True,
+    type=click.IntRange(min=0),
+    help="Cycles in which ports named like a reset are active; then they are inactive. 0 = random.",
+)
+@click.option("--vcd", type=_SOURCE, help="Write the ports of the first stimulus to this file.")
+@_as_json
+@_explained
+def simulate(as_json: bool, **options: Any) -> None:
+    """Simulate a Verilog design, one clock cycle after the other.
+
+    Outputs are sampled before the rising edge; their digest is equal for all engines.
+    """
+    from assets.commands.simulate import SimulateQuestion, answer_simulate, simulate_text
+
+    answer = answer_simulate(SimulateQuestion(**options))
+    if as_json:
+        _answer(answer)
+    else:
+        click.echo(simulate_text(answer))
+
+
+@simfoundry.command()
 @click.option("--out", type=_SOURCE, help="File of the page.  [default: report.html in the data folder]")
 @click.option("--release", type=_SOURCE, help="Folder of a release; the project's own tables without it.")
 @_as_json

@@ -37,6 +37,7 @@ from pipelines.schemas.network import NetworkFlowRow, NetworkHopRow, NetworkRunR
 from pipelines.schemas.pragmas import PragmaDesignRow
 from pipelines.schemas.programs import ProgramFactsRow, ProgramRow, SplitRow, StageReportRow
 from pipelines.schemas.records import FORMATS, RecordRow
+from pipelines.schemas.simulations import SimulationRow
 from pipelines.schemas.storage import (
     conform,
     fill_columns,
@@ -94,6 +95,7 @@ __all__ = [
     "RunFeatureRow",
     "RunRow",
     "SchemaError",
+    "SimulationRow",
     "SplitRow",
     "StageReportRow",
     "TableSpec",

@@ -16,6 +16,7 @@ from foundry_fakes import FEW_OVERRIDES
 import pipelines.fabric.dataset
 import pipelines.network.runs
 import pipelines.pragmas.search
+import pipelines.rtlreuse.dataset
 from assets.configuration import compose_configuration, write_parameters
 from assets.deployments import Deployment, local_deployment
 from assets.settings import Settings
@@ -38,6 +39,7 @@ FAKES = {
     pipelines.fabric.dataset: ("make_placements",),
     pipelines.network.runs: ("simulate_runs",),
     pipelines.pragmas.search: ("explore_suite",),
+    pipelines.rtlreuse.dataset: ("make_simulations",),
 }
 
 

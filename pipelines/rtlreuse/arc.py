@@ -1,0 +1,265 @@
+# ruff: noqa: ARG001 (all entries of a table have one signature)
+"""A design in MLIR's hw, comb and seq dialects, for CIRCT's Arc passes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from pipelines.rtlreuse.elaboration import TOP, Block, Child, Design, PinKey
+from pipelines.rtlreuse.errors import RtlError
+from pipelines.rtlreuse.ir import Node, mask
+
+MODEL = "design"
+"""Name of the top module in the text."""
+
+
+def mlir_text(design: Design) -> str:
+    """One module per block, instances as they are.
+
+    Raises: RtlError: memories, which this writer does not support.
+    """
+    writer = _Writer(design)
+    return "\n".join(line for name in design.blocks for line in writer.module(name)) + "\n"
+
+
+class _Writer:
+    def __init__(self, design: Design) -> None:
+        self.design = design
+        self.names = {name: f"b{i}" for i, name in enumerate(design.blocks)} | {design.top: MODEL}
+
+    def module(self, name: str) -> Iterator[str]:
+        """Text of one block."""
+        block = self.design.blocks[name]
+        if block.memories:
+            raise RtlError(f"memory {block.memories[0].name} in {name}: not supported by the engine arc")
+        outputs = [key for key in block.outputs if key.child == TOP]
+        ports = ["in %clk: !seq.clock"]
+        ports += [f"in %{self._pin(key)}: i{w}" for key, w in _inputs(block)]
+        ports += [f"out {self._port(key)}: i{block.nodes[block.outputs[key]].width}" for key in outputs]
+        private = "" if name == self.design.top else "private "
+        yield f"hw.module {private}@{self.names[name]}({', '.join(ports)}) {{"
+        for number in _needed(block):
+            yield from (f"  {line}" for line in self._node(block, number))
+        for i, register in enumerate(block.registers):
+            yield from (f"  {line}" for line in _register(block, i, register.next, register.initial))
+        for number, child in enumerate(block.children):
+            yield f"  {self._instance(block, number, child)}"
+        values = ", ".join(f"%n{block.outputs[key]}" for key in outputs)
+        types = ", ".join(f"i{block.nodes[block.outputs[key]].width}" for key in outputs)
+        yield f"  hw.output {values} : {types}" if outputs else "  hw.output"
+        yield "}"
+
+    def _port(self, key: PinKey) -> str:
+        """Name of a word of a port: by position, as names of Verilog may be keywords."""
+        return f"w{_position(key)}"
+
+    def _pin(self, key: PinKey) -> str:
+        return f"in_{_position(key)}"
+
+    def _node(self, block: Block, number: int) -> Iterator[str]:
+        node = block.nodes[number]
+        if node.op == "register":
+            return
+        if node.op == "input":
+            key = block.pins[node.value]
+            source = f"%{self._pin(key)}" if key.child == TOP else f"%c{key.child}_{_position(key)}"
+            yield f"%n{number} = comb.or {source} : i{node.width}"
+            return
+        yield from _operation(block, number, node)
+
+    def _instance(self, block: Block, number: int, child: Child) -> str:
+        inner = self.design.blocks[child.block]
+        ports = ["clk: %clk: !seq.clock"]
+        ports += [
+            f"{self._pin(key)}: %n{block.outputs[key._replace(child=number)]}: i{width}"
+            for key, width in _inputs(inner)
+        ]
+        keys = [key for key in inner.outputs if key.child == TOP]
+        results = ", ".join(f"%c{number}_{_position(key)}" for key in keys)
+        types = ", ".join(f"{self._port(key)}: i{inner.nodes[inner.outputs[key]].width}" for key in keys)
+        return (
+            f'{results} = hw.instance "u{number}" @{self.names[child.block]}({", ".join(ports)}) -> ({types})'
+        )
+
+
+def _position(key: PinKey) -> str:
+    """A port's name as letters and digits, and the number of its word."""
+    return f"{key.port.encode().hex()}_{key.limb}"
+
+
+def port_name(port: str, limb: int, *, is_input: bool) -> str:
+    """Name in the text of a word of a port."""
+    return f"{'in_' if is_input else 'w'}{_position(PinKey(TOP, port, limb))}"
+
+
+def _inputs(block: Block) -> Iterator[tuple[PinKey, int]]:
+    """Input ports of a block's module, with their widths."""
+    widths = {n.value: n.width for n in block.nodes if n.op == "input"}
+    for number, key in enumerate(block.pins):
+        if key.child == TOP:
+            yield key, widths[number]
+
+
+def _needed(block: Block) -> list[int]:
+    """Nodes that outputs and registers need, in order."""
+    seen: set[int] = set()
+    stack = [*block.outputs.values(), *(r.next for r in block.registers)]
+    while stack:
+        number = stack.pop()
+        if number not in seen:
+            seen.add(number)
+            stack += block.nodes[number].args
+    registers = [i for i, n in enumerate(block.nodes) if n.op == "register"]
+    return sorted(seen | set(registers))
+
+
+def _register(block: Block, register: int, following: int, initial: int) -> Iterator[str]:
+    """A register that starts at 0: it keeps its value exclusive-or its initial value."""
+    node = next(i for i, n in enumerate(block.nodes) if n.op == "register" and n.value == register)
+    width = block.nodes[node].width
+    if not initial:
+        yield f"%n{node} = seq.compreg %n{following}, %clk : i{width}"
+        return
+    yield f"%i{register} = hw.constant {initial} : i{width}"
+    yield f"%x{register} = comb.xor %n{following}, %i{register} : i{width}"
+    yield f"%r{register} = seq.compreg %x{register}, %clk : i{width}"
+    yield f"%n{node} = comb.xor %r{register}, %i{register} : i{width}"
+
+
+# ---- operations ------------------------------------------------------------------------------------------
+
+
+def _operation(block: Block, number: int, node: Node) -> Iterator[str]:
+    args = [f"%n{a}" for a in node.args]
+    widths = [block.nodes[a].width for a in node.args]
+    yield from _FORMS[node.op](f"%n{number}", node, args, widths)
+
+
+_Form = Callable[[str, Node, Sequence[str], Sequence[int]], Iterator[str]]
+
+
+def _plain(name: str) -> _Form:
+    def form(to: str, n: Node, a: Sequence[str], w: Sequence[int]) -> Iterator[str]:
+        yield f"{to} = comb.{name} {', '.join(a)} : i{n.width}"
+
+    return form
+
+
+def _compare(predicate: str) -> _Form:
+    def form(to: str, n: Node, a: Sequence[str], w: Sequence[int]) -> Iterator[str]:
+        yield f"{to} = comb.icmp {predicate} {a[0]}, {a[1]} : i{w[0]}"
+
+    return form
+
+
+def _constant(to: str, n: Node, a: Sequence[str], w: Sequence[int]) -> Iterator[str]:
+    if n.width == 1:
+        yield f"{to} = hw.constant {'true' if n.value else 'false'}"
+    else:
+        yield f"{to} = hw.constant {n.value} : i{n.width}"
+
+
+def _invert(to: str, n: Node, a: Sequence[str], w: Sequence[int]) -> Iterator[str]:
+    yield f"{to}_m = hw.constant -1 : i{n.width}"
+    yield f"{to} = comb.xor {a[0]}, {to}_m : i{n.width}"
+
+
+def _shift(name: str) -> _Form:
+    """A shift whose amount may be the width or more, where the dialect defines nothing."""
+
+    def form(to: str, n: Node, a: Sequence[str], w: Sequence[int]) -> Iterator[str]:
+        wide = max(n.width, w[1])
+        yield from _resize(f"{to}_a", a[0], n.width, wide, is_signed=name == "shrs")
+        yield from _resize(f"{to}_b", a[1], w[1], wide)
+        last = min(n.width - 1, mask(wide))
+        yield f"{to}_w = hw.constant {last} : i{wide}"
+        yield f"{to}_o = comb.icmp ugt {to}_b, {to}_w : i{wide}"
+        if name == "shrs":
+            yield f"{to}_c = comb.mux {to}_o, {to}_w, {to}_b : i{wide}"
+            yield f"{to}_s = comb.shrs {to}_a, {to}_c : i{wide}"
+        else:
+            yield f"{to}_z = hw.constant 0 : i{wide}"
+            yield f"{to}_c = comb.mux {to}_o, {to}_z, {to}_b : i{wide}"
+            yield f"{to}_t = comb.{name} {to}_a, {to}_c : i{wide}"
+            yield f"{to}_s = comb.mux {to}_o, {to}_z, {to}_t : i{wide}"
+        yield f"{to} = comb.extract {to}_s from 0 : (i{wide}) -> i{n.width}"
+
+    return form
+
+
+def _divide(name: str, *, is_signed: bool) -> _Form:
+    """A division that gives 0 for a divisor of 0; one bit wider, so that the lowest number by -1 fits."""
+
+    def form(to: str, n: Node, a: Sequence[str], w: Sequence[int]) -> Iterator[str]:
+        wide = n.width + 1
+        yield from _resize(f"{to}_a", a[0], n.width, wide, is_signed=is_signed)
+        yield from _resize(f"{to}_b", a[1], n.width, wide, is_signed=is_signed)
+        yield f"{to}_z = hw.constant 0 : i{wide}"
+        yield f"{to}_1 = hw.constant 1 : i{wide}"
+        yield f"{to}_e = comb.icmp eq {to}_b, {to}_z : i{wide}"
+        yield f"{to}_d = comb.mux {to}_e, {to}_1, {to}_b : i{wide}"
+        yield f"{to}_q = comb.{name} {to}_a, {to}_d : i{wide}"
+        yield f"{to}_r = comb.mux {to}_e, {to}_z, {to}_q : i{wide}"
+        yield f"{to} = comb.extract {to}_r from 0 : (i{wide}) -> i{n.width}"
+
+    return form
+
+
+def _resize(to: str, a: str, width: int, wide: int, *, is_signed: bool = False) -> Iterator[str]:
+    extra = wide - width
+    if extra == 0:
+        yield f"{to} = comb.or {a} : i{width}"
+    elif is_signed:
+        yield f"{to}_t = comb.extract {a} from {width - 1} : (i{width}) -> i1"
+        yield f"{to}_u = comb.replicate {to}_t : (i1) -> i{extra}"
+        yield f"{to} = comb.concat {to}_u, {a} : i{extra}, i{width}"
+    else:
+        yield f"{to}_u = hw.constant 0 : i{extra}"
+        yield f"{to} = comb.concat {to}_u, {a} : i{extra}, i{width}"
+
+
+def _parity(to: str, n: Node, a: Sequence[str], w: Sequence[int]) -> Iterator[str]:
+    yield f"{to} = comb.parity {a[0]} : i{w[0]}"
+
+
+def _slice(to: str, n: Node, a: Sequence[str], w: Sequence[int]) -> Iterator[str]:
+    yield f"{to} = comb.extract {a[0]} from {n.value} : (i{w[0]}) -> i{n.width}"
+
+
+def _concat(to: str, n: Node, a: Sequence[str], w: Sequence[int]) -> Iterator[str]:
+    yield f"{to} = comb.concat {a[1]}, {a[0]} : i{w[1]}, i{w[0]}"
+
+
+def _extend(*, is_signed: bool) -> _Form:
+    def form(to: str, n: Node, a: Sequence[str], w: Sequence[int]) -> Iterator[str]:
+        yield from _resize(to, a[0], w[0], n.width, is_signed=is_signed)
+
+    return form
+
+
+_FORMS: Mapping[str, _Form] = {
+    "const": _constant,
+    "and": _plain("and"),
+    "or": _plain("or"),
+    "xor": _plain("xor"),
+    "not": _invert,
+    "add": _plain("add"),
+    "sub": _plain("sub"),
+    "mul": _plain("mul"),
+    "mux": _plain("mux"),
+    "udiv": _divide("divu", is_signed=False),
+    "urem": _divide("modu", is_signed=False),
+    "sdiv": _divide("divs", is_signed=True),
+    "srem": _divide("mods", is_signed=True),
+    "shl": _shift("shl"),
+    "shr": _shift("shru"),
+    "sar": _shift("shrs"),
+    "eq": _compare("eq"),
+    "ult": _compare("ult"),
+    "slt": _compare("slt"),
+    "parity": _parity,
+    "slice": _slice,
+    "concat": _concat,
+    "zext": _extend(is_signed=False),
+    "sext": _extend(is_signed=True),
+}

@@ -1,0 +1,456 @@
+"""C++ of a placed design: one function per block and class, loops over lanes, one struct of arrays."""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from pipelines.rtlreuse.elaboration import Block
+from pipelines.rtlreuse.expressions import expression, literal, operand, type_of
+from pipelines.rtlreuse.ir import mask
+from pipelines.rtlreuse.phases import Phase, cone, phases, shared_conditions, specialise, state_roots
+from pipelines.rtlreuse.placement import Access, ArrayKey, Move, Placement
+from pipelines.rtlreuse.structure import CONSTANT, ENVIRONMENT, Structure, words_of
+
+_MOST_RUNS = 12
+"""Copies that are written as loops of their own; more become a table."""
+_FEW_LANES = 16  # below which variants of a function do not pay
+_LINE = 64  # bytes of a cache line
+
+
+@dataclass(slots=True, kw_only=True)
+class _Array:
+    """An array of the state: its C++ name, bits per word, slots in front of slot 0, slots in all."""
+
+    name: str
+    width: int
+    front: int
+    slots: int
+    is_double: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class _Text:
+    lines: list[str] = field(default_factory=list[str])
+
+    def add(self, *lines: str) -> None:
+        self.lines += lines
+
+
+def emit(structure: Structure, placement: Placement, *, stimuli: int) -> str:
+    """The whole translation unit, without the runner that is included behind it.
+
+    Args: stimuli: number of stimuli; every array holds that many words per slot.
+    """
+    return _Emitter(structure, placement, stimuli).text()
+
+
+class _Emitter:
+    def __init__(self, structure: Structure, placement: Placement, stimuli: int) -> None:
+        self.structure, self.placement, self.stimuli = structure, placement, stimuli
+        self.blocks = structure.design.blocks
+        self.numbers = {name: i for i, name in enumerate(self.blocks)}
+        self.phases = {name: phases(block, structure.classes[name]) for name, block in self.blocks.items()}
+        self.arrays: dict[ArrayKey, _Array] = {}
+        self.memories: dict[tuple[str, int], str] = {}
+        self._declare()
+
+    # ---- arrays ----------------------------------------------------------------------------------------
+
+    def _declare(self) -> None:
+        used = self.structure.used
+        for name, block in self.blocks.items():
+            number, extent = self.numbers[name], self.placement.extents[name]
+            for i, register in enumerate(block.registers):
+                node = self._register_node(block, i)
+                key = ArrayKey("node", name, node) if node is not None else ArrayKey("register", name, i)
+                is_double = node is not None and node in used[name]
+                self._array(key, f"b{number}_r{i}", register.width, extent, is_double=is_double)
+                self.arrays[ArrayKey("register", name, i)] = self.arrays[key]
+            for i in range(len(block.memories)):
+                self.memories[name, i] = f"b{number}_m{i}"
+            for node in {n for phase in self.phases[name] for n in phase.stored}:
+                self._array(
+                    ArrayKey("node", name, node), f"b{number}_n{node}", block.nodes[node].width, extent
+                )
+            for pin, access in enumerate(self.placement.accesses[name]):
+                key = ArrayKey("pin", name, pin)
+                if access.array == key:
+                    self._array(key, f"b{number}_p{pin}", self._pin_width(block, pin), extent)
+        for i, (_, _, width) in enumerate(words_of(self.structure.design.inputs)):
+            self._array(ArrayKey("input", "", i), f"in{i}", width, 1)
+
+    def _array(self, key: ArrayKey, name: str, width: int, extent: int, *, is_double: bool = False) -> None:
+        front, back = self.placement.margins.get(key, (0, 0))
+        self.arrays[key] = _Array(
+            name=name, width=width, front=front, slots=front + extent + back, is_double=is_double
+        )
+
+    def _register_node(self, block: Block, register: int) -> int | None:
+        return next(
+            (i for i, n in enumerate(block.nodes) if n.op == "register" and n.value == register), None
+        )
+
+    def _pin_width(self, block: Block, pin: int) -> int:
+        return next(n.width for n in block.nodes if n.op == "input" and n.value == pin)
+
+    def _struct(self) -> Iterator[str]:
+        yield "struct State {"
+        yield "  int cur;"
+        scalars: list[str] = []
+        for array in dict.fromkeys(map(id, self.arrays.values())):
+            found = next(a for a in self.arrays.values() if id(a) == array)
+            words = found.slots * self.stimuli
+            double = "[2]" if found.is_double else ""
+            if words == 1:
+                scalars.append(f"  {type_of(found.width)} {found.name}{double}[1];")
+                continue
+            kind, size = type_of(found.width), _rounded(words, found.width)
+            yield f"  alignas({_LINE}) {kind} {found.name}{double}[{size}];"
+        for (name, i), text in self.memories.items():
+            memory = self.blocks[name].memories[i]
+            words = memory.size * self.placement.extents[name] * self.stimuli
+            yield f"  alignas({_LINE}) {type_of(memory.width)} {text}[{words}];"
+        yield from sorted(scalars)  # by type, so that they are dense
+        yield "};"
+
+    def base(self, key: ArrayKey, *, is_next: bool = False) -> str:
+        """Pointer to slot 0 of an array."""
+        array = self.arrays[key]
+        buffer = ("[nxt]" if is_next else "[cur]") if array.is_double else ""
+        front = f" + {array.front * self.stimuli}" if array.front else ""
+        return f"st.{array.name}{buffer}{front}"
+
+    # ---- functions -------------------------------------------------------------------------------------
+
+    def text(self) -> str:
+        """All of it."""
+        out = _Text()
+        out.add('#include "words.h"', *self._struct(), "")
+        for name in self.blocks:
+            for number, phase in enumerate(self.phases[name]):
+                out.add(*self._function(name, number, phase), "")
+        out.add(*self._cycle(), "", *self._initialise(), "", *self._ports())
+        return "\n".join(out.lines) + "\n"
+
+    def _function(self, name: str, number: int, phase: Phase) -> Iterator[str]:
+        """The function of a class or of the next state, in variants when all lanes share conditions."""
+        block, function = self.blocks[name], f"f{self.numbers[name]}_{number}"
+        is_state = number == len(self.phases[name]) - 1
+        conditions = self._conditions(name, phase) if is_state else []
+        if not conditions:
+            yield from self._variant(function, _Body(self, name, block, phase, is_state=is_state))
+            return
+        for variant in range(1 << len(conditions)):
+            values = {node: variant >> i & 1 for i, node in enumerate(conditions)}
+            folded = specialise(block, values)
+            own = replace(phase, order=cone(folded, state_roots(folded)), stored=())
+            yield from self._variant(f"{function}_{variant}", _Body(self, name, folded, own, is_state=True))
+        yield f"static void {function}(State& st, const int lo, const int hi) {{"
+        yield "  const int cur = st.cur, nxt = cur ^ 1; (void)cur; (void)nxt;"
+        yield f"  switch ({' | '.join(self._condition(name, n, i) for i, n in enumerate(conditions))}) {{"
+        for variant in range(1 << len(conditions)):
+            yield f"    case {variant}: {function}_{variant}(st, lo, hi); break;"
+        yield "  }"
+        yield "}"
+
+    def _conditions(self, name: str, phase: Phase) -> list[int]:
+        if self.stimuli > 1 or self.placement.extents[name] < _FEW_LANES:
+            return []
+        accesses = self.placement.accesses[name]
+        shared = {pin for pin, access in enumerate(accesses) if access.slot is not None}
+        return shared_conditions(self.blocks[name], phase, shared)
+
+    def _condition(self, name: str, node: int, place: int) -> str:
+        access = self.placement.accesses[name][self.blocks[name].nodes[node].value]
+        if access.array is None:
+            raise ValueError(f"a constant is no condition: {node}")
+        return f"({self.base(access.array)})[{access.slot}] << {place}"
+
+    def _variant(self, function: str, body: _Body) -> Iterator[str]:
+        lines = body.lines()
+        yield f"static void {function}(State& st, const int lo, const int hi) {{"
+        yield "  const int cur = st.cur, nxt = cur ^ 1; (void)cur; (void)nxt;"
+        yield from (f"  {line}" for line in body.pointers)
+        if self.stimuli == 1:
+            if self.placement.extents[body.name] > 1:
+                yield "  LANES"
+            yield "  for (int k = lo; k < hi; k++) {"
+        elif body.has_broadcast:
+            yield "  for (int i = lo; i < hi; i++) {"
+            yield "  LANES"
+            yield f"  for (int s = 0; s < {self.stimuli}; s++) {{ const int k = i * {self.stimuli} + s;"
+        else:
+            yield "  LANES"
+            yield f"  for (int k = lo * {self.stimuli}; k < hi * {self.stimuli}; k++) {{"
+        yield from (f"    {line}" for line in lines)
+        yield "  }" if self.stimuli == 1 or not body.has_broadcast else "  }}"
+        yield "}"
+
+    def _cycle(self) -> Iterator[str]:
+        moves = self._moves_by_level()
+        yield "static void evaluate(State& st) {"
+        yield "  const int cur = st.cur, nxt = cur ^ 1; (void)cur; (void)nxt;"
+        yield from moves[0]
+        for level in range(1, self.structure.highest_level + 1):
+            for name, classes in self.structure.classes.items():
+                for number, found in enumerate(classes):
+                    slots = [
+                        s for s, v in zip(self.placement.slots[name], found.levels, strict=True) if v == level
+                    ]
+                    for low, high in _runs(slots, self.placement.slots[name]):
+                        yield f"  f{self.numbers[name]}_{number}(st, {low}, {high});"
+            yield from moves[level]
+        yield "}"
+        yield "static void advance(State& st) {"
+        for name, block in self.blocks.items():
+            if block.registers or block.memories:
+                number = len(self.phases[name]) - 1
+                yield f"  f{self.numbers[name]}_{number}(st, 0, {self.placement.extents[name]});"
+        yield "  st.cur ^= 1;"
+        yield "}"
+
+    def _ports(self) -> Iterator[str]:
+        """Copies between the words of the interface and the arrays."""
+        inputs, outputs = words_of(self.structure.design.inputs), self.structure.outputs
+        yield f"enum {{ INPUTS = {len(inputs)}, OUTPUTS = {len(outputs)}, STIMULI = {self.stimuli} }};"
+        yield "static const u64 INPUT_MASKS[] = {"
+        yield "  " + ", ".join(f"{mask(width):#x}ull" for _, _, width in inputs) + (", 0" if inputs else "0")
+        yield "};"
+        yield "static void set_inputs(State& st, const u64* in) {"
+        for i, (_, _, width) in enumerate(inputs):
+            word = f"({type_of(width)})(in[{i} * STIMULI + s] & INPUT_MASKS[{i}])"
+            yield f"  for (int s = 0; s < STIMULI; s++) st.in{i}[s] = {word};"
+        yield "}"
+        yield "static void get_outputs(const State& st, u64* out) {"
+        yield "  const int cur = st.cur; (void)cur;"
+        for i, source in enumerate(outputs):
+            if source.instance == CONSTANT:
+                word = f"{source.node:#x}ull"
+            else:
+                key, slot = self._source(source.instance, source.node)
+                word = f"({self.base(key)})[{slot * self.stimuli} + s]"
+            yield f"  for (int s = 0; s < STIMULI; s++) out[{i} * STIMULI + s] = {word};"
+        yield "}"
+
+    def _source(self, instance: int, node: int) -> tuple[ArrayKey, int]:
+        if instance == ENVIRONMENT:
+            return ArrayKey("input", "", node), 0
+        block = self.structure.instances[instance].block
+        lane = self.structure.lanes[block].index(instance)
+        return ArrayKey("node", block, node), self.placement.slots[block][lane]
+
+    # ---- moves -----------------------------------------------------------------------------------------
+
+    def _moves_by_level(self) -> dict[int, list[str]]:
+        groups: dict[tuple[int, ArrayKey, ArrayKey], list[Move]] = defaultdict(list)
+        lines: dict[int, list[str]] = defaultdict(list)
+        for move in self.placement.moves:
+            if move.source is None:
+                if move.target.kind != "pin":
+                    lines[0].append(self._set_constant(move))
+            else:
+                groups[move.level, move.target, move.source].append(move)
+        for (level, target, source), moves in groups.items():
+            lines[level] += self._copy(target, source, moves)
+        return lines
+
+    def _set_constant(self, move: Move) -> str:
+        n = self.stimuli
+        text = literal(move.source_slot, self.arrays[move.target].width)
+        base = self.base(move.target)
+        return f"  for (int s = 0; s < {n}; s++) ({base})[{move.target_slot * n} + s] = {text};"
+
+    def _copy(self, target: ArrayKey, source: ArrayKey, moves: Sequence[Move]) -> Iterator[str]:
+        pairs = sorted((m.target_slot, m.source_slot) for m in moves)
+        runs = list(_affine(pairs))
+        n = self.stimuli
+        to, of = self.base(target), self.base(source)
+        if len(runs) > _MOST_RUNS:
+            table = ",".join(f"{{{a},{b}}}" for a, b in pairs)
+            yield f"  {{ static const int t[{len(pairs)}][2] = {{{table}}};"
+            yield f"  for (int i = 0; i < {len(pairs)}; i++) for (int s = 0; s < {n}; s++)"
+            yield f"    ({to})[t[i][0] * {n} + s] = ({of})[t[i][1] * {n} + s]; }}"
+            return
+        for (a, b), (da, db), count in runs:
+            if da == db == 1:
+                size = self.arrays[target].width
+                count_bytes = f"{count * n} * sizeof({type_of(size)})"
+                yield f"  memcpy({to} + {a * n}, {of} + {b * n}, {count_bytes});"
+            else:
+                yield f"  for (int i = 0; i < {count}; i++) for (int s = 0; s < {n}; s++)"
+                yield f"    ({to})[({a} + i * {da}) * {n} + s] = ({of})[({b} + i * ({db})) * {n} + s];"
+
+    # ---- initial state ---------------------------------------------------------------------------------
+
+    def _initialise(self) -> Iterator[str]:
+        yield "static void initialise(State& st) {"
+        yield "  memset(&st, 0, sizeof st);"
+        n = self.stimuli
+        for name, block in self.blocks.items():
+            for i, register in enumerate(block.registers):
+                if register.initial:
+                    array = self.arrays[ArrayKey("register", name, i)]
+                    text = literal(register.initial, register.width)
+                    for buffer in ("[0]", "[1]") if array.is_double else ("",):
+                        yield f"  for (int k = 0; k < {array.slots * n}; k++)"
+                        yield f"    st.{array.name}{buffer}[k] = {text};"
+            for i, memory in enumerate(block.memories):
+                if memory.initial:
+                    words = ",".join(literal(w, memory.width) for w in memory.initial)
+                    kind, size = type_of(memory.width), memory.size
+                    yield f"  {{ static const {kind} t[{size}] = {{{words}}};"
+                    yield f"  for (int k = 0; k < {self.placement.extents[name] * n}; k++)"
+                    yield f"    memcpy(st.{self.memories[name, i]} + (size_t)k * {size}, t, sizeof t); }}"
+        yield from self._constant_pins()
+        yield "}"
+
+    def _constant_pins(self) -> Iterator[str]:
+        by_target: dict[tuple[ArrayKey, int], list[tuple[int, int]]] = defaultdict(list)
+        n = self.stimuli
+        for move in self.placement.moves:
+            if move.source is None and move.target.kind == "pin":
+                by_target[move.target, move.source_slot].append((move.target_slot, 0))
+        for (target, value), pairs in by_target.items():
+            array = self.arrays[target]
+            for (a, _), (da, _), count in _affine(sorted(pairs)):
+                yield f"  for (int i = 0; i < {count}; i++) for (int s = 0; s < {n}; s++)"
+                yield f"    st.{array.name}[({a} + i * {da}) * {n} + s] = {literal(value, array.width)};"
+
+
+class _Body:
+    """The statements of one lane, and the pointers that they use."""
+
+    def __init__(self, emitter: _Emitter, name: str, block: Block, phase: Phase, *, is_state: bool) -> None:
+        self.emitter, self.name, self.block = emitter, name, block
+        self.phase, self.is_state = phase, is_state
+        self.pointers: list[str] = []
+        self.names: dict[int, str] = {}
+        self.has_broadcast = False
+        self._known: dict[str, str] = {}
+
+    def lines(self) -> list[str]:
+        """Loads, operations, stores."""
+        lines: list[str] = []
+        for number in sorted({*self.phase.order, *self.phase.loaded}):
+            node = self.block.nodes[number]
+            if node.op == "const":
+                continue
+            self.names[number] = f"n{number}"
+            lines.append(f"const {type_of(node.width)} n{number} = {self._value(number)};")
+        for node in self.phase.stored:
+            pointer = self._pointer(ArrayKey("node", self.name, node), is_written=True)
+            lines.append(f"{pointer}[k] = {self._operand(node)};")
+        if self.is_state:
+            lines += self._writes()
+            for i, register in enumerate(self.block.registers):
+                key = ArrayKey("register", self.name, i)
+                following = self.block.nodes[register.next]
+                if (following.op, following.value) == ("register", i) and not self.emitter.arrays[
+                    key
+                ].is_double:
+                    continue  # it keeps its value
+                pointer = self._pointer(key, is_written=True)
+                lines.append(f"{pointer}[k] = {self._operand(register.next)};")
+        return lines
+
+    def _operand(self, number: int) -> str:
+        return operand(self.block, number, self.names)
+
+    def _value(self, number: int) -> str:
+        node = self.block.nodes[number]
+        if number in self.phase.loaded:
+            return f"{self._pointer(ArrayKey('node', self.name, number))}[k]"
+        if node.op == "register":
+            return f"{self._pointer(ArrayKey('register', self.name, node.value))}[k]"
+        if node.op == "input":
+            return self._pin(self.emitter.placement.accesses[self.name][node.value], node.width)
+        if node.op == "memread":
+            return self._read(number)
+        return expression(self.block, number, self.names)
+
+    def _pin(self, access: Access, width: int) -> str:
+        if access.array is None:
+            return literal(access.constant or 0, width)
+        if access.slot is None:
+            return f"{self._pointer(access.array, distance=access.distance)}[k]"
+        n = self.emitter.stimuli
+        pointer = self._pointer(access.array, distance=-access.slot)
+        if n == 1:
+            return f"{pointer}[0]"
+        self.has_broadcast = True
+        return f"{pointer}[s]"
+
+    def _read(self, number: int) -> str:
+        node = self.block.nodes[number]
+        memory = self.block.memories[node.value]
+        address = self._operand(node.args[0])
+        text = f"st.{self.emitter.memories[self.name, node.value]}[(size_t)k * {memory.size} + {address}]"
+        if mask(self.block.nodes[node.args[0]].width) < memory.size:
+            return text
+        return f"{address} < {memory.size} ? {text} : ({type_of(node.width)})0"
+
+    def _writes(self) -> Iterator[str]:
+        for i, memory in enumerate(self.block.memories):
+            name = self.emitter.memories[self.name, i]
+            for write in memory.writes:
+                address, data = self._operand(write.address), self._operand(write.data)
+                bits = self.block.nodes[write.mask]
+                is_inside = mask(self.block.nodes[write.address].width) < memory.size
+                check = "" if is_inside else f" && {address} < {memory.size}"
+                word = f"st.{name}[(size_t)k * {memory.size} + {address}]"
+                kind = type_of(memory.width)
+                enable = self._operand(write.mask)
+                if (bits.op == "sext" and self.block.nodes[bits.args[0]].width == 1) or bits.width == 1:
+                    yield f"if ({enable}{check}) {word} = {data};"
+                else:
+                    mixed = f"({word} & ~{enable}) | ({data} & {enable})"
+                    yield f"if ({enable}{check}) {word} = ({kind})({mixed});"
+
+    def _pointer(self, key: ArrayKey, *, distance: int = 0, is_written: bool = False) -> str:
+        array = self.emitter.arrays[key]
+        base = self.emitter.base(key, is_next=is_written)
+        offset = -distance * self.emitter.stimuli
+        text = f"{base} + {offset}" if offset >= 0 else f"{base} - {-offset}"
+        if text not in self._known:
+            name = self._known[text] = f"p{len(self._known)}"
+            constant = "" if is_written or not array.is_double else "const "
+            self.pointers.append(f"{constant}{type_of(array.width)}* const {name} = {text};")
+        return self._known[text]
+
+
+def _rounded(words: int, width: int) -> int:
+    """Words up to a whole cache line, so that a vector may read beyond the last word."""
+    per_line = _LINE * 8 // (8 if width <= 8 else 16 if width <= 16 else 32 if width <= 32 else 64)
+    return -(-words // per_line) * per_line
+
+
+def _runs(slots: Sequence[int], all_slots: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Ranges of slots; padding between two of them belongs to the range."""
+    following = dict(itertools.pairwise(all_slots))
+    start: int | None = None
+    for i, slot in enumerate(slots):
+        start = slot if start is None else start
+        if i + 1 == len(slots) or following.get(slot) != slots[i + 1]:
+            yield start, slot + 1
+            start = None
+
+
+def _affine(pairs: Sequence[tuple[int, int]]) -> Iterator[tuple[tuple[int, int], tuple[int, int], int]]:
+    """Runs of pairs with constant differences: first pair, differences, number of pairs."""
+    at = 0
+    while at < len(pairs):
+        end = at + 1
+        step = (1, 1)
+        if end < len(pairs):
+            step = (pairs[end][0] - pairs[at][0], pairs[end][1] - pairs[at][1])
+            while end < len(pairs) and _step(pairs, end) == step:
+                end += 1
+        yield pairs[at], step, end - at
+        at = end
+
+
+def _step(pairs: Sequence[tuple[int, int]], at: int) -> tuple[int, int]:
+    return pairs[at][0] - pairs[at - 1][0], pairs[at][1] - pairs[at - 1][1]

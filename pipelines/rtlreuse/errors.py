@@ -1,0 +1,20 @@
+"""The exceptions of RTL simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class RtlError(ValueError):
+    """A design, its stimulus or a request that cannot be simulated; the message says why."""
+
+
+class CombinationalLoop(RtlError):
+    """Signals that depend on each other within one cycle.
+
+    Attributes: signals: of the loop, in order of dependence, by hierarchical name.
+    """
+
+    def __init__(self, signals: Sequence[str]) -> None:
+        super().__init__(f"combinational loop: {' -> '.join([*signals, signals[0]])}")
+        self.signals = tuple(signals)

@@ -1,0 +1,259 @@
+"""Random hierarchical designs in Verilog, for comparison of engines.
+
+Every register and memory has an initial value, no index leaves its array and no divisor is 0, so that no
+undefined value reaches an output.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from pipelines.rtlreuse.designs import DesignSource
+
+_WIDTHS = (1, 1, 2, 3, 4, 7, 8, 8, 12, 16, 17, 31, 32, 32, 33, 48, 63, 64, 65, 70, 100, 129)
+_BINARY = ("+", "-", "*", "&", "|", "^", "~^", "==", "!=", "<", "<=", ">", ">=", "&&", "||")
+_UNARY = ("~", "-", "&", "|", "^", "~&", "~|", "~^", "!", "+")
+_SHIFTS = ("<<", ">>", ">>>", "<<<")
+_DIVISION_BITS = 24  # of operands of divisions, so that they fit in a word
+
+
+@dataclass(slots=True, kw_only=True)
+class _Module:
+    """A module that later ones instantiate.
+
+    Attributes: inputs, outputs: name and width.
+    """
+
+    name: str
+    inputs: list[tuple[str, int]]
+    outputs: list[tuple[str, int]]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Writer:
+    """Text of a module, and the signals that expressions may read."""
+
+    rng: random.Random
+    signals: list[tuple[str, int, bool]] = field(default_factory=list[tuple[str, int, bool]])
+    lines: list[str] = field(default_factory=list[str])
+    count: int = 0
+
+    def fresh(self, prefix: str) -> str:
+        self.count += 1
+        return f"{prefix}{self.count}"
+
+
+def random_design(seed: int, *, name: str = "top", modules: int = 4) -> DesignSource:
+    """A design whose modules have the name as a prefix; equal seeds give equal text."""
+    rng = random.Random(seed)  # noqa: S311
+    made: list[_Module] = []
+    texts: list[str] = []
+    for number in range(modules):
+        module_name = name if number == modules - 1 else f"{name}_m{number}"
+        module, text = _module(rng, module_name, made if number else [])
+        made.append(module)
+        texts.append(text)
+    return DesignSource(verilog="\n".join(texts), top=name)
+
+
+def bundle(seeds: Sequence[int], *, top: str = "top") -> DesignSource:
+    """Several random designs in one: each gets the same words of input, outputs are side by side."""
+    texts: list[str] = []
+    ports, instances = ["input clk"], list[str]()
+    for seed in seeds:
+        design = random_design(seed, name=f"d{seed}", modules=2 + seed % 4)
+        texts.append(design.verilog)
+        inputs, outputs = _top_ports(seed)
+        ports += [f"input [{w - 1}:0] d{seed}_{n}" for n, w in inputs]
+        ports += [f"output [{w - 1}:0] d{seed}_{n}" for n, w in outputs]
+        pins = "".join(f", .{n}(d{seed}_{n})" for n, _ in (*inputs, *outputs))
+        instances.append(f"  d{seed} u{seed} (.clk(clk){pins});")
+    header = f"module {top} (\n  " + ",\n  ".join(ports) + ");"
+    return DesignSource(verilog="\n".join([*texts, header, *instances, "endmodule", ""]), top=top)
+
+
+def _top_ports(seed: int) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
+    rng = random.Random(seed)  # noqa: S311
+    made: list[_Module] = []
+    modules = 2 + seed % 4
+    for number in range(modules):
+        made.append(_module(rng, "x", made if number else [])[0])
+    return made[-1].inputs, made[-1].outputs
+
+
+def _module(rng: random.Random, name: str, children: list[_Module]) -> tuple[_Module, str]:
+    module = _Module(
+        name=name,
+        inputs=[(f"i{i}", rng.choice(_WIDTHS)) for i in range(rng.randint(1, 4))],
+        outputs=[(f"o{i}", rng.choice(_WIDTHS)) for i in range(rng.randint(1, 3))],
+    )
+    writer = _Writer(rng=rng, signals=[(n, w, False) for n, w in module.inputs])
+    registers = [(writer.fresh("r"), rng.choice(_WIDTHS)) for _ in range(rng.randint(0, 4))]
+    for register, width in registers:
+        is_signed = rng.random() < 0.3
+        signed = "signed " if is_signed else ""
+        value = f"{width}'d{rng.getrandbits(min(width, 16)) if rng.random() < 0.5 else 0}"
+        writer.lines.append(f"  reg {signed}[{width - 1}:0] {register} = {value};")
+        writer.signals.append((register, width, is_signed))
+    if rng.random() < 0.4:
+        _memory(writer)
+    for _ in range(rng.randint(1, 4)):
+        _wire(writer)
+    for child in rng.choices(children, k=rng.randint(1, 3)) if children else []:
+        _instances(writer, child)
+    for _ in range(rng.randint(0, 3)):
+        _wire(writer)
+    for register, width in registers:
+        _update(writer, register, width)
+    for output, _ in module.outputs:
+        writer.lines.append(f"  assign {output} = {_expression(writer, 3)};")
+    ports = ["input clk", *(f"input [{w - 1}:0] {n}" for n, w in module.inputs)]
+    ports += [f"output [{w - 1}:0] {n}" for n, w in module.outputs]
+    return module, "\n".join([f"module {name} ({', '.join(ports)});", *writer.lines, "endmodule", ""])
+
+
+def _wire(writer: _Writer) -> None:
+    name, width = writer.fresh("w"), writer.rng.choice(_WIDTHS)
+    is_signed = writer.rng.random() < 0.3
+    signed = "signed " if is_signed else ""
+    writer.lines.append(f"  wire {signed}[{width - 1}:0] {name} = {_expression(writer, 3)};")
+    writer.signals.append((name, width, is_signed))
+
+
+def _instances(writer: _Writer, child: _Module) -> None:
+    """One instance, or a row of them where each feeds the next."""
+    count = writer.rng.choice((1, 1, 2, 3, 9, 12))
+    if count == 1:
+        name = writer.fresh("u")
+        pins = [f".{n}({_expression(writer, 2)})" for n, _ in child.inputs]
+        for output, width in child.outputs:
+            wire = writer.fresh("c")
+            writer.lines.append(f"  wire [{width - 1}:0] {wire};")
+            pins.append(f".{output}({wire})")
+            writer.signals.append((wire, width, False))
+        writer.lines.append(f"  {child.name} {name} (.clk(clk), {', '.join(pins)});")
+        return
+    _row(writer, child, count)
+
+
+def _row(writer: _Writer, child: _Module, count: int) -> None:
+    name, index = writer.fresh("g"), writer.fresh("k")
+    output, width = child.outputs[0]
+    chained, own = child.inputs[0]
+    pins = [f".{chained}({name}_c[{index}])", f".{output}({name}_o[{index}])"]
+    pins += [f".{n}({_expression(writer, 2)})" for n, _ in child.inputs[1:]]
+    pins += [f".{n}()" for n, _ in child.outputs[1:]]
+    first = _expression(writer, 2)
+    writer.lines += [
+        f"  wire [{own - 1}:0] {name}_c [0:{count}];",
+        f"  wire [{width - 1}:0] {name}_o [0:{count - 1}];",
+        f"  assign {name}_c[0] = {first};",
+        f"  genvar {index};",
+        f"  generate for ({index} = 0; {index} < {count}; {index} = {index} + 1) begin : {name}",
+        f"    assign {name}_c[{index}+1] = {name}_o[{index}];",
+        f"    {child.name} u (.clk(clk), {', '.join(pins)});",
+        "  end endgenerate",
+    ]
+    for at in (count - 1, 0):
+        writer.signals.append((f"{name}_o[{at}]", width, False))
+
+
+def _memory(writer: _Writer) -> None:
+    rng = writer.rng
+    bits, width = rng.randint(1, 5), rng.choice(_WIDTHS)
+    name, index = writer.fresh("mem"), writer.fresh("x")
+    read = writer.fresh("q")
+    writer.lines += [
+        f"  reg [{width - 1}:0] {name} [0:{(1 << bits) - 1}];",
+        f"  integer {index};",
+        f"  initial for ({index} = 0; {index} < {1 << bits}; {index} = {index} + 1) "
+        f"{name}[{index}] = {index} * {rng.randint(0, 99)};",
+    ]
+    address, enable = _sized(writer, bits), _expression(writer, 1)
+    writer.lines.append(
+        f"  always @(posedge clk) if ({enable}) {name}[{address}] <= {_expression(writer, 2)};"
+    )
+    writer.lines.append(f"  wire [{width - 1}:0] {read} = {name}[{_sized(writer, bits)}];")
+    writer.signals.append((read, width, False))
+
+
+def _sized(writer: _Writer, bits: int) -> str:
+    """An index of exactly so many bits."""
+    name = writer.fresh("a")
+    writer.lines.append(f"  wire [{bits - 1}:0] {name} = {_expression(writer, 1)};")
+    return name
+
+
+def _update(writer: _Writer, register: str, width: int) -> None:
+    rng = writer.rng
+    value = _expression(writer, 3)
+    kind = rng.randint(0, 3)
+    if kind == 0:
+        body = f"{register} <= {value};"
+    elif kind == 1:
+        body = f"if ({_expression(writer, 1)}) {register} <= {value};"
+    elif kind == 2 and width > 2:
+        low = rng.randint(0, width - 2)
+        body = f"begin {register} <= {value}; if ({_expression(writer, 1)}) "
+        body += f"{register}[{width - 1}:{low}] <= {_expression(writer, 2)}; end"
+    else:
+        choice = _sized(writer, 2)
+        arms = "".join(f" {i}: {register} <= {_expression(writer, 2)};" for i in range(3))
+        body = f"case ({choice}){arms} default: {register} <= {value}; endcase"
+    writer.lines.append(f"  always @(posedge clk) {body}")
+
+
+def _expression(writer: _Writer, depth: int) -> str:
+    rng = writer.rng
+    if depth == 0 or rng.random() < 0.15:
+        return _leaf(writer)
+    kind = rng.randint(0, 9)
+    a = _expression(writer, depth - 1)
+    if kind <= 3:
+        return f"({a} {rng.choice(_BINARY)} {_expression(writer, depth - 1)})"
+    if kind == 4:
+        return f"({rng.choice(_UNARY)}({a}))"
+    if kind == 5:
+        return f"({a} {rng.choice(_SHIFTS)} {_leaf(writer)})"
+    if kind == 6:
+        return f"({_expression(writer, depth - 1)} ? {a} : {_expression(writer, depth - 1)})"
+    if kind == 7:
+        return f"{{{_leaf(writer)}, {_leaf(writer)}}}"
+    if kind == 8:
+        return f"{{{rng.randint(1, 3)}{{{_leaf(writer)}}}}}"
+    if rng.random() < 0.7:
+        return a
+    divisor = _sized(writer, rng.randint(1, _DIVISION_BITS))
+    dividend = _sized(writer, rng.randint(1, _DIVISION_BITS))
+    result = writer.fresh("w")
+    quotient = f"{dividend} {rng.choice('/%')} ({divisor} | 1'b1)"
+    writer.lines.append(f"  wire [{_DIVISION_BITS - 1}:0] {result} = {quotient};")
+    return result
+
+
+def _leaf(writer: _Writer) -> str:
+    rng = writer.rng
+    name, width, _ = rng.choice(writer.signals)
+    kind = rng.randint(0, 5)
+    if kind == 0:
+        size = rng.choice((1, 3, 8, 16, 31, 32))
+        return f"{size}'d{rng.getrandbits(size)}"
+    if kind == 1 and width > 1 and "[" not in name:
+        low = rng.randint(0, width - 1)
+        return f"{name}[{rng.randint(low, width - 1)}:{low}]"
+    if kind == 2 and width in (2, 4, 8, 16, 32, 64) and "[" not in name:
+        return f"{name}[{_sized_leaf(writer, width.bit_length() - 1)}]"
+    if kind == 3:
+        return f"$signed({name})"
+    return name
+
+
+def _sized_leaf(writer: _Writer, bits: int) -> str:
+    """An index: bits of a signal that is wide enough, else a constant."""
+    wide = [(n, w) for n, w, _ in writer.signals if w >= bits and "[" not in n]
+    if not wide:
+        return str(writer.rng.randint(0, (1 << bits) - 1))
+    name, _ = writer.rng.choice(wide)
+    return f"{name}[{bits - 1}:0]"

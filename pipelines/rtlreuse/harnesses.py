@@ -1,0 +1,138 @@
+"""The C++ around models of other engines: the functions that `runner.h` expects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from pipelines.rtlreuse.arc import MODEL, port_name
+from pipelines.rtlreuse.expressions import type_of
+from pipelines.rtlreuse.ir import LIMB, mask
+from pipelines.rtlreuse.simulator import Ports, reset_level
+from pipelines.rtlreuse.structure import words_of
+
+_HALF = 32  # bits of a word of Verilator's wide signals
+
+
+def _shape(ports: Ports, stimuli: int) -> Iterator[str]:
+    inputs, outputs = words_of(ports.inputs), words_of(ports.outputs)
+    masks = ", ".join(f"{mask(width):#x}ull" for _, _, width in inputs)
+    yield f"enum {{ INPUTS = {len(inputs)}, OUTPUTS = {len(outputs)}, STIMULI = {stimuli} }};"
+    yield f"static const u64 INPUT_MASKS[] = {{{masks or 0}}};"
+
+
+def verilator_harness(ports: Ports, stimuli: int) -> str:
+    """A translation unit with one model of Verilator per stimulus."""
+    inputs, outputs = words_of(ports.inputs), words_of(ports.outputs)
+    lines = [
+        '#include "Vdesign.h"',
+        '#include "verilated.h"',
+        '#include "words.h"',
+        *_shape(ports, stimuli),
+        "struct State { VerilatedContext* context = 0; Vdesign* model[STIMULI] = {};",
+        "  void clear() { for (auto& m : model) { delete m; m = 0; } delete context; context = 0; }",
+        "  ~State() { clear(); } };",
+        "static void initialise(State& st) { st.clear(); st.context = new VerilatedContext;",
+        "  for (auto& m : st.model) {",
+        "    m = new Vdesign{st.context};",
+        *(f"    m->{_member(port)} = {level};" for port, level in _inactive(ports)),
+        "    m->eval(); } }",
+        "static void set_inputs(State& st, const u64* in) {",
+        "  for (int s = 0; s < STIMULI; s++, in++) { Vdesign& m = *st.model[s];",
+        *(line for i, (port, limb, width) in enumerate(inputs) for line in _set(ports, i, port, limb, width)),
+        "  } }",
+        "static void evaluate(State& st) { for (auto m : st.model) {",
+        f"  {_clock(ports, 0)} m->eval(); }} }}",
+        "static void advance(State& st) {",
+        *([f"  for (auto m : st.model) {{ {_clock(ports, 1)} m->eval(); }}"] if ports.clock else []),
+        "}",
+        "static void get_outputs(State& st, u64* out) {",
+        "  for (int s = 0; s < STIMULI; s++, out++) { Vdesign& m = *st.model[s];",
+        *(
+            f"    out[{i} * STIMULI] = {_get(ports, port, limb)};"
+            for i, (port, limb, _) in enumerate(outputs)
+        ),
+        "  } }",
+        '#include "runner.h"',
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _inactive(ports: Ports) -> Iterator[tuple[str, int]]:
+    """Resets at their inactive level: Verilator sees an edge only after the first evaluation."""
+    for port, width in ports.inputs.items():
+        level = reset_level(port) if width == 1 else None
+        if level is not None:
+            yield port, 1 - level
+
+
+def _member(port: str) -> str:
+    """Verilator's name of a port."""
+    return port.replace("__", "___05F")
+
+
+def _clock(ports: Ports, level: int) -> str:
+    return f"m->{_member(ports.clock)} = {level};" if ports.clock else ""
+
+
+def _set(ports: Ports, number: int, port: str, limb: int, width: int) -> Iterator[str]:
+    word, name = f"in[{number} * STIMULI]", _member(port)
+    if ports.inputs[port] <= LIMB:
+        yield f"    m.{name} = {word};"
+        return
+    yield f"    m.{name}[{2 * limb}] = (u32){word};"
+    if width > _HALF:
+        yield f"    m.{name}[{2 * limb + 1}] = (u32)({word} >> {_HALF});"
+
+
+def _get(ports: Ports, port: str, limb: int) -> str:
+    width, name = ports.outputs[port], _member(port)
+    if width <= LIMB:
+        return f"m.{name}"
+    low = f"(u64)m.{name}[{2 * limb}]"
+    return low if width <= LIMB * limb + _HALF else f"{low} | (u64)m.{name}[{2 * limb + 1}] << {_HALF}"
+
+
+# ---- Arc -------------------------------------------------------------------------------------------------
+
+
+def arc_harness(ports: Ports, stimuli: int, offsets: Mapping[str, int]) -> str:
+    """A translation unit with one state of the Arc model per stimulus.
+
+    Args: offsets: bytes from the beginning of the state to each word of a port; "" for the state's size.
+    """
+    size = -(-offsets.get("", 1) // 64) * 64
+    lines = [
+        '#include "words.h"',
+        *_shape(ports, stimuli),
+        f'extern "C" void {MODEL}_eval(void*);',
+        f"struct alignas(64) State {{ alignas(64) u8 bytes[STIMULI][{size}]; }};",
+        "static void initialise(State& st) { memset(&st, 0, sizeof st); }",
+        "static void set_inputs(State& st, const u64* in) {",
+        "  for (int s = 0; s < STIMULI; s++, in++) {",
+        *(
+            f"    {{ {type_of(w)} x = in[{i} * STIMULI]; memcpy(st.bytes[s] + {offset}, &x, sizeof x); }}"
+            for i, (port, limb, w) in enumerate(words_of(ports.inputs))
+            if (offset := offsets.get(port_name(port, limb, is_input=True))) is not None
+        ),
+        "  } }",
+        *_arc_evaluation("evaluate", 0, offsets),
+        *_arc_evaluation("advance", 1, offsets),
+        "static void get_outputs(State& st, u64* out) {",
+        "  for (int s = 0; s < STIMULI; s++, out++) {",
+        *(
+            f"    {{ {type_of(w)} x; memcpy(&x, st.bytes[s] + {offset}, sizeof x); "
+            f"out[{i} * STIMULI] = x & {mask(w):#x}ull; }}"
+            for i, (port, limb, w) in enumerate(words_of(ports.outputs))
+            if (offset := offsets.get(port_name(port, limb, is_input=False))) is not None
+        ),
+        "  } }",
+        '#include "runner.h"',
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _arc_evaluation(name: str, level: int, offsets: Mapping[str, int]) -> Iterator[str]:
+    yield f"static void {name}(State& st) {{ for (auto& bytes : st.bytes) {{"
+    if "clk" in offsets:
+        yield f"  bytes[{offsets['clk']}] = {level};"
+    yield f"  {MODEL}_eval(bytes); }} }}"

@@ -1,0 +1,238 @@
+"""Verilog through Yosys to cells per module, and the structural hash of every module."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import tempfile
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pipelines.rtlreuse.errors import RtlError
+from pipelines.synthesis.yosys import YosysFailed, run_yosys
+
+PASSES = ("proc", "opt", "wreduce", "peepopt", "opt_clean", "memory_collect", "dffunmap", "opt_clean")
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*", re.ASCII)
+_SOURCE, _RESULT = "design.v", "design.json"
+Bit = int | str
+"""Number of a net, or one of the texts 0, 1, x, z."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """A cell or an instance.
+
+    Attributes:
+        kind: type of Yosys, with `$`; name of a module for an instance.
+        parameters: as bits, highest first. pins: nets by port. outputs: names of output ports.
+    """
+
+    name: str
+    kind: str
+    parameters: Mapping[str, str]
+    pins: Mapping[str, tuple[Bit, ...]]
+    outputs: tuple[str, ...]
+
+    def number(self, parameter: str) -> int:
+        """A parameter as a number; undefined bits are 0."""
+        return bits_value(self.parameters[parameter])
+
+    def is_set(self, parameter: str) -> bool:
+        """Whether a parameter is there and not 0."""
+        return parameter in self.parameters and self.number(parameter) != 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Driver:
+    """What drives a net: a bit of a cell's output port, or of an input port of the module (cell -1)."""
+
+    cell: int
+    port: str
+    offset: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class RawModule:
+    """A module as Yosys writes it.
+
+    Attributes:
+        inputs, outputs: nets of the ports by name.
+        initial: values of nets of registers. names: of nets, for messages.
+    """
+
+    name: str
+    inputs: Mapping[str, tuple[Bit, ...]]
+    outputs: Mapping[str, tuple[Bit, ...]]
+    cells: Sequence[Cell]
+    initial: Mapping[Bit, int]
+    names: Mapping[Bit, str] = field(repr=False)
+
+    @cached_property
+    def drivers(self) -> Mapping[Bit, Driver]:
+        """The driver of every net."""
+        drivers: dict[Bit, Driver] = {}
+        ports = [(-1, name, bits) for name, bits in self.inputs.items()]
+        ports += [(i, port, cell.pins[port]) for i, cell in enumerate(self.cells) for port in cell.outputs]
+        for cell, port, bits in ports:
+            for offset, bit in enumerate(bits):
+                if isinstance(bit, str):
+                    continue
+                if bit in drivers:
+                    raise RtlError(f"several drivers: {self.names.get(bit, bit)} in {self.name}")
+                drivers[bit] = Driver(cell=cell, port=port, offset=offset)
+        return drivers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Netlist:
+    """Modules by name, structurally equal ones once; `top` is the name of the top module."""
+
+    modules: Mapping[str, RawModule]
+    top: str
+
+
+def bits_value(bits: str) -> int:
+    """The value of bits, highest first; undefined ones are 0."""
+    return int("0" + re.sub("[^01]", "0", bits), 2)
+
+
+def read_verilog(text: str, *, top: str, timeout_s: float = 120.0) -> Netlist:
+    """Elaborate Verilog and merge structurally equal modules.
+
+    Raises: RtlError: Yosys rejects the design. ToolMissing: bubblewrap is not installed.
+    """
+    if not _IDENTIFIER.fullmatch(top):
+        raise RtlError(f"top is not a Verilog identifier [A-Za-z_][A-Za-z0-9_$]*: {top!r}")
+    commands = [f"read_verilog -sv {_SOURCE}", f"hierarchy -check -top {top}", *PASSES]
+    with tempfile.TemporaryDirectory(prefix="yosys-") as name:
+        try:
+            written = run_yosys(
+                [*commands, f"write_json {_RESULT}"],
+                files={_SOURCE: text.encode()},
+                outputs=[_RESULT],
+                folder=Path(name),
+                timeout_s=timeout_s,
+            )
+        except YosysFailed as error:
+            raise RtlError(f"Yosys rejects the design: {error}") from error
+    return read_json(json.loads(written[0]), top)
+
+
+def read_json(design: Mapping[str, Any], top: str) -> Netlist:
+    """Modules of Yosys' JSON."""
+    modules = {name: _read_module(name, content) for name, content in design["modules"].items()}
+    return _merge_equal(modules, top)
+
+
+def _read_module(name: str, content: Mapping[str, Any]) -> RawModule:
+    ports = {port: (entry["direction"], tuple(entry["bits"])) for port, entry in content["ports"].items()}
+    both = [port for port, (direction, _) in ports.items() if direction == "inout"]
+    if both:
+        raise RtlError(f"inout port: {name}.{both[0]}; accepted: input and output")
+    cells = [_read_cell(cell, entry) for cell, entry in content["cells"].items()]
+    names: dict[Bit, str] = {}
+    initial: dict[Bit, int] = {}
+    for net, entry in content["netnames"].items():
+        width = len(entry["bits"])
+        init = entry["attributes"].get("init", "")
+        for i, bit in enumerate(entry["bits"]):
+            if not entry["hide_name"] or bit not in names:
+                names[bit] = net if width == 1 else f"{net}[{i}]"
+            if i < len(init) and init[-1 - i] in "01":
+                initial[bit] = int(init[-1 - i])
+    return RawModule(
+        name=name,
+        inputs={port: bits for port, (direction, bits) in ports.items() if direction == "input"},
+        outputs={port: bits for port, (direction, bits) in ports.items() if direction == "output"},
+        cells=cells,
+        initial=initial,
+        names=names,
+    )
+
+
+def _read_cell(name: str, entry: Mapping[str, Any]) -> Cell:
+    directions = entry.get("port_directions", {})
+    return Cell(
+        name=name,
+        kind=entry["type"],
+        parameters=entry["parameters"],
+        pins={port: tuple(bits) for port, bits in entry["connections"].items()},
+        outputs=tuple(port for port in entry["connections"] if directions.get(port) == "output"),
+    )
+
+
+# ---- structurally equal modules ----------------------------------------------------------------------
+
+
+def _merge_equal(modules: Mapping[str, RawModule], top: str) -> Netlist:
+    """Keep one of the modules that differ in names only; instances name the one that is kept."""
+    alike: dict[object, list[str]] = defaultdict(list)
+    for name, module in modules.items():
+        widths = [(p, len(b)) for p, b in (*module.inputs.items(), *module.outputs.items())]
+        alike[len(module.cells), str(sorted(widths))].append(name)
+    hashed = {name for names in alike.values() if len(names) > 1 for name in names}
+    kept: dict[str, str] = {}
+    first: dict[str, str] = {}
+    for name in _children_first(modules, top):
+        kept[name] = first.setdefault(_hash(modules[name], kept), name) if name in hashed else name
+    renamed = {n: _with_children(modules[n], kept) for n in dict.fromkeys(kept.values())}
+    return Netlist(modules=renamed, top=kept[top])
+
+
+def _children_first(modules: Mapping[str, RawModule], top: str) -> list[str]:
+    order: dict[str, None] = {}
+    stack = [(top, False)]
+    while stack:
+        name, is_done = stack.pop()
+        if is_done:
+            order[name] = None
+        elif name not in order:
+            stack.append((name, True))
+            stack += [(c.kind, False) for c in modules[name].cells if c.kind in modules]
+    return list(order)
+
+
+def _with_children(module: RawModule, kept: Mapping[str, str]) -> RawModule:
+    if all(kept.get(c.kind, c.kind) == c.kind for c in module.cells):
+        return module
+    cells = [
+        Cell(
+            name=c.name,
+            kind=kept.get(c.kind, c.kind),
+            parameters=c.parameters,
+            pins=c.pins,
+            outputs=c.outputs,
+        )
+        for c in module.cells
+    ]
+    return RawModule(
+        name=module.name,
+        inputs=module.inputs,
+        outputs=module.outputs,
+        cells=cells,
+        initial=module.initial,
+        names=module.names,
+    )
+
+
+def _hash(module: RawModule, kept: Mapping[str, str]) -> str:
+    """Hash of the structure: nets are numbered as they appear, names of cells and nets do not count."""
+    numbers: dict[Bit, Bit] = {}
+    digest = hashlib.sha256()
+
+    def nets(bits: Sequence[Bit]) -> list[Bit]:
+        return [b if isinstance(b, str) else numbers.setdefault(b, len(numbers)) for b in bits]
+
+    for ports in (module.inputs, module.outputs):
+        digest.update(repr([(port, nets(bits)) for port, bits in sorted(ports.items())]).encode())
+    for cell in module.cells:
+        parameters = [(k, v) for k, v in sorted(cell.parameters.items()) if k != "MEMID"]
+        pins = [(port, nets(bits)) for port, bits in sorted(cell.pins.items())]
+        digest.update(repr((kept.get(cell.kind, cell.kind), parameters, pins)).encode())
+    digest.update(repr(sorted((numbers.get(b, b), v) for b, v in module.initial.items())).encode())
+    return digest.hexdigest()

@@ -1,0 +1,71 @@
+"""Inputs of a run from a CSV file: one column per port, one row per cycle."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+
+from pipelines.rtlreuse.errors import RtlError
+from pipelines.rtlreuse.ir import LIMB, mask
+from pipelines.rtlreuse.simulator import Ports, Words
+from pipelines.rtlreuse.structure import words_of
+
+
+def read_stimulus(path: Path, ports: Ports, cycles: int) -> Words:
+    """Inputs of the first cycles.
+
+    Values are decimal, or hexadecimal behind 0x; a port without a column is 0.
+
+    Returns: (cycles, words, 1).
+    Raises:  RtlError: not readable, an unknown port, a value that does not fit, or too few rows.
+    """
+    words = words_of(ports.inputs)
+    inputs = np.zeros((cycles, len(words), 1), np.uint64)
+    try:
+        with path.open(newline="", encoding="utf-8") as stream:
+            reader = csv.reader(stream)
+            header = [name.strip() for name in next(reader, list[str]())]
+            _require_ports(header, ports, path)
+            count = 0
+            for row in reader:
+                if not row:
+                    continue
+                if count == cycles:
+                    return inputs
+                values = _values(row, header, ports, f"{path}:{reader.line_num}")
+                for i, (port, limb, _) in enumerate(words):
+                    inputs[count, i, 0] = values.get(port, 0) >> (LIMB * limb) & mask(LIMB)
+                count += 1
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise RtlError(
+            f"cannot read the inputs {path}: {getattr(error, 'strerror', None) or error}"
+        ) from error
+    if count < cycles:
+        raise RtlError(f"too few rows: {count} for {cycles} cycles ({path})")
+    return inputs
+
+
+def _require_ports(header: list[str], ports: Ports, path: Path) -> None:
+    for name in header:
+        if name not in ports.inputs:
+            raise RtlError(f"unknown input: {name} ({path}:1); accepted: {', '.join(ports.inputs) or 'none'}")
+    if len(set(header)) < len(header):
+        raise RtlError(f"a port has two columns ({path}:1)")
+
+
+def _values(row: list[str], header: list[str], ports: Ports, place: str) -> dict[str, int]:
+    if len(row) != len(header):
+        raise RtlError(f"{len(row)} values ({place}); accepted: {len(header)}, as in the first row")
+    values: dict[str, int] = {}
+    for port, text in zip(header, row, strict=True):
+        largest = mask(ports.inputs[port])
+        try:
+            value = int(text.strip(), 0)
+        except ValueError:
+            value = -1
+        if not 0 <= value <= largest:
+            raise RtlError(f"value of {port}: {text.strip()!r} ({place}); accepted: 0 to {largest}")
+        values[port] = value
+    return values

@@ -1,0 +1,86 @@
+"""`simfoundry simulate`: answers, files, and one clear line for bad input."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from assets.cli import simfoundry
+
+COUNTER = """
+module counter #(parameter W = 4) (input clk, input rst, input [W-1:0] add, output reg [W-1:0] sum);
+  always @(posedge clk) if (rst) sum <= 0; else sum <= sum + add;
+endmodule
+"""
+
+
+@pytest.fixture
+def design(tmp_path: Path) -> Path:
+    path = tmp_path / "counter.v"
+    path.write_text(COUNTER)
+    return path
+
+
+def simulate(file: Path, *options: str) -> Result:
+    return CliRunner().invoke(simfoundry, ["simulate", str(file), "--top", "counter", *options])
+
+
+def test_simulate_answers_as_json(design: Path) -> None:
+    answer = json.loads(simulate(design, "--cycles", "100", "--stimuli", "3", "--json").output)
+    assert answer["inputs"] == {"rst": 1, "add": 4}
+    assert answer["outputs"] == {"sum": 4}
+    assert answer["clock"] == "clk"
+    assert len(set(answer["digests"])) == 3
+
+
+def test_simulate_writes_waveforms_of_given_inputs(design: Path, tmp_path: Path) -> None:
+    inputs, vcd = tmp_path / "in.csv", tmp_path / "out.vcd"
+    inputs.write_text("rst,add\n1,0\n0,0x3\n0,5\n0,0\n")
+    result = simulate(design, "--cycles", "4", "--inputs", str(inputs), "--vcd", str(vcd))
+    assert result.exit_code == 0, result.output
+    text = vcd.read_text()
+    assert "$var wire 4 $ sum [3:0] $end" in text
+    changes = [line for line in text.splitlines() if line.endswith(" $")]
+    assert changes == ["b0 $", "b11 $", "b1000 $"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("rst,sub\n0,0\n", "unknown input: sub (in.csv:1); accepted: rst, add"),
+        ("rst,add\n0,16\n", "value of add: '16' (in.csv:2); accepted: 0 to 15"),
+        ("rst,add\n0,x\n", "value of add: 'x' (in.csv:2); accepted: 0 to 15"),
+        ("rst,add\n0\n", "1 values (in.csv:2); accepted: 2, as in the first row"),
+        ("rst,add\n0,1\n", "too few rows: 1 for 2 cycles (in.csv)"),
+        ("rst,rst\n0,1\n", "a port has two columns (in.csv:1)"),
+    ],
+)
+def test_simulate_rejects_inputs(
+    rows: str, message: str, design: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pipelines.rtlreuse import Ports, RtlError
+    from pipelines.rtlreuse.stimulus import read_stimulus
+
+    monkeypatch.chdir(tmp_path)
+    Path("in.csv").write_text(rows)
+    ports = Ports(inputs={"rst": 1, "add": 4}, outputs={"sum": 4}, clock="clk")
+    with pytest.raises(RtlError) as error:
+        read_stimulus(Path("in.csv"), ports, 2)
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--engine", "abacus"), "unknown engine: abacus; accepted: auto, reuse, arc, verilator"),
+        (("--inputs", "in.csv", "--stimuli", "2"), "--inputs with 2 stimuli; accepted: 1"),
+        (("--vcd", "none/x.vcd"), "no such folder: none (--vcd none/x.vcd)"),
+    ],
+)
+def test_simulate_rejects_options(options: tuple[str, ...], message: str, design: Path) -> None:
+    result = simulate(design, "--cycles", "5", *options)
+    assert result.exit_code == 1
+    assert result.stderr == f"simfoundry: {message}\n"
