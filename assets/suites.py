@@ -37,6 +37,7 @@ class Programs(Group):
     polybench_sizes: Annotated[tuple[str, ...], some_of(POLYBENCH_SIZES)] = ("mini",)
     polybench_types: Annotated[tuple[str, ...], some_of(POLYBENCH_DATA_TYPES)] = ("int", "float")
     shard: Annotated[int, Field(ge=1)] = 250
+    reject_degenerate: bool = False
 
 
 class Ast(Group):
@@ -131,6 +132,7 @@ def suite_options(settings: Settings) -> SuiteOptions:
         dataflow=Generation(count=dataflow.count, seed=dataflow.seed),
         ast_options=ast.options,
         dataflow_options=dataflow.options,
+        reject_degenerate=programs.reject_degenerate,
         polybench_sizes=programs.polybench_sizes,
         polybench_types=programs.polybench_types,
     )

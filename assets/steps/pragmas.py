@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
@@ -13,6 +14,7 @@ from assets.settings import Group, Listener, Positive, Settings
 from assets.step import Output, Step, whole
 from assets.suites import suite_options
 from pipelines.identity import content_hash
+from pipelines.programs import SuiteOptions
 from pipelines.schemas import OK
 
 if TYPE_CHECKING:
@@ -46,6 +48,11 @@ def explorations(settings: Settings) -> SuiteExploration:
     return SuiteExploration(**settings.group(Pragmas).model_dump())
 
 
+def _suite_options(settings: Settings) -> SuiteOptions:
+    """Programs of the suites; a search takes degenerate ones, too."""
+    return replace(suite_options(settings), reject_degenerate=False)
+
+
 def present_explorations(settings: Settings) -> frozenset[str]:
     """Ids of the explorations that the present version makes under a configuration.
 
@@ -53,7 +60,7 @@ def present_explorations(settings: Settings) -> frozenset[str]:
     """
     from pipelines.pragmas.search import exploration_ids
 
-    return exploration_ids(explorations(settings), suite_options(settings), settings.cache)
+    return exploration_ids(explorations(settings), _suite_options(settings), settings.cache)
 
 
 def searches_version() -> str:
@@ -74,7 +81,7 @@ def make_explorations(settings: Settings, partition: str, listen: Listener) -> O
 
     del partition
     options = explorations(settings)
-    rows = explore_suite(options, suite_options(settings), cache=settings.cache, on_progress=listen)
+    rows = explore_suite(options, _suite_options(settings), cache=settings.cache, on_progress=listen)
     return Output(rows={"pragma_designs": rows})
 
 

@@ -54,6 +54,7 @@ class SuiteOptions:
 
     Attributes:
         sizes: of the kernels, of SIZES.
+        reject_degenerate: whether generated programs of `pipelines.programs.control` are rejected rows.
         polybench_sizes, polybench_types: of the suite polybench; machsuite has mini and small of these sizes.
     """
 
@@ -62,6 +63,7 @@ class SuiteOptions:
     dataflow: Generation
     ast_options: AstOptions = field(default_factory=AstOptions)
     dataflow_options: DataflowOptions = field(default_factory=DataflowOptions)
+    reject_degenerate: bool = False
     polybench_sizes: tuple[str, ...] = ("mini",)
     polybench_types: tuple[str, ...] = ("int", "float")
 
@@ -107,7 +109,7 @@ ALL_SUITES = tuple(SUITE_PROGRAMS)
 def suite_programs(suite: str, options: SuiteOptions) -> list[ProgramRow]:
     """The programs of a suite; one for training that equals an evaluation program is a rejected row.
 
-    So is a generated one that is degenerate (`pipelines.programs.control`).
+    So is a generated one that is degenerate, when the options say so.
 
     Args:    suite: of ALL_SUITES; programs of llm need a model, see `pipelines.programs.llm.llm_programs`.
     Raises:  ProgramError: there is no such suite, or no such size.
@@ -118,7 +120,8 @@ def suite_programs(suite: str, options: SuiteOptions) -> list[ProgramRow]:
     if suite in EVALUATION_SUITES:
         return rows
     apart = reject_duplicates(rows)
-    return reject_degenerate(apart) if suite in GENERATED_SUITES else apart
+    judged = options.reject_degenerate and suite in GENERATED_SUITES
+    return reject_degenerate(apart) if judged else apart
 
 
 def cached_programs(suite: str, options: SuiteOptions, cache: ContentCache) -> list[ProgramRow]:

@@ -70,6 +70,7 @@ _SOURCES: Mapping[str, Mapping[str, str]] = {
     "features": {"estimated_cycles": "every row of known trips: the cycle model, within 0.2 %"},
     "loop_profiles": {},
     "run_features": {"cycles": "every row: the same run in table runs, equal"},
+    "simulations": {"digest": "every design: each engine's outputs of all cycles, equal"},
     "splits": {"part": "every row: groups on one side, checked at each run"},
     "program_facts": {"dynamic_class": "class I with several runs: equal cycles on all data"},
     "stage_reports": {},

@@ -42,7 +42,7 @@ def test_records_are_written_by_format_and_part(made: Settings, tmp_path: Path) 
     everything = tmp_path / "all.jsonl"
     counts = _counts("--out", str(everything))
     records = read_records(everything)
-    assert sum(counts.values()) == len(records) == 2 * 32
+    assert sum(counts.values()) == len(records) == 3 * 32
     some = tmp_path / "some.jsonl"
     assert _counts("--out", str(some), "--format", "direct", "--part", "test") == {
         "test direct": counts["test direct"]

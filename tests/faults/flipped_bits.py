@@ -63,13 +63,21 @@ def cache_entries(folder: Path) -> list[Kind]:
 def tables(folder: Path) -> list[Kind]:
     from assets.commands.sql import run_query
     from assets.errors import FoundryError
-    from pipelines.schemas import SchemaError, read_arrow, read_table, scan_table, table_spec, write_arrow
+    from pipelines.schemas import (
+        SchemaError,
+        fill_columns,
+        read_arrow,
+        read_table,
+        scan_table,
+        table_spec,
+        write_arrow,
+    )
 
     kinds: list[Kind] = []
     for name in ("programs", "labels", "runs"):
         content = read_arrow(ROOT / "releases" / "v1" / "tables" / name / "stationary-0000.parquet")
         spec = table_spec(name)
-        path = write_arrow(folder, spec, content.select(spec.schema().names), "stationary")
+        path = write_arrow(folder, spec, fill_columns(content, spec.schema()), "stationary")
         read = lambda spec=spec: read_table(folder, spec)  # noqa: E731
         kinds.append(Kind(name=f"table ({name})", files=[path], read=read, errors=(SchemaError,)))
     rows = lambda: scan_table(folder, table_spec("runs")).collect().rows()  # noqa: E731

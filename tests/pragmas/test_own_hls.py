@@ -17,7 +17,7 @@ from pipelines.cache import ContentCache
 from pipelines.hls import HlsOptions, TransformOptions
 from pipelines.labelling import ToolContext, count_design
 from pipelines.labelling import runs as labelling_runs
-from pipelines.native import NativeRun, run_native
+from pipelines.native import NativeRun, run_native_sets
 from pipelines.pragmas import Configuration, LoopChoice
 from pipelines.pragmas.analysis import summarise
 from pipelines.pragmas.bound import bound, read_target
@@ -255,11 +255,11 @@ def test_a_program_runs_natively_once_for_all_its_designs(
     """Reordered sums are compared with native outputs, which are remembered."""
     own, runs = evaluator("gemv", tmp_path), list[str]()
 
-    def run(source: str, *arguments: Any, **options: Any) -> NativeRun:
+    def run(source: str, *arguments: Any, **options: Any) -> list[NativeRun]:
         runs.append(source)
-        return run_native(source, *arguments, **options)
+        return run_native_sets(source, *arguments, **options)
 
-    monkeypatch.setattr(labelling_runs, "run_native", run)
+    monkeypatch.setattr(labelling_runs, "run_native_sets", run)
     context = ToolContext(cache=own.cache, options=own.options)
     counted = [
         count_design(own.program, own.options_for(c), context)

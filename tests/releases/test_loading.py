@@ -43,20 +43,20 @@ def test_a_release_loads_in_one_line() -> None:
 
 
 def test_a_later_column_is_null_in_every_reader(monkeypatch: pytest.MonkeyPatch) -> None:
-    declare(monkeypatch, "runs", "data_kind", nullable=True)
+    declare(monkeypatch, "runs", "later_kind", nullable=True)
     spec = table_spec("runs")
     kinds = [
-        load_release(V1)["runs"].select("data_kind").collect()["data_kind"],
-        open_release(V1).arrow("runs", "modern").column("data_kind"),
-        scan_table(V1, spec).select("data_kind").collect()["data_kind"],
-        pl.Series([row.data_kind for row in read_table(V1, spec, ["modern-0000"])]),
+        load_release(V1)["runs"].select("later_kind").collect()["later_kind"],
+        open_release(V1).arrow("runs", "modern").column("later_kind"),
+        scan_table(V1, spec).select("later_kind").collect()["later_kind"],
+        pl.Series([row.later_kind for row in read_table(V1, spec, ["modern-0000"])]),
     ]
     assert [
         set(values.unique().to_pylist() if isinstance(values, pa.ChunkedArray) else values)
         for values in kinds
     ] == [{None}] * 4
     assert len(kinds[0]) == len(kinds[2]) == ROWS
-    counted = run_query(V1, "SELECT count(*), count(data_kind), count(simulate_wall_s) FROM runs")
+    counted = run_query(V1, "SELECT count(*), count(later_kind), count(simulate_wall_s) FROM runs")
     assert counted.rows == ((ROWS, 0, ROWS),)
 
 
