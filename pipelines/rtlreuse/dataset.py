@@ -98,7 +98,7 @@ def _simulate(family: str, size: int, group: SimulationGroup, folder: Path) -> l
                     "simulation_id": key,
                     "design": text,
                     "family": family,
-                    "size": size,
+                    "design_size": size,
                     "engine": engine,
                     "cycles": group.cycles,
                     "stimuli": group.stimuli,
@@ -114,7 +114,7 @@ def _result(
     source: DesignSource, engine: str, seed: int, group: SimulationGroup, folder: Path
 ) -> dict[str, Any]:
     """Status, digest and measured figures of one simulation; the simulator is built anew."""
-    figures = dict.fromkeys(("digest", "program_bytes", "build_s", "cycles_per_second"))
+    figures = dict.fromkeys(("digest", "program_bytes", "build_wall_s", "run_wall_s"))
     start = stopwatch()
     try:
         program = ENGINES[engine](source.verilog, top=source.top, folder=folder, stimuli=group.stimuli)
@@ -129,8 +129,8 @@ def _result(
             "reason": None,
             "digest": content_hash([f"{int(d):x}" for d in result.digests]),
             "program_bytes": program.bytes,
-            "build_s": built - start,
-            "cycles_per_second": group.cycles * group.stimuli / max(ended - built, 1e-9),
+            "build_wall_s": built - start,
+            "run_wall_s": ended - built,
         }
     finally:
         program.path.unlink(missing_ok=True)  # so that the time of the next build is measured

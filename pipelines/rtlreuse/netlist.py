@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.rtlreuse.errors import RtlError
-from pipelines.synthesis.yosys import YosysFailed, run_yosys
+from pipelines.synthesis import YosysFailed, run_yosys
 
 PASSES = ("proc", "opt", "wreduce", "peepopt", "opt_clean", "memory_collect", "dffunmap", "opt_clean")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*", re.ASCII)

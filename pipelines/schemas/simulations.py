@@ -15,7 +15,7 @@ class SimulationRow:
     simulation_id: str = column("Hash of the design, the engine, the run and the version.", key=True)
     design: str = column("Hash of the Verilog text.")
     family: str = column("Family of designs.")
-    size: int = column("Size within the family.")
+    design_size: int = column("Size within the family.")
     engine: str = column("Simulator.", choices=("reuse", "arc", "verilator"))
     cycles: int = column("Clock cycles.", unit="cycles")
     stimuli: int = column("Stimuli simulated side by side.")
@@ -32,7 +32,5 @@ class SimulationRow:
     levels: int | None = column("Levels of evaluation within a cycle.")
     copied_words: int | None = column("Words copied between lanes per cycle and stimulus.")
     program_bytes: int | None = column("Size of the compiled simulator.", unit="bytes", measured=True)
-    build_s: float | None = column("From Verilog to the compiled simulator.", unit="s", measured=True)
-    cycles_per_second: float | None = column(
-        "Clock cycles per second, all stimuli together.", unit="1/s", measured=True
-    )
+    build_wall_s: float | None = column("From Verilog to the compiled simulator.", unit="s", measured=True)
+    run_wall_s: float | None = column("Simulation of all cycles and stimuli.", unit="s", measured=True)

@@ -23,7 +23,7 @@ from pipelines.synthesis.netlist import CellGroup, Netlist, netlist_record, read
 from pipelines.synthesis.recount import SECOND_YOSYS, cell_models, recount_cells, second_yosys_version
 from pipelines.synthesis.timing import FALL, RISE, Timing, analyse_timing
 from pipelines.synthesis.xilinx import FAMILY, XILINX_TOOL, FpgaResult, synthesize_for_fpga, xilinx_version
-from pipelines.synthesis.yosys import OUTPUT_LOAD_PF, tool_version
+from pipelines.synthesis.yosys import OUTPUT_LOAD_PF, YosysFailed, run_yosys, tool_version
 
 __all__ = [
     "FALL",
@@ -48,6 +48,7 @@ __all__ = [
     "Target",
     "Timing",
     "TimingArc",
+    "YosysFailed",
     "analyse_timing",
     "cell_models",
     "find_liberty",
@@ -56,6 +57,7 @@ __all__ = [
     "netlist_record",
     "read_netlist_record",
     "recount_cells",
+    "run_yosys",
     "second_yosys_version",
     "synthesize_design",
     "synthesize_for_fpga",
