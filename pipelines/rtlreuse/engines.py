@@ -47,16 +47,24 @@ def ports_of(design: Design) -> Ports:
 
 
 def build_reuse(
-    verilog: str, *, top: str, folder: Path, stimuli: int = 1, timeout_s: float = 600.0, compiler: str = ""
+    verilog: str,
+    *,
+    top: str,
+    folder: Path,
+    stimuli: int = 1,
+    timeout_s: float = 600.0,
+    compiler: str = "",
+    is_counting: bool = False,
 ) -> Program:
     """Our engine: one evaluator per unique module.
 
-    Args:   folder: of compiled designs, one file each.
+    Args:   folder: of compiled designs, one file each. is_counting: count toggles of every register.
     Raises: RtlError: the design is rejected or does not compile. ToolMissing: no C++ compiler.
     """
     design = elaborate(read_verilog(verilog, top=top, timeout_s=timeout_s))
     structure = analyse(design)
-    text = emit(structure, place(structure), stimuli=stimuli) + '#include "runner.h"\n'
+    text, layout = emit(structure, place(structure), stimuli=stimuli, is_counting=is_counting)
+    text += '#include "runner.h"\n'
     compiler = compiler or find_compiler()
     key = _key(REUSE, compiler, text, *(_header(h) for h in _HEADERS))
 
@@ -68,7 +76,7 @@ def build_reuse(
         return scratch / "design.so"
 
     path = build_once(folder.absolute(), f"{REUSE}-{key}", build)
-    return Program(path=path, ports=ports_of(design), engine=REUSE, stimuli=stimuli)
+    return Program(path=path, ports=ports_of(design), engine=REUSE, stimuli=stimuli, layout=layout)
 
 
 def build_verilator(

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pipelines.rtlreuse.errors import RtlError
 from pipelines.rtlreuse.ir import LIMB, mask
+from pipelines.rtlreuse.layout import Layout
 from pipelines.rtlreuse.structure import words_of
 
 Words = NDArray[np.uint64]
@@ -35,13 +36,16 @@ class Ports:
 class Program:
     """A compiled design.
 
-    Attributes: path: shared library. stimuli: that it simulates side by side. bytes: size of the library.
+    Attributes:
+        path: shared library. stimuli: that it simulates side by side. bytes: size of the library.
+        layout: names of registers and memories; engines of others have none.
     """
 
     path: Path
     ports: Ports
     engine: str
     stimuli: int
+    layout: Layout | None = None
 
     @property
     def bytes(self) -> int:
@@ -92,6 +96,9 @@ class Simulator:
             raise RtlError(f"not a simulator of these ports: {program.path}")
         self.state_bytes = int(shape[3])
         self._handle = ctypes.c_void_p(self._library.sim_new())
+        self.memory: NDArray[np.uint8] = np.ctypeslib.as_array(
+            (ctypes.c_uint8 * self.state_bytes).from_address(self._handle.value or 0)
+        )
         weakref.finalize(self, self._library.sim_free, self._handle)
         self._in: Words = np.zeros((len(self._inputs), program.stimuli), np.uint64)
         self._out: Words = np.zeros((len(self._outputs), program.stimuli), np.uint64)
@@ -101,6 +108,17 @@ class Simulator:
         """Back to the initial state and cycle 0."""
         self._library.sim_reset(self._handle)
         self._in[:] = 0
+
+    def offsets(self) -> Words:
+        """Bytes to every array of the layout: (arrays, 3), see `layout.layout_text`.
+
+        Raises: RtlError: the engine has no names of registers.
+        """
+        if self.program.layout is None:
+            raise RtlError(f"the engine {self.program.engine} does not name registers; accepted: reuse")
+        offsets = np.zeros((len(self.program.layout.arrays), 3), np.uint64)
+        self._library.sim_layout(ctypes.c_void_p(offsets.ctypes.data))
+        return offsets
 
     def step(self, inputs: Mapping[str, ArrayLike] | None = None) -> dict[str, int | list[int]]:
         """One clock cycle.
