@@ -12,9 +12,11 @@ import pyarrow as pa
 from pyarrow.csv import write_csv
 from pyarrow.parquet import write_table
 
+from assets.commands.predict import ask_model
 from assets.deployments import find_deployment
 from assets.errors import FoundryError
 from pipelines.rtlreuse import ENGINES, REUSE, Program, RunResult, Simulator, words_of
+from pipelines.rtlreuse.choice import installed_engines
 from pipelines.rtlreuse.state import (
     Toggles,
     count_toggles,
@@ -27,7 +29,9 @@ from pipelines.rtlreuse.stimulus import read_stimulus
 from pipelines.rtlreuse.waveform import write_vcd
 from pipelines.tools import stopwatch
 
-AUTO = "auto"
+AUTO, PICKER = "auto", "rtl-engine"
+SHORT_RUN_CYCLES = 100_000
+"""Cycles below which asking the picker takes longer than it can save."""
 TRACE_LIMIT_BYTES = 1 << 30
 """Of the values of ports that a waveform is written from."""
 _BUILD_LIMIT_S = 3600.0
@@ -59,11 +63,12 @@ def answer_simulate(question: SimulateQuestion) -> dict[str, Any]:
             ToolMissing: a tool of the engine is not installed.
     """
     _require_options(question)
-    engine = REUSE if question.engine == AUTO else question.engine
+    text = _text(question.file)
+    engine, engine_reason = _choose_engine(question, text)
     start = stopwatch()
     counting = {"is_counting": True} if question.toggles is not None and engine == REUSE else {}
     program = ENGINES[engine](
-        _text(question.file),
+        text,
         top=question.top,
         folder=find_deployment().cache_dir / "simulators",
         stimuli=question.stimuli,
@@ -87,6 +92,7 @@ def answer_simulate(question: SimulateQuestion) -> dict[str, Any]:
     return {
         "top": question.top,
         "engine": engine,
+        "engine_reason": engine_reason,
         "cycles": question.cycles,
         "stimuli": question.stimuli,
         "clock": program.ports.clock,
@@ -120,6 +126,27 @@ def _require_options(question: SimulateQuestion) -> None:
     for text in question.memory:
         if "=" not in text:
             raise FoundryError(f"--memory {text}; accepted: NAME=FILE, such as top.u.words=image.hex")
+
+
+def _choose_engine(question: SimulateQuestion, text: str) -> tuple[str, str]:
+    """The engine, and why it is taken."""
+    if question.engine != AUTO:
+        return question.engine, "asked for"
+    if question.cycles * question.stimuli < SHORT_RUN_CYCLES:
+        return REUSE, f"shortest build, for runs below {SHORT_RUN_CYCLES:,} cycles"
+    if question.stimuli > 1 or question.memory or question.toggles or question.checkpoint or question.resume:
+        return REUSE, "it has all options and stimuli side by side"
+    row = {
+        "verilog": text,
+        "top": question.top,
+        "cycles": question.cycles,
+        "engines": " ".join(installed_engines()),
+    }
+    try:
+        answer = ask_model(PICKER, "champion", row, str(question.file))
+    except FoundryError as error:
+        return REUSE, f"no answer of {PICKER}@champion: {str(error).partition(';')[0]}"
+    return str(answer["engine"]), f"{PICKER}@champion expects these seconds: {answer['alternatives']}"
 
 
 def _text(path: Path) -> str:
@@ -207,7 +234,7 @@ def simulate_text(answer: Mapping[str, Any]) -> str:
         "design": f"{answer['top']}: {len(answer['inputs'])} inputs, {len(answer['outputs'])} outputs, "
         f"clock {answer['clock'] or 'none'}",
         "engine": f"{answer['engine']}, {answer['program_bytes'] / 1024:,.0f} KiB, "
-        f"ready in {answer['build_s']:.2f} s",
+        f"ready in {answer['build_s']:.2f} s ({answer['engine_reason']})",
         "run": f"{answer['cycles']:,} cycles of {answer['stimuli']} stimuli in {answer['run_s']:.3f} s, "
         f"{answer['cycles_per_second']:,} per second",
         "digests": " ".join(shown) + (f" and {more} more" if more else ""),
