@@ -1,4 +1,4 @@
-"""`simfoundry simulate`: a Verilog design, cycle by cycle, with random or given inputs."""
+"""`simfoundry simulate`: a design, cycle by cycle, with random or given inputs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from assets.deployments import find_deployment
 from assets.errors import FoundryError
-from pipelines.rtlreuse import ENGINES, REUSE, Program, RunResult, Simulator, words_of
+from pipelines.rtlreuse import ENGINES, REUSE, Program, RunResult, Simulator, language_of, words_of
 from pipelines.rtlreuse.stimulus import read_stimulus
 from pipelines.rtlreuse.waveform import write_vcd
 from pipelines.tools import stopwatch
@@ -50,6 +50,7 @@ def answer_simulate(question: SimulateQuestion) -> dict[str, Any]:
         folder=find_deployment().cache_dir / "simulators",
         stimuli=question.stimuli,
         timeout_s=_BUILD_LIMIT_S,
+        language=language_of(question.file),
     )
     build_s = stopwatch() - start
     _require_memory(question, program)

@@ -75,7 +75,7 @@ def test_simulate_rejects_inputs(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--engine", "abacus"), "unknown engine: abacus; accepted: auto, reuse, arc, verilator"),
+        (("--engine", "abacus"), "unknown engine: abacus; accepted: auto, reuse, arc, verilator, cxxrtl"),
         (("--inputs", "in.csv", "--stimuli", "2"), "--inputs with 2 stimuli; accepted: 1"),
         (("--vcd", "none/x.vcd"), "no such folder: none (--vcd none/x.vcd)"),
     ],
