@@ -479,7 +479,10 @@ def place(as_json: bool, **options: Any) -> None:
     "--stimuli", default=1, show_default=True, type=click.IntRange(1, 4096), help="Simulated side by side."
 )
 @click.option(
-    "--engine", default="auto", show_default=True, help="auto, reuse, arc, verilator or cxxrtl; see docs/rtlsim.md."
+    "--engine",
+    default="auto",
+    show_default=True,
+    help="auto, reuse, arc, verilator or cxxrtl; see docs/rtlsim.md.",
 )
 @click.option(
     "--seed", default=0, show_default=True, type=click.IntRange(0, 2**63 - 1), help="Of the inputs."

@@ -14,7 +14,7 @@ from pipelines.rtlreuse.elaboration import Design, elaborate
 from pipelines.rtlreuse.errors import RtlError
 from pipelines.rtlreuse.netlist import read_verilog
 from pipelines.rtlreuse.simulator import Ports
-from pipelines.sandbox import Limits, SandboxError, run_confined
+from pipelines.sandbox import Limits, SandboxError, read_output, run_confined
 from pipelines.sealing import build_once
 from pipelines.tools import MEMORY_LIMIT_BYTES, PATIENCE, find_tool
 
@@ -65,7 +65,11 @@ def build(folder: Path, engine: str, sources: Sequence[str], make: Callable[[Pat
 
     def build_readable(scratch: Path) -> Path:
         scratch.chmod(0o755)
-        return make(scratch)
+        content = read_output(make(scratch), most_bytes=_FILE_BYTES)
+        program = scratch / "program"
+        program.write_bytes(content)
+        program.chmod(0o755)
+        return program
 
     return build_once(folder.absolute(), f"{engine}-{digest.hexdigest()[:16]}", build_readable)
 

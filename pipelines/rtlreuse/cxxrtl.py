@@ -25,20 +25,19 @@ def build_cxxrtl(
     compiler: str = "",
     language: str = VERILOG,
     ports: Ports | None = None,
-    level: str = "-O3",
-    is_flat: bool = True,
+    is_quick: bool = False,
 ) -> Program:
     """Yosys' CXXRTL with its defaults, which include a flat design.
 
     Attributes of a design can put text into its C++, so all steps and the program are confined.
 
-    Args:   ports: of the design when they are known; it saves a second front end. level: of the C++ compiler.
-        is_flat: instances are dissolved.
+    Args:   ports: of the design when they are known; it saves a second front end.
+        is_quick: modules are kept and not optimised.
     Raises: RtlError: the design is rejected. ToolMissing: no C++ compiler or bubblewrap is installed.
     """
     ports = ports or ports_of(read_design(verilog, top=top, timeout_s=timeout_s, language=language))
     compiler = compiler or find_compiler()
-    include, flat = _include_folder(), "" if is_flat else "-noflatten "
+    include, flat = _include_folder(), "-noflatten " if is_quick else ""
     harness = cxxrtl_harness(ports, stimuli)
 
     def make(scratch: Path) -> Path:
@@ -52,12 +51,12 @@ def build_cxxrtl(
             model.decode() + harness,
             compiler,
             scratch=scratch,
-            flags=[*_FLAGS, level, f"-I{include}"],
+            flags=[*_FLAGS, "-O0" if is_quick else "-O3", f"-I{include}"],
             readable=[include],
             timeout_s=timeout_s,
         )
 
-    path = build(folder, CXXRTL, (compiler, level, verilog, top, language, harness, flat, str(include)), make)
+    path = build(folder, CXXRTL, (compiler, verilog, top, language, harness, flat, str(include)), make)
     return Program(path=path, ports=ports, engine=CXXRTL, stimuli=stimuli)
 
 

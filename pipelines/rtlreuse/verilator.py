@@ -38,13 +38,15 @@ def build_verilator(
     compiler: str = "",
     language: str = VERILOG,
     ports: Ports | None = None,
-    level: str = "-O3",
+    is_quick: bool = False,
 ) -> Program:
     """Verilator, the newest that is installed; one model per stimulus.
 
     Its C++ may hold what a design asks for ($c, DPI), so all steps and the program are confined.
 
-    Args:   ports: of the design when they are known; it saves a second front end. level: of the C++ compiler.
+    Args:
+        ports: of the design when they are known; it saves a second front end.
+        is_quick: one file, not optimised.
     Raises: RtlError: the design is rejected. ToolMissing: neither Verilator nor a compiler is installed.
     """
     ports = ports or ports_of(read_design(verilog, top=top, timeout_s=timeout_s, language=language))
@@ -74,9 +76,9 @@ def build_verilator(
             environment={"VERILATOR_ROOT": str(root)},
             timeout_s=timeout_s,
         )
-        return _compile_model(compiler, root, model / "model", text, runtime, level, scratch, timeout_s)
+        return _compile_model(compiler, root, model / "model", text, runtime, is_quick, scratch, timeout_s)
 
-    sources = (compiler, level, name, verilog, top, text, str(executable))
+    sources = (compiler, str(is_quick), name, verilog, top, text, str(executable))
     path = build(folder, VERILATOR, sources, make)
     return Program(path=path, ports=ports, engine=VERILATOR, stimuli=stimuli)
 
@@ -108,17 +110,21 @@ def _compile_model(
     model: Path,
     harness: str,
     runtime: Path,
-    level: str,
+    is_quick: bool,
     scratch: Path,
     timeout_s: float,
 ) -> Path:
     flags = [*_model_flags(root), "-I.", f"-I{model}"]
+    parts = sorted(model.glob("*.cpp"))
+    if is_quick:
+        harness = "".join(f'#include "{part}"\n' for part in parts) + harness
+        parts = []
 
     def compile_one(source: Path | None) -> Path:
-        own_level = "-O0" if source is not None and source.name.endswith("__Slow.cpp") else level
+        level = "-O0" if is_quick or (source is not None and source.name.endswith("__Slow.cpp")) else "-O3"
         name = "harness.cpp" if source is None else str(source)
         step = run_step(
-            [compiler, *flags, own_level, "-c", name, "-o", "a.o"],
+            [compiler, *flags, level, "-c", name, "-o", "a.o"],
             scratch=scratch,
             readable=[root, model],
             contents={**headers(), "harness.cpp": harness.encode()} if source is None else {},
@@ -126,7 +132,7 @@ def _compile_model(
         )
         return step / "a.o"
 
-    sources: Sequence[Path | None] = [*sorted(model.glob("*.cpp")), None]
+    sources: Sequence[Path | None] = [*parts, None]
     with ThreadPoolExecutor(_PARALLEL) as pool:
         objects = list(pool.map(compile_one, sources))
     argv = [compiler, *map(str, objects), str(runtime), "-o", "design", "-pthread", "-latomic"]

@@ -48,10 +48,9 @@ def outcome(seeds: Sequence[int], folder: Path) -> dict[str, str]:
 
 def build_other(engine: str, source: DesignSource, ours: Program, folder: Path) -> Program:
     """The program of another engine, compiled in little time."""
-    if engine == "verilator":
-        return build_verilator(source.verilog, top=source.top, folder=folder, ports=ours.ports, level="-O0")
-    return build_cxxrtl(
-        source.verilog, top=source.top, folder=folder, ports=ours.ports, level="-O1", is_flat=False
+    build = build_verilator if engine == "verilator" else build_cxxrtl
+    return build(
+        source.verilog, top=source.top, folder=folder, ports=ours.ports, is_quick=True, compiler="g++"
     )
 
 
