@@ -479,7 +479,10 @@ def place(as_json: bool, **options: Any) -> None:
     "--stimuli", default=1, show_default=True, type=click.IntRange(1, 4096), help="Simulated side by side."
 )
 @click.option(
-    "--engine", default="auto", show_default=True, help="auto, reuse, arc or verilator; see docs/rtlsim.md."
+    "--engine",
+    default="auto",
+    show_default=True,
+    help="auto, reuse, arc, verilator or cxxrtl; see docs/rtlsim.md.",
 )
 @click.option(
     "--seed", default=0, show_default=True, type=click.IntRange(0, 2**63 - 1), help="Of the inputs."
@@ -511,7 +514,7 @@ def place(as_json: bool, **options: Any) -> None:
 @_as_json
 @_explained
 def simulate(as_json: bool, **options: Any) -> None:
-    """Simulate a Verilog design, one clock cycle after the other.
+    """Simulate a Verilog or SystemVerilog design, one clock cycle after the other.
 
     Outputs are sampled before the rising edge; their digest is equal for all engines.
     """

@@ -1,4 +1,4 @@
-"""`simfoundry simulate`: a Verilog design, cycle by cycle, with random or given inputs."""
+"""`simfoundry simulate`: a design, cycle by cycle, with random or given inputs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pyarrow.parquet import write_table
 from assets.commands.predict import ask_model
 from assets.deployments import find_deployment
 from assets.errors import FoundryError
-from pipelines.rtlreuse import ENGINES, REUSE, Program, RunResult, Simulator, words_of
+from pipelines.rtlreuse import ENGINES, REUSE, Program, RunResult, Simulator, language_of, words_of
 from pipelines.rtlreuse.choice import installed_engines
 from pipelines.rtlreuse.state import (
     Toggles,
@@ -73,6 +73,7 @@ def answer_simulate(question: SimulateQuestion) -> dict[str, Any]:
         folder=find_deployment().cache_dir / "simulators",
         stimuli=question.stimuli,
         timeout_s=_BUILD_LIMIT_S,
+        language=language_of(question.file),
         **counting,
     )
     build_s = stopwatch() - start
@@ -183,8 +184,7 @@ def _run(simulator: Simulator, question: SimulateQuestion) -> tuple[RunResult, l
         inputs = read_stimulus(question.inputs, simulator.program.ports, question.cycles)
     draws = {"seed": question.seed, "reset_cycles": question.reset_cycles}
     if question.toggles is not None:
-        digests, toggles = count_toggles(simulator, question.cycles, inputs=inputs, **draws)
-        return RunResult(digests=digests), toggles
+        return count_toggles(simulator, question.cycles, inputs=inputs, **draws)
     if inputs is not None:
         return simulator.play(inputs), []
     return simulator.run(question.cycles, is_traced=question.vcd is not None, **draws), []

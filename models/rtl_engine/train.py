@@ -60,7 +60,7 @@ def fit_law(logs: Matrix, targets: Matrix, options: FitOptions, seed: int) -> La
     inputs = linear(logs)
     penalty = options.ridge * np.eye(inputs.shape[1])
     penalty[-1, -1] = 1e-6  # the constant is free
-    weights = np.linalg.solve(inputs.T @ inputs + penalty, inputs.T @ targets)
+    weights: Matrix = np.linalg.solve(inputs.T @ inputs + penalty, inputs.T @ targets).astype(np.float64)
     parameters: dict[str, Any] = {
         "objective": "regression_l1",
         "num_leaves": options.leaves,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Callable, Mapping
 
-from pipelines.rtlreuse.engines import ARC, ENGINES, VERILATOR, find_verilator
+from pipelines.rtlreuse.engines import ARC, ENGINES, VERILATOR
+from pipelines.rtlreuse.verilator import find_verilator
 from pipelines.tools import ToolMissing
 
 

@@ -15,9 +15,10 @@ from typing import Any
 
 from pipelines.cache import ContentCache
 from pipelines.identity import content_hash
+from pipelines.rtlreuse.building import VERSION
 from pipelines.rtlreuse.designs import FAMILIES, DesignSource
 from pipelines.rtlreuse.elaboration import elaborate
-from pipelines.rtlreuse.engines import ENGINES, VERILATOR, VERSION
+from pipelines.rtlreuse.engines import ENGINES, VERILATOR
 from pipelines.rtlreuse.errors import RtlError
 from pipelines.rtlreuse.netlist import read_verilog
 from pipelines.rtlreuse.placement import place
@@ -39,8 +40,10 @@ _MEASURED = (
     "build_wall_s",
     "run_wall_s",
 )
-_FEATURES = ("instances", "blocks", "nodes", "instance_nodes", "register_bits", "memory_bits")
-_FEATURES += ("input_bits", "output_bits", "levels", "copied_words")
+_FEATURES = (
+    *("instances", "blocks", "nodes", "instance_nodes", "register_bits", "memory_bits"),
+    *("input_bits", "output_bits", "levels", "copied_words"),
+)
 _WIRE = "module top (input a, output b); assign b = a; endmodule"
 _RUN_S, _RUNS = 0.1, 3
 """Seconds of a run that is timed, and how many of them."""
@@ -145,7 +148,6 @@ def _result(
     try:
         simulator = Simulator(program)
         result = simulator.run(group.cycles, seed=seed)
-        ended = stopwatch()
         return {
             "status": OK,
             "reason": None,
@@ -156,7 +158,7 @@ def _result(
             "cycle_cpu_ns": cycle_cpu_ns(simulator),
             "machine": machine(),
             "build_wall_s": built - start,
-            "run_wall_s": ended - built,
+            "run_wall_s": result.wall_s,
         }
     finally:
         program.path.unlink(missing_ok=True)  # so that the time of the next build is measured
@@ -172,15 +174,9 @@ def cycle_cpu_ns(simulator: Simulator) -> float:
     """Processor time of a cycle of all stimuli: the best of runs that take `_RUN_S` each."""
     cycles, spent = 1, 0.0
     while spent < _RUN_S:
-        spent = _cpu_of(simulator, cycles)
+        spent = simulator.run(cycles, seed=1).processor_s
         cycles = max(cycles + 1, round(cycles * min(64.0, 1.3 * _RUN_S / max(spent, 1e-6))))
-    return 1e9 * min(_cpu_of(simulator, cycles) for _ in range(_RUNS)) / cycles
-
-
-def _cpu_of(simulator: Simulator, cycles: int) -> float:
-    start = processor_s()
-    simulator.run(cycles, seed=1)
-    return processor_s() - start
+    return 1e9 * min(simulator.run(cycles, seed=1).processor_s for _ in range(_RUNS)) / cycles
 
 
 def state_bytes(simulator: Simulator) -> int | None:

@@ -78,7 +78,8 @@ class Layout:
 
 def layout_text(layout: Layout) -> str:
     """C++ of `sim_layout`: offset, distance of the second buffer (0 for none), offset of toggle counters."""
-    lines = ["#include <stddef.h>", 'extern "C" void sim_layout(u64* p) {']
+    words = 3 * len(layout.arrays)
+    lines = ["#include <stddef.h>", f"#define LAYOUT_WORDS {words}", "static void sim_layout(u64* p) {"]
     for i, array in enumerate(layout.arrays):
         second = f"sizeof(State::{array.name}[0])" if array.is_double else "0"
         counts = f"offsetof(State, t_{array.name})" if layout.is_counting and not array.words else "0"

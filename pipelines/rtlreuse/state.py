@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from pipelines.rtlreuse.errors import RtlError
 from pipelines.rtlreuse.expressions import size_of
 from pipelines.rtlreuse.ir import mask
 from pipelines.rtlreuse.layout import Layout, Place
-from pipelines.rtlreuse.simulator import Simulator, Words
+from pipelines.rtlreuse.simulator import RunResult, Simulator, Words
 from pipelines.rtlreuse.structure import words_of
 
 PLAIN_STATE = ("reuse", "arc")
@@ -49,8 +50,7 @@ def read_register(simulator: Simulator, name: str) -> list[int]:
     Raises: RtlError: there is no such register, or it has several parts.
     """
     place = _place(simulator, name, is_memory=False)
-    words = _view(simulator, place)
-    return [int(v) for v in words[_slot(simulator, place)]]
+    return [int(v) for v in _read(simulator, place, place.slot * simulator.program.stimuli, 1)[:, 0]]
 
 
 def load_memory(simulator: Simulator, name: str, words: Sequence[int], *, first: int = 0) -> None:
@@ -64,15 +64,18 @@ def load_memory(simulator: Simulator, name: str, words: Sequence[int], *, first:
     for i, word in enumerate(words):
         if not 0 <= word <= mask(place.width):
             raise RtlError(f"word {i} of {name}: {word:#x}; accepted: 0 to {mask(place.width):#x}")
-    memory = _view(simulator, place).reshape(-1, place.words)
-    memory[_slot(simulator, place), first : first + len(words)] = words
+    size = size_of(place.width) // 8
+    content = np.array(words, f"u{size}").view(np.uint8)
+    for stimulus in range(simulator.program.stimuli):
+        lane = place.slot * simulator.program.stimuli + stimulus
+        simulator.write_state(_start(simulator, place) + size * (lane * place.words + first), content)
 
 
 def read_memory(simulator: Simulator, name: str) -> list[list[int]]:
     """Words of a memory, per stimulus."""
     place = _place(simulator, name, is_memory=True)
-    memory = _view(simulator, place).reshape(-1, place.words)
-    return [[int(v) for v in row] for row in memory[_slot(simulator, place)]]
+    first = place.slot * simulator.program.stimuli * place.words
+    return [[int(v) for v in row] for row in _read(simulator, place, first, place.words)]
 
 
 def read_image(path: Path) -> list[int]:
@@ -108,21 +111,18 @@ def _place(simulator: Simulator, name: str, *, is_memory: bool) -> Place:
     return places[0]
 
 
-def _slot(simulator: Simulator, place: Place) -> slice:
-    stimuli = simulator.program.stimuli
-    return slice(place.slot * stimuli, (place.slot + 1) * stimuli)
-
-
-def _view(simulator: Simulator, place: Place) -> NDArray[np.uint64]:
-    """The current buffer of an array, from its first slot to the end of the state; writes go through."""
+def _start(simulator: Simulator, place: Place) -> int:
+    """Byte at which the current buffer of an array begins."""
     offset, second, _ = (int(n) for n in simulator.offsets()[place.array])
-    current = int(simulator.memory[:4].view(np.int32)[0])
-    start = offset + second * current
-    layout = _layout(simulator)
-    lanes = layout.slots[layout.arrays[place.array].block][-1] + 1 + layout.arrays[place.array].front
-    count = lanes * simulator.program.stimuli * max(1, place.words)
-    size = size_of(place.width) // 8
-    return simulator.memory[start : start + count * size].view(f"u{size}")
+    current = int(simulator.read_state(0, 4).view(np.int32)[0])
+    return offset + second * current
+
+
+def _read(simulator: Simulator, place: Place, first: int, words: int) -> NDArray[Any]:
+    """Words from a number on, in rows, one per stimulus. (stimuli, words)"""
+    size, stimuli = size_of(place.width) // 8, simulator.program.stimuli
+    content = simulator.read_state(_start(simulator, place) + size * first, size * words * stimuli)
+    return content.copy().view(f"u{size}").reshape(stimuli, words)
 
 
 # ---- toggles ---------------------------------------------------------------------------------------------
@@ -130,16 +130,16 @@ def _view(simulator: Simulator, place: Place) -> NDArray[np.uint64]:
 
 def count_toggles(
     simulator: Simulator, cycles: int, *, seed: int = 0, reset_cycles: int = 2, inputs: Words | None = None
-) -> tuple[Words, list[Toggles]]:
+) -> tuple[RunResult, list[Toggles]]:
     """Run from cycle 0 and count toggles of ports, and of registers when the program counts them.
 
     Args:    inputs: (cycles, words, 1), instead of random ones.
-    Returns: digests of the run, and a row per signal.
+    Returns: the run without its traces, and a row per signal.
     """
     ports = simulator.program.ports
     totals = [np.zeros(len(words_of(p)), np.int64) for p in (ports.inputs, ports.outputs)]
     before: list[Words | None] = [None, None]
-    digests = np.zeros(simulator.program.stimuli, np.uint64)
+    parts: list[RunResult] = []
     for start in range(0, cycles, CHUNK_CYCLES):
         count = min(CHUNK_CYCLES, cycles - start)
         result = (
@@ -147,7 +147,7 @@ def count_toggles(
             if inputs is None
             else simulator.play(inputs[start : start + count])
         )
-        digests = result.digests
+        parts.append(replace(result, inputs=None, outputs=None))
         for i, trace in enumerate((result.inputs, result.outputs)):
             assert trace is not None
             earlier = before[i]
@@ -155,7 +155,12 @@ def count_toggles(
             totals[i] += np.bitwise_count(joined[1:] ^ joined[:-1]).sum(axis=(0, 2), dtype=np.int64)
             before[i] = trace[-1:]
     rows = _port_rows("input", ports.inputs, totals[0]) + _port_rows("output", ports.outputs, totals[1])
-    return digests, rows + _register_rows(simulator)
+    whole = RunResult(
+        digests=parts[-1].digests,
+        wall_s=sum(part.wall_s for part in parts),
+        processor_s=sum(part.processor_s for part in parts),
+    )
+    return whole, rows + _register_rows(simulator)
 
 
 def _port_rows(kind: str, ports: Mapping[str, int], totals: NDArray[np.int64]) -> list[Toggles]:
@@ -170,6 +175,7 @@ def _register_rows(simulator: Simulator) -> list[Toggles]:
     if layout is None or not layout.is_counting:
         return []
     offsets, stimuli = simulator.offsets(), simulator.program.stimuli
+    counts = simulator.read_state(0, simulator.state_bytes).view(np.uint64)
     rows: list[Toggles] = []
     for name, places in layout.places.items():
         if places[0].words:
@@ -177,7 +183,7 @@ def _register_rows(simulator: Simulator) -> list[Toggles]:
         total = 0
         for place in places:
             start = int(offsets[place.array, 2]) + 8 * place.slot * stimuli
-            total += int(simulator.memory[start : start + 8 * stimuli].view(np.uint64).sum())
+            total += int(counts[start // 8 : start // 8 + stimuli].sum())
         rows.append(
             Toggles(
                 signal=name,
@@ -199,7 +205,7 @@ def write_checkpoint(simulator: Simulator, path: Path) -> None:
     Raises: RtlError: the state of this engine has pointers. OSError: not writable.
     """
     _require_plain(simulator)
-    path.write_bytes(_header(simulator) + simulator.memory.tobytes())
+    path.write_bytes(_header(simulator) + simulator.read_state(0, simulator.state_bytes).tobytes())
 
 
 def read_checkpoint(simulator: Simulator, path: Path) -> None:
@@ -215,7 +221,7 @@ def read_checkpoint(simulator: Simulator, path: Path) -> None:
     header = _header(simulator)
     if content[: len(header)] != header or len(content) != len(header) + simulator.state_bytes:
         raise RtlError(f"not a checkpoint of this design, engine and number of stimuli: {path}")
-    simulator.memory[:] = np.frombuffer(content[len(header) :], np.uint8)
+    simulator.write_state(0, np.frombuffer(content[len(header) :], np.uint8))
 
 
 def _require_plain(simulator: Simulator) -> None:

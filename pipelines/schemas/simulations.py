@@ -16,7 +16,7 @@ class SimulationRow:
     design: str = column("Hash of the Verilog text.")
     family: str = column("Family of designs.")
     design_size: int = column("Size within the family.")
-    engine: str = column("Simulator.", choices=("reuse", "arc", "verilator"))
+    engine: str = column("Simulator.", choices=("reuse", "arc", "verilator", "cxxrtl"))
     cycles: int = column("Clock cycles.", unit="cycles")
     stimuli: int = column("Stimuli simulated side by side.")
     seed: int = column("Seed of the inputs.")

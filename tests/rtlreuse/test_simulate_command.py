@@ -99,7 +99,7 @@ def test_simulate_writes_toggles(design: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--engine", "abacus"), "unknown engine: abacus; accepted: auto, reuse, arc, verilator"),
+        (("--engine", "abacus"), "unknown engine: abacus; accepted: auto, reuse, arc, verilator, cxxrtl"),
         (("--inputs", "in.csv", "--stimuli", "2"), "--inputs with 2 stimuli; accepted: 1"),
         (("--vcd", "none/x.vcd"), "no such folder: none (--vcd none/x.vcd)"),
         (("--toggles", "x.txt"), "--toggles x.txt; accepted: a .csv or .parquet file"),

@@ -64,8 +64,8 @@ def test_toggles_are_changes_between_cycles(counting: Simulator) -> None:
     counting.reset()
     traced = counting.run(50, seed=3, is_traced=True)
     counting.reset()
-    digests, rows = count_toggles(counting, 50, seed=3)
-    assert digests.tolist() == traced.digests.tolist()
+    result, rows = count_toggles(counting, 50, seed=3)
+    assert result.digests.tolist() == traced.digests.tolist()
     assert traced.inputs is not None
     assert traced.outputs is not None
     found = {(row.kind, row.signal): row.toggles for row in rows}
