@@ -1,18 +1,25 @@
 """RTL simulation that reuses structure: one evaluator per unique module, instances and stimuli as lanes.
 
-Belongs here: Verilog to a compiled simulator of the connected design, the same with other engines, stimuli.
+Belongs here: a design to a compiled simulator of the connected design, the same with other engines, stimuli.
 Does not: the test bench of HLS designs (`pipelines.rtlsim`).
 """
 
-from pipelines.rtlreuse.engines import ENGINES, REUSE, VERILATOR, VERSION, build_reuse, build_verilator
+from pipelines.rtlreuse.building import VERSION
+from pipelines.rtlreuse.cxxrtl import build_cxxrtl
+from pipelines.rtlreuse.engines import ENGINES, REUSE, build_reuse
 from pipelines.rtlreuse.errors import CombinationalLoop, RtlError
+from pipelines.rtlreuse.languages import LANGUAGES, SYSTEMVERILOG, VERILOG, language_of
 from pipelines.rtlreuse.simulator import Ports, Program, RunResult, Simulator
 from pipelines.rtlreuse.structure import words_of
+from pipelines.rtlreuse.verilator import VERILATOR, build_verilator
 
 __all__ = [
     "ENGINES",
+    "LANGUAGES",
     "REUSE",
+    "SYSTEMVERILOG",
     "VERILATOR",
+    "VERILOG",
     "VERSION",
     "CombinationalLoop",
     "Ports",
@@ -20,7 +27,9 @@ __all__ = [
     "RtlError",
     "RunResult",
     "Simulator",
+    "build_cxxrtl",
     "build_reuse",
     "build_verilator",
+    "language_of",
     "words_of",
 ]

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from pipelines.rtlreuse.elaboration import TOP, Block, Child, Design, PinKey
-from pipelines.rtlreuse.errors import RtlError
+from pipelines.rtlreuse.elaboration import TOP, Block, Child, Design, Memory, PinKey
 from pipelines.rtlreuse.ir import Node, mask
 
 MODEL = "design"
@@ -14,10 +13,7 @@ MODEL = "design"
 
 
 def mlir_text(design: Design) -> str:
-    """One module per block, instances as they are.
-
-    Raises: RtlError: memories, which this writer does not support.
-    """
+    """One module per block, instances as they are."""
     writer = _Writer(design)
     return "\n".join(line for name in design.blocks for line in writer.module(name)) + "\n"
 
@@ -30,24 +26,31 @@ class _Writer:
     def module(self, name: str) -> Iterator[str]:
         """Text of one block."""
         block = self.design.blocks[name]
-        if block.memories:
-            raise RtlError(f"memory {block.memories[0].name} in {name}: not supported by the engine arc")
         outputs = [key for key in block.outputs if key.child == TOP]
         ports = ["in %clk: !seq.clock"]
         ports += [f"in %{self._pin(key)}: i{w}" for key, w in _inputs(block)]
         ports += [f"out {self._port(key)}: i{block.nodes[block.outputs[key]].width}" for key in outputs]
+        for i, memory in enumerate(block.memories):
+            yield from _writes(block, self.memory(name, i), memory)
         private = "" if name == self.design.top else "private "
         yield f"hw.module {private}@{self.names[name]}({', '.join(ports)}) {{"
-        for number in _needed(block):
+        needed = _needed(block)
+        for number in needed:
             yield from (f"  {line}" for line in self._node(block, number))
         for i, register in enumerate(block.registers):
             yield from (f"  {line}" for line in _register(block, i, register.next, register.initial))
+        for i, memory in enumerate(block.memories):
+            yield from (f"  {line}" for line in _memory(block, i, self.memory(name, i), memory, needed))
         for number, child in enumerate(block.children):
             yield f"  {self._instance(block, number, child)}"
         values = ", ".join(f"%n{block.outputs[key]}" for key in outputs)
         types = ", ".join(f"i{block.nodes[block.outputs[key]].width}" for key in outputs)
         yield f"  hw.output {values} : {types}" if outputs else "  hw.output"
         yield "}"
+
+    def memory(self, block: str, memory: int) -> str:
+        """Name of a memory."""
+        return f"{self.names[block]}_m{memory}"
 
     def _port(self, key: PinKey) -> str:
         """Name of a word of a port: by position, as names of Verilog may be keywords."""
@@ -58,7 +61,7 @@ class _Writer:
 
     def _node(self, block: Block, number: int) -> Iterator[str]:
         node = block.nodes[number]
-        if node.op == "register":
+        if node.op in ("register", "memread"):
             return
         if node.op == "input":
             key = block.pins[node.value]
@@ -100,10 +103,22 @@ def _inputs(block: Block) -> Iterator[tuple[PinKey, int]]:
             yield key, widths[number]
 
 
+def initial_memories(design: Design) -> dict[str, tuple[int, ...]]:
+    """First words of every memory that does not start at 0, by its name in the text."""
+    writer = _Writer(design)
+    return {
+        writer.memory(name, i): memory.initial
+        for name, block in design.blocks.items()
+        for i, memory in enumerate(block.memories)
+        if memory.initial
+    }
+
+
 def _needed(block: Block) -> list[int]:
     """Nodes that outputs and registers need, in order."""
     seen: set[int] = set()
     stack = [*block.outputs.values(), *(r.next for r in block.registers)]
+    stack += [n for m in block.memories for w in m.writes for n in (w.address, w.data, w.mask)]
     while stack:
         number = stack.pop()
         if number not in seen:
@@ -124,6 +139,48 @@ def _register(block: Block, register: int, following: int, initial: int) -> Iter
     yield f"%x{register} = comb.xor %n{following}, %i{register} : i{width}"
     yield f"%r{register} = seq.compreg %x{register}, %clk : i{width}"
     yield f"%n{node} = comb.xor %r{register}, %i{register} : i{width}"
+
+
+def _address_width(block: Block, number: int, memory: Memory) -> int:
+    """Widest address of a memory's ports."""
+    nodes = [w.address for w in memory.writes]
+    nodes += [n.args[0] for n in block.nodes if n.op == "memread" and n.value == number]
+    return max((block.nodes[n].width for n in nodes), default=1)
+
+
+def _writes(block: Block, name: str, memory: Memory) -> Iterator[str]:
+    """Functions that pass on the operands of write ports, as the dialect wants them."""
+    number = int(name.rpartition("_m")[2])
+    types = [f"i{_address_width(block, number, memory)}", f"i{memory.width}", "i1", f"i{memory.width}"]
+    arguments = ", ".join(f"%{i}: {kind}" for i, kind in zip("adem", types, strict=True))
+    for i in range(len(memory.writes)):
+        yield f"arc.define @{name}_w{i}({arguments}) -> ({', '.join(types)}) {{"
+        yield f"  arc.output %a, %d, %e, %m : {', '.join(types)}"
+        yield "}"
+
+
+def _memory(block: Block, number: int, name: str, memory: Memory, needed: Sequence[int]) -> Iterator[str]:
+    """A memory and its ports; later writes win."""
+    width = _address_width(block, number, memory)
+    kind = f"<{memory.size} x i{memory.width}, i{width}>"
+    yield f'%m{number} = arc.memory {kind} {{name = "{name}"}}'
+    if memory.writes:
+        yield f"%m{number}_e = hw.constant true"
+    for i, write in enumerate(memory.writes):
+        to = f"%m{number}_{i}"
+        yield from _resize(to, f"%n{write.address}", block.nodes[write.address].width, width)
+        operands = f"{to}, %n{write.data}, %m{number}_e, %n{write.mask}"
+        types = f"i{width}, i{memory.width}, i1, i{memory.width}"
+        yield (
+            f"arc.memory_write_port %m{number}, @{name}_w{i}({operands}) "
+            f"clock %clk enable mask latency 1 : {kind}, {types}"
+        )
+    for reader in needed:
+        node = block.nodes[reader]
+        if node.op == "memread" and node.value == number:
+            to, [address] = f"%m{number}_r{reader}", node.args
+            yield from _resize(to, f"%n{address}", block.nodes[address].width, width)
+            yield f"%n{reader} = arc.memory_read_port %m{number}[{to}] : {kind}"
 
 
 # ---- operations ------------------------------------------------------------------------------------------

@@ -1,7 +1,8 @@
 """The process that runs the Arc passes of pycde's CIRCT: run by path, with a packages folder and two files.
 
 It is a separate process because a fault in a pass can end it. The first line of the result is a comment
-with the offsets of ports and the size of the state, as JSON; the module in LLVM dialect follows.
+with offsets of ports, places of memories (name, offset, bytes per word) and the size of the state, as JSON;
+the module in LLVM dialect follows.
 """
 
 from __future__ import annotations
@@ -43,6 +44,9 @@ PASSES = (
     "arc-canonicalizer",
 )
 _PORT = re.compile(r'arc\.root_(?:input|output) "([^"]+)", %\w+ \{offset = (\d+)')
+_MEMORY = re.compile(
+    r'arc\.alloc_memory %\w+ \{name = "([^"]+)", offset = (\d+) : i32, stride = (\d+) : i32\}'
+)
 _SIZE = re.compile(r"storageBytes (\d+)")
 
 
@@ -51,7 +55,7 @@ def lower(text: str) -> str:
     library: Any = import_module("pycde.circt")
     ir: Any = import_module("pycde.circt.ir")
     passmanager: Any = import_module("pycde.circt.passmanager")
-    offsets: dict[str, int] = {}
+    places: dict[str, Any] = {}
     context: Any = ir.Context()
     with context:
         library.register_dialects(context)
@@ -61,9 +65,12 @@ def lower(text: str) -> str:
             manager.run(module.operation)
             if "arc-allocate-state" in name:
                 allocated = str(module)
-                offsets = {port: int(offset) for port, offset in _PORT.findall(allocated)}
-                offsets[""] = int(_SIZE.findall(allocated)[0])
-        return f"// {json.dumps(offsets)}\n{module}\n"
+                places = {
+                    "ports": {port: int(offset) for port, offset in _PORT.findall(allocated)},
+                    "memories": [(name, int(at), int(step)) for name, at, step in _MEMORY.findall(allocated)],
+                    "size": int(_SIZE.findall(allocated)[0]),
+                }
+        return f"// {json.dumps(places)}\n{module}\n"
 
 
 if __name__ == "__main__":

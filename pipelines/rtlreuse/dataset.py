@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import platform
+import re
+import resource
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -11,13 +15,15 @@ from typing import Any
 
 from pipelines.cache import ContentCache
 from pipelines.identity import content_hash
+from pipelines.rtlreuse.building import VERSION
 from pipelines.rtlreuse.designs import FAMILIES, DesignSource
 from pipelines.rtlreuse.elaboration import elaborate
-from pipelines.rtlreuse.engines import ENGINES, VERSION
+from pipelines.rtlreuse.engines import ENGINES, VERILATOR
 from pipelines.rtlreuse.errors import RtlError
 from pipelines.rtlreuse.netlist import read_verilog
 from pipelines.rtlreuse.placement import place
 from pipelines.rtlreuse.simulator import Simulator
+from pipelines.rtlreuse.state import PLAIN_STATE
 from pipelines.rtlreuse.structure import Structure, analyse
 from pipelines.schemas import OK, TOOL_ERROR, SimulationRow
 from pipelines.tools import ToolMissing, stopwatch
@@ -25,6 +31,22 @@ from pipelines.workers import Outcome, ProgressCallback, run_all
 
 STEP = "simulations"
 _KIND, _ENGINES = "simulations", "engines"
+_MEASURED = (
+    "program_bytes",
+    "state_bytes",
+    "build_cpu_s",
+    "cycle_cpu_ns",
+    "machine",
+    "build_wall_s",
+    "run_wall_s",
+)
+_FEATURES = (
+    *("instances", "blocks", "nodes", "instance_nodes", "register_bits", "memory_bits"),
+    *("input_bits", "output_bits", "levels", "copied_words"),
+)
+_WIRE = "module top (input a, output b); assign b = a; endmodule"
+_RUN_S, _RUNS = 0.1, 3
+"""Seconds of a run that is timed, and how many of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,35 +136,75 @@ def _result(
     source: DesignSource, engine: str, seed: int, group: SimulationGroup, folder: Path
 ) -> dict[str, Any]:
     """Status, digest and measured figures of one simulation; the simulator is built anew."""
-    figures = dict.fromkeys(("digest", "program_bytes", "build_wall_s", "run_wall_s"))
-    start = stopwatch()
+    figures = dict.fromkeys(("digest", *_MEASURED))
+    if engine == VERILATOR:  # its runtime is compiled once per machine
+        ENGINES[engine](_WIRE, top="top", folder=folder)
+    start, cpu_start = stopwatch(), processor_s()
     try:
         program = ENGINES[engine](source.verilog, top=source.top, folder=folder, stimuli=group.stimuli)
     except (RtlError, ToolMissing) as error:
         return {**figures, "status": TOOL_ERROR, "reason": str(error)}
-    built = stopwatch()
+    built, cpu_built = stopwatch(), processor_s()
     try:
-        result = Simulator(program).run(group.cycles, seed=seed)
-        ended = stopwatch()
+        simulator = Simulator(program)
+        result = simulator.run(group.cycles, seed=seed)
         return {
             "status": OK,
             "reason": None,
             "digest": content_hash([f"{int(d):x}" for d in result.digests]),
             "program_bytes": program.bytes,
+            "state_bytes": state_bytes(simulator),
+            "build_cpu_s": cpu_built - cpu_start,
+            "cycle_cpu_ns": cycle_cpu_ns(simulator),
+            "machine": machine(),
             "build_wall_s": built - start,
-            "run_wall_s": ended - built,
+            "run_wall_s": result.wall_s,
         }
     finally:
         program.path.unlink(missing_ok=True)  # so that the time of the next build is measured
 
 
+def processor_s() -> float:
+    """Processor time of this process and of the children that it waited for."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(u.ru_utime + u.ru_stime for u in used)
+
+
+def cycle_cpu_ns(simulator: Simulator) -> float:
+    """Processor time of a cycle of all stimuli: the best of runs that take `_RUN_S` each."""
+    cycles, spent = 1, 0.0
+    while spent < _RUN_S:
+        spent = simulator.run(cycles, seed=1).processor_s
+        cycles = max(cycles + 1, round(cycles * min(64.0, 1.3 * _RUN_S / max(spent, 1e-6))))
+    return 1e9 * min(simulator.run(cycles, seed=1).processor_s for _ in range(_RUNS)) / cycles
+
+
+def state_bytes(simulator: Simulator) -> int | None:
+    """Size of the state; None where it lies behind pointers."""
+    return simulator.state_bytes if simulator.program.engine in PLAIN_STATE else None
+
+
+def machine() -> str:
+    """Name of the processor and its cores."""
+    text = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").is_file() else ""
+    names = re.findall(r"^model name\s*:\s*(.*)$", text, re.MULTILINE)
+    return f"{names[0] if names else platform.machine()}, {os.cpu_count()} cores"
+
+
 def design_features(source: DesignSource) -> dict[str, int | None]:
     """Sizes of a design that speed and build time follow from; none when our engine rejects it."""
-    names = ("instances", "blocks", "nodes", "instance_nodes", "register_bits", "memory_bits", "levels")
     try:
-        structure = analyse(elaborate(read_verilog(source.verilog, top=source.top)))
+        return {**verilog_features(source.verilog, source.top)}
     except RtlError:
-        return {**dict.fromkeys(names), "copied_words": None}
+        return dict.fromkeys(_FEATURES)
+
+
+def verilog_features(verilog: str, top: str) -> dict[str, int]:
+    """The same of Verilog.
+
+    Raises: RtlError: the design is rejected.
+    """
+    structure = analyse(elaborate(read_verilog(verilog, top=top)))
     moves = [m for m in place(structure).moves if m.source is not None]
     return {**_sizes(structure), "levels": structure.highest_level, "copied_words": len(moves)}
 
@@ -159,6 +221,8 @@ def _sizes(structure: Structure) -> dict[str, int]:
         "instance_nodes": sum(len(b.nodes) * counts[n] for n, b in blocks.items()),
         "register_bits": _weighted(bits, counts),
         "memory_bits": _weighted(words, counts),
+        "input_bits": sum(structure.design.inputs.values()),
+        "output_bits": sum(structure.design.outputs.values()),
     }
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pipelines.rtlreuse.elaboration import Block
 from pipelines.rtlreuse.expressions import expression, literal, operand, type_of
 from pipelines.rtlreuse.ir import mask
+from pipelines.rtlreuse.layout import Layout, StateArray, layout_text
 from pipelines.rtlreuse.phases import Phase, cone, phases, shared_conditions, specialise, state_roots
 from pipelines.rtlreuse.placement import Access, ArrayKey, Move, Placement
 from pipelines.rtlreuse.structure import CONSTANT, ENVIRONMENT, Structure, words_of
@@ -39,17 +40,23 @@ class _Text:
         self.lines += lines
 
 
-def emit(structure: Structure, placement: Placement, *, stimuli: int) -> str:
-    """The whole translation unit, without the runner that is included behind it.
+def emit(
+    structure: Structure, placement: Placement, *, stimuli: int, is_counting: bool = False
+) -> tuple[str, Layout]:
+    """The whole translation unit, without the runner that is included behind it, and the layout of its state.
 
-    Args: stimuli: number of stimuli; every array holds that many words per slot.
+    Args: stimuli: number of stimuli; every array holds that many words per slot. is_counting: count toggles
+        of every register.
     """
-    return _Emitter(structure, placement, stimuli).text()
+    emitter = _Emitter(structure, placement, stimuli, is_counting)
+    layout = emitter.layout()
+    return emitter.text() + layout_text(layout), layout
 
 
 class _Emitter:
-    def __init__(self, structure: Structure, placement: Placement, stimuli: int) -> None:
+    def __init__(self, structure: Structure, placement: Placement, stimuli: int, is_counting: bool) -> None:
         self.structure, self.placement, self.stimuli = structure, placement, stimuli
+        self.is_counting = is_counting
         self.blocks = structure.design.blocks
         self.numbers = {name: i for i, name in enumerate(self.blocks)}
         self.phases = {name: phases(block, structure.classes[name]) for name, block in self.blocks.items()}
@@ -66,7 +73,7 @@ class _Emitter:
             for i, register in enumerate(block.registers):
                 node = self._register_node(block, i)
                 key = ArrayKey("node", name, node) if node is not None else ArrayKey("register", name, i)
-                is_double = node is not None and node in used[name]
+                is_double = self.is_counting or (node is not None and node in used[name])
                 self._array(key, f"b{number}_r{i}", register.width, extent, is_double=is_double)
                 self.arrays[ArrayKey("register", name, i)] = self.arrays[key]
             for i in range(len(block.memories)):
@@ -114,7 +121,45 @@ class _Emitter:
             words = memory.size * self.placement.extents[name] * self.stimuli
             yield f"  alignas({_LINE}) {type_of(memory.width)} {text}[{words}];"
         yield from sorted(scalars)  # by type, so that they are dense
+        if self.is_counting:
+            for array in self._registers():
+                yield f"  alignas({_LINE}) u64 t_{array.name}[{array.slots * self.stimuli}];"
         yield "};"
+
+    def _registers(self) -> Iterator[_Array]:
+        for name, block in self.blocks.items():
+            for i in range(len(block.registers)):
+                yield self.arrays[ArrayKey("register", name, i)]
+
+    def layout(self) -> Layout:
+        """Registers, then memories."""
+        arrays: list[StateArray] = []
+        for name, block in self.blocks.items():
+            for i, register in enumerate(block.registers):
+                array = self.arrays[ArrayKey("register", name, i)]
+                arrays.append(self._state_array(name, i, array.name, register.width, array, 0))
+        for (name, i), text in self.memories.items():
+            memory = self.blocks[name].memories[i]
+            arrays.append(self._state_array(name, i, text, memory.width, None, memory.size))
+        return Layout(
+            structure=self.structure,
+            slots=self.placement.slots,
+            arrays=arrays,
+            is_counting=self.is_counting,
+        )
+
+    def _state_array(
+        self, block: str, number: int, name: str, width: int, array: _Array | None, words: int
+    ) -> StateArray:
+        return StateArray(
+            block=block,
+            number=number,
+            name=name,
+            width=width,
+            front=array.front if array else 0,
+            words=words,
+            is_double=array.is_double if array else False,
+        )
 
     def base(self, key: ArrayKey, *, is_next: bool = False) -> str:
         """Pointer to slot 0 of an array."""
@@ -209,6 +254,12 @@ class _Emitter:
             if block.registers or block.memories:
                 number = len(self.phases[name]) - 1
                 yield f"  f{self.numbers[name]}_{number}(st, 0, {self.placement.extents[name]});"
+        if self.is_counting:
+            yield "  const int cur = st.cur, nxt = cur ^ 1;"
+            for array in self._registers():
+                yield f"  for (int k = 0; k < {array.slots * self.stimuli}; k++)"
+                changed = f"st.{array.name}[cur][k] ^ st.{array.name}[nxt][k]"
+                yield f"    st.t_{array.name}[k] += __builtin_popcountll({changed});"
         yield "  st.cur ^= 1;"
         yield "}"
 

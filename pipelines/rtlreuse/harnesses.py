@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from pipelines.rtlreuse.arc import MODEL, port_name
+from pipelines.rtlreuse.building import CLOSING
 from pipelines.rtlreuse.expressions import type_of
 from pipelines.rtlreuse.ir import LIMB, mask
 from pipelines.rtlreuse.simulator import Ports, reset_level
@@ -52,9 +54,9 @@ def verilator_harness(ports: Ports, stimuli: int) -> str:
             for i, (port, limb, _) in enumerate(outputs)
         ),
         "  } }",
-        '#include "runner.h"',
+        CLOSING,
     ]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)
 
 
 def _inactive(ports: Ports) -> Iterator[tuple[str, int]]:
@@ -92,25 +94,103 @@ def _get(ports: Ports, port: str, limb: int) -> str:
     return low if width <= LIMB * limb + _HALF else f"{low} | (u64)m.{name}[{2 * limb + 1}] << {_HALF}"
 
 
+# ---- CXXRTL ----------------------------------------------------------------------------------------------
+
+
+def cxxrtl_harness(ports: Ports, stimuli: int) -> str:
+    """What follows the text that Yosys writes: one model per stimulus."""
+    inputs, outputs = words_of(ports.inputs), words_of(ports.outputs)
+    lines = [
+        '#include "words.h"',
+        *_shape(ports, stimuli),
+        "template <size_t N> static inline u64 limb(const cxxrtl::value<N>& v, size_t i) {",
+        "  return v.data[2 * i] | (2 * i + 1 < v.chunks ? (u64)v.data[2 * i + 1] << 32 : 0); }",
+        "template <size_t N> static inline u64 limb(const cxxrtl::wire<N>& w, size_t i) {",
+        "  return limb(w.curr, i); }",
+        "template <size_t N> static inline void put(cxxrtl::value<N>& v, size_t i, u64 x) {",
+        "  v.data[2 * i] = (u32)x; if (2 * i + 1 < v.chunks) v.data[2 * i + 1] = (u32)(x >> 32); }",
+        "typedef cxxrtl_design::p_design Model;",
+        "struct State { Model* model[STIMULI] = {};",
+        "  ~State() { for (auto m : model) delete m; } };",
+        "static void initialise(State& st) { for (auto& m : st.model) { delete m; m = new Model; } }",
+        "static void set_inputs(State& st, const u64* in) {",
+        "  for (int s = 0; s < STIMULI; s++, in++) { Model& m = *st.model[s];",
+        *(
+            f"    put(m.{_mangled(port)}, {limb}, in[{i} * STIMULI]);"
+            for i, (port, limb, _) in enumerate(inputs)
+        ),
+        "  } }",
+        *_cxxrtl_evaluation("evaluate", 0, ports),
+        *_cxxrtl_evaluation("advance", 1, ports),
+        "static void get_outputs(State& st, u64* out) {",
+        "  for (int s = 0; s < STIMULI; s++, out++) { Model& m = *st.model[s];",
+        *(
+            f"    out[{i} * STIMULI] = limb(m.{_mangled(port)}, {limb});"
+            for i, (port, limb, _) in enumerate(outputs)
+        ),
+        "  } }",
+        CLOSING,
+    ]
+    return "\n".join(lines)
+
+
+def _cxxrtl_evaluation(name: str, level: int, ports: Ports) -> Iterator[str]:
+    yield f"static void {name}(State& st) {{ for (auto m : st.model) {{"
+    if ports.clock:
+        yield f"  put(m->{_mangled(ports.clock)}, 0, {level});"
+    yield "  m->step(); } }" if ports.clock or level == 0 else "  (void)m; } }"
+
+
+def _mangled(port: str) -> str:
+    """CXXRTL's name of a port: `_` is doubled, other characters that C++ lacks are hexadecimal."""
+    letters = (c if c.isascii() and c.isalnum() else "__" if c == "_" else f"_{ord(c):02x}_" for c in port)
+    return "p_" + "".join(letters)
+
+
 # ---- Arc -------------------------------------------------------------------------------------------------
 
 
-def arc_harness(ports: Ports, stimuli: int, offsets: Mapping[str, int]) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArcPlaces:
+    """Places in the state of an Arc model, in bytes.
+
+    Attributes:
+        ports: offset by name in the text. memories: name, offset and bytes per word. size: of the state.
+    """
+
+    ports: Mapping[str, int]
+    memories: Sequence[tuple[str, int, int]]
+    size: int
+
+
+def arc_harness(ports: Ports, stimuli: int, places: ArcPlaces, initial: Mapping[str, Sequence[int]]) -> str:
     """A translation unit with one state of the Arc model per stimulus.
 
-    Args: offsets: bytes from the beginning of the state to each word of a port; "" for the state's size.
+    Args: initial: words that memories start with, by name in the text.
     """
-    size = -(-offsets.get("", 1) // 64) * 64
+    size, offsets = -(-max(places.size, 1) // 64) * 64, places.ports
     lines = [
         '#include "words.h"',
         *_shape(ports, stimuli),
         f'extern "C" void {MODEL}_eval(void*);',
         f"struct alignas(64) State {{ alignas(64) u8 bytes[STIMULI][{size}]; }};",
-        "static void initialise(State& st) { memset(&st, 0, sizeof st); }",
+        *(
+            f"static const u64 {name}[] = {{{', '.join(f'{word:#x}ull' for word in words)}}};"
+            for name, words in initial.items()
+        ),
+        "static void initialise(State& st) { memset(&st, 0, sizeof st);",
+        "  for (auto& bytes : st.bytes) { (void)bytes;",
+        *(
+            f"    for (int i = 0; i < {len(initial[name])}; i++) "
+            f"memcpy(bytes + {offset} + {step} * i, &{name}[i], {min(step, LIMB // 8)});"
+            for path, offset, step in places.memories
+            if (name := path.rpartition("/")[2]) in initial
+        ),
+        "  } }",
         "static void set_inputs(State& st, const u64* in) {",
         "  for (int s = 0; s < STIMULI; s++, in++) {",
         *(
-            f"    {{ {type_of(w)} x = in[{i} * STIMULI]; memcpy(st.bytes[s] + {offset}, &x, sizeof x); }}"
+            f"    {{ {type_of(w)} x = in[{i} * STIMULI]; memcpy(st.bytes[s] + {offset}, &x, {-(-w // 8)}); }}"
             for i, (port, limb, w) in enumerate(words_of(ports.inputs))
             if (offset := offsets.get(port_name(port, limb, is_input=True))) is not None
         ),
@@ -120,15 +200,15 @@ def arc_harness(ports: Ports, stimuli: int, offsets: Mapping[str, int]) -> str:
         "static void get_outputs(State& st, u64* out) {",
         "  for (int s = 0; s < STIMULI; s++, out++) {",
         *(
-            f"    {{ {type_of(w)} x; memcpy(&x, st.bytes[s] + {offset}, sizeof x); "
+            f"    {{ {type_of(w)} x = 0; memcpy(&x, st.bytes[s] + {offset}, {-(-w // 8)}); "
             f"out[{i} * STIMULI] = x & {mask(w):#x}ull; }}"
             for i, (port, limb, w) in enumerate(words_of(ports.outputs))
             if (offset := offsets.get(port_name(port, limb, is_input=False))) is not None
         ),
         "  } }",
-        '#include "runner.h"',
+        CLOSING,
     ]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)
 
 
 def _arc_evaluation(name: str, level: int, offsets: Mapping[str, int]) -> Iterator[str]:

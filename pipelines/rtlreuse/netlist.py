@@ -1,24 +1,21 @@
-"""Verilog through Yosys to cells per module, and the structural hash of every module."""
+"""A design through Yosys to cells per module, and the structural hash of every module."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
-import tempfile
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from pipelines.rtlreuse.errors import RtlError
-from pipelines.synthesis import YosysFailed, run_yosys
+from pipelines.rtlreuse.languages import VERILOG, read_commands, run_front_end
 
 PASSES = ("proc", "opt", "wreduce", "peepopt", "opt_clean", "memory_collect", "dffunmap", "opt_clean")
-_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*", re.ASCII)
-_SOURCE, _RESULT = "design.v", "design.json"
+_RESULT = "design.json"
 Bit = int | str
 """Number of a net, or one of the texts 0, 1, x, z."""
 
@@ -101,26 +98,14 @@ def bits_value(bits: str) -> int:
     return int("0" + re.sub("[^01]", "0", bits), 2)
 
 
-def read_verilog(text: str, *, top: str, timeout_s: float = 120.0) -> Netlist:
-    """Elaborate Verilog and merge structurally equal modules.
+def read_verilog(text: str, *, top: str, timeout_s: float = 120.0, language: str = VERILOG) -> Netlist:
+    """Elaborate a design and merge structurally equal modules.
 
+    Args:   language: one of `languages.LANGUAGES`.
     Raises: RtlError: Yosys rejects the design. ToolMissing: bubblewrap is not installed.
     """
-    if not _IDENTIFIER.fullmatch(top):
-        raise RtlError(f"top is not a Verilog identifier [A-Za-z_][A-Za-z0-9_$]*: {top!r}")
-    commands = [f"read_verilog -sv {_SOURCE}", f"hierarchy -check -top {top}", *PASSES]
-    with tempfile.TemporaryDirectory(prefix="yosys-") as name:
-        try:
-            written = run_yosys(
-                [*commands, f"write_json {_RESULT}"],
-                files={_SOURCE: text.encode()},
-                outputs=[_RESULT],
-                folder=Path(name),
-                timeout_s=timeout_s,
-            )
-        except YosysFailed as error:
-            raise RtlError(f"Yosys rejects the design: {error}") from error
-    return read_json(json.loads(written[0]), top)
+    commands = [*read_commands(top, language), *PASSES, f"write_json {_RESULT}"]
+    return read_json(json.loads(run_front_end(text, commands, _RESULT, timeout_s)), top)
 
 
 def read_json(design: Mapping[str, Any], top: str) -> Netlist:

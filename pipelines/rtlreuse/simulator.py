@@ -1,13 +1,11 @@
-"""A compiled design in this process: cycles by hand, or a run with drawn or given inputs."""
+"""A compiled design, in a process of its own: cycles by hand, or a run with drawn or given inputs."""
 
 from __future__ import annotations
 
-import ctypes
-import os
 import re
-import weakref
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import IntEnum
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from pipelines.rtlreuse.errors import RtlError
 from pipelines.rtlreuse.ir import LIMB, mask
+from pipelines.rtlreuse.layout import Layout
+from pipelines.rtlreuse.session import Session
 from pipelines.rtlreuse.structure import words_of
 
 Words = NDArray[np.uint64]
@@ -35,17 +35,20 @@ class Ports:
 class Program:
     """A compiled design.
 
-    Attributes: path: shared library. stimuli: that it simulates side by side. bytes: size of the library.
+    Attributes:
+        path: executable. stimuli: that it simulates side by side. bytes: its size.
+        layout: names of registers and memories; engines of others have none.
     """
 
     path: Path
     ports: Ports
     engine: str
     stimuli: int
+    layout: Layout | None = None
 
     @property
     def bytes(self) -> int:
-        """Size of the library."""
+        """Size of the executable."""
         return self.path.stat().st_size
 
 
@@ -56,51 +59,97 @@ class RunResult:
     Attributes:
         digests: (stimuli,) of the outputs of all cycles since the reset.
         inputs, outputs: (cycles, words, stimuli) when they were asked for; words of 64 bits, see `words_of`.
+        wall_s, processor_s: time of the cycles in the simulator's process.
     """
 
     digests: Words
+    wall_s: float
+    processor_s: float
     inputs: Words | None = None
     outputs: Words | None = None
 
 
-class _Stimulus(ctypes.Structure):
-    _fields_ = (("seed", ctypes.c_uint64), ("pulse", ctypes.c_void_p), ("active", ctypes.c_void_p))
+class _Request(IntEnum):
+    """The requests of server.h."""
+
+    RESET = 1
+    STEP = 2
+    RUN = 3
+    PLAY = 4
+    READ = 5
+    WRITE = 6
+    LAYOUT = 7
+
+
+class _Traced(IntEnum):
+    NOTHING = 0
+    OUTPUTS = 1
+    INPUTS_TOO = 2
+
+
+_CHUNK_BYTES = 8 << 20
+"""Of traced words per request."""
 
 
 class Simulator:
-    """Cycles of a design.
+    """Cycles of a design, in a confined process.
 
     One step is one clock cycle; its outputs are the values just before the clock edge.
     """
 
     def __init__(self, program: Program) -> None:
-        """Load a program and reset it.
+        """Start a program and reset it.
 
-        Raises: RtlError: it is not a program of this interface.
+        Raises: RtlError: it cannot be started, or is not a program of these ports.
         """
         self.program = program
-        try:
-            self._library = ctypes.CDLL(os.fspath(program.path))
-            self._library.sim_new.restype = ctypes.c_void_p
-        except (OSError, AttributeError) as error:
-            raise RtlError(f"not a simulator: {program.path} ({error})") from error
+        self._session = Session(program.path)
         self._inputs = words_of(program.ports.inputs)
         self._outputs = words_of(program.ports.outputs)
         shape = np.zeros(4, np.uint64)
-        self._library.sim_shape(ctypes.c_void_p(shape.ctypes.data))
+        self._session.receive(shape)
         if [int(n) for n in shape[:3]] != [len(self._inputs), len(self._outputs), program.stimuli]:
             raise RtlError(f"not a simulator of these ports: {program.path}")
         self.state_bytes = int(shape[3])
-        self._handle = ctypes.c_void_p(self._library.sim_new())
-        weakref.finalize(self, self._library.sim_free, self._handle)
         self._in: Words = np.zeros((len(self._inputs), program.stimuli), np.uint64)
         self._out: Words = np.zeros((len(self._outputs), program.stimuli), np.uint64)
         self.reset()
 
+    def close(self) -> None:
+        """End the process; it also ends with this object."""
+        self._session.close()
+
     def reset(self) -> None:
         """Back to the initial state and cycle 0."""
-        self._library.sim_reset(self._handle)
+        self._session.send(_words(_Request.RESET))
         self._in[:] = 0
+
+    def offsets(self) -> Words:
+        """Bytes to every array of the layout: (arrays, 3), see `layout.layout_text`.
+
+        Raises: RtlError: the engine has no names of registers.
+        """
+        if self.program.layout is None:
+            raise RtlError(f"the engine {self.program.engine} does not name registers; accepted: reuse")
+        self._session.send(_words(_Request.LAYOUT))
+        offsets = np.zeros((len(self.program.layout.arrays), 3), np.uint64)
+        self._session.receive(offsets)
+        return offsets
+
+    def read_state(self, start: int, size: int) -> NDArray[np.uint8]:
+        """Bytes of the state, from the cycle counter and drawn inputs to registers. Args: in bytes."""
+        first, last = start // 8, -(-(start + size) // 8)
+        self._session.send(_words(_Request.READ, first, last - first))
+        words = np.zeros(last - first, np.uint64)
+        self._session.receive(words)
+        return words.view(np.uint8)[start - 8 * first :][:size]
+
+    def write_state(self, start: int, content: NDArray[np.uint8]) -> None:
+        """Replace bytes of the state."""
+        first, last = start // 8, -(-(start + len(content)) // 8)
+        padded = self.read_state(8 * first, 8 * (last - first)).copy()
+        padded[start - 8 * first :][: len(content)] = content
+        self._session.send(_words(_Request.WRITE, first, last - first), padded.view(np.uint64))
 
     def step(self, inputs: Mapping[str, ArrayLike] | None = None) -> dict[str, int | list[int]]:
         """One clock cycle.
@@ -111,9 +160,8 @@ class Simulator:
         """
         for port, value in (inputs or {}).items():
             self._set(port, value)
-        self._library.sim_step(
-            self._handle, ctypes.c_void_p(self._in.ctypes.data), ctypes.c_void_p(self._out.ctypes.data)
-        )
+        self._session.send(_words(_Request.STEP), self._in)
+        self._session.receive(self._out)
         return {port: self._get(port) for port in self.program.ports.outputs}
 
     def _set(self, port: str, value: ArrayLike) -> None:
@@ -143,19 +191,18 @@ class Simulator:
         The same seed gives the same inputs on every engine.
         """
         pulse, active = self._pulses(reset_cycles)
-        stimulus = _Stimulus(seed, pulse.ctypes.data, active.ctypes.data)
-        digests = np.zeros(self.program.stimuli, np.uint64)
-        traces = self._traces(cycles) if is_traced else (None, None)
-        pointers = [ctypes.c_void_p(None if t is None else t.ctypes.data) for t in traces]
-        self._library.sim_run(
-            self._handle,
-            ctypes.byref(stimulus),
-            ctypes.c_uint64(cycles),
-            ctypes.c_void_p(digests.ctypes.data),
-            pointers[1],
-            pointers[0],
-        )
-        return RunResult(digests=digests, inputs=traces[0], outputs=traces[1])
+        if not is_traced:
+            self._session.send(
+                _words(_Request.RUN, cycles, _Traced.NOTHING, seed & mask(LIMB)), pulse, active
+            )
+            return _sum_up([self._answer(0, _Traced.NOTHING)])
+        parts: list[RunResult] = []
+        for count in self._chunks(cycles):
+            self._session.send(
+                _words(_Request.RUN, count, _Traced.INPUTS_TOO, seed & mask(LIMB)), pulse, active
+            )
+            parts.append(self._answer(count, _Traced.INPUTS_TOO))
+        return _sum_up(parts)
 
     def play(self, inputs: Words) -> RunResult:
         """Simulate given inputs.
@@ -166,25 +213,42 @@ class Simulator:
         expected = (len(self._inputs), self.program.stimuli)
         if inputs.shape[1:] != expected:
             raise RtlError(f"inputs of shape {inputs.shape[1:]}; accepted: {expected}")
-        digests = np.zeros(self.program.stimuli, np.uint64)
-        _, outputs = self._traces(len(inputs))
-        arrays = (inputs, digests, outputs)
-        pointers = [ctypes.c_void_p(array.ctypes.data) for array in arrays]
-        self._library.sim_play(
-            self._handle, pointers[0], ctypes.c_uint64(len(inputs)), pointers[1], pointers[2]
-        )
-        return RunResult(digests=digests, inputs=inputs, outputs=outputs)
+        parts: list[RunResult] = []
+        start = 0
+        for count in self._chunks(len(inputs)):
+            part = inputs[start : start + count]
+            self._session.send(_words(_Request.PLAY, count, _Traced.OUTPUTS, 0), part)
+            parts.append(replace(self._answer(count, _Traced.OUTPUTS), inputs=part))
+            start += count
+        return _sum_up(parts)
 
-    def _traces(self, cycles: int) -> tuple[Words, Words]:
+    def _chunks(self, cycles: int) -> Iterator[int]:
+        """Numbers of cycles that add up; one at least, so that digests are there after 0 cycles."""
+        words = (len(self._inputs) + len(self._outputs)) * self.program.stimuli
+        most = max(1, _CHUNK_BYTES // (8 * max(1, words)))
+        yield min(most, cycles)
+        for start in range(most, cycles, most):
+            yield min(most, cycles - start)
+
+    def _answer(self, cycles: int, traced: _Traced) -> RunResult:
         stimuli = self.program.stimuli
-        return (
-            np.zeros((cycles, len(self._inputs), stimuli), np.uint64),
-            np.zeros((cycles, len(self._outputs), stimuli), np.uint64),
+        outputs = inputs = None
+        if traced:
+            outputs = np.zeros((cycles, len(self._outputs), stimuli), np.uint64)
+            self._session.receive(outputs)
+        if traced is _Traced.INPUTS_TOO:
+            inputs = np.zeros((cycles, len(self._inputs), stimuli), np.uint64)
+            self._session.receive(inputs)
+        last = np.zeros(stimuli + 2, np.uint64)
+        self._session.receive(last)
+        wall_s, processor_s = (int(n) / 1e9 for n in last[stimuli:])
+        return RunResult(
+            digests=last[:stimuli], inputs=inputs, outputs=outputs, wall_s=wall_s, processor_s=processor_s
         )
 
     def _pulses(self, reset_cycles: int) -> tuple[Words, Words]:
-        pulse = np.zeros(len(self._inputs) + 1, np.uint64)
-        active = np.zeros(len(self._inputs) + 1, np.uint64)
+        pulse = np.zeros(len(self._inputs), np.uint64)
+        active = np.zeros(len(self._inputs), np.uint64)
         for i, (port, _, width) in enumerate(self._inputs):
             level = reset_level(port) if width == 1 else None
             if level is not None:
@@ -198,3 +262,20 @@ def reset_level(port: str) -> int | None:
     if found is None:
         return None
     return 0 if "n" in (found[1] or "").lower() else 1
+
+
+def _words(*values: int) -> Words:
+    return np.array(values, np.uint64)
+
+
+def _sum_up(parts: Sequence[RunResult]) -> RunResult:
+    """One result of consecutive ones."""
+    inputs = [p.inputs for p in parts if p.inputs is not None]
+    outputs = [p.outputs for p in parts if p.outputs is not None]
+    return RunResult(
+        digests=parts[-1].digests,
+        inputs=np.concatenate(inputs) if inputs else None,
+        outputs=np.concatenate(outputs) if outputs else None,
+        wall_s=sum(p.wall_s for p in parts),
+        processor_s=sum(p.processor_s for p in parts),
+    )

@@ -219,6 +219,7 @@ def run_confined(
     files: Mapping[str, bytes] | None = None,
     limits: Limits | None = None,
     environment: Mapping[str, str] | None = None,
+    inherited: Sequence[int] = (),
 ) -> ConfinedRun:
     """Run an untrusted program, confined, to its end or to its limits.
 
@@ -235,6 +236,8 @@ def run_confined(
         files: name and content of what lies in its folder when it starts; it may replace them.
         limits: of the run; None for the defaults.
         environment: variables added to PATH, a C locale, and HOME and TMPDIR, which are the folder.
+        inherited: pipes to this process that it gets under their numbers; they are closed here, as it ends
+            its side of a conversation only when nobody else holds it open.
 
     Returns: its exit status, output, elapsed time, and the limit that stopped it.
     Raises:
@@ -244,9 +247,10 @@ def run_confined(
     start_s = stopwatch()
     limits = limits or Limits()
     folder = folder.absolute()
-    require_children_in_proc()
-    _fill(folder, files or {})
     with ExitStack() as stack:
+        handed_on = [stack.enter_context(os.fdopen(number, "rb", buffering=0)) for number in inherited]
+        require_children_in_proc()
+        _fill(folder, files or {})
         status_read, status_write = _pipe(stack)
         start_read, start_write = _pipe(stack, endless=True)
         filter_file = stack.enter_context(os.fdopen(os.memfd_create("filter"), "w+b"))
@@ -261,8 +265,8 @@ def run_confined(
             descriptors=Descriptors(status=theirs[0], start=theirs[1], filter=theirs[2]),
         )
         stack.enter_context(_handed_over(folder))
-        process = stack.enter_context(_started(command, theirs, environment or {}))
-        for file in (status_write, start_read, filter_file):
+        process = stack.enter_context(_started(command, [*theirs, *inherited], environment or {}))
+        for file in (status_write, start_read, filter_file, *handed_on):
             file.close()
         supervision = Supervision(process, status_read, start_write, folder, limits)
         try:

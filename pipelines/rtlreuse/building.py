@@ -1,0 +1,146 @@
+"""Steps of building a simulator: confined compilers and tools, and names of compiled designs."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+
+from pipelines.rtlreuse.elaboration import Design, elaborate
+from pipelines.rtlreuse.errors import RtlError
+from pipelines.rtlreuse.netlist import read_verilog
+from pipelines.rtlreuse.simulator import Ports
+from pipelines.sandbox import Limits, SandboxError, read_output, run_confined
+from pipelines.sealing import build_once
+from pipelines.tools import MEMORY_LIMIT_BYTES, PATIENCE, find_tool
+
+VERSION = "2"
+"""Raise it when a design gives other outputs."""
+HEADERS = ("words.h", "runner.h", "server.h")
+FLAGS = ("-std=gnu++17", "-O3", "-march=native", "-w")
+CLOSING = '#include "runner.h"\n#include "server.h"\n'
+"""Last lines of every simulator's text."""
+COMPILERS = ("clang++", "clang++-14", "g++")
+_PROCESSES = 64
+_FILE_BYTES = 4 << 30
+_ENTRIES = 100_000
+
+
+def find_compiler() -> str:
+    """clang if it is there, else g++.
+
+    Raises: ToolMissing: neither is installed.
+    """
+    return next((path for name in COMPILERS if (path := shutil.which(name))), None) or find_tool("g++", "g++")
+
+
+def read_design(text: str, *, top: str, language: str, timeout_s: float) -> Design:
+    """An elaborated design.
+
+    Raises: RtlError: it is rejected; the message says why.
+    """
+    return elaborate(read_verilog(text, top=top, language=language, timeout_s=timeout_s))
+
+
+def ports_of(design: Design) -> Ports:
+    """The ports of a design, without its clock."""
+    return Ports(inputs=design.inputs, outputs=design.outputs, clock=design.clock)
+
+
+def headers() -> dict[str, bytes]:
+    """Name and content of our headers."""
+    folder = files("pipelines.rtlreuse")
+    return {name: folder.joinpath(name).read_bytes() for name in HEADERS}
+
+
+def build(folder: Path, engine: str, sources: Sequence[str], make: Callable[[Path], Path]) -> Path:
+    """A program that the folder holds, or that `make` builds in a folder which every user may read."""
+    digest = hashlib.sha256()
+    for part in (VERSION, *sources, *(text.decode() for text in headers().values())):
+        digest.update(part.encode() + b"\0")
+
+    def build_readable(scratch: Path) -> Path:
+        scratch.chmod(0o755)
+        content = read_output(make(scratch), most_bytes=_FILE_BYTES)
+        program = scratch / "program"
+        program.write_bytes(content)
+        program.chmod(0o755)
+        return program
+
+    return build_once(folder.absolute(), f"{engine}-{digest.hexdigest()[:16]}", build_readable)
+
+
+def run_step(
+    argv: Sequence[str],
+    *,
+    scratch: Path,
+    readable: Sequence[Path] = (),
+    contents: Mapping[str, bytes] | None = None,
+    environment: Mapping[str, str] | None = None,
+    timeout_s: float,
+) -> Path:
+    """Run a compiler or another tool, confined: it works on what a user wrote.
+
+    Args:    contents: files in its working folder. timeout_s: of processor time.
+    Returns: its working folder, below the scratch folder.
+    Raises:  RtlError: it fails or a limit ends it.
+    """
+    folder = Path(tempfile.mkdtemp(dir=scratch))
+    folder.chmod(0o755)
+    cpu_s = math.ceil(timeout_s)
+    limits = Limits(
+        cpu_s=cpu_s,
+        wall_s=PATIENCE * cpu_s,
+        memory_bytes=MEMORY_LIMIT_BYTES,
+        file_bytes=_FILE_BYTES,
+        folder_bytes=_FILE_BYTES,
+        folder_entries=_ENTRIES,
+        processes=_PROCESSES,
+    )
+    name = Path(argv[0]).name
+    program = argv[0] if Path(argv[0]).is_absolute() else find_tool(argv[0], argv[0])
+    try:
+        run = run_confined(
+            [program, *argv[1:]],
+            folder=folder,
+            readable=readable,
+            files=contents,
+            limits=limits,
+            environment=environment,
+        )
+    except SandboxError as error:
+        raise RtlError(f"{name} cannot run: {error}") from error
+    if run.timed_out:
+        raise RtlError(f"{name} took more than {cpu_s} s of processor time")
+    if run.returncode != 0:
+        raise RtlError(f"{name} failed: {run.last_words()}")
+    return folder
+
+
+def compile_program(
+    text: str,
+    compiler: str,
+    *,
+    scratch: Path,
+    flags: Sequence[str] = FLAGS,
+    objects: Sequence[Path] = (),
+    readable: Sequence[Path] = (),
+    timeout_s: float,
+) -> Path:
+    """Compile one translation unit and link it with objects.
+
+    Raises: RtlError: it does not compile.
+    """
+    argv = [compiler, *flags, "design.cpp", *map(str, objects), "-o", "design", "-pthread"]
+    folder = run_step(
+        argv,
+        scratch=scratch,
+        readable=[*readable, *objects],
+        contents={**headers(), "design.cpp": text.encode()},
+        timeout_s=timeout_s,
+    )
+    return folder / "design"

@@ -1,0 +1,67 @@
+"""The engine `cxxrtl`: the simulator that Yosys writes, one model per stimulus."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+from pipelines.rtlreuse.building import build, compile_program, find_compiler, ports_of, read_design
+from pipelines.rtlreuse.errors import RtlError
+from pipelines.rtlreuse.harnesses import cxxrtl_harness
+from pipelines.rtlreuse.languages import VERILOG, read_commands, run_front_end
+from pipelines.rtlreuse.simulator import Ports, Program
+
+CXXRTL = "cxxrtl"
+_FLAGS = ("-std=c++17", "-march=native", "-w")
+
+
+def build_cxxrtl(
+    verilog: str,
+    *,
+    top: str,
+    folder: Path,
+    stimuli: int = 1,
+    timeout_s: float = 1200.0,
+    compiler: str = "",
+    language: str = VERILOG,
+    ports: Ports | None = None,
+    is_quick: bool = False,
+) -> Program:
+    """Yosys' CXXRTL with its defaults, which include a flat design.
+
+    Attributes of a design can put text into its C++, so all steps and the program are confined.
+
+    Args:   ports: of the design when they are known; it saves a second front end.
+        is_quick: modules are kept and not optimised.
+    Raises: RtlError: the design is rejected. ToolMissing: no C++ compiler or bubblewrap is installed.
+    """
+    ports = ports or ports_of(read_design(verilog, top=top, timeout_s=timeout_s, language=language))
+    compiler = compiler or find_compiler()
+    include, flat = _include_folder(), "-noflatten " if is_quick else ""
+    harness = cxxrtl_harness(ports, stimuli)
+
+    def make(scratch: Path) -> Path:
+        commands = [
+            *read_commands(top, language),
+            f"rename {top} design",
+            f"write_cxxrtl -g0 {flat}design.cc",
+        ]
+        model = run_front_end(verilog, commands, "design.cc", timeout_s)
+        return compile_program(
+            model.decode() + harness,
+            compiler,
+            scratch=scratch,
+            flags=[*_FLAGS, "-O0" if is_quick else "-O3", f"-I{include}"],
+            readable=[include],
+            timeout_s=timeout_s,
+        )
+
+    path = build(folder, CXXRTL, (compiler, verilog, top, language, harness, flat, str(include)), make)
+    return Program(path=path, ports=ports, engine=CXXRTL, stimuli=stimuli)
+
+
+def _include_folder() -> Path:
+    package = importlib.util.find_spec("pyosys")
+    if package is None or package.origin is None:
+        raise RtlError("pyosys is not installed")
+    return Path(package.origin).parent / "share" / "include" / "backends" / "cxxrtl" / "runtime"

@@ -1,0 +1,65 @@
+"""Languages of designs, and the commands with which Yosys reads them."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from pipelines.rtlreuse.errors import RtlError
+from pipelines.synthesis import YosysFailed, run_yosys
+
+VERILOG, SYSTEMVERILOG = "verilog", "systemverilog"
+LANGUAGES = {".v": VERILOG, ".sv": SYSTEMVERILOG}
+"""Language by the end of a file's name."""
+_SOURCE = "design.sv"
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*", re.ASCII)
+# One module per instance keeps the hierarchy; structurally equal ones are merged afterwards.
+_SLANG = "read_slang --keep-hierarchy --ignore-assertions --allow-use-before-declare"
+
+
+def language_of(path: Path) -> str:
+    """The language of a file.
+
+    Raises: RtlError: its name ends in none that is known.
+    """
+    if path.suffix not in LANGUAGES:
+        accepted = ", ".join(LANGUAGES)
+        raise RtlError(f"unknown language: {path.name}; accepted: names that end in {accepted}")
+    return LANGUAGES[path.suffix]
+
+
+def read_commands(top: str, language: str) -> list[str]:
+    """Commands that read and elaborate a design.
+
+    Raises: RtlError: a name of the top module that is no identifier, or an unknown language.
+    """
+    if not _IDENTIFIER.fullmatch(top):
+        raise RtlError(f"top is not a Verilog identifier [A-Za-z_][A-Za-z0-9_$]*: {top!r}")
+    reads = {
+        VERILOG: f"read_verilog -sv {_SOURCE}",
+        SYSTEMVERILOG: f"{_SLANG} --top {top} {_SOURCE}",
+    }
+    if language not in reads:
+        raise RtlError(f"unknown language: {language}; accepted: {', '.join(reads)}")
+    return [reads[language], f"hierarchy -check -top {top}"]
+
+
+def run_front_end(text: str, commands: Sequence[str], output: str, timeout_s: float) -> bytes:
+    """What Yosys writes after it has read a design.
+
+    Raises: RtlError: Yosys rejects the design. ToolMissing: bubblewrap is not installed.
+    """
+    with tempfile.TemporaryDirectory(prefix="yosys-") as name:
+        try:
+            [written] = run_yosys(
+                commands,
+                files={_SOURCE: text.encode()},
+                outputs=[output],
+                folder=Path(name),
+                timeout_s=timeout_s,
+            )
+        except YosysFailed as error:
+            raise RtlError(f"Yosys rejects the design: {error}") from error
+    return written

