@@ -274,7 +274,10 @@ def label(path: Path, as_json: bool, as_table: bool, **options: Any) -> None:
 @_configuration_options
 @click.option("--data", type=_SOURCE, help="JSON file with every argument, for models that read data.")
 @click.option(
-    "--model", default="tenset-mlp@champion", show_default=True, help="Registered model, NAME@ALIAS."
+    "--model",
+    default="tenset-mlp@champion",
+    show_default=True,
+    help="Registered model, NAME@ALIAS, or a folder of a trained one.",
 )
 @_as_json
 @_explained
@@ -287,6 +290,40 @@ def predict(as_json: bool, **options: Any) -> None:
         _answer(answer)
     else:
         click.echo("\n".join(f"{name:<18} {value}" for name, value in answer.items()))
+
+
+@simfoundry.command()
+@click.argument("file", type=_SOURCE)
+@click.option("--top", required=True, help="Function that becomes hardware.")
+@_configuration_options
+@click.option(
+    "--model",
+    default="numeric-lm-hls@champion",
+    show_default=True,
+    help="A numeric language model: NAME@ALIAS, or a folder of a trained one.",
+)
+@click.option("--inputs", type=_SOURCE, help="JSON input specification.  [default: that of each argument]")
+@click.option("--rounds", default=5, show_default=True, help="Of prediction, profile and update.")
+@click.option("--per-round", default=8, show_default=True, help="Inputs profiled per round.")
+@click.option("--unseen", default=32, show_default=True, help="Inputs that are scored and not learned.")
+@click.option("--window", default=64, show_default=True, help="Profiles in the replay buffer.")
+@click.option("--beta", default=0.1, show_default=True, type=_Finite(), help="Of the preference loss.")
+@click.option("--seed", default=0, show_default=True, help="Of inputs and minibatches.")
+@click.option("--out", type=_SOURCE, help="Write the calibrated model to this folder.")
+@_as_json
+@_explained
+def calibrate(as_json: bool, **options: Any) -> None:
+    """Calibrate predicted cycles on profiles of one C program, and score inputs it did not see."""
+    from assets.commands.calibrate import calibrate_file, calibration_text
+
+    names = {"rounds": "rounds", "per_round": "inputs", "unseen": "unseen", "window": "window"}
+    names |= {"beta": "beta", "seed": "seed"}
+    settings = {name: options.pop(option) for option, name in names.items()}
+    answer = calibrate_file(**options, settings=settings)
+    if as_json:
+        _answer(answer)
+    else:
+        click.echo(calibration_text(answer))
 
 
 @simfoundry.group(invoke_without_command=True)

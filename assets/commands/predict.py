@@ -11,6 +11,7 @@ from typing import Any
 from assets.commands.programs import read_directives, read_user_program
 from assets.deployments import find_deployment, require_whole_registry
 from assets.errors import FoundryError, explain
+from models.catalogue import PredictorSpec, predictor_named
 from models.labelled import Query
 from pipelines.hls import directives_json, read_interface
 from pipelines.programs import load_data
@@ -29,16 +30,34 @@ def predict_file(
 ) -> dict[str, Any]:
     """Ask a registered model about one C file under one configuration.
 
-    Args:    model: NAME@ALIAS. memory_delay: cycles. clock: period in ns. data: JSON file of run-time data.
+    Args:    model: NAME@ALIAS, or a folder that a training or a calibration wrote. memory_delay: cycles.
+             clock: period in ns. data: JSON file of run-time data.
     Returns: a value per target, with the confidence and the features outside of training.
     Raises:  FoundryError: no such model, or a damaged registry. ProgramError, HlsError: an input is not
              acceptable.
     """
-    name, _, alias = model.partition("@")
-    if not name or not alias:
-        raise FoundryError(f"a model must be NAME@ALIAS such as tenset-mlp@champion, got {model!r}")
+    query = question_of(
+        file=file, top=top, directives=directives, memory_delay=memory_delay, clock=clock, data=data
+    )
+    question = asdict(query)
+    if Path(model).is_dir():
+        with opened_model(model) as (spec, predictor):
+            return spec.answer(predictor, [question])[0]
+    return ask_model(*_named(model), question, str(file))
+
+
+def question_of(
+    *,
+    file: Path,
+    top: str,
+    directives: Path | None,
+    memory_delay: int,
+    clock: float,
+    data: Path | None,
+) -> Query:
+    """The question about a C file under one configuration; see `predict_file`."""
     source = read_user_program(file, top).source
-    query = Query(
+    return Query(
         source=source,
         top=top,
         memory_read_delay_cycles=memory_delay,
@@ -47,7 +66,34 @@ def predict_file(
         directives=directives_json(read_directives(directives)),
         data="" if data is None else summarise_data(load_data(data, read_interface(source, top))),
     )
-    return ask_model(name, alias, asdict(query), str(file))
+
+
+def _named(model: str) -> tuple[str, str]:
+    """Name and alias."""
+    name, _, alias = model.partition("@")
+    if not name or not alias:
+        raise FoundryError(
+            f"a model must be NAME@ALIAS such as tenset-mlp@champion, or a folder, got {model!r}"
+        )
+    return name, alias
+
+
+@contextmanager
+def opened_model(model: str) -> Iterator[tuple[PredictorSpec, Any]]:
+    """What a predictor is and the predictor itself.
+
+    Args:   model: NAME@ALIAS, or a folder that a training or a calibration wrote.
+    Raises: FoundryError: no such model, or a damaged registry. PredictorError: a damaged folder.
+    """
+    if Path(model).is_dir():
+        from models.model_files import read_model
+
+        spec = predictor_named(read_model(Path(model))[0])
+        yield spec, spec.load(Path(model))
+        return
+    with registered_model(*_named(model)) as registered:
+        served = registered.unwrap_python_model()
+        yield served.spec, served.predictor
 
 
 def ask_model(name: str, alias: str, question: dict[str, Any], place: str) -> dict[str, Any]:

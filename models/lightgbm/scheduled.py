@@ -168,17 +168,7 @@ def compiled_features(query: Query, engine: Mapping[str, Any], level: str) -> di
     Raises: ValueError: the engine does not accept the program, a directive, a value or the data, or the
             program has no end. ToolMissing: gcc is not installed.
     """
-    permissions: dict[str, Any] = json.loads(engine["engine_options"])
-    limits: dict[str, int] = permissions.pop("unit_limits", {})
-    options = HlsOptions(
-        memory_read_delay_cycles=query.memory_read_delay_cycles,
-        memory_write_delay_cycles=query.memory_write_delay_cycles,
-        directives=parse_directives(query.directives),
-        clock_period_ns=query.clock_period_ns,
-        liberty=engine["liberty"],
-        transforms=TransformOptions(**permissions),
-        unit_limits=tuple(sorted(limits.items())),
-    )
+    options = question_options(query, engine)
     program = program_from_file(Path("program.c"), top=query.top, source=query.source)
     program = replace(program, inputs=query.inputs)
     compiled = compile_program(query.source, top=query.top, options=options)
@@ -197,6 +187,25 @@ def compiled_features(query: Query, engine: Mapping[str, Any], level: str) -> di
         if row is not None and row.status != OK:
             raise ValueError(f"the program has no estimate: {row.reason}")
     return {**features, **knowledge_features(asdict(known), None if run is None else asdict(run))}
+
+
+def question_options(query: Query, engine: Mapping[str, Any]) -> HlsOptions:
+    """Configuration of high-level synthesis of a question.
+
+    Args:   engine: as `engine_options` gave it.
+    Raises: ValueError: a directive or a value is not accepted.
+    """
+    permissions: dict[str, Any] = json.loads(engine["engine_options"])
+    limits: dict[str, int] = permissions.pop("unit_limits", {})
+    return HlsOptions(
+        memory_read_delay_cycles=query.memory_read_delay_cycles,
+        memory_write_delay_cycles=query.memory_write_delay_cycles,
+        directives=parse_directives(query.directives),
+        clock_period_ns=query.clock_period_ns,
+        liberty=engine["liberty"],
+        transforms=TransformOptions(**permissions),
+        unit_limits=tuple(sorted(limits.items())),
+    )
 
 
 def _design_rows(data_dir: Path, designs: Sequence[LabelledDesign]) -> dict[str, dict[str, Any]]:

@@ -200,6 +200,14 @@ RATIO = Metric(target="ratio", dynamic=False, largest=1e4, step=1e-4)
 _MANTISSA = {2: 14, 10: 4, 16: 4}
 
 
+def classes_of(form: AnswerForm, value: float) -> tuple[int, ...]:
+    """Classes of a value; one beyond the range of fixed digits counts as its end."""
+    largest = math.inf
+    if isinstance(form, FixedDigits):
+        largest = form.value([form.base - 1] * form.places)
+    return form.encode(min(value, largest))
+
+
 def form_of(metric: Metric, *, base: int, answer: str) -> AnswerForm:
     """The form of a metric's answers, with at least its range and resolution."""
     if answer == "scientific":

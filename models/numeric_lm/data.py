@@ -104,12 +104,23 @@ def question_features(query: Query, level: str, engine: Mapping[str, Any]) -> di
         return {}
     if level == "static":
         return _plain(features_of(_facts(query.source, query.top), query))
-    return _plain(compiled_features(query, engine, level))
+    return dict(_compiled(replace(query, data="", inputs="{}"), level, tuple(sorted(engine.items()))))
 
 
-def question_loops(query: Query) -> list[LoopRow]:
+@lru_cache(maxsize=64)
+def _compiled(query: Query, level: str, engine: tuple[tuple[str, Any], ...]) -> Mapping[str, float]:
+    """Data change nothing, so repeated questions about a design compile it once."""
+    return _plain(compiled_features(query, dict(engine), level))
+
+
+def question_loops(query: Query) -> tuple[LoopRow, ...]:
     """Loops of a question's program. Raises: ValueError: the front end does not accept it."""
-    return extract_loops(program_from_file(Path("program.c"), top=query.top, source=query.source))
+    return _loops(query.source, query.top)
+
+
+@lru_cache(maxsize=4096)
+def _loops(source: str, top: str) -> tuple[LoopRow, ...]:
+    return tuple(extract_loops(program_from_file(Path("program.c"), top=top, source=source)))
 
 
 def estimates_of(features: Mapping[str, float]) -> dict[str, float]:

@@ -24,11 +24,11 @@ from models.numeric_lm.answers import METRICS, AnswerForm
 from models.numeric_lm.prompts import EncodedPrompt, Kind
 
 _READS = {
-    Kind.PARAMS: (),
-    Kind.GRAPH: (Kind.PARAMS,),
-    Kind.OPERATOR: (Kind.PARAMS, Kind.GRAPH),
+    Kind.GRAPH: (),
+    Kind.OPERATOR: (Kind.GRAPH,),
+    Kind.PARAMS: (Kind.GRAPH, Kind.OPERATOR),
     Kind.FEATURES: (Kind.PARAMS,),
-    Kind.DATA: (Kind.PARAMS, Kind.GRAPH, Kind.OPERATOR),
+    Kind.DATA: (Kind.GRAPH, Kind.OPERATOR, Kind.PARAMS),
 }
 """Kinds of blocks that a block reads besides itself."""
 _FREQUENCIES = 12
@@ -75,6 +75,20 @@ def pad_prompts(prompts: Sequence[EncodedPrompt]) -> PromptBatch:
     return batch
 
 
+def reads(kinds: Sequence[int], dynamic: Sequence[bool], block: int) -> list[int]:
+    """Earlier blocks that a block reads, by the same rule as `prompt_mask`.
+
+    Args: kinds, dynamic: of all blocks of a prompt, see `prompts.Block`.
+    """
+    kind = Kind(kinds[block])
+    return [
+        other
+        for other in range(block)
+        if Kind(kinds[other]) in _READS[kind]
+        and (dynamic[other] or (kind, kinds[other]) != (Kind.DATA, Kind.OPERATOR))
+    ]
+
+
 def prompt_mask(batch: PromptBatch) -> Tensor:
     """Which token reads which: (batch, tokens, tokens), rows read columns."""
     kinds = len(Kind)
@@ -95,6 +109,10 @@ def metric_mask(batch: PromptBatch) -> Tensor:
     is_data = (batch.kind == Kind.DATA).unsqueeze(1)
     dynamic = torch.tensor([metric.dynamic for metric in METRICS], device=batch.kind.device)
     return real & (dynamic.view(1, -1, 1) | ~is_data)
+
+
+Keys = tuple[Tensor, Tensor]
+"""Keys and values of some tokens in a layer: (rows, heads, tokens, head width) each."""
 
 
 class Backbone(Protocol):
@@ -176,11 +194,15 @@ class _EncoderLayer(nn.Module):
         self.dropout = nn.Dropout(dropout)
         self.feed_forward = _feed_forward(width, dropout)
 
-    def forward(self, states: Tensor, mask: Tensor) -> Tensor:
+    def forward(
+        self, states: Tensor, mask: Tensor | None, before: Sequence[Keys] = ()
+    ) -> tuple[Tensor, Keys]:
+        """States after reading themselves and the keys of blocks before, and their own keys."""
         normed = self.norm(states)
-        read = self.attention(normed, self.attention.keys_of(normed), mask)
-        states = states + self.dropout(read)
-        return states + self.feed_forward(states)
+        own = self.attention.keys_of(normed)
+        keys, values = (torch.cat(parts, dim=2) for parts in zip(*before, own, strict=True))
+        states = states + self.dropout(self.attention(normed, (keys, values), mask))
+        return states + self.feed_forward(states), own
 
 
 class CompactBackbone(nn.Module):
@@ -207,15 +229,31 @@ class CompactBackbone(nn.Module):
 
     def forward(self, batch: PromptBatch) -> Tensor:
         """States of the tokens: (batch, tokens, width)."""
+        states = self.dropout(self.embed(batch))
+        mask = prompt_mask(batch).unsqueeze(1)  # (batch, 1, tokens, tokens)
+        for layer in self.layers:
+            states, _ = layer(states, mask)
+        return self.norm(states)
+
+    def read_block(self, block: PromptBatch, before: Sequence[Sequence[Keys]]) -> tuple[Tensor, list[Keys]]:
+        """States of one block, and its keys in every layer.
+
+        Args: block: its tokens alone. before: keys in every layer of each block that it reads.
+        """
+        states = self.embed(block)
+        keys: list[Keys] = []
+        for number, layer in enumerate(self.layers):
+            states, own = layer(states, None, [known[number] for known in before])
+            keys.append(own)
+        return self.norm(states), keys
+
+    def embed(self, batch: PromptBatch) -> Tensor:
+        """Inputs of the first layer: (batch, tokens, width)."""
         states = self.tokens(batch.ids) + self.kinds(batch.kind) + self.classes(batch.dynamic.long())
         states = states + self.positions(sinusoids(batch.position.float(), _FREQUENCIES, 1000.0))
         if self.magnitudes is not None:
             states = states + self.magnitudes(batch.magnitudes)
-        states = self.dropout(states)  # (batch, tokens, width)
-        mask = prompt_mask(batch).unsqueeze(1)  # (batch, 1, tokens, tokens)
-        for layer in self.layers:
-            states = layer(states, mask)
-        return self.norm(states)
+        return states
 
 
 class _DecoderLayer(nn.Module):
@@ -309,18 +347,24 @@ class DigitDecoder(nn.Module):
         """States (batch, tokens, memory width) of prompts, ready to be read."""
         return Memory(tuple(layer.prompt.keys_of(states) for layer in self.layers), mask)  # pyright: ignore
 
-    def forward(self, memory: Memory, classes: Tensor, anchors: Tensor) -> Tensor:
+    def forward(
+        self, memory: Memory, classes: Tensor, anchors: Tensor, metrics: Sequence[int] | None = None
+    ) -> Tensor:
         """Logits of every step when the earlier classes are known.
 
-        Args: classes: (batch, metrics, steps), -100 counts as 0. anchors: see `AnswerBatch`.
-        Returns: (batch, metrics, steps, classes).
+        Args:
+            classes: (batch, answers, steps), -100 counts as 0. anchors: see `AnswerBatch`.
+            metrics: metric of each answer; None for one answer per metric.
+        Returns: (batch, answers, steps, classes).
         """
+        chosen = list(range(len(self.places))) if metrics is None else list(metrics)
         before = self.digits(classes.clamp(min=0))[:, :, :-1]
-        states = torch.cat([self._start(anchors).unsqueeze(2), before], dim=2) + self.places
-        mask = memory.mask.repeat_interleave(self.steps, dim=1).unsqueeze(1)
+        first = self._start(anchors)[:, chosen].unsqueeze(2)
+        states = torch.cat([first, before], dim=2) + self.places[chosen]
+        mask = memory.mask[:, chosen].repeat_interleave(self.steps, dim=1).unsqueeze(1)
         for layer, keys in zip(self.layers, memory.keys, strict=True):
             states = layer(states, keys, mask, None)
-        return self._logits(states).masked_fill(~self.allowed, -math.inf)  # pyright: ignore
+        return self._logits(states).masked_fill(~self.allowed[chosen], -math.inf)  # pyright: ignore
 
     def step(
         self, memory: Memory, step: int, classes: Tensor | None, anchors: Tensor, pasts: Sequence[Past]

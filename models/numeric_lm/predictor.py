@@ -16,14 +16,15 @@ from models.base import Estimate, PredictorError, queries_of
 from models.labelled import Query
 from models.model_files import ModelFiles
 from models.numeric_lm.answers import TARGETS, AnswerForm, forms_of
+from models.numeric_lm.block_cache import BlockCache
 from models.numeric_lm.data import estimates_of, question_features, question_loops
-from models.numeric_lm.network import CompactBackbone, DigitDecoder, NumericNetwork, pad_prompts
+from models.numeric_lm.network import CompactBackbone, DigitDecoder, Memory, NumericNetwork, pad_prompts
 from models.numeric_lm.prompts import MOST_CHARACTERS, EncodedPrompt, PromptEncoder, blocks_of
 from models.numeric_lm.search import Answer, answer_of, search
 from models.numeric_lm.tokens import load_tokenizer
 from pipelines.identity import canonical_json
 
-PROMPT_FORMAT = 1
+PROMPT_FORMAT = 2
 """Raised when prompts of the same questions change; earlier weights are refused."""
 _BATCH_TOKENS = 16384
 
@@ -123,6 +124,8 @@ class NumericPredictor:
         self.card, self.network = card, network.eval()
         self.encoder = PromptEncoder(load_tokenizer(card.tokenizer, isolates=card.isolated))
         self._forms = list(card.forms().values())
+        is_compact = isinstance(network.backbone, CompactBackbone)
+        self._cache = BlockCache(network) if is_compact else None
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -151,7 +154,7 @@ class NumericPredictor:
                 known.append(features)
             except ValueError as error:
                 raise PredictorError(f"row {place}: {error}") from error
-        answers = self.answer(prompts, [self.estimates(features) for features in known])
+        answers = self.answer_one_by_one(prompts, [self.estimates(features) for features in known])
         return [self._estimate(*pair) for pair in zip(answers, known, strict=True)]
 
     def encode(self, query: Query, features: Mapping[str, float]) -> EncodedPrompt:
@@ -182,16 +185,43 @@ class NumericPredictor:
             anchors = anchors_of([estimates[row] for row in rows])
             with torch.inference_mode():
                 memory = self.network.read(batch)
-                found = search(self.network.decoder, memory, anchors, self._forms, beams=self.card.beams)
-            for row, distributions in zip(rows, found, strict=True):
-                answers[row] = {
-                    target: answer_of(distribution, self._scale(target, estimates[row]))
-                    for target, distribution in zip(TARGETS, distributions, strict=True)
-                    if target in self.card.targets
-                }
+            own = self.decode(memory, anchors, [estimates[row] for row in rows])
+            for row, answer in zip(rows, own, strict=True):
+                answers[row] = answer
         return answers
 
-    def _scale(self, target: str, estimates: Mapping[str, float]) -> float:
+    def answer_one_by_one(
+        self, prompts: Sequence[EncodedPrompt], estimates: Sequence[Mapping[str, float]]
+    ) -> list[dict[str, Answer]]:
+        """The same answers by the cache of blocks, which prompts of one program share."""
+        if self._cache is None:
+            return self.answer(prompts, estimates)
+        answers: list[dict[str, Answer]] = []
+        for prompt, known in zip(prompts, estimates, strict=True):
+            answers += self.decode(self._cache.read(prompt), anchors_of([known]), [known])
+        return answers
+
+    def decode(
+        self,
+        memory: Memory,
+        anchors: Tensor,
+        estimates: Sequence[Mapping[str, float]],
+        decoder: DigitDecoder | None = None,
+    ) -> list[dict[str, Answer]]:
+        """Answers by target of prompts that are encoded. decoder: another one than the network's."""
+        decoder = decoder or self.network.decoder
+        found = search(decoder, memory, anchors, self._forms, beams=self.card.beams)
+        return [
+            {
+                target: answer_of(distribution, self.scale(target, known))
+                for target, distribution in zip(TARGETS, distributions, strict=True)
+                if target in self.card.targets
+            }
+            for distributions, known in zip(found, estimates, strict=True)
+        ]
+
+    def scale(self, target: str, estimates: Mapping[str, float]) -> float:
+        """What an answer is multiplied by: the estimate where ratios are answered, else 1."""
         return estimates[target] if target in self.card.ratios else 1.0
 
     def _estimate(self, answers: Mapping[str, Answer], features: Mapping[str, float]) -> NumericEstimate:

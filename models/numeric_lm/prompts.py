@@ -1,7 +1,8 @@
 """Prompts as blocks {G, Op, Params, data} with a block of features, and as arrays of tokens.
 
-Blocks stand in the order parameters, graph, operators, features, data, so that a block only ever reads blocks
-before it (`network.reads`) and a causal language model can read the same prompt.
+Blocks stand in the order graph, operators, parameters, features, data. A block only ever reads blocks before it
+(`network.reads`), so a causal language model can read the same prompt, and a changed parameter or changed data
+leave the long blocks as they are.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ MOST_CHARACTERS = 1 << 18
 class Kind(IntEnum):
     """Kind of a block."""
 
-    PARAMS = 0
-    GRAPH = 1
-    OPERATOR = 2
+    GRAPH = 0
+    OPERATOR = 1
+    PARAMS = 2
     FEATURES = 3
     DATA = 4
 
@@ -102,13 +103,14 @@ def blocks_of(
         data=data_text(query.data),
     )
     params = "\n".join([*(f"{name} {value}" for name, value in prompt.params.items()), *prompt.mapping])
-    blocks = [Block(kind=Kind.PARAMS, text=params)]
+    blocks: list[Block] = []
     if program:
         blocks.append(Block(kind=Kind.GRAPH, text=prompt.graph))
         blocks += [
             Block(kind=Kind.OPERATOR, text=operator.text, dynamic=bool(operator.dynamic))
             for operator in prompt.operators
         ]
+    blocks.append(Block(kind=Kind.PARAMS, text=params))
     lines = tuple((name, number_text(value)) for name, value in features.items() if value)
     if lines:
         blocks.append(Block(kind=Kind.FEATURES, features=lines))

@@ -14,7 +14,7 @@ from torch import Tensor
 from models.catalogue import Trained, TrainingInput
 from models.leaderboard import Prediction
 from models.numeric_lm import TrainOptions
-from models.numeric_lm.answers import TARGETS, AnswerForm
+from models.numeric_lm.answers import TARGETS, classes_of
 from models.numeric_lm.data import STAGES, Example, LevelData, estimates_of, load_examples
 from models.numeric_lm.network import AnswerBatch, NumericNetwork, PromptBatch, pad_prompts
 from models.numeric_lm.predictor import Card, NumericPredictor, anchors_of, batches_by_length, build_network
@@ -206,7 +206,7 @@ def encode_examples(
         for place, target in enumerate(TARGETS):
             if target in example.labels:
                 scale = own[target] if target in card.ratios else 1.0
-                known = _classes(forms[target], example.labels[target] / scale)
+                known = classes_of(forms[target], example.labels[target] / scale)
                 classes[row, place, : len(known)] = torch.tensor(known)
     return Encoded(
         prompts=prompts,
@@ -214,11 +214,6 @@ def encode_examples(
         anchors=anchors_of(estimates),
         stages=[STAGES.index(e.stage) if e.stage in STAGES else len(STAGES) for e in examples],
     )
-
-
-def _classes(form: AnswerForm, value: float) -> tuple[int, ...]:
-    largest = form.value([count - 1 for count in form.choices]) if form.choices[0] != 2 else math.inf
-    return form.encode(min(value, largest))
 
 
 def _without_data(prompt: EncodedPrompt) -> EncodedPrompt:

@@ -34,6 +34,7 @@ COMMANDS = [
     "sql",
     "label",
     "predict",
+    "calibrate",
     "stage",
     "report",
     "release",

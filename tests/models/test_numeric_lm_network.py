@@ -14,6 +14,7 @@ import torch
 from models.base import PredictorError
 from models.labelled import Query
 from models.numeric_lm.answers import METRICS, TARGETS, forms_of
+from models.numeric_lm.block_cache import BlockCache
 from models.numeric_lm.data import question_loops
 from models.numeric_lm.folder_backbone import FolderBackbone, folder_digest, folder_tokenizer
 from models.numeric_lm.network import (
@@ -121,8 +122,8 @@ def test_a_feature_is_a_name_token_and_digits() -> None:
 def test_a_prompt_has_the_blocks_of_the_paper() -> None:
     blocks = _blocks()
     kinds = [block.kind for block in blocks]
-    assert kinds == [Kind.PARAMS, Kind.GRAPH, Kind.OPERATOR, Kind.OPERATOR, Kind.FEATURES, Kind.DATA]
-    assert [block.dynamic for block in blocks[2:4]] == [False, True]  # add is class I, first is class II
+    assert kinds == [Kind.GRAPH, Kind.OPERATOR, Kind.OPERATOR, Kind.PARAMS, Kind.FEATURES, Kind.DATA]
+    assert [block.dynamic for block in blocks[1:3]] == [False, True]  # add is class I, first is class II
     assert blocks[4].features == (("area", "1234"), ("states", "7"))
     assert "n 5" in blocks[5].text
 
@@ -161,14 +162,63 @@ def test_an_operator_changes_no_other_operator_and_class_i_no_data() -> None:
     network = _network()
     blocks = _blocks()
     before = _states(network, blocks)
-    for changed, unchanged in ((2, (0, 1, 3, 4, 5)), (3, (0, 1, 2, 4))):
+    for changed, unchanged in ((1, (0, 2)), (2, (0, 1))):
         text = blocks[changed].text + " int extra = 12345; extra++;"
         after = _states(
             network, tuple(replace(b, text=text) if n == changed else b for n, b in enumerate(blocks))
         )
         for number in unchanged:
             torch.testing.assert_close(after[number], before[number], atol=1e-5, rtol=1e-5)
-    assert not torch.allclose(after[5], before[5], atol=1e-3)  # operator 3 is class II: data read it
+    assert not torch.allclose(after[5], before[5], atol=1e-3)  # operator 2 is class II: data read it
+
+
+def test_parameters_and_data_change_no_graph_and_no_operator() -> None:
+    network = _network()
+    blocks = _blocks()
+    before = _states(network, blocks)
+    for changed in (3, 4, 5):
+        other = replace(blocks[changed], text="read 10", features=(("area", "9"),) if changed == 4 else ())
+        after = _states(network, tuple(other if n == changed else b for n, b in enumerate(blocks)))
+        for number in range(3):
+            torch.testing.assert_close(after[number], before[number], atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("changed", "computed"),
+    [(0, (0, 1, 2, 3, 4, 5)), (1, (1, 3, 4, 5)), (2, (2, 3, 4, 5)), (3, (3, 4, 5)), (4, (4,)), (5, (5,))],
+    ids=["graph", "class I", "class II", "parameters", "features", "data"],
+)
+def test_cached_blocks_give_what_the_masked_network_gives(changed: int, computed: tuple[int, ...]) -> None:
+    network = _network()
+    cache = BlockCache(network)
+    blocks = _blocks()
+    cache.read(ENCODER.encode(blocks))
+    text = blocks[changed].text + " int extra = 12345;"
+    other = replace(blocks[changed], text=text, features=(("area", "9"),) if changed == 4 else ())
+    prompt = ENCODER.encode(tuple(other if n == changed else b for n, b in enumerate(blocks)))
+    cached = cache.read(prompt)
+    assert cache.computed_tokens == sum(int((prompt.block == n).sum()) for n in computed)
+    assert cache.kept_tokens == len(prompt) - cache.computed_tokens
+    with torch.inference_mode():
+        dense = network.read(pad_prompts([prompt]))
+    assert torch.equal(cached.mask, dense.mask)
+    for one, two in zip(cached.keys, dense.keys, strict=True):
+        for side in range(2):
+            torch.testing.assert_close(one[side], two[side], atol=1e-5, rtol=1e-5)
+    anchors = torch.full((1, len(TARGETS)), float("nan"))
+    found = [
+        search(network.decoder, memory, anchors, list(FORMS.values()), beams=3)[0]
+        for memory in (cached, dense)
+    ]
+    assert [d.best for d in found[0]] == [d.best for d in found[1]]
+
+
+def test_a_cache_keeps_no_more_tokens_than_its_limit() -> None:
+    prompt = ENCODER.encode(_blocks())
+    cache = BlockCache(_network(), most_tokens=len(prompt) - 1)
+    cache.read(prompt)
+    cache.read(prompt)
+    assert 0 < cache.computed_tokens < len(prompt)
 
 
 def test_padding_changes_nothing() -> None:
