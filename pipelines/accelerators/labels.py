@@ -7,7 +7,7 @@ library has no macro for them: `MemoryModel` says what an access costs. External
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import log2
 from pathlib import Path
@@ -19,7 +19,7 @@ from pipelines.accelerators.systolic.hardware import Hardware
 from pipelines.accelerators.systolic.quantise import IntegerNetwork
 from pipelines.accelerators.systolic.verilog import CORE, core_verilog
 from pipelines.power import Activity, EncodedNetlist, TraceStimulus, encode_netlist, power_parts, run_engine
-from pipelines.schemas.columns import OK, TOOL_ERROR
+from pipelines.schemas.columns import INFEASIBLE, OK, TOOL_ERROR
 from pipelines.synthesis import (
     Liberty,
     Netlist,
@@ -66,7 +66,7 @@ class MemoryModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayerLabel:
-    """Cycles and energy of one layer."""
+    """Cycles and energy of one layer; the core's energy is shared by toggles times load."""
 
     name: str
     cycles: int
@@ -93,7 +93,7 @@ class NetworkLabel:
     layers: tuple[LayerLabel, ...] = ()
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Labeller:
     """A synthesised accelerator that labels networks.
 
@@ -110,7 +110,7 @@ class Labeller:
     synthesis: SynthesisResult = field(init=False)
     bench: Bench = field(init=False)
     _parts: tuple[Liberty, Netlist, Timing, EncodedNetlist] = field(init=False)
-    _reset: Activity | None = None
+    _reset: Activity | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         target = Target(liberty=self.liberty_path, clock_period_ns=self.hardware.clock_period_ns)
@@ -140,44 +140,51 @@ class Labeller:
         runs = run_network(self.bench, integer, flow=flow)
         return self.label_runs(runs)
 
-    def label_runs(self, runs: Iterable[LayerRun]) -> NetworkLabel:
+    def label_runs(self, runs: Sequence[LayerRun]) -> NetworkLabel:
         """The label of layers that have run at the RTL."""
-        layers: list[LayerLabel] = []
-        period = self.hardware.clock_period_ns
+        activities: list[Activity] = []
         for run in runs:
             if not run.is_equal:
-                return NetworkLabel(
-                    status=TOOL_ERROR, reason=f"RTL differs from integer inference: {run.layer.name}"
-                )
-            core = 0.0
-            for job in run.jobs:
-                power = self._core_power(job)
-                if isinstance(power, str):
-                    return NetworkLabel(status=TOOL_ERROR, reason=f"{power}: {run.layer.name}")
-                core += power * job.cycles * period * 1e-3
-            memory = sum(self._memory_energy(job) for job in run.jobs)
-            layers.append(
-                LayerLabel(
-                    name=run.layer.name, cycles=run.cycles, core_energy_nj=core, memory_energy_nj=memory
-                )
+                reason = f"RTL differs from integer inference: {run.layer.name}"
+                return NetworkLabel(status=TOOL_ERROR, reason=reason)
+            parts = [self._running_activity(job) for job in run.jobs]
+            reasons = [part for part in parts if isinstance(part, str)]
+            if reasons:
+                return NetworkLabel(status=TOOL_ERROR, reason=f"{reasons[0]}: {run.layer.name}")
+            activities.append(_summed([part for part in parts if isinstance(part, Activity)]))
+        return self._network_label(runs, activities)
+
+    def _network_label(self, runs: Sequence[LayerRun], activities: Sequence[Activity]) -> NetworkLabel:
+        liberty, netlist, timing, _ = self._parts
+        whole, period = _summed(activities), self.hardware.clock_period_ns
+        power_mw = power_parts(netlist, liberty, timing, whole, clock_period_ns=period).total_mw
+        if power_mw is None:
+            return NetworkLabel(status=INFEASIBLE, reason="the library lacks energies or leakage")
+        core = power_mw * whole.cycles * period * 1e-3
+        weights = [float((timing.load_pf.mean(axis=1) * activity.toggles).sum()) for activity in activities]
+        layers = tuple(
+            LayerLabel(
+                name=run.layer.name,
+                cycles=run.cycles,
+                core_energy_nj=core * weight / sum(weights),
+                memory_energy_nj=sum(self._memory_energy(job) for job in run.jobs),
             )
-        cycles = sum(layer.cycles for layer in layers)
-        core = sum(layer.core_energy_nj for layer in layers)
+            for run, weight in zip(runs, weights, strict=True)
+        )
         memory = sum(layer.memory_energy_nj for layer in layers)
         return NetworkLabel(
             status=OK,
             reason=None,
             outputs_equal=True,
-            cycles=cycles,
+            cycles=whole.cycles,
             core_energy_nj=core,
             memory_energy_nj=memory,
-            power_mw=(core + memory) / (cycles * period) * 1e3,
-            layers=tuple(layers),
+            power_mw=(core + memory) / (whole.cycles * period) * 1e3,
+            layers=layers,
         )
 
-    def _core_power(self, job: JobRun) -> float | str:
-        """Mean power of the core in mW, or why there is none."""
-        liberty, netlist, timing, _ = self._parts
+    def _running_activity(self, job: JobRun) -> Activity | str:
+        """Activity behind the reset, or why there is none."""
         activity = self._activity(job)
         if isinstance(activity, str):
             return activity
@@ -186,14 +193,7 @@ class Labeller:
             if isinstance(before, str):
                 return before
             self._reset = before
-        reset = self._reset
-        running = Activity(
-            cycles=activity.cycles - reset.cycles,
-            toggles=activity.toggles - reset.toggles,
-            ones=activity.ones - reset.ones,
-        )
-        period = self.hardware.clock_period_ns
-        return power_parts(netlist, liberty, timing, running, clock_period_ns=period).total_mw
+        return _summed([activity, self._reset], signs=(1, -1))
 
     def _activity(self, job: JobRun) -> Activity | str:
         encoded = self._parts[3]
@@ -224,6 +224,16 @@ class Labeller:
             for name, (rows, bits) in shapes.items()
             for kind in ("re", "we")
         )
+
+
+def _summed(parts: Sequence[Activity], signs: Sequence[int] = ()) -> Activity:
+    """Activity of several runs as one."""
+    signs = signs or [1] * len(parts)
+    return Activity(
+        cycles=sum(sign * part.cycles for sign, part in zip(signs, parts, strict=True)),
+        toggles=np.sum([sign * part.toggles for sign, part in zip(signs, parts, strict=True)], axis=0),
+        ones=np.sum([sign * part.ones for sign, part in zip(signs, parts, strict=True)], axis=0),
+    )
 
 
 def _resetting(job: JobRun) -> JobRun:

@@ -140,7 +140,8 @@ def _bench(hardware: Hardware, memory_bits: int, program_bits: int) -> str:
     return "\n".join(
         [
             f"module {BENCH} (input clk, input rst, input load, input load_program,",
-            f"  input [23:0] load_address, input [63:0] load_data, input run, input [23:0] commands, output done, {outputs});",
+            "  input [23:0] load_address, input [63:0] load_data, input run, input [23:0] commands,",
+            f"  output done, {outputs});",
             *wires,
             f"  {CORE} core ({pins});",
             *(f"  assign {name} = {source};" for name, source, _ in shown),
