@@ -29,6 +29,7 @@ class AcceleratorFields(Group):
     scales: tuple[str, ...] = ("tiny",)
     networks: Annotated[int, Field(ge=1)] = 1
     is_labelled: bool = False
+    is_small: bool = False
     seed: int = 0
 
 

@@ -54,6 +54,7 @@ class AcceleratorGroup:
         hardware: number of drawn configurations; see `drawn_hardware`.
         families, scales, networks: networks of every family and scale for each configuration.
         is_labelled: whether they are synthesised and simulated, or compiled only.
+        is_small: whether hardware is drawn as for labels; so it is when labelled.
         seed: of hardware and networks.
     """
 
@@ -63,6 +64,7 @@ class AcceleratorGroup:
     scales: tuple[str, ...] = ("tiny",)
     networks: int = 1
     is_labelled: bool = False
+    is_small: bool = False
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -190,7 +192,7 @@ def _configuration(
     number: int, *, group: AcceleratorGroup, tools: LabelTools, cache: ContentCache
 ) -> Outcome[_Made]:
     """Rows of one configuration."""
-    hardware = drawn_hardware(group.seed, number, is_small=group.is_labelled)
+    hardware = drawn_hardware(group.seed, number, is_small=group.is_labelled or group.is_small)
     work = _HardwareWork(hardware=hardware, tools=tools, cache=cache)
     compiled: list[CompiledNetworkRow] = []
     labels: list[AcceleratorLabelRow] = []
