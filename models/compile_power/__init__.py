@@ -41,8 +41,8 @@ class FitOptions:
     hardware_epochs: int = 30
     has_hardware: bool = True
     temperature: float = 0.2
-    similar: float = 0.9
-    dissimilar: float = 0.6
+    similar: float = 0.45
+    dissimilar: float = 0.2
     wl_rounds: int = 2
     epochs: int = 300
     batch: int = 64

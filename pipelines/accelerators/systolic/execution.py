@@ -44,7 +44,7 @@ class JobRun:
         reset_cycles: at the start of `ports`.
         accesses: reads and writes of every memory: s_re, s_we, a_re, a_we over all banks; beats read and
             written outside: rd, wr.
-        writes: wr_request, wr_address and wr_data in every cycle of `ports`.
+        writes: wr_request, wr_address, wr_data and wr_count in every cycle of `ports`.
     """
 
     results: Integers
@@ -114,7 +114,9 @@ class Bench:
             ports=ports,
             reset_cycles=settle,
             accesses=_accesses(trace),
-            writes={name: trace[f"out_{name}"] for name in ("wr_request", "wr_address", "wr_data")},
+            writes={
+                name: trace[f"out_{name}"] for name in ("wr_request", "wr_address", "wr_data", "wr_count")
+            },
         )
 
     def _steady(self, cycles: int, **values: int) -> Words:

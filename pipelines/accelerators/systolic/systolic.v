@@ -19,7 +19,7 @@ module command_queue #(parameter WIDTH = 64, DEPTH = 2) (
   input clk, input rst, input push, input [WIDTH-1:0] in, output full,
   input pop, output [WIDTH-1:0] out, output empty);
   localparam BITS = DEPTH > 1 ? $clog2(DEPTH) : 1;
-  reg [WIDTH-1:0] slot [0:DEPTH-1];
+  reg [WIDTH-1:0] slot [0:(1<<BITS)-1];
   reg [BITS-1:0] head, tail;
   reg [BITS:0] count;
   assign out = slot[head];
