@@ -509,6 +509,49 @@ def place(as_json: bool, **options: Any) -> None:
 
 
 @simfoundry.command()
+@click.argument("network", type=_SOURCE)
+@click.option("--hardware", type=_SOURCE, help="YAML file of the accelerator; the default one without it.")
+@click.option("--measure", is_flag=True, help="Also synthesise and simulate it: minutes, small ones only.")
+@_as_json
+@_explained
+def power(as_json: bool, **options: Any) -> None:
+    """Power, energy and cycles of a neural network (ONNX) on a systolic accelerator, from compilation."""
+    from assets.commands.power import PowerQuestion, answer_power, power_text
+
+    answer = answer_power(PowerQuestion(**options))
+    if as_json:
+        _answer(answer)
+    else:
+        click.echo(power_text(answer))
+
+
+@simfoundry.command()
+@click.argument("network", type=_SOURCE)
+@click.option(
+    "--budget-mw", required=True, type=click.FloatRange(min=0, min_open=True), help="Most power in mW."
+)
+@click.option(
+    "--candidates",
+    default=200,
+    show_default=True,
+    type=click.IntRange(1, 100_000),
+    help="Drawn configurations.",
+)
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(0, 2**63 - 1), help="Of the draws.")
+@_as_json
+@_explained
+def explore(as_json: bool, **options: Any) -> None:
+    """Accelerators for a neural network (ONNX) within a power budget: the Pareto front of power and time."""
+    from assets.commands.power import ExploreQuestion, answer_explore, explore_text
+
+    answer = answer_explore(ExploreQuestion(**options))
+    if as_json:
+        _answer(answer)
+    else:
+        click.echo(explore_text(answer))
+
+
+@simfoundry.command()
 @click.argument("file", type=_SOURCE)
 @click.option("--top", required=True, help="Module that is simulated.")
 @click.option("--cycles", required=True, type=click.IntRange(1, 10**12), help="Clock cycles.")

@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-Level = Literal["text", "static", "hls", "run", "network", "directives", "programs", "placements", "rtl"]
+Level = Literal[
+    "text", "static", "hls", "run", "network", "directives", "programs", "placements", "rtl", "compilation"
+]
 """What a predictor may look at: source text, what a front end reads, what high-level synthesis gives, that
 and a run of the cycle model, a network under traffic, a program with directives, programs that are varied, a
-placed and routed graph, the structure of a Verilog design."""
+placed and routed graph, the structure of a Verilog design, what compilers of networks and hardware give."""
 LABEL_TABLES = ("programs", "loops", "designs", "labels", "runs", "splits")
 DERIVED_TABLES = ("features", "loop_profiles", "run_features")
 """Tables that follow from programs, designs and runs; the release v1 has none of them."""
@@ -269,6 +271,26 @@ PLACEMENT_THROUGHPUT = Task(
         minimum_programs=50,
     ),
     reference_set="models.gate:placement_reference",
+)
+
+_EXAMPLE_COMPILED = (
+    '{"block_kinds": ["matmul"], "block_parameters": [20], "block_counts": '
+    "[2, 2, 5, 5, 1, 2, 1, 1, 1, 0, 0, 1, 2, 4, 1, 1, 1, 1, 1, 0], "
+    '"edge_sources": [], "edge_targets": [], "estimated_cycles": 60, "multiplications": 16}'
+)
+ACCELERATOR_POWER = Task(
+    name="accelerator-power",
+    tables=("accelerators", "compiled_networks", "accelerator_labels"),
+    targets={"power_mw": "mW", "energy_nj": "nJ"},
+    level="compilation",
+    metric="absolute percentage error, at most 100 %, mean over power and energy of a pair",
+    baseline="unit energies of commands, scaled to the median of the training part",
+    question=(
+        Column(name="hardware", kind="string", example="{}"),
+        Column(name="compiled", kind="string", example=_EXAMPLE_COMPILED),
+    ),
+    reference=None,
+    reference_set="models.gate:accelerator_reference",
 )
 
 PROGRAM_VARIANTS = Task(

@@ -4,6 +4,7 @@ Belongs here: row classes, their units and descriptions, and what derives from t
 engines that fill them.
 """
 
+from pipelines.schemas.accelerators import AcceleratorLabelRow, AcceleratorRow, CompiledNetworkRow
 from pipelines.schemas.columns import (
     INFEASIBLE,
     LEVELS,
@@ -73,9 +74,12 @@ __all__ = [
     "STATUSES",
     "TIMEOUT",
     "TOOL_ERROR",
+    "AcceleratorLabelRow",
+    "AcceleratorRow",
     "CdfgEdgeRow",
     "CdfgNodeRow",
     "ColumnSpec",
+    "CompiledNetworkRow",
     "CrossCheckRow",
     "DesignRow",
     "DirectiveOutcomeRow",

@@ -75,6 +75,21 @@ _SOURCES: Mapping[str, Mapping[str, str]] = {
     "program_facts": {"dynamic_class": "class I with several runs: equal cycles on all data"},
     "stage_reports": {},
     "records": {"prompt completion": "tests: read back, and their code with its pragmas is the design"},
+    "accelerators": {
+        "area_um2 flip_flop_count": "tests: as labels.area_um2, by the same synthesis",
+        "memory_area_um2": NONE,
+        "module_kinds": "tests: kinds and numbers that Yosys elaborates",
+    },
+    "compiled_networks": {
+        "block_counts": "tests: counted again from the listed commands, equal",
+        "estimated_cycles": "compared with accelerator_labels.latency_cycles in the results",
+    },
+    "accelerator_labels": {
+        "outputs_equal": "every row: integer inference, RTL and netlist",
+        "latency_cycles": "every row: the netlist writes in the cycles of the RTL",
+        "memory_energy_nj": NONE,
+        "energy_nj": "every row: sum of parts, and of layers",
+    },
     "fabric_graphs": {},
     "fabric_nodes": {},
     "fabric_edges": {},

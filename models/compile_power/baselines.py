@@ -1,0 +1,109 @@
+"""Baselines on the same rows: an analytical model of unit energies, and trees on parameters.
+
+The analytical one is of Accelergy's kind: commands times energies of units that scale with widths and
+capacities, plus a part per cycle. Its absolute values are arbitrary, so it is compared by rank.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import log2, sqrt
+from typing import Any
+
+import lightgbm
+import numpy as np
+from numpy.typing import NDArray
+
+from models.compile_power.data import Pair
+from pipelines.accelerators import CATEGORIES, Hardware
+
+Vector = NDArray[np.float64]
+_TREES: Mapping[str, Any] = {
+    "objective": "regression",
+    "num_leaves": 15,
+    "learning_rate": 0.05,
+    "min_data_in_leaf": 5,
+    "feature_fraction": 0.7,
+    "seed": 0,
+    "deterministic": True,
+    "num_threads": 1,
+    "verbosity": -1,
+}
+_ROUNDS = 400
+_FAMILIES = ("mlp", "cnn", "resnet", "mobilenet", "transformer", "bert")
+
+
+def unit_energies(hardware: Hardware) -> dict[str, float]:
+    """Energy of one occurrence of every category, in units of an 8-bit multiplication."""
+    h = hardware
+    product = h.input_bits**2 / 64 + h.accumulator_bits / 128
+    row = h.lanes * h.input_bits
+    sums = h.columns * h.accumulator_bits
+    scratchpad = row / 64 * sqrt(h.scratchpad_rows / h.scratchpad_banks / 64)
+    accumulator = sums / 64 * sqrt(h.accumulator_rows / h.accumulator_banks / 64)
+    factor = max(1, h.scale_bits) * h.accumulator_bits / 64
+    return {
+        "mvin_beats": h.dma_bytes / 4,
+        "mvin_rows": scratchpad,
+        "preload_rows": scratchpad + h.rows * h.columns * h.input_bits / 64,
+        "compute_rows": scratchpad + h.rows * h.columns * product,
+        "written_rows": accumulator,
+        "accumulated_rows": 2 * accumulator + sums / 64,
+        "drain": h.rows * sums / 64,
+        "pool_reads": accumulator,
+        "mvout_rows": h.columns * factor,
+        "mvout_beats": h.dma_bytes / 4,
+        "bias": h.accumulator_bits / 32,
+    }
+
+
+def cycle_energy(hardware: Hardware) -> float:
+    """Energy of a cycle: registers that are clocked."""
+    h = hardware
+    flip_flops = h.rows * h.columns * (3 * h.input_bits + h.accumulator_bits)
+    flip_flops += 64 * (h.load_queue + h.execute_queue + h.store_queue)
+    return flip_flops / 128
+
+
+def block_energies(pair: Pair) -> Vector:
+    """(blocks, categories + 1) energy of every block by category, and by its cycles, in arbitrary units."""
+    energies = unit_energies(pair.hardware)
+    units = np.array([energies.get(name, 0.0) for name in CATEGORIES])
+    counted = pair.counts * units
+    shares = counted.sum(axis=1) / max(1e-12, counted.sum())
+    return np.column_stack([counted, shares * pair.estimated_cycles * cycle_energy(pair.hardware)])
+
+
+def analytical(pairs: Sequence[Pair]) -> Vector:
+    """(pairs, 2) power and energy in arbitrary units."""
+    energy = np.array([block_energies(pair).sum() for pair in pairs])
+    time = np.array([max(1, pair.estimated_cycles) * pair.hardware.clock_period_ns for pair in pairs])
+    return np.column_stack([energy / time, energy])
+
+
+def parameter_features(pair: Pair) -> list[float]:
+    """Parameters of hardware and network, without what the compiler gives."""
+    values = pair.hardware.model_dump()
+    words = {"weight": 0, "output": 1, "both": 2, "none": 0, "relu": 1, "clip": 2}
+    numbers = [float(words[v] if isinstance(v, str) else v) for v in values.values()]
+    kinds = [float(pair.kinds.count(kind)) for kind in ("conv", "matmul", "add")]
+    sizes = [log2(1 + sum(pair.parameters)), log2(1 + max(pair.parameters)), float(len(pair.kinds))]
+    return [*numbers, *kinds, *sizes, log2(1 + pair.multiplications), float(_FAMILIES.index(pair.family))]
+
+
+def compiled_features(pair: Pair) -> list[float]:
+    """Parameters, and totals of the compiler's counts."""
+    return [*parameter_features(pair), *np.log1p(pair.counts.sum(axis=0)), np.log1p(pair.estimated_cycles)]
+
+
+def trees(train: Sequence[Pair], test: Sequence[Pair], *, is_compiled: bool) -> Vector:
+    """(pairs, 2) power and energy of `test` by gradient-boosted trees of logarithms, trained on `train`."""
+    features = compiled_features if is_compiled else parameter_features
+    inputs = np.array([features(pair) for pair in train])
+    asked = np.array([features(pair) for pair in test])
+    answers: list[Vector] = []
+    for target in ("power_mw", "energy_nj"):
+        values = np.log([getattr(pair, target) for pair in train])
+        booster = lightgbm.train(dict(_TREES), lightgbm.Dataset(inputs, values), num_boost_round=_ROUNDS)
+        answers.append(np.exp(np.asarray(booster.predict(asked))))
+    return np.column_stack(answers)

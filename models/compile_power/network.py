@@ -1,0 +1,373 @@
+"""Encoders of compiled blocks and module trees, decoders, and the power model.
+
+Software: h_sw = GCN(G_sw) on histograms of commands (section 4.1); two Transformer decoders write the
+    layers and
+the hardware parameters from it (equation 2). Hardware: h_hw = GIN(G_hw) (section 4.2), its contrastive
+loss is equation 5. Power: a trunk with two heads on [h_sw, h_hw] (equations 6 and 7).
+
+An embedding joins the pooled states of all layers, the input's included. Counts enter as logarithms, and the
+input's pool is the logarithm of the sum over blocks, so that totals are not lost by taking means. Heads
+predict normalised logarithms of power and energy; energy's starts at the compiler's cycles.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch_geometric.nn import GCNConv, GINConv, global_add_pool, global_mean_pool
+
+from models.base import PredictorError
+from models.compile_power.data import (
+    COMPILED_PARAMETERS,
+    HARDWARE_TOKENS,
+    KINDS,
+    MODULES,
+    NETWORK_TOKENS,
+    Pair,
+    Tree,
+    question_pair,
+    tree_of,
+)
+from models.model_files import ModelFiles
+from pipelines.accelerators import CATEGORIES, Hardware
+
+_FEATURES = {
+    "categories": list(CATEGORIES),
+    "modules": list(MODULES),
+    "kinds": list(KINDS),
+    "parameters": list(COMPILED_PARAMETERS),
+}
+_NODE = len(MODULES) + 3
+
+
+class Graphs(NamedTuple):
+    """Several graphs as one of separate parts.
+
+    Attributes: nodes: (nodes, features). ends: (2, edges). part: (nodes,) graph of each. totals: (graphs,
+        features).
+    """
+
+    nodes: Tensor
+    ends: Tensor
+    part: Tensor
+    totals: Tensor
+
+
+def software_graphs(pairs: Sequence[Pair]) -> Graphs:
+    """Compiled blocks, data flowing both ways."""
+    starts = np.cumsum([0, *(len(pair.counts) for pair in pairs)])
+    ends = [np.concatenate([p.edges, p.edges[::-1]], axis=1) + s for p, s in zip(pairs, starts, strict=False)]
+    totals = np.stack([pair.counts.sum(axis=0) for pair in pairs])
+    return Graphs(
+        nodes=_logarithms(np.concatenate([pair.counts for pair in pairs])),
+        ends=torch.from_numpy(np.concatenate(ends, axis=1)),
+        part=torch.from_numpy(np.repeat(np.arange(len(pairs)), np.diff(starts))),
+        totals=_logarithms(totals),
+    )
+
+
+def _logarithms(counts: np.ndarray[Any, Any]) -> Tensor:
+    return torch.from_numpy(np.log1p(counts.astype(np.float64)).astype(np.float32)) / 8.0
+
+
+def hardware_graphs(trees: Sequence[Tree]) -> Graphs:
+    """Module trees, instantiation both ways; totals are occurrences and bits by kind."""
+    starts = np.cumsum([0, *(len(tree.nodes) for tree in trees)])
+    ends: list[np.ndarray[Any, Any]] = []
+    for tree, start in zip(trees, starts, strict=False):
+        child = np.flatnonzero(tree.parents >= 0)
+        pairs = np.stack([child, tree.parents[child]])
+        ends.append(np.concatenate([pairs, pairs[::-1]], axis=1) + start)
+    totals = [_tree_totals(tree) for tree in trees]
+    return Graphs(
+        nodes=torch.from_numpy(np.concatenate([tree.nodes for tree in trees])),
+        ends=torch.from_numpy(np.concatenate(ends, axis=1)),
+        part=torch.from_numpy(np.repeat(np.arange(len(trees)), np.diff(starts))),
+        totals=torch.from_numpy(np.stack(totals)),
+    )
+
+
+def _tree_totals(tree: Tree) -> np.ndarray[Any, Any]:
+    """(2 kinds,) logarithms of occurrences and of bits of every kind."""
+    kinds = tree.nodes[:, : len(MODULES)]
+    sizes = 2.0 ** (16.0 * tree.nodes[:, len(MODULES)]) - 1.0
+    totals = np.concatenate([kinds.sum(axis=0), (kinds * sizes[:, None]).sum(axis=0)])
+    return (np.log1p(totals) / 8.0).astype(np.float32)
+
+
+class SoftwareEncoder(nn.Module):
+    """GCN over blocks; (graphs, (layers + 1) * width)."""
+
+    def __init__(self, *, width: int, layers: int) -> None:
+        super().__init__()
+        self.first = nn.Linear(len(CATEGORIES), width)
+        self.total = nn.Linear(len(CATEGORIES), width)
+        self.layers = nn.ModuleList(GCNConv(width, width) for _ in range(layers))
+        self.size = (layers + 1) * width
+
+    def forward(self, graphs: Graphs) -> Tensor:
+        states, count = self.first(graphs.nodes), len(graphs.totals)
+        pooled = [self.total(graphs.totals)]
+        for layer in self.layers:
+            states = states + torch.relu(layer(states, graphs.ends))
+            pooled.append(global_mean_pool(states, graphs.part, count))
+        return torch.cat(pooled, dim=-1)
+
+
+class HardwareEncoder(nn.Module):
+    """GIN over module trees; (graphs, (layers + 1) * width)."""
+
+    def __init__(self, *, width: int, layers: int) -> None:
+        super().__init__()
+        self.first = nn.Linear(_NODE, width)
+        self.total = nn.Linear(2 * len(MODULES), width)
+        self.layers = nn.ModuleList(
+            GINConv(
+                nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Linear(width, width)), train_eps=True
+            )
+            for _ in range(layers)
+        )
+        self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(layers))
+        self.size = (layers + 1) * width
+
+    def forward(self, graphs: Graphs) -> Tensor:
+        states, count = self.first(graphs.nodes), len(graphs.totals)
+        pooled = [self.total(graphs.totals)]
+        for layer, norm in zip(self.layers, self.norms, strict=True):
+            states = norm(torch.relu(layer(states, graphs.ends)))
+            pooled.append(
+                global_mean_pool(states, graphs.part, count)
+                + global_add_pool(states, graphs.part, count) / 256
+            )
+        return torch.cat(pooled, dim=-1)
+
+
+class Decoder(nn.Module):
+    """A Transformer decoder that writes tokens after an embedding (section 4.1)."""
+
+    def __init__(self, *, tokens: int, size: int, width: int, heads: int, longest: int) -> None:
+        super().__init__()
+        self.memory = nn.Linear(size, width)
+        self.token = nn.Embedding(tokens, width)
+        self.place = nn.Embedding(longest, width)
+        layer = nn.TransformerDecoderLayer(width, heads, 2 * width, dropout=0.0, batch_first=True)
+        self.body = nn.TransformerDecoder(layer, 1)
+        self.out = nn.Linear(width, tokens)
+
+    def loss(self, embedding: Tensor, sequences: Tensor) -> Tensor:
+        """Mean over graphs of -sum log p(token | tokens before, embedding).
+
+        Args: sequences: (graphs, time), -1 behind the end.
+        """
+        inputs, targets = sequences[:, :-1].clamp(min=0), sequences[:, 1:]
+        length = inputs.shape[1]
+        states = self.token(inputs) + self.place(torch.arange(length))
+        mask = nn.Transformer.generate_square_subsequent_mask(length)
+        memory = self.memory(embedding)[:, None]  # (graphs, 1, width)
+        answers = self.out(self.body(states, memory, tgt_mask=mask))  # (graphs, time, tokens)
+        total = nn.functional.cross_entropy(
+            answers.flatten(0, 1), targets.flatten(), ignore_index=-1, reduction="sum"
+        )
+        return total / len(sequences)
+
+
+class SoftwareTrainer(nn.Module):
+    """Encoder with both decoders: equation 2."""
+
+    def __init__(self, *, width: int, layers: int, heads: int) -> None:
+        super().__init__()
+        self.encoder = SoftwareEncoder(width=width, layers=layers)
+        size = self.encoder.size
+        self.network = Decoder(tokens=NETWORK_TOKENS, size=size, width=width, heads=heads, longest=96)
+        self.hardware = Decoder(tokens=HARDWARE_TOKENS, size=size, width=width, heads=heads, longest=16)
+
+    def forward(self, graphs: Graphs, layers: Tensor, parameters: Tensor) -> Tensor:
+        """Loss of a batch."""
+        embedding = self.encoder(graphs)
+        return self.network.loss(embedding, layers) + self.hardware.loss(embedding, parameters)
+
+
+def contrastive_loss(embedding: Tensor, similarity: Tensor, *, temperature: float, similar: float) -> Tensor:
+    """Equation 5: mean over anchors with positives; the denominator runs over all others.
+
+    Args: embedding: (graphs, size), normalised here. similarity: (graphs, graphs) by the WL kernel.
+    """
+    unit = nn.functional.normalize(embedding, dim=-1)
+    alone = torch.eye(len(unit), dtype=torch.bool)
+    logits = (unit @ unit.T / temperature).masked_fill(alone, float("-inf"))
+    positive = (similarity > similar) & ~alone
+    anchors = positive.any(dim=1)
+    if not anchors.any():
+        return embedding.sum() * 0.0
+    above = logits.masked_fill(~positive, float("-inf")).logsumexp(dim=1)[anchors]
+    return (logits.logsumexp(dim=1)[anchors] - above).mean()
+
+
+class PowerHeads(nn.Module):
+    """A trunk with two heads; (pairs, 2) normalised logarithms of power and energy."""
+
+    def __init__(self, *, size: int, width: int, dropout: float) -> None:
+        super().__init__()
+        self.trunk = nn.Sequential(
+            nn.Linear(size, 2 * width), nn.ReLU(), nn.Dropout(dropout), nn.Linear(2 * width, width), nn.ReLU()
+        )
+        self.power, self.energy = nn.Linear(width, 1), nn.Linear(width, 1)
+
+    def forward(self, features: Tensor) -> Tensor:
+        states = self.trunk(features)
+        return torch.cat([self.power(states), self.energy(states)], dim=-1)
+
+
+class Normalisation(NamedTuple):
+    """Means and deviations of features and of targets."""
+
+    feature_mean: Tensor
+    feature_deviation: Tensor
+    target_mean: Tensor
+    target_deviation: Tensor
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CompilePower:
+    """A trained model.
+
+    Attributes:
+        software, hardware: frozen encoders. members: trunks. normalisation: of features and targets.
+        spread: (2,) 95 % quantile of absolute errors of logarithms on held-out rows of the training part.
+        settings: sizes. about: what it was trained on.
+    """
+
+    software: SoftwareEncoder
+    hardware: HardwareEncoder
+    members: tuple[PowerHeads, ...]
+    normalisation: Normalisation
+    spread: Tensor
+    settings: Mapping[str, Any]
+    about: str
+
+    def logarithms(self, pairs: Sequence[Pair]) -> np.ndarray[Any, Any]:
+        """(pairs, 2) logarithms of power in mW and of energy in nJ: mean of the members."""
+        features = embed(self.software, self.hardware, pairs, self.settings)
+        known = self.normalisation
+        inputs = (features - known.feature_mean) / known.feature_deviation
+        with torch.inference_mode():
+            answers = torch.stack([member(inputs) for member in self.members]).mean(dim=0)
+        answers = answers * known.target_deviation + known.target_mean
+        answers[:, 1] += start_logarithms(pairs)
+        return answers.double().numpy()
+
+    def predict(self, pairs: Sequence[Pair]) -> list[dict[str, float]]:
+        """Power in mW and energy in nJ, with 95 % intervals."""
+        low_high = self.spread.double().numpy()
+        return [
+            {
+                "power_mw": float(np.exp(power)),
+                "energy_nj": float(np.exp(energy)),
+                "power_low_mw": float(np.exp(power - low_high[0])),
+                "power_high_mw": float(np.exp(power + low_high[0])),
+                "energy_low_nj": float(np.exp(energy - low_high[1])),
+                "energy_high_nj": float(np.exp(energy + low_high[1])),
+            }
+            for power, energy in self.logarithms(pairs)
+        ]
+
+    @property
+    def files(self) -> ModelFiles:
+        """The model as plain data."""
+        arrays = {
+            f"{part}.{name}": values.numpy()
+            for part, network in (
+                ("software", self.software),
+                ("hardware", self.hardware),
+                *((f"member{i}", member) for i, member in enumerate(self.members)),
+            )
+            for name, values in network.state_dict().items()
+        }
+        arrays |= {f"normal.{name}": value.numpy() for name, value in self.normalisation._asdict().items()}
+        arrays["normal.spread"] = self.spread.numpy()
+        return ModelFiles(
+            card={"features": _FEATURES, "settings": dict(self.settings), "about": self.about}, arrays=arrays
+        )
+
+
+def start_logarithms(pairs: Sequence[Pair]) -> Tensor:
+    """Where the energy head starts: the compiler's cycles times the clock period."""
+    values = [np.log(max(1, p.estimated_cycles) * p.hardware.clock_period_ns * 1e-3) for p in pairs]
+    return torch.tensor(values, dtype=torch.float32)
+
+
+def embed(
+    software: SoftwareEncoder, hardware: HardwareEncoder, pairs: Sequence[Pair], settings: Mapping[str, Any]
+) -> Tensor:
+    """[h_sw, h_hw] of every pair; a configuration is encoded once."""
+    configurations: dict[Hardware, int] = {}
+    places = [configurations.setdefault(pair.hardware, len(configurations)) for pair in pairs]
+    with torch.inference_mode():
+        of_software = torch.cat(
+            [software(software_graphs(pairs[i : i + 256])) for i in range(0, len(pairs), 256)]
+        )
+        if not settings["has_hardware"]:
+            return of_software.clone()
+        trees = [tree_of(configuration, settings["wl_rounds"]) for configuration in configurations]
+        of_hardware = torch.cat(
+            [hardware(hardware_graphs(trees[i : i + 64])) for i in range(0, len(trees), 64)]
+        )
+        return torch.cat([of_software, of_hardware[places]], dim=-1).clone()
+
+
+def load(files: ModelFiles) -> CompilePower:
+    """The model of its files.
+
+    Raises: PredictorError: it is of other features than this version computes. RuntimeError: of other shapes.
+    """
+    card = files.card
+    if card.get("features") != json.loads(json.dumps(_FEATURES)):
+        raise PredictorError("features of compile-power are not those of this version; train again")
+    settings = dict(card["settings"])
+    sizes = {"width": settings["width"], "layers": settings["layers"]}
+    software, hardware = SoftwareEncoder(**sizes), HardwareEncoder(**sizes)
+    size = software.size + (hardware.size if settings["has_hardware"] else 0)
+    members = [
+        PowerHeads(size=size, width=settings["width"], dropout=0.0) for _ in range(settings["members"])
+    ]
+    parts = {"software": software, "hardware": hardware} | {f"member{i}": m for i, m in enumerate(members)}
+    for part, network in parts.items():
+        state = {
+            name.removeprefix(f"{part}."): torch.from_numpy(np.array(values))
+            for name, values in files.arrays.items()
+            if name.startswith(f"{part}.")
+        }
+        network.load_state_dict(state)
+        network.eval()
+    normal = {
+        name: torch.from_numpy(np.array(files.arrays[f"normal.{name}"])) for name in Normalisation._fields
+    }
+    return CompilePower(
+        software=software,
+        hardware=hardware,
+        members=tuple(members),
+        normalisation=Normalisation(**normal),
+        spread=torch.from_numpy(np.array(files.arrays["normal.spread"])),
+        settings=settings,
+        about=str(card["about"]),
+    )
+
+
+def answer_pairs(predictor: CompilePower, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, float]]:
+    """Answers to rows of the question.
+
+    Raises: PredictorError: a row cannot be read; the message names it, from 0.
+    """
+    pairs: list[Pair] = []
+    for number, row in enumerate(rows):
+        try:
+            pairs.append(question_pair(row))
+        except PredictorError as error:
+            raise PredictorError(f"row {number}: {error}") from error
+    return predictor.predict(pairs) if pairs else []

@@ -1,0 +1,313 @@
+"""Training in two stages: encoders on compiled pairs without labels, then trunk and heads on labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from models.base import PredictorError
+from models.catalogue import Trained, TrainingInput
+from models.compile_power import FitOptions
+from models.compile_power.data import (
+    Pair,
+    Tree,
+    hardware_tokens,
+    network_tokens,
+    read_pairs,
+    tree_of,
+    wl_similarity,
+)
+from models.compile_power.network import (
+    CompilePower,
+    Graphs,
+    HardwareEncoder,
+    Normalisation,
+    PowerHeads,
+    SoftwareTrainer,
+    contrastive_loss,
+    embed,
+    hardware_graphs,
+    software_graphs,
+    start_logarithms,
+)
+from models.leaderboard import Prediction
+from models.training import OnEpoch, Training, fit
+from pipelines.accelerators import Hardware
+
+_PRETRAIN_BATCH, _TREE_BATCH = 64, 24
+_FOLD_NAMES = {"train": "train", "test": "test"}
+
+
+def train(data: TrainingInput) -> Trained:
+    """Train on one split; the other part is predicted for the leaderboard.
+
+    Raises: PredictorError: there are too few labels.
+    """
+    options: FitOptions = data.options
+    pairs = read_pairs(data.data_dirs)
+    model, curves = fit_power(pairs, options, seed=data.seed, on_epoch=data.on_epoch)
+    judged = [
+        pair for pair in pairs if pair.power_mw is not None and pair.parts[options.split] in _FOLD_NAMES
+    ]
+    return Trained(
+        files=model.files,
+        seen_groups=sorted({pair.compiled_id for pair in judged if pair.parts[options.split] == "train"}),
+        curves=curves,
+        summary={"labels": float(len(judged)), "pairs": float(len(pairs))},
+        predictions=predictions_of(model, judged, options.split),
+        split=options.split,
+    )
+
+
+def predictions_of(model: CompilePower, pairs: Sequence[Pair], split: str) -> list[Prediction]:
+    """Power and energy of labelled pairs, as measured and as predicted."""
+    predicted = np.exp(model.logarithms(pairs)) if pairs else np.zeros((0, 2))
+    return [
+        Prediction(
+            design_id=pair.compiled_id,
+            group=pair.group,
+            part=pair.parts[split],
+            target=target,
+            actual=float(getattr(pair, target)),
+            predicted=float(answers[place]),
+        )
+        for pair, answers in zip(pairs, predicted, strict=True)
+        for place, target in enumerate(("power_mw", "energy_nj"))
+    ]
+
+
+def fit_power(
+    pairs: Sequence[Pair], options: FitOptions, *, seed: int, on_epoch: OnEpoch | None = None
+) -> tuple[CompilePower, dict[str, list[float]]]:
+    """Pre-train the encoders on all pairs but tested ones, freeze them, and train the heads.
+
+    Raises: PredictorError: fewer than 8 labels in the training part.
+    """
+    seen = [pair for pair in pairs if pair.power_mw is None or pair.parts[options.split] == "train"]
+    labelled = [pair for pair in seen if pair.power_mw is not None]
+    if len(labelled) < 8:
+        raise PredictorError(
+            f"{len(labelled)} labels in the training part of split {options.split}; needed: 8"
+        )
+    software, software_curve = pretrain_software(seen, options, seed)
+    hardware, hardware_curve = pretrain_hardware([pair.hardware for pair in seen], options, seed)
+    settings = {
+        name: getattr(options, name) for name in ("width", "layers", "has_hardware", "wl_rounds", "members")
+    }
+    features = embed(software.encoder, hardware, labelled, settings)
+    heads = _fit_heads(features, labelled, options, seed, on_epoch)
+    curves = {"software_loss": software_curve, "hardware_loss": hardware_curve, "train_loss": heads.curve}
+    model = CompilePower(
+        software=software.encoder,
+        hardware=hardware,
+        members=heads.members,
+        normalisation=heads.normalisation,
+        spread=heads.spread,
+        settings=settings,
+        about=f"{len(labelled)} labels and {len(seen)} compiled pairs, split {options.split}, seed {seed}",
+    )
+    return model, curves
+
+
+# ---- stage 1 ---------------------------------------------------------------------------------------
+
+
+class _SoftwareBatch(NamedTuple):
+    graphs: Graphs
+    layers: Tensor
+    parameters: Tensor
+
+
+class _SoftwareFit(Training[SoftwareTrainer]):
+    def loss(self, batch: _SoftwareBatch) -> Tensor:
+        return self.network(batch.graphs, batch.layers, batch.parameters)
+
+
+def pretrain_software(
+    pairs: Sequence[Pair], options: FitOptions, seed: int
+) -> tuple[SoftwareTrainer, list[float]]:
+    """Encoder and decoders by reconstruction; drawn weights when there are no epochs."""
+    sizes = {"width": options.width, "layers": options.layers, "heads": options.heads}
+    if options.software_epochs == 0:
+        torch.manual_seed(seed)
+        return SoftwareTrainer(**sizes).eval(), []
+    generator = torch.Generator().manual_seed(seed)
+
+    def batches(epoch: int) -> Iterator[_SoftwareBatch]:
+        del epoch
+        order = torch.randperm(len(pairs), generator=generator).tolist()
+        for start in range(0, len(order), _PRETRAIN_BATCH):
+            chosen = [pairs[i] for i in order[start : start + _PRETRAIN_BATCH]]
+            yield _SoftwareBatch(
+                software_graphs(chosen),
+                _padded([network_tokens(pair) for pair in chosen]),
+                _padded([hardware_tokens(pair) for pair in chosen]),
+            )
+
+    steps = -(-len(pairs) // _PRETRAIN_BATCH) * options.software_epochs
+    fitted = fit(
+        lambda: _SoftwareFit(
+            SoftwareTrainer(**sizes), learning_rate=2e-3, weight_decay=1e-4, cycle_steps=steps
+        ),
+        batches,
+        epochs=options.software_epochs,
+        seed=seed,
+        gradient_limit=1.0,
+        generator=generator,
+    )
+    return fitted.network, fitted.curves["train_loss"]
+
+
+def _padded(sequences: Sequence[list[int]]) -> Tensor:
+    longest = max(map(len, sequences))
+    return torch.tensor([[*sequence, *[-1] * (longest - len(sequence))] for sequence in sequences])
+
+
+class _HardwareBatch(NamedTuple):
+    graphs: Graphs
+    similarity: Tensor
+
+
+class _HardwareFit(Training[HardwareEncoder]):
+    def __init__(self, network: HardwareEncoder, options: FitOptions, steps: int) -> None:
+        super().__init__(network, learning_rate=1e-3, weight_decay=1e-4, cycle_steps=steps)
+        self._options = options
+
+    def loss(self, batch: _HardwareBatch) -> Tensor:
+        options = self._options
+        return contrastive_loss(
+            self.network(batch.graphs),
+            batch.similarity,
+            temperature=options.temperature,
+            similar=options.similar,
+        )
+
+
+def pretrain_hardware(
+    configurations: Sequence[Hardware], options: FitOptions, seed: int
+) -> tuple[HardwareEncoder, list[float]]:
+    """Encoder of module trees by the contrastive loss; drawn weights when there is nothing to contrast."""
+    distinct = list(dict.fromkeys(configurations))
+    sizes = {"width": options.width, "layers": options.layers}
+    if options.hardware_epochs == 0 or len(distinct) < 3:
+        torch.manual_seed(seed)
+        return HardwareEncoder(**sizes).eval(), []
+    trees = [tree_of(configuration, options.wl_rounds) for configuration in distinct]
+    generator = torch.Generator().manual_seed(seed)
+
+    def batches(epoch: int) -> Iterator[_HardwareBatch]:
+        del epoch
+        order = torch.randperm(len(trees), generator=generator).tolist()
+        for start in range(0, len(order), _TREE_BATCH):
+            chosen = [trees[i] for i in order[start : start + _TREE_BATCH]]
+            if len(chosen) > 1:
+                yield _HardwareBatch(hardware_graphs(chosen), similarities(chosen))
+
+    steps = -(-len(trees) // _TREE_BATCH) * options.hardware_epochs
+    fitted = fit(
+        lambda: _HardwareFit(HardwareEncoder(**sizes), options, steps),
+        batches,
+        epochs=options.hardware_epochs,
+        seed=seed,
+        gradient_limit=1.0,
+        generator=generator,
+    )
+    return fitted.network, fitted.curves["train_loss"]
+
+
+def similarities(trees: Sequence[Tree]) -> Tensor:
+    """(trees, trees) WL similarity."""
+    return torch.tensor([[wl_similarity(one.words, other.words) for other in trees] for one in trees])
+
+
+# ---- stage 2 ---------------------------------------------------------------------------------------
+
+
+class _Batch(NamedTuple):
+    features: Tensor
+    targets: Tensor
+
+
+class _Heads(NamedTuple):
+    members: tuple[PowerHeads, ...]
+    normalisation: Normalisation
+    spread: Tensor
+    curve: list[float]
+
+
+class _HeadsFit(Training[PowerHeads]):
+    """MSE of power plus lambda times MSE of energy: equation 7, of normalised logarithms."""
+
+    def __init__(self, network: PowerHeads, options: FitOptions, steps: int) -> None:
+        super().__init__(
+            network,
+            learning_rate=options.learning_rate,
+            weight_decay=options.weight_decay,
+            cycle_steps=steps,
+        )
+        self._weight = options.energy_weight
+
+    def loss(self, batch: _Batch) -> Tensor:
+        power, energy = ((self.network(batch.features) - batch.targets) ** 2).mean(dim=0)
+        return power + self._weight * energy
+
+
+def _fit_heads(
+    features: Tensor, pairs: Sequence[Pair], options: FitOptions, seed: int, on_epoch: OnEpoch | None
+) -> _Heads:
+    """Members on shifting parts of the labels; each one's held-out rows give the spread."""
+    targets = torch.tensor(
+        [[np.log(float(pair.power_mw or 1)), np.log(float(pair.energy_nj or 1))] for pair in pairs],
+        dtype=torch.float32,
+    )
+    targets[:, 1] -= start_logarithms(pairs)
+    known = Normalisation(features.mean(0), features.std(0) + 1e-3, targets.mean(0), targets.std(0) + 1e-6)
+    inputs = (features - known.feature_mean) / known.feature_deviation
+    outputs = (targets - known.target_mean) / known.target_deviation
+    members: list[PowerHeads] = []
+    errors: list[Tensor] = []
+    curve: list[float] = []
+    for member in range(options.members):
+        generator = torch.Generator().manual_seed(seed * 1000 + member)
+        order = torch.randperm(len(pairs), generator=generator)
+        held_out = order[: max(1, round(options.validation_share * len(pairs)))]
+        kept = order[len(held_out) :]
+        network, losses = _fit_member(inputs[kept], outputs[kept], options, seed * 1000 + member, on_epoch)
+        members.append(network)
+        curve = losses
+        with torch.inference_mode():
+            errors.append((network(inputs[held_out]) - outputs[held_out]).abs() * known.target_deviation)
+    spread = torch.quantile(torch.cat(errors), 0.95, dim=0)
+    return _Heads(tuple(members), known, spread, curve)
+
+
+def _fit_member(
+    inputs: Tensor, outputs: Tensor, options: FitOptions, seed: int, on_epoch: OnEpoch | None
+) -> tuple[PowerHeads, list[float]]:
+    generator = torch.Generator().manual_seed(seed)
+    steps = -(-len(inputs) // options.batch)
+
+    def batches(epoch: int) -> Iterator[_Batch]:
+        del epoch
+        order = torch.randperm(len(inputs), generator=generator)
+        for chosen in order.split(options.batch):
+            yield _Batch(inputs[chosen], outputs[chosen])
+
+    def build() -> _HeadsFit:
+        heads = PowerHeads(size=inputs.shape[1], width=options.width, dropout=options.dropout)
+        return _HeadsFit(heads, options, steps * options.epochs)
+
+    fitted = fit(
+        build,
+        batches,
+        epochs=options.epochs,
+        seed=seed,
+        gradient_limit=1.0,
+        generator=generator,
+        on_epoch=on_epoch,
+    )
+    return fitted.network, fitted.curves["train_loss"]

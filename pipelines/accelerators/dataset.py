@@ -1,0 +1,360 @@
+"""Drawn hardware and networks as rows: configurations, compiled networks, and labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from pydantic import ValidationError
+
+from pipelines.accelerators.errors import AcceleratorError
+from pipelines.accelerators.graph import Network, network_of
+from pipelines.accelerators.labels import VERSION as LABEL_VERSION
+from pipelines.accelerators.labels import Labeller, NetworkLabel
+from pipelines.accelerators.networks import FAMILIES, SCALES, drawn_network
+from pipelines.accelerators.systolic.compilation import COMPILER_VERSION, Compiled, compile_network
+from pipelines.accelerators.systolic.hardware import Hardware, hierarchy
+from pipelines.accelerators.systolic.instructions import CATEGORIES
+from pipelines.accelerators.systolic.quantise import quantise
+from pipelines.cache import ContentCache
+from pipelines.identity import content_hash
+from pipelines.power import ENGINE
+from pipelines.power import tool_version as power_version
+from pipelines.schemas import (
+    OK,
+    REJECTED,
+    AcceleratorLabelRow,
+    AcceleratorRow,
+    CompiledNetworkRow,
+)
+from pipelines.synthesis import liberty_hash
+from pipelines.synthesis import tool_version as synthesis_version
+from pipelines.tools import stopwatch
+from pipelines.workers import Outcome, ProgressCallback, run_all
+
+STEP, _LABELS, _STATIC = "accelerators", "accelerator_labels", "accelerator_synthesis"
+VERSION = "1"
+"""Raised by hand when drawn hardware or the rows of the same network change."""
+_SMALL_SCALES = ("tiny", "small")
+_TRAIN_PARAMETERS = 700
+"""Of the scale split: networks with more parameters are tested."""
+_TEST_SHARE = 0.2
+_ARCHITECTURES = {"arch1": ("resnet", "mobilenet"), "arch2": ("transformer", "bert")}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceleratorGroup:
+    """Pairs of hardware and network of one kind.
+
+    Attributes:
+        hardware: number of drawn configurations; see `drawn_hardware`.
+        families, scales, networks: networks of every family and scale for each configuration.
+        is_labelled: whether they are synthesised and simulated, or compiled only.
+        is_small: whether hardware is drawn as for labels; so it is when labelled.
+        seed: of hardware and networks.
+    """
+
+    name: str
+    hardware: int = 1
+    families: tuple[str, ...] = tuple(FAMILIES)
+    scales: tuple[str, ...] = ("tiny",)
+    networks: int = 1
+    is_labelled: bool = False
+    is_small: bool = False
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        alien = [*(set(self.families) - set(FAMILIES)), *(set(self.scales) - set(SCALES))]
+        if alien:
+            accepted = f"{', '.join(FAMILIES)}; {', '.join(SCALES)}"
+            raise AcceleratorError(
+                f"unknown family or scale in group {self.name}: {alien[0]}; accepted: {accepted}"
+            )
+        if self.is_labelled and not set(self.scales) <= set(_SMALL_SCALES):
+            raise AcceleratorError(
+                f"labelled scales in group {self.name}; accepted: {', '.join(_SMALL_SCALES)}"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelTools:
+    """What labels are made with: liberty file, folder of engines and working files."""
+
+    liberty: Path
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceleratorTables:
+    """Rows of a group, sorted by key."""
+
+    accelerators: list[AcceleratorRow]
+    compiled: list[CompiledNetworkRow]
+    labels: list[AcceleratorLabelRow]
+
+
+def drawn_hardware(seed: int, number: int, *, is_small: bool) -> Hardware:
+    """A configuration; the first of seed 0 is the default one. Small ones are synthesised in a minute or two.
+
+    Draws that do not fit together are drawn again.
+    """
+    if seed == number == 0:
+        return small_default() if is_small else Hardware()
+    random = Random(f"hardware {seed} {number} {is_small}")  # noqa: S311
+    while True:
+        try:
+            return Hardware(**_draw(random, is_small=is_small))
+        except ValidationError:
+            continue
+
+
+def small_default() -> Hardware:
+    """A mesh of two by two: the smallest accelerator that labels are made of."""
+    return Hardware(
+        rows=2, columns=2, accumulator_bits=20, scratchpad_rows=64, accumulator_rows=32, scale_bits=4
+    )
+
+
+def _draw(random: Random, *, is_small: bool) -> dict[str, Any]:
+    sides = (2, 2, 3, 4) if is_small else (2, 4, 8, 16, 32)
+    rows, columns = random.choice(sides), random.choice(sides)
+    return {
+        "rows": rows,
+        "columns": columns,
+        "tile_rows": random.choice([t for t in (1, 1, 2) if rows % t == 0]),
+        "tile_columns": random.choice([t for t in (1, 1, 2) if columns % t == 0]),
+        "dataflow": random.choice(("weight", "weight", "output", "both")),
+        "weight_buffers": random.choice((1, 2)),
+        "input_bits": random.choice((4, 6, 8, 8)),
+        "accumulator_bits": random.choice((16, 20, 24) if is_small else (20, 24, 32)),
+        "scratchpad_rows": random.choice((32, 64, 128) if is_small else (256, 1024, 4096, 16384)),
+        "scratchpad_banks": random.choice((1, 2, 4)),
+        "accumulator_rows": random.choice((16, 32, 64) if is_small else (64, 256, 1024)),
+        "accumulator_banks": random.choice((1, 2)),
+        "load_queue": random.choice((2, 4, 8)),
+        "execute_queue": random.choice((2, 4, 8)),
+        "store_queue": random.choice((1, 2, 4)),
+        "dma_bytes": random.choice((1, 2, 4, 8)),
+        "dma_requests": random.choice((1, 2, 4, 8, 16)),
+        "transposer": random.choice((False, True)),
+        "scale_lanes": random.choice([lanes for lanes in (1, 1, 2) if columns % lanes == 0]),
+        "scale_bits": random.choice((0, 4, 6, 8)),
+        "pooling": random.choice((False, True)),
+        "activation": random.choice(("none", "relu", "clip")),
+        "memory_latency_cycles": random.choice((2, 4, 8, 16)),
+        "clock_period_ns": 20.0,
+    }
+
+
+def group_key(group: AcceleratorGroup, liberty: Path) -> str:
+    """Hash of all that the rows of a group follow from."""
+    return content_hash(VERSION, COMPILER_VERSION, label_version(liberty), asdict(group))
+
+
+def label_version(liberty: Path) -> str:
+    """Version of everything that labels follow from but hardware and network."""
+    return content_hash(LABEL_VERSION, power_version(), synthesis_version(), liberty_hash(liberty))[:12]
+
+
+def make_accelerators(
+    group: AcceleratorGroup,
+    *,
+    tools: LabelTools,
+    cache: ContentCache,
+    workers: int,
+    on_progress: ProgressCallback,
+) -> AcceleratorTables:
+    """Compile every network of a group for every configuration, and label them when the group says so."""
+    made = run_all(
+        STEP,
+        list(range(group.hardware)),
+        partial(_configuration, group=group, tools=tools, cache=cache),
+        workers=workers,
+        on_progress=on_progress,
+    )
+    return AcceleratorTables(
+        accelerators=sorted(
+            {t[0].accelerator_id: t[0] for t in made}.values(), key=lambda r: r.accelerator_id
+        ),
+        compiled=sorted({r.compiled_id: r for t in made for r in t[1]}.values(), key=lambda r: r.compiled_id),
+        labels=sorted({r.compiled_id: r for t in made for r in t[2]}.values(), key=lambda r: r.compiled_id),
+    )
+
+
+_Made = tuple[AcceleratorRow, list[CompiledNetworkRow], list[AcceleratorLabelRow]]
+
+
+def _configuration(
+    number: int, *, group: AcceleratorGroup, tools: LabelTools, cache: ContentCache
+) -> Outcome[_Made]:
+    """Rows of one configuration."""
+    hardware = drawn_hardware(group.seed, number, is_small=group.is_labelled or group.is_small)
+    work = _HardwareWork(hardware=hardware, tools=tools, cache=cache)
+    compiled: list[CompiledNetworkRow] = []
+    labels: list[AcceleratorLabelRow] = []
+    for family in group.families:
+        for scale in group.scales:
+            for place in range(group.networks):
+                seed = group.seed * 1_000_000 + number * group.networks + place
+                row = compiled_row(hardware, (family, scale, seed), group.name)
+                compiled.append(row)
+                if group.is_labelled and row.status == OK:
+                    labels.append(work.label(row))
+    accelerator = work.row() if group.is_labelled else accelerator_row(hardware)
+    failed = accelerator.status != OK or any(row.status != OK for row in (*compiled, *labels))
+    return Outcome(
+        result=(accelerator, compiled, labels), failed=failed, name=accelerator.accelerator_id[:12]
+    )
+
+
+@dataclass(slots=True)
+class _HardwareWork:
+    """Labels of one configuration; it is synthesised when the cache lacks one."""
+
+    hardware: Hardware
+    tools: LabelTools
+    cache: ContentCache
+    labeller: Labeller | None = None
+
+    def _labeller(self) -> Labeller:
+        if self.labeller is None:
+            folder = self.tools.folder
+            self.labeller = Labeller(hardware=self.hardware, liberty_path=self.tools.liberty, folder=folder)
+        return self.labeller
+
+    def row(self) -> AcceleratorRow:
+        """The configuration with figures of synthesis."""
+        key = content_hash(label_version(self.tools.liberty), self.hardware.accelerator_id)
+        fields: dict[str, Any] = self.cache.cached(_STATIC, key, self._static, dict, statuses=_status)
+        return replace(accelerator_row(self.hardware), **fields)
+
+    def _static(self) -> dict[str, Any]:
+        result = self._labeller().synthesis
+        names = ("status", "reason", "area_um2", "cell_count", "flip_flop_count", "delay_ns")
+        return {name: getattr(result, name) for name in names} | {
+            "memory_area_um2": self._labeller().memory_area_um2
+        }
+
+    def label(self, row: CompiledNetworkRow) -> AcceleratorLabelRow:
+        """The label of a compiled network, from the cache where it is."""
+        version = label_version(self.tools.liberty)
+        key = content_hash(version, row.compiled_id, row.flow)
+        fields: dict[str, Any] = self.cache.cached(
+            _LABELS, key, lambda: self._made(row), dict, statuses=_status
+        )
+        lists = {name: tuple(fields[name]) for name in ("layer_cycles", "layer_energy_nj")}
+        return AcceleratorLabelRow(**{**fields, **lists})
+
+    def _made(self, row: CompiledNetworkRow) -> dict[str, Any]:
+        start = stopwatch()
+        network = network_of(drawn_network(row.family, row.scale, row.seed), row.family)
+        label = label_network(self._labeller(), network, row.flow or "weight")
+        return asdict(label_row(row, label, label_version(self.tools.liberty), stopwatch() - start))
+
+
+def _status(fields: Mapping[str, Any]) -> tuple[str]:
+    return (fields["status"],)
+
+
+def label_network(labeller: Labeller, network: Network, flow: str) -> NetworkLabel:
+    """The label of a network with data; one that the bench refuses is a label too."""
+    try:
+        return labeller.label(quantise(network, labeller.hardware), flow=flow)
+    except AcceleratorError as error:
+        return NetworkLabel(status=REJECTED, reason=str(error))
+
+
+def label_row(
+    row: CompiledNetworkRow, label: NetworkLabel, version: str, wall_s: float
+) -> AcceleratorLabelRow:
+    """A label as a row."""
+    is_ok = label.status == OK
+    return AcceleratorLabelRow(
+        compiled_id=row.compiled_id,
+        accelerator_id=row.accelerator_id,
+        status=label.status,
+        reason=label.reason,
+        tool=ENGINE,
+        tool_version=version,
+        outputs_equal=label.outputs_equal if is_ok else None,
+        latency_cycles=label.cycles if is_ok else None,
+        power_mw=label.power_mw if is_ok else None,
+        energy_nj=label.core_energy_nj + label.memory_energy_nj if is_ok else None,
+        core_energy_nj=label.core_energy_nj if is_ok else None,
+        memory_energy_nj=label.memory_energy_nj if is_ok else None,
+        layer_cycles=tuple(layer.cycles for layer in label.layers),
+        layer_energy_nj=tuple(layer.core_energy_nj + layer.memory_energy_nj for layer in label.layers),
+        label_wall_s=wall_s,
+    )
+
+
+def accelerator_row(hardware: Hardware) -> AcceleratorRow:
+    """A configuration that is not synthesised."""
+    modules = hierarchy(hardware)
+    return AcceleratorRow(
+        accelerator_id=hardware.accelerator_id,
+        configuration=hardware.model_dump_json(),
+        status=OK,
+        reason=None,
+        module_kinds=tuple(module.kind for module in modules),
+        module_sizes=tuple(module.size for module in modules),
+        module_parents=tuple(module.parent for module in modules),
+        area_um2=None,
+        memory_area_um2=None,
+        cell_count=None,
+        flip_flop_count=None,
+        delay_ns=None,
+    )
+
+
+def compiled_row(hardware: Hardware, drawn: tuple[str, str, int], group: str) -> CompiledNetworkRow:
+    """A drawn network (family, scale, seed), compiled from its shapes alone."""
+    family, scale, seed = drawn
+    network = network_of(drawn_network(family, scale, seed, has_data=False), family)
+    compiled_id = content_hash(VERSION, COMPILER_VERSION, hardware.accelerator_id, family, scale, seed)
+    return CompiledNetworkRow(
+        compiled_id=compiled_id,
+        accelerator_id=hardware.accelerator_id,
+        group=group,
+        family=family,
+        scale=scale,
+        seed=seed,
+        parameter_count=network.parameter_count,
+        status=OK,
+        reason=None,
+        **block_columns(compile_network(network, hardware)),
+        **{
+            f"split_{name}": part
+            for name, part in parts_of(compiled_id, family, network.parameter_count).items()
+        },
+    )
+
+
+def block_columns(compiled: Compiled) -> dict[str, Any]:
+    """Columns of a compiled network that a predictor reads."""
+    return {
+        "flow": compiled.flow,
+        "estimated_cycles": compiled.estimated_cycles,
+        "multiplications": sum(block.multiplications for block in compiled.blocks),
+        "block_kinds": tuple(block.kind for block in compiled.blocks),
+        "block_parameters": tuple(block.parameter_count for block in compiled.blocks),
+        "block_counts": tuple(block.counts[name] for block in compiled.blocks for name in CATEGORIES),
+        "edge_sources": tuple(source for source, _ in compiled.edges),
+        "edge_targets": tuple(target for _, target in compiled.edges),
+    }
+
+
+def parts_of(compiled_id: str, family: str, parameter_count: int) -> Mapping[str, str]:
+    """Part of a pair under each split; the random one follows from its hash."""
+    draw = int(content_hash("random split", compiled_id)[:8], 16) / 16**8
+    parts = {
+        "random": "test" if draw < _TEST_SHARE else "train",
+        "scale": "train" if parameter_count <= _TRAIN_PARAMETERS else "test",
+    }
+    for name, tested in _ARCHITECTURES.items():
+        parts[name] = "train" if family in ("mlp", "cnn") else "test" if family in tested else "none"
+    return parts

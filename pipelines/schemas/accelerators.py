@@ -1,0 +1,84 @@
+"""Tables of accelerators: a hardware configuration, a network compiled for one, and its power."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pipelines.schemas.columns import STATUSES, column, table
+
+_PARTS = ("train", "test", "none")
+
+
+@table("accelerators", stage="accelerators")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceleratorRow:
+    """A hardware configuration of the systolic generator."""
+
+    accelerator_id: str = column("Hash of the configuration and the generator's version.", key=True)
+    configuration: str = column("JSON object of the hardware.")
+    status: str = column("Outcome of synthesis; ok where it was not asked for.", choices=STATUSES)
+    reason: str | None = column("Why the status is not ok.")
+    module_kinds: tuple[str, ...] = column("Kind of every module of the hierarchy, parents first.")
+    module_sizes: tuple[int, ...] = column("Bits of state or width of every module.")
+    module_parents: tuple[int, ...] = column("Number of the module that instantiates it; -1 for the top.")
+    area_um2: float | None = column("Area of the core's cells.", unit="um2")
+    memory_area_um2: float | None = column("Area of scratchpad and accumulator by a model.", unit="um2")
+    cell_count: int | None = column("Cells of the core.")
+    flip_flop_count: int | None = column("Flip-flops of the core.")
+    delay_ns: float | None = column("Longest path of the core.", unit="ns")
+
+
+@table("compiled_networks", stage="accelerators")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompiledNetworkRow:
+    """A network compiled for an accelerator: blocks with counts of commands, and the data between them."""
+
+    compiled_id: str = column("Hash of the accelerator, the network and the compiler's version.", key=True)
+    accelerator_id: str = column("Hardware.", references="accelerators")
+    group: str = column("Group of the configuration that it belongs to.")
+    family: str = column("Family of the network.")
+    scale: str = column("Range of sizes that the network was drawn from.")
+    seed: int = column("Seed of the network.")
+    parameter_count: int = column("Weights and biases of the network.")
+    status: str = column("Outcome.", choices=STATUSES)
+    reason: str | None = column("Why the status is not ok.")
+    flow: str | None = column("Dataflow that the compiler chose.", choices=("weight", "output"))
+    estimated_cycles: int | None = column("Cycles by the compiler's closed form.", unit="cycles")
+    multiplications: int | None = column("Multiplications without those by structural zeros.")
+    block_kinds: tuple[str, ...] = column("Layer type of every block.")
+    block_parameters: tuple[int, ...] = column("Weights and biases of every block.")
+    block_counts: tuple[int, ...] = column("Occurrences of every category of commands, block after block.")
+    edge_sources: tuple[int, ...] = column("Block that makes the data, of every edge.")
+    edge_targets: tuple[int, ...] = column("Block that reads the data, of every edge.")
+    split_random: str = column("Part under the random split, 80 to 20.", choices=_PARTS)
+    split_scale: str = column("Part when small networks are trained on.", choices=_PARTS)
+    split_arch1: str = column(
+        "Part when MLP and CNN are trained on, ResNet and MobileNet tested.", choices=_PARTS
+    )
+    split_arch2: str = column(
+        "Part when MLP and CNN are trained on, Transformer and BERT tested.", choices=_PARTS
+    )
+
+
+@table("accelerator_labels", stage="accelerators")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceleratorLabelRow:
+    """Power, energy and cycles of a network on an accelerator, from its netlist on the network's data."""
+
+    compiled_id: str = column("Compiled network.", key=True, references="compiled_networks")
+    accelerator_id: str = column("Hardware.", references="accelerators")
+    status: str = column("Outcome.", choices=STATUSES)
+    reason: str | None = column("Why the status is not ok.")
+    tool: str = column("Simulator of the netlist.")
+    tool_version: str = column("Version of simulator, power model, synthesis and label.")
+    outputs_equal: bool | None = column("Whether integer inference, RTL and netlist agree in every word.")
+    latency_cycles: int | None = column(
+        "Cycles from the first command to the last store, of all layers.", unit="cycles"
+    )
+    power_mw: float | None = column("Energy over time.", unit="mW")
+    energy_nj: float | None = column("Core and memories.", unit="nJ")
+    core_energy_nj: float | None = column("Internal, switching and leakage energy of the core.", unit="nJ")
+    memory_energy_nj: float | None = column("Accesses of scratchpad and accumulator by a model.", unit="nJ")
+    layer_cycles: tuple[int, ...] = column("Cycles of every layer of the accelerator.", unit="cycles")
+    layer_energy_nj: tuple[float, ...] = column("Energy of every layer of the accelerator.", unit="nJ")
+    label_wall_s: float | None = column("Time of the label without synthesis.", unit="s", measured=True)
