@@ -1,6 +1,7 @@
 """The `simfoundry` command: one function a subcommand, each answering on standard output.
 
-What went wrong is one line on standard error: what, where, what is right.
+What went wrong is one line on standard error, or one JSON object under `--json`: what, where, and what is
+accepted.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any, NoReturn
 import click
 
 from assets.deployments import QUIET_ENVIRONMENT
+from assets.problems import describe_usage, echo_problem, say_problems
 from assets.signals import (
     end_on_signals,
     end_processes,
@@ -81,7 +83,7 @@ def _explained(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _fail(message: str, status: int = EXIT_FAILED) -> NoReturn:
-    click.echo(f"simfoundry: {message}", err=True)
+    say_problems([message])
     sys.exit(status)
 
 
@@ -102,7 +104,24 @@ class _Finite(click.FloatRange):
         return number
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _Commands(click.Group):
+    """The commands; wrong usage is a JSON object when the answer would be one."""
+
+    def main(self, args: Any = None, *rest: Any, standalone_mode: bool = True, **extra: Any) -> Any:
+        words = sys.argv[1:] if args is None else list(args)
+        if "--json" not in words or not standalone_mode:
+            return super().main(args, *rest, standalone_mode=standalone_mode, **extra)
+        try:
+            status = super().main(words, *rest, standalone_mode=False, **extra)
+        except click.ClickException as error:
+            echo_problem(describe_usage(error, "simfoundry"))
+            sys.exit(error.exit_code)
+        except click.Abort:
+            sys.exit(EXIT_FAILED)
+        sys.exit(status if isinstance(status, int) else 0)
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="simfoundry")
 def simfoundry() -> None:
     """A dataset foundry for learned cost models of hardware."""
@@ -113,18 +132,29 @@ def simfoundry() -> None:
 @click.option(
     "--parameters", type=_SOURCE, help="Read the full configuration from this file instead of overrides."
 )
+@click.option("--into", "folder", type=_SOURCE, help="Folder of the tables.  [default: the data folder]")
+@click.option("--keep", "keeps", is_flag=True, help="Keep the tables of the earlier run in data/kept.")
+@click.option("--cfg", type=click.Choice(("job",)), help="Print the configuration and run nothing.")
+@click.option(
+    "-m", "--multirun", is_flag=True, help="Run each combination of overrides such as ast.seed=1,2."
+)
 @_as_json
 @_explained
-def run(overrides: tuple[str, ...], parameters: Path | None, as_json: bool) -> None:
+def run(cfg: str | None, multirun: bool, as_json: bool, **options: Any) -> None:
     """Materialise everything at a scale: programs, designs, labels, features, models.
 
     Overrides are Hydra's: scale=smoke programs.suites=[linear_algebra] hls.memory_delay=[2,10].
     Earlier work comes from the cache; a killed run resumes. Exits non-zero when something unexpected
     failed; failed attempts are rows and do not change the exit status.
     """
-    from assets.commands.run import run_main_job
+    from assets.commands.run import RunQuestion, configuration_text, run_main_job, run_sweep
 
-    if not run_main_job(overrides, as_json=as_json, parameters=parameters):
+    question = RunQuestion(**options)
+    if cfg and multirun:
+        raise click.UsageError("--cfg and --multirun are mutually exclusive")
+    if cfg:
+        click.echo(configuration_text(question), nl=False)
+    elif not (run_sweep if multirun else run_main_job)(question, as_json=as_json):
         sys.exit(EXIT_FAILED)
 
 
@@ -768,8 +798,7 @@ def release_diff(one: str, other: str, out: Path | None, trained: tuple[str, ...
 
 def _say_problems(problems: Sequence[str]) -> None:
     """Problems on standard error; with any the command fails."""
-    for problem in problems:
-        click.echo(f"simfoundry: {problem}", err=True)
+    say_problems(problems)
     if problems:
         sys.exit(EXIT_FAILED)
 

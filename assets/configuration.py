@@ -5,6 +5,8 @@ Steps declare the groups that they read (`Step.configuration`); `quality` and `r
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -68,15 +70,55 @@ def compose_configuration(overrides: Sequence[str]) -> Configuration:
     from omegaconf import OmegaConf
     from omegaconf.errors import OmegaConfBaseException
 
+    _reject_settings_of_hydra(overrides)
     try:
         with initialize_config_dir(str(CONFIGURATION_FOLDER), version_base="1.3"):
             composed = compose("config", overrides=list(overrides))
             content: Any = OmegaConf.to_container(composed, resolve=True)
     except (HydraException, OmegaConfBaseException) as error:
+        said = str(error).splitlines()[0]
         raise FoundryError(
-            f"override not accepted: {' '.join(overrides)} ({str(error).splitlines()[0]}); {_choices()}"
+            f"override not accepted: {' '.join(overrides)} ({said}); {_choices(overrides)}"
         ) from error
     return _validated(content, where=" ".join(overrides) or "conf/")
+
+
+def _reject_settings_of_hydra(overrides: Sequence[str]) -> None:
+    """Refuse Hydra's own settings: its command line, which they configure, does not run here."""
+    for text in overrides:
+        key = text.lstrip("+~").partition("=")[0]
+        if re.split(r"[./@]", key)[0] == "hydra":
+            raise FoundryError(
+                f"unknown key: {key} ({text}); accepted: keys of the configuration, --cfg job, --multirun"
+            )
+
+
+def sweep(overrides: Sequence[str]) -> list[tuple[dict[str, str], tuple[str, ...]]]:
+    """All combinations of overrides with several values, such as `hls.memory_delay=[2],[5]`, in order.
+
+    Returns: the swept values by key, and the overrides, of each run.
+    Raises:  FoundryError: not an override.
+    """
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+    from hydra.errors import HydraException
+
+    _reject_settings_of_hydra(overrides)
+    try:
+        parsed = OverridesParser.create().parse_overrides(list(overrides))
+    except HydraException as error:
+        raise FoundryError(
+            f"override not accepted: {' '.join(overrides)} ({str(error).splitlines()[0]})"
+        ) from error
+    swept = {one.get_key_element(): one for one in parsed if one.is_sweep_override()}
+    runs: list[tuple[dict[str, str], tuple[str, ...]]] = []
+    for values in itertools.product(*(one.sweep_string_iterator() for one in swept.values())):
+        chosen = dict(zip(swept, values, strict=True))
+        texts = (
+            f"{key}={chosen[key]}" if (key := one.get_key_element()) in chosen else str(one.input_line)
+            for one in parsed
+        )
+        runs.append((chosen, tuple(texts)))
+    return runs
 
 
 def may_promote(configuration: Configuration) -> bool:
@@ -165,7 +207,8 @@ def _validated(content: Any, *, where: str) -> Configuration:
     except ValidationError as error:
         problems = "; ".join(_problem(e) for e in error.errors())
         about_keys = any(e["type"] in ("extra_forbidden", "missing") for e in error.errors())
-        raise FoundryError(f"{problems} ({where})" + (f"; {_choices()}" if about_keys else "")) from error
+        keys = [".".join(str(part) for part in e["loc"]) for e in error.errors()]
+        raise FoundryError(f"{problems} ({where})" + (f"; {_choices(keys)}" if about_keys else "")) from error
 
 
 def _problem(error: Any) -> str:
@@ -177,5 +220,10 @@ def _problem(error: Any) -> str:
     return f"{key}: {error['msg'].removeprefix('Value error, ')}, got {error['input']!r}"
 
 
-def _choices() -> str:
-    return f"accepted keys: {', '.join(accepted_keys())}; scales: {', '.join(scales())}"
+def _choices(keys: Sequence[str]) -> str:
+    """What is accepted beside keys: the keys of their groups, else the groups."""
+    groups = {re.split(r"[.=/]", key.lstrip("+~"))[0] for key in keys}
+    known = list(accepted_keys())
+    chosen = [key for key in known if key.split(".")[0] in groups]
+    names = chosen or sorted({key.split(".")[0] for key in known})
+    return f"accepted keys: {', '.join(names)}; scales: {', '.join(scales())}"

@@ -7,7 +7,7 @@ import sqlite3
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -41,6 +41,7 @@ class Deployment:
         tracking_uri: MLflow's tracking and registry store.
         artifact_folder: folder of logged models; None when the tracking server decides.
         dagster_home: Dagster's run storage and dagster.yaml.
+        folder: of one run alone, with its tables and its params.yaml; None for the project's own.
     """
 
     name: str
@@ -50,6 +51,16 @@ class Deployment:
     tracking_uri: str
     artifact_folder: Path | None
     dagster_home: Path
+    folder: Path | None = None
+
+    @property
+    def parameters_folder(self) -> Path:
+        """Where params.yaml is."""
+        return self.folder or self.project
+
+    def in_folder(self, folder: Path) -> Deployment:
+        """The same deployment with tables and params.yaml in a folder of their own; the cache is shared."""
+        return replace(self, data_dir=folder.resolve(), folder=folder.resolve())
 
     @property
     def is_versioned(self) -> bool:

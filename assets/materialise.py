@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from math import ceil
@@ -13,6 +13,8 @@ from typing import Any
 from uuid import uuid4
 
 import dagster as dg
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from assets.configuration import write_parameters
 from assets.dagster_assets import INTERRUPTED, build_assets
@@ -178,13 +180,37 @@ def run_everything(
     for require in dict.fromkeys(step.require for step in STEPS if step.require):
         require(settings)
     with writing_to(deployment.data_dir):
-        write_parameters(deployment.project, configuration)
+        before = row_counts(deployment)
+        write_parameters(deployment.parameters_folder, configuration)
         sweep_leftovers(deployment.data_dir)
         report = RunReport()
         report.notes += prune_partitions(settings, STEPS)
         release_dead_runs(instance)
         _Run(settings=settings, instance=instance, progress=progress, report=report).run()
+        report.notes += shrunk_tables(before, row_counts(deployment))
         return report
+
+
+def row_counts(deployment: Deployment) -> dict[str, int]:
+    """Rows by table of the files that can be read."""
+    counts: dict[str, int] = {}
+    for path in sorted((deployment.data_dir / "tables").glob("*/*.parquet")):
+        if path.name.startswith("."):
+            continue
+        try:
+            counts[path.parent.name] = counts.get(path.parent.name, 0) + pq.read_metadata(path).num_rows
+        except (pa.ArrowException, OSError):
+            continue  # the step that reads it says so
+    return counts
+
+
+def shrunk_tables(before: Mapping[str, int], after: Mapping[str, int]) -> list[str]:
+    """One line per table that has fewer rows than before."""
+    return [
+        f"{table}: {rows:,} rows before this run, {after.get(table, 0):,} now"
+        for table, rows in before.items()
+        if after.get(table, 0) < rows
+    ]
 
 
 def prune_partitions(settings: Settings, steps: Iterable[Step]) -> list[str]:
@@ -193,6 +219,16 @@ def prune_partitions(settings: Settings, steps: Iterable[Step]) -> list[str]:
     Returns: one line per table that lost files; the content cache restores them in seconds.
     """
     notes: list[str] = []
+    for table, gone in left_out(settings, steps).items():
+        for partition in gone:
+            _remove(settings, table, partition)
+        notes += [f"{table}: removed {', '.join(gone)}, not in this configuration"] * bool(gone)
+    return notes
+
+
+def left_out(settings: Settings, steps: Iterable[Step]) -> dict[str, list[str]]:
+    """Partitions by table that have files and that the configuration leaves out."""
+    gone: dict[str, list[str]] = {}
     for step in steps:
         for table in step.tables:
             makers = makers_of(table)
@@ -201,11 +237,8 @@ def prune_partitions(settings: Settings, steps: Iterable[Step]) -> list[str]:
             current = {name for s in makers if s.is_active(settings) for name in s.partitions(settings)}
             folder = settings.deployment.data_dir / "tables" / table
             folder.mkdir(parents=True, exist_ok=True)  # DVC records an empty folder, but not a missing one
-            gone = [p.stem for p in sorted(folder.glob("*.parquet")) if p.stem not in current]
-            for partition in gone:
-                _remove(settings, table, partition)
-            notes += [f"{table}: removed {', '.join(gone)}, not in this configuration"] * bool(gone)
-    return notes
+            gone[table] = [p.stem for p in sorted(folder.glob("*.parquet")) if p.stem not in current]
+    return gone
 
 
 def _remove(settings: Settings, table: str, partition: str) -> None:
@@ -262,6 +295,7 @@ class _Run:
         configuration = self.settings.configuration
         foundry = FoundryResource(
             project=str(self.settings.deployment.project),
+            folder=str(self.settings.deployment.folder or ""),
             workers=configuration.run.workers or 0,
             slots=dict(label_options(self.settings).slots),
         )

@@ -22,6 +22,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from assets.problems import wants_json
 from assets.resources import Log, ProgressResource
 from assets.settings import Listener
 from pipelines.workers import Progress as StepProgress
@@ -103,7 +104,10 @@ class PlainProgress(ProgressResource):
 
 @contextmanager
 def shown_progress() -> Iterator[ProgressResource]:
-    """Bars when standard error is a terminal, lines when it is not."""
+    """Bars when standard error is a terminal, lines when it is not; nothing beside an answer in JSON."""
+    if wants_json() and not sys.stderr.isatty():
+        yield ProgressResource()
+        return
     if not sys.stderr.isatty():
         yield PlainProgress(sys.stderr)
         return

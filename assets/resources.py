@@ -24,11 +24,13 @@ class FoundryResource(dg.ConfigurableResource[Any]):
 
     Attributes:
         project: folder to find the project from; the working directory when empty.
+        folder: of one run alone, see `Deployment.folder`; the project's own when empty.
         workers: designs at a time; 0 for one a processor.
         slots: runs of a tool at a time, by its name; see `LabelOptions.slots`.
     """
 
     project: str = ""
+    folder: str = ""
     workers: int = 0
     slots: dict[str, int] = Field(default_factory=dict)
 
@@ -38,7 +40,9 @@ class FoundryResource(dg.ConfigurableResource[Any]):
         Raises: FoundryError: params.yaml or the environment is not acceptable.
         """
         deployment = find_deployment(start=Path(self.project) if self.project else None)
-        configuration = read_parameters(deployment.project)
+        if self.folder:
+            deployment = deployment.in_folder(Path(self.folder))
+        configuration = read_parameters(deployment.parameters_folder)
         run = Run(workers=self.workers or None, slots={**self.slots})
         return Settings(
             configuration=configuration.model_copy(update={"run": run}),

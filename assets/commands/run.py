@@ -3,39 +3,95 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
+import yaml
 from rich.console import Console
 from rich.table import Table
 
-from assets.configuration import compose_configuration, read_parameters_file
-from assets.deployments import find_deployment
+from assets.configuration import compose_configuration, read_parameters_file, sweep
+from assets.deployments import Deployment, find_deployment
+from assets.earlier import keep_tables, lines_before
 from assets.errors import FoundryError
 from assets.instance import open_instance
 from assets.materialise import RunReport, run_everything
 from assets.overview import Overview, survey
+from assets.problems import say_problems
 from assets.progress import shown_progress
+from assets.settings import Configuration, Settings
 
 FAILURES_SHOWN = 10
+SWEEP_FOLDER = "sweeps"
+NAME_LENGTH = 120
+"""Most characters of a folder's name; file systems take 255 bytes."""
 
 
-def run_main_job(overrides: Sequence[str], *, as_json: bool, parameters: Path | None = None) -> bool:
-    """Run everything and say what there is now.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunQuestion:
+    """The options of the command.
 
-    Args:    overrides: Hydra's, for example scale=smoke; parameters: a file with the whole configuration, as
-             a release has one, instead of overrides.
+    Attributes:
+        overrides: Hydra's, for example scale=smoke.
+        parameters: file with the whole configuration, as a release has one, instead of overrides.
+        folder: of the tables, instead of the project's data folder.
+        keeps: whether the tables that are there are kept before they are replaced.
+    """
+
+    overrides: tuple[str, ...] = ()
+    parameters: Path | None = None
+    folder: Path | None = None
+    keeps: bool = False
+
+    def configuration(self) -> Configuration:
+        """The configuration that is asked for.
+
+        Raises: FoundryError: an override or the file is not acceptable.
+        """
+        if self.parameters is not None and self.overrides:
+            got = " ".join(self.overrides)
+            raise FoundryError(f"overrides and --parameters are mutually exclusive: {got}, {self.parameters}")
+        if self.parameters is not None:
+            return read_parameters_file(self.parameters)
+        return compose_configuration(self.overrides)
+
+    def deployment(self) -> Deployment:
+        """The deployment, with the tables in the folder."""
+        deployment = find_deployment()
+        return deployment if self.folder is None else deployment.in_folder(self.folder)
+
+
+def configuration_text(question: RunQuestion) -> str:
+    """The configuration that a run would have, as YAML, for `--cfg job`.
+
+    Raises: FoundryError: an override or the file is not acceptable.
+    """
+    return yaml.safe_dump(question.configuration().model_dump(mode="json"), sort_keys=False)
+
+
+def run_main_job(question: RunQuestion, *, as_json: bool) -> bool:
+    """Run everything and say what there is now; what the run takes away is said before it begins.
+
     Returns: whether nothing unexpected failed.
     Raises:  FoundryError: an override, the file or the deployment is not acceptable. OSError: not writable.
     """
-    if parameters is not None and overrides:
-        got = " ".join(overrides)
-        raise FoundryError(f"overrides and --parameters are mutually exclusive: {got}, {parameters}")
-    configuration = read_parameters_file(parameters) if parameters else compose_configuration(overrides)
-    deployment = find_deployment()
+    return _run(question, question.configuration(), as_json=as_json)
+
+
+def _run(question: RunQuestion, configuration: Configuration, *, as_json: bool) -> bool:
+    deployment = question.deployment()
+    notes = lines_before(Settings(configuration=configuration, deployment=deployment))
+    if question.keeps and (kept := keep_tables(deployment)) is not None:
+        notes = [f"tables of the earlier run are kept: {kept}"]
+    if not as_json:
+        for note in notes:
+            click.echo(f"simfoundry: {note}", err=True)
     with open_instance(deployment) as instance, shown_progress() as progress:
         report = run_everything(configuration, deployment, instance=instance, progress=progress)
+    report.notes[:0] = notes if as_json else []
     overview = survey(deployment)
     report.problems += [*overview.damaged, *overview.environment_problems]
     if as_json:
@@ -43,9 +99,29 @@ def run_main_job(overrides: Sequence[str], *, as_json: bool, parameters: Path | 
         click.echo(json.dumps({**overview.as_json(), **state}, indent=2, allow_nan=False))
     else:
         show(overview, report)
-    for problem in report.problems:
-        click.echo(f"simfoundry: {problem}", err=True)
+    say_problems(report.problems)
     return not report.problems
+
+
+def run_sweep(question: RunQuestion, *, as_json: bool) -> bool:
+    """Run every combination of overrides with several values, each in a folder of its own.
+
+    Returns: whether nothing unexpected failed.
+    Raises:  FoundryError: an override is not acceptable; nothing was begun. OSError: not writable.
+    """
+    if question.parameters is not None:
+        raise FoundryError(f"--multirun and --parameters are mutually exclusive: {question.parameters}")
+    runs = sweep(question.overrides)
+    configurations = [compose_configuration(overrides) for _, overrides in runs]
+    base = question.folder or find_deployment().data_dir / SWEEP_FOLDER
+    outcomes: list[bool] = []
+    for number, (swept, overrides) in enumerate(runs):
+        name = re.sub(r"[^\w.,=-]+", "_", ",".join(f"{key}={value}" for key, value in swept.items()))
+        folder = base / (name[:NAME_LENGTH] or str(number))
+        if not as_json:
+            click.echo(f"{number + 1} of {len(runs)}: {' '.join(overrides)} in {folder}")
+        outcomes.append(_run(replace(question, folder=folder), configurations[number], as_json=as_json))
+    return all(outcomes)
 
 
 def show(overview: Overview, report: RunReport) -> None:

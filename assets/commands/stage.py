@@ -12,6 +12,7 @@ from assets.deployments import find_deployment, sweep_leftovers, writing_to
 from assets.errors import explain, is_permanent
 from assets.materialise import prune_partitions
 from assets.overview import environment_problems
+from assets.problems import say_problems
 from assets.progress import shown_progress
 from assets.resources import ProgressResource
 from assets.settings import Settings
@@ -43,8 +44,7 @@ def run_stage(name: str, *, as_json: bool) -> bool:
     _show(summaries, as_json=as_json)
     for summary in summaries:
         problems += environment_problems(summary.failures)
-    for problem in problems:
-        click.echo(f"simfoundry: {problem}", err=True)
+    say_problems(problems)
     return not problems
 
 

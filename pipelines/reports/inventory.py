@@ -12,7 +12,6 @@ from pipelines.reports.statistics import Quantiles, quantiles_of
 from pipelines.reports.tables import TableSet
 from pipelines.schemas import OK, STATUSES, TableSpec
 
-BY_DESIGN = ("labels", "runs")
 REASON_LENGTH = 160
 REASONS_SHOWN = 40
 CHECK_REASONS_SHOWN = 3
@@ -20,7 +19,7 @@ TABLE_STAGES = ("programs", "designs", "labels", "features")
 """Order of tables by the stage that makes them; other stages follow."""
 
 ATTEMPT_TABLES = ("programs", "designs", "labels", "runs", "power")
-"""Rows with a status; power is a second attempt in each row of runs."""
+"""Rows with a status by suite; power is a second attempt in each row of runs."""
 
 VERSION_COLUMNS = {
     "designs": (("tool", "tool_version"),),
@@ -157,9 +156,11 @@ def _versions(tables: TableSet) -> list[VersionCount]:
 def _attempts(tables: TableSet, programs: pl.DataFrame, designs: pl.DataFrame) -> pl.DataFrame:
     """Number of attempts by table, suite, stage, status and reason, in this order."""
     pieces: list[pl.LazyFrame] = []
-    for name in ATTEMPT_TABLES:
+    for name in attempted_tables(tables):
         table, prefix = ("runs", "power_") if name == "power" else (name, "")
-        key, known = ("design_id", designs) if table in BY_DESIGN else ("program_id", programs)
+        columns = tables.contents[table].columns if table in tables.contents else []
+        is_of_design = "design_id" in columns and "program_id" not in columns
+        key, known = ("design_id", designs) if is_of_design else ("program_id", programs)
         rows = tables.scan(table, texts=(key, "suite", f"{prefix}status", f"{prefix}reason"))
         rows = rows.join(known.lazy().select(key, "stage"), on=key, how="left")
         pieces.append(
@@ -176,7 +177,18 @@ def _attempts(tables: TableSet, programs: pl.DataFrame, designs: pl.DataFrame) -
     return rows.group_by(key).agg(rows=pl.len()).sort(key).collect()
 
 
+def attempted_tables(tables: TableSet) -> list[str]:
+    """Tables whose rows have a status, those of ATTEMPT_TABLES first."""
+    others = sorted(
+        name
+        for name, content in tables.contents.items()
+        if "status" in content.columns and name not in ATTEMPT_TABLES
+    )
+    return [*ATTEMPT_TABLES, *others]
+
+
 def _suites(attempts: pl.DataFrame) -> list[SuiteCount]:
+    attempts = attempts.filter(pl.col("table").is_in(ATTEMPT_TABLES))
     ok = pl.col("rows").filter(pl.col("status") == OK).sum()
     counts = attempts.group_by("suite", "stage", "table").agg(ok=ok, total=pl.col("rows").sum())
     by_place: dict[tuple[str, str], dict[str, tuple[int, int]]] = {}
@@ -192,7 +204,7 @@ def _statuses(attempts: pl.DataFrame) -> list[StatusCount]:
     by_place: dict[tuple[str, str], dict[str, int]] = {}
     for table, stage, status, rows in counts.iter_rows():
         by_place.setdefault((table, stage), dict.fromkeys(STATUSES, 0))[status] = rows
-    places = sorted(by_place, key=lambda p: (ATTEMPT_TABLES.index(p[0]), _stage_place(p[1])))
+    places = sorted(by_place, key=lambda p: (_table_place(p[0]), _stage_place(p[1])))
     return [StatusCount(table=table, stage=stage, counts=by_place[table, stage]) for table, stage in places]
 
 
@@ -222,6 +234,10 @@ def count_reasons(rows: pl.DataFrame, places: Sequence[str]) -> pl.DataFrame:
         .drop("same")
         .collect()
     )
+
+
+def _table_place(table: str) -> tuple[int, str]:
+    return (ATTEMPT_TABLES.index(table) if table in ATTEMPT_TABLES else len(ATTEMPT_TABLES), table)
 
 
 def _stage_place(stage: str) -> tuple[int, str]:

@@ -7,6 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from pipelines.reports.coverage import Coverage, measure_coverage
+from pipelines.reports.directives import Directives, read_directives
 from pipelines.reports.drawing import judgements, sections
 from pipelines.reports.drawing.markup import Element, count, element, figure, percent, plural, render
 from pipelines.reports.generation import Generation, read_generation
@@ -50,6 +51,7 @@ class Report:
     coverage: Coverage | None
     checks: tuple[Check, ...]
     networks: Networks | None
+    directives: Directives | None
     timing: Timing | None
     leaderboard: tuple[Entry, ...]
     workloads: tuple[WorkloadError, ...]
@@ -81,6 +83,7 @@ def summarise(tables: TableSet) -> Report:
         coverage=measure_coverage(programs, designs),
         checks=tuple(read_checks(tables)),
         networks=read_networks(tables),
+        directives=read_directives(tables),
         timing=measure_time(tables, designs),
         leaderboard=tuple(read_leaderboard(tables)),
         workloads=tuple(read_workload_errors(tables)),
@@ -105,6 +108,7 @@ def draw_page(report: Report) -> str:
         judgements.coverage(report.coverage),
         judgements.checks(report.checks),
         *([] if report.networks is None else [judgements.networks(report.networks)]),
+        *([] if report.directives is None else [judgements.directives(report.directives)]),
         judgements.timing(report.timing),
         judgements.leaderboard(report.leaderboard, report.workloads),
     ]

@@ -195,7 +195,7 @@ BROKEN_CONFIGURATIONS: list[tuple[Callable[[Path], object], str]] = [
     (_replaced(b""), rf"the configuration: .*, got None \({FILE}\)"),
     (
         _changed(lambda p: p.update(colour="red")),
-        rf"unknown key: colour \({FILE}\); accepted keys: programs\.suites, .*; scales: .*",
+        rf"unknown key: colour \({FILE}\); accepted keys: ast, .*; scales: .*",
     ),
     (
         _changed(lambda p: p["hls"].pop("memory_delay")),

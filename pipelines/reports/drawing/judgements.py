@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from pipelines.reports.coverage import Coverage
+from pipelines.reports.directives import BestDesign, Directives
 from pipelines.reports.drawing.axes import legend
 from pipelines.reports.drawing.charts import (
     coverage_chart,
@@ -184,6 +185,60 @@ def _check_row(check: Check) -> Sequence[Value]:
         ),
         Cell(shown=count(check.unmade), sort=check.unmade),
         "; ".join(f"{number} × {reason}" if reason else f"{number} ×" for reason, number in check.reasons),
+    )
+
+
+BEST_SHOWN = 40
+
+
+def directives(directives: Directives) -> Element:
+    """Searches for directives: outcomes of their steps, and the best designs."""
+    counts = ("programs", "valid", "failed", "repeated", "pruned", "no_design")
+    titles = ("Programs", "Valid", "Failed", "Repeated", "Pruned", "No design")
+    searches = tabulate(
+        "Steps of the searches by outcome; designs are measured only in the first two kinds",
+        [
+            Column(title="Target", kind=TEXT),
+            Column(title="Method", kind=TEXT),
+            *(Column(title=title) for title in (*titles, "Solver (s)")),
+        ],
+        [
+            (
+                s.target,
+                _words(s.method),
+                *(Cell(shown=count(n), sort=n) for n in (getattr(s, name) for name in counts)),
+                Cell(shown=figure(s.solver_s), sort=s.solver_s or 0.0),
+            )
+            for s in directives.searches
+        ],
+    )
+    hidden = len(directives.best) - BEST_SHOWN
+    return section(
+        "directives",
+        "Directives",
+        searches,
+        tabulate(
+            "Best measured design of each search, and its proven lower bound",
+            [
+                Column(title="Program", kind=TEXT),
+                Column(title="Target", kind=TEXT),
+                Column(title="Method", kind=TEXT),
+                *(Column(title=title) for title in ("Measured", "Cycles", "Bound", "Gap")),
+            ],
+            [_best_row(best) for best in directives.best[:BEST_SHOWN]],
+        ),
+        note(f"And {plural(hidden, 'more search', 'more searches')}.") if hidden > 0 else None,
+    )
+
+
+def _best_row(best: BestDesign) -> Sequence[Value]:
+    return (
+        best.program,
+        best.target,
+        _words(best.method),
+        Cell(shown=count(best.measured), sort=best.measured),
+        *(Cell(shown=figure(v), sort=v or 0.0) for v in (best.best_cycles, best.bound_cycles)),
+        Cell(shown=NOTHING if best.gap is None else percent(best.gap), sort=best.gap or 0.0),
     )
 
 

@@ -242,8 +242,8 @@ def failures(inventory: Inventory) -> Element:
     )
     hidden = len(inventory.reasons) - len(shown)
     charts = [
-        panel(name.capitalize(), "", status_chart(name, statuses))
-        for name in ATTEMPT_TABLES
+        panel(name.capitalize().replace("_", " "), "", status_chart(name, statuses))
+        for name in dict.fromkeys(s.table for s in inventory.statuses)
         for statuses in [[s for s in inventory.statuses if s.table == name]]
         if statuses
     ]
