@@ -1,10 +1,12 @@
 """Seconds of one prediction by predictor on ten PolyBench kernels, beside Table 4 of LLMulator.
 
-    python -m tests.benchmarks.predictor_latency FOLDER... [--size mini] [--type int] [--repeats 3] [--json FILE]
+    python -m tests.benchmarks.predictor_latency FOLDER... [--size mini] [--type int] [--repeats 3]
+        [--json FILE]
 
-FOLDER holds a trained predictor (`simfoundry train NAME --out FOLDER`). Each kernel is asked alone under memory
-delays of 10 cycles; a first question loads code and is not counted. The time has everything that the level needs;
-the column `hls` has the time of high-level synthesis alone, which predictors at levels hls and run contain.
+FOLDER holds a trained predictor (`simfoundry train NAME --out FOLDER`). Each kernel is asked alone under
+memory delays of 10 cycles; a first question loads code and is not counted. The time has everything that the
+level needs; the column `hls` has the time of high-level synthesis alone, which predictors at levels hls and
+run contain.
 """
 
 from __future__ import annotations
@@ -65,7 +67,9 @@ def fastest_s(work: Callable[[], Any], repeats: int) -> float:
 
 
 def prediction_times_s(folder: Path, queries: Sequence[Query], repeats: int) -> tuple[str, list[float]]:
-    """Name of a predictor, and its time for every question; each time it is loaded anew, so nothing is cached."""
+    """Name of a predictor, and its time for every question; each time it is loaded anew, so nothing
+    is cached.
+    """
     name = read_model(folder)[0]
     spec = predictor_named(name)
     spec.load(folder).predict([queries[0]])

@@ -1,4 +1,6 @@
-"""Calibration: the preference loss against its closed form, the replay buffer, and that a program is learned."""
+"""Calibration: the preference loss against its closed form, the replay buffer, and that a program is
+learned.
+"""
 
 from __future__ import annotations
 
