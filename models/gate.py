@@ -217,7 +217,7 @@ def _label_reference(reference: Reference, targets: Sequence[str], *, knows_esti
     training = [[d.labels[t] for t in targets] for d in designs if d.part == "train"]
     trivial = np.tile(np.median(np.array(training), axis=0), (len(judged), 1))
     if knows_estimates:
-        from models.lightgbm.scheduled import engine_estimates
+        from models.scheduled import engine_estimates
 
         for row, estimate in zip(trivial, engine_estimates(reference.folder, judged), strict=True):
             row[:] = [estimate.get(t, median) for t, median in zip(targets, row, strict=True)]

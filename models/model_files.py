@@ -127,8 +127,7 @@ def read_outcome(folder: Path) -> TrainOutcome | None:
                 return None
         record["seen_groups"] = tuple(record["seen_groups"])
         record["curves"] = {name: tuple(curve) for name, curve in record["curves"].items()}
-        level = record.setdefault("level", _level_of(record["predictor"]))  # earlier files lack it
-        record["leaderboard"] = tuple(LeaderboardRow(**{"level": level, **r}) for r in record["leaderboard"])
+        record["leaderboard"] = tuple(LeaderboardRow(**row) for row in record["leaderboard"])
         record["workloads"] = tuple(WorkloadErrorRow(**row) for row in record.get("workloads", ()))
         return TrainOutcome(**record, folder=folder, cached=True, costs=read_costs(folder))
     except (OSError, ValueError, KeyError, TypeError):
@@ -146,12 +145,6 @@ def read_costs(folder: Path) -> PredictorCostRow | None:
         return PredictorCostRow(**read_sealed_json(folder / COSTS_FILE))
     except (PredictorError, TypeError):
         return None
-
-
-def _level_of(predictor: str) -> str:
-    from models.catalogue import predictor_named
-
-    return predictor_named(predictor).task.level
 
 
 def _json_hash(value: Any) -> str:

@@ -20,7 +20,7 @@ from models.catalogue import Trained, TrainingInput
 from models.engine_estimate import TrainOptions
 from models.labelled import ALL_TARGETS, LabelledDesign, Query, training_designs
 from models.leaderboard import Prediction
-from models.lightgbm.scheduled import compile_query, engine_options
+from models.scheduled import compile_query, engine_options
 from models.model_files import ModelFiles
 from models.tasks import DatasetError
 from pipelines.features import know_design, know_run

@@ -19,7 +19,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from models.labelled import LabelledDesign, Query
-from models.lightgbm.scheduled import compile_query, executions_of
+from models.scheduled import compile_query, executions_of
 from models.tasks import DatasetError
 from pipelines.features import KIND_OF, OPERATIONS, extract_loops, graph_rows
 from pipelines.schemas import LoopRow, scan_table, table_spec
@@ -95,7 +95,7 @@ def query_graph(
 ) -> DesignGraph:
     """The graph of a program that is compiled now.
 
-    Args:   engine: as `models.lightgbm.scheduled.engine_options` gave it.
+    Args:   engine: as `models.scheduled.engine_options` gave it.
     Raises: ValueError: the engine does not accept the program, a directive or a value.
     """
     program, design, compiled = compile_query(query, engine)

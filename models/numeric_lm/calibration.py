@@ -19,7 +19,7 @@ from torch import Tensor
 
 from models.base import PredictorError
 from models.labelled import Query
-from models.lightgbm.scheduled import question_options
+from models.scheduled import question_options
 from models.numeric_lm.answers import TARGETS, classes_of
 from models.numeric_lm.data import CYCLES, question_features
 from models.numeric_lm.network import DigitDecoder, Memory, metric_mask, pad_prompts

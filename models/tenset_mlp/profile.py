@@ -21,7 +21,7 @@ import polars as pl
 
 from models.base import PredictorError
 from models.labelled import LabelledDesign, Query
-from models.lightgbm.scheduled import compile_query
+from models.scheduled import compile_query
 from models.tenset_mlp.features import ProgramFacts
 from pipelines.cyclemodel import CycleModelError, build_model, run_model
 from pipelines.labelling import loop_counts

@@ -22,7 +22,7 @@ from typing import Any
 
 from models.catalogue import predictor_named
 from models.labelled import Query
-from models.lightgbm.scheduled import compile_query
+from models.scheduled import compile_query
 from models.model_files import read_model
 from pipelines.programs import polybench_program
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from models.labelled import LabelledDesign, Selection, load_labelled_designs
 from models.lightgbm import TrainOptions
-from models.lightgbm.scheduled import STARTS, knowledge_features, report_features
+from models.scheduled import STARTS, knowledge_features, report_features
 from models.lightgbm.trees import fit_trees, static_features, text_features
 from models.metrics import Interval, bootstrap, mape, median_ape, spearman
 from pipelines.cache import ContentCache

@@ -15,7 +15,7 @@ from models.gnnhls import PREDICTOR, TrainOptions
 from models.gnnhls.graphs import RELATIONS, SUMMARY, query_graph, table_graphs, vocabulary_of
 from models.gnnhls.network import GraphNetwork, joined
 from models.labelled import ALL_TARGETS, LabelledDesign, Query, Selection, load_labelled_designs
-from models.lightgbm.scheduled import engine_options
+from models.scheduled import engine_options
 from models.model_files import model_bytes, read_model, write_folder
 from models.regression import known_huber
 
