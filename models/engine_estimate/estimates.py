@@ -20,8 +20,8 @@ from models.catalogue import Trained, TrainingInput
 from models.engine_estimate import TrainOptions
 from models.labelled import ALL_TARGETS, LabelledDesign, Query, training_designs
 from models.leaderboard import Prediction
-from models.scheduled import compile_query, engine_options
 from models.model_files import ModelFiles
+from models.scheduled import compile_query, engine_options
 from models.tasks import DatasetError
 from pipelines.features import know_design, know_run
 from pipelines.schemas import OK, scan_table, table_spec

@@ -16,8 +16,8 @@ from models.gnnhls.network import GraphNetwork, GraphTensors, joined
 from models.gnnhls.predictor import GraphPredictor, batches_of
 from models.labelled import PARTS, LabelledDesign, training_designs
 from models.leaderboard import predictions_of
-from models.scheduled import engine_options
 from models.regression import TargetScale, Typicality, known_huber
+from models.scheduled import engine_options
 from models.training import Fit, Training, fit
 
 Example = tuple[GraphTensors, Tensor]

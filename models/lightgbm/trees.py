@@ -19,8 +19,8 @@ from models.catalogue import Trained, TrainingInput
 from models.labelled import POWER, TARGETS, Query, training_designs
 from models.leaderboard import predictions_of
 from models.lightgbm import TrainOptions
-from models.scheduled import STARTS, compiled_features, engine_options, table_features
 from models.model_files import ModelFiles
+from models.scheduled import STARTS, compiled_features, engine_options, table_features
 from models.tenset_mlp.features import facts_of, features_of
 
 _TOKEN = re.compile(r"[A-Za-z_]\w*|\d[\w.]*|<<=|>>=|\+\+|--|&&|\|\||<=|>=|==|!=|<<|>>|[-+*/%&|^]=|\S")

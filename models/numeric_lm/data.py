@@ -13,8 +13,8 @@ from typing import Any
 import polars as pl
 
 from models.labelled import POWER, LabelledDesign, Query, training_designs
-from models.scheduled import compiled_features, engine_options, table_features
 from models.numeric_lm import TrainOptions
+from models.scheduled import compiled_features, engine_options, table_features
 from models.tasks import DatasetError
 from models.tenset_mlp.features import facts_of, features_of
 from pipelines.features import extract_loops

@@ -13,8 +13,8 @@ from torch.utils.data import BatchSampler, RandomSampler, TensorDataset
 from models.catalogue import Trained, TrainingInput
 from models.labelled import ALL_TARGETS, PARTS, LabelledDesign, training_designs
 from models.leaderboard import predictions_of
-from models.scheduled import engine_options
 from models.regression import Typicality
+from models.scheduled import engine_options
 from models.tasks import DatasetError
 from models.tenset_mlp import TrainOptions
 from models.tenset_mlp.features import COMPACT, ProgramFacts, facts_of, features_of

@@ -22,8 +22,8 @@ from typing import Any
 
 from models.catalogue import predictor_named
 from models.labelled import Query
-from models.scheduled import compile_query
 from models.model_files import read_model
+from models.scheduled import compile_query
 from pipelines.programs import polybench_program
 
 KERNELS = (

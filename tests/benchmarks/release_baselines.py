@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 
 from models.labelled import LabelledDesign, Selection, load_labelled_designs
 from models.lightgbm import TrainOptions
-from models.scheduled import STARTS, knowledge_features, report_features
 from models.lightgbm.trees import fit_trees, static_features, text_features
 from models.metrics import Interval, bootstrap, mape, median_ape, spearman
+from models.scheduled import STARTS, knowledge_features, report_features
 from pipelines.cache import ContentCache
 from pipelines.features import extract_design_features, extract_run_features
 from pipelines.labelling import LabelOptions

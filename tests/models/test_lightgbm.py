@@ -14,9 +14,9 @@ from models.base import PredictorError
 from models.gate import hls_reference, label_power_reference
 from models.labelled import LabelledDesign, Query, Selection, load_labelled_designs
 from models.lightgbm import PREDICTORS, TrainOptions
-from models.scheduled import compiled_features, engine_estimates, engine_options, table_features
 from models.lightgbm.trees import text_features
 from models.model_files import read_model
+from models.scheduled import compiled_features, engine_estimates, engine_options, table_features
 from models.tasks import DatasetError, Reference
 
 TEXT, STATIC, HLS, RUN = PREDICTORS
