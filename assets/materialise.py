@@ -220,6 +220,8 @@ def prune_partitions(settings: Settings, steps: Iterable[Step]) -> list[str]:
     """
     notes: list[str] = []
     for table, gone in left_out(settings, steps).items():
+        folder = settings.deployment.data_dir / "tables" / table
+        folder.mkdir(parents=True, exist_ok=True)  # DVC records an empty folder, but not a missing one
         for partition in gone:
             _remove(settings, table, partition)
         notes += [f"{table}: removed {', '.join(gone)}, not in this configuration"] * bool(gone)
@@ -236,7 +238,6 @@ def left_out(settings: Settings, steps: Iterable[Step]) -> dict[str, list[str]]:
                 continue  # a file of another name, such as another split, stays
             current = {name for s in makers if s.is_active(settings) for name in s.partitions(settings)}
             folder = settings.deployment.data_dir / "tables" / table
-            folder.mkdir(parents=True, exist_ok=True)  # DVC records an empty folder, but not a missing one
             gone[table] = [p.stem for p in sorted(folder.glob("*.parquet")) if p.stem not in current]
     return gone
 

@@ -163,13 +163,14 @@ def test_declared_tables_keep_the_naming_rules(spec: TableSpec) -> None:
 
 NAMESAKES = [
     ("network_flows", "source"),
+    ("network_flows", "flow"),
     ("fabric_edges", "source"),
     ("fabric_edges", "target"),
     ("fabric_nodes", "stage"),
     ("placements", "interval_cycles"),
 ]
-"""Names that mean something else elsewhere: a host, an operation and a program's text; a pipeline stage and a
-stage of the run; a mean over samples and an initiation interval."""
+"""Names that mean something else elsewhere: a host, an operation and a program's text; a number and a tool
+flow; a pipeline stage and a stage of the run; a mean over samples and an initiation interval."""
 
 
 def test_one_quantity_has_one_type_and_unit_everywhere() -> None:
