@@ -122,7 +122,13 @@ def unused_groups(tables: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     return tuple(group for group, table in _GROUPS.items() if not tables.get(table))
 
 
-_GROUPS = {"network": "network_runs", "placements": "placements", "pragmas": "pragma_designs"}
+_GROUPS = {
+    "network": "network_runs",
+    "placements": "placements",
+    "pragmas": "pragma_designs",
+    "simulations": "simulations",
+    "accelerators": "accelerator_labels",
+}
 """Groups of the configuration that a release without these tables does not have."""
 
 

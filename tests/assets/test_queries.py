@@ -99,7 +99,7 @@ def test_query_rejects_reading_anything_else(data_dir: Path, query: str) -> None
 
 def test_query_rejects_wrong_sql_and_names_the_tables(data_dir: Path) -> None:
     with pytest.raises(
-        FoundryError, match=r"(?s)got: .*nothing_such.*tables: cdfg_edges, .*splits, .*vendor_designs"
+        FoundryError, match=r"(?s)got: .*nothing_such.*tables: .*cdfg_edges, .*splits, .*vendor_designs"
     ):
         run_query(data_dir, "SELECT * FROM nothing_such")
 

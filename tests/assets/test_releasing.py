@@ -195,7 +195,7 @@ BROKEN_CONFIGURATIONS: list[tuple[Callable[[Path], object], str]] = [
     (_replaced(b""), rf"the configuration: .*, got None \({FILE}\)"),
     (
         _changed(lambda p: p.update(colour="red")),
-        rf"unknown key: colour \({FILE}\); accepted keys: ast, .*; scales: .*",
+        rf"unknown key: colour \({FILE}\); accepted keys: accelerators, .*; scales: .*",
     ),
     (
         _changed(lambda p: p["hls"].pop("memory_delay")),
