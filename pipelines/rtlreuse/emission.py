@@ -187,13 +187,13 @@ class Emitter:
         is_state = number == len(self.phases[name]) - 1
         conditions = self._conditions(name, phase) if is_state else []
         if not conditions:
-            yield from self._variant(function, _Body(self, name, block, phase, is_state=is_state))
+            yield from self._variant(function, Body(self, name, block, phase, is_state=is_state))
             return
         for variant in range(1 << len(conditions)):
             values = {node: variant >> i & 1 for i, node in enumerate(conditions)}
             folded = specialise(block, values)
             own = replace(phase, order=cone(folded, state_roots(folded)), stored=())
-            yield from self._variant(f"{function}_{variant}", _Body(self, name, folded, own, is_state=True))
+            yield from self._variant(f"{function}_{variant}", Body(self, name, folded, own, is_state=True))
         yield f"static void {function}(State& st, const int lo, const int hi) {{"
         yield "  const int cur = st.cur, nxt = cur ^ 1; (void)cur; (void)nxt;"
         yield f"  switch ({' | '.join(self._condition(name, n, i) for i, n in enumerate(conditions))}) {{"
@@ -215,7 +215,7 @@ class Emitter:
             raise ValueError(f"a constant is no condition: {node}")
         return f"({self.base(access.array)})[{access.slot}] << {place}"
 
-    def _variant(self, function: str, body: _Body) -> Iterator[str]:
+    def _variant(self, function: str, body: Body) -> Iterator[str]:
         lines = body.lines()
         yield f"static void {function}(State& st, const int lo, const int hi) {{"
         yield "  const int cur = st.cur, nxt = cur ^ 1; (void)cur; (void)nxt;"
@@ -290,12 +290,12 @@ class Emitter:
         yield "static const u64 INPUT_MASKS[] = {"
         yield "  " + ", ".join(f"{mask(width):#x}ull" for _, _, width in inputs) + (", 0" if inputs else "0")
         yield "};"
-        yield "static void set_inputs(State& st, const u64* in) {"
+        yield "ANYWHERE static void set_inputs(State& st, const u64* in) {"
         for i, (_, _, width) in enumerate(inputs):
             word = f"({type_of(width)})(in[{i} * STIMULI + s] & INPUT_MASKS[{i}])"
             yield f"  for (int s = 0; s < STIMULI; s++) st.in{i}[s] = {word};"
         yield "}"
-        yield "static void get_outputs(const State& st, u64* out) {"
+        yield "ANYWHERE static void get_outputs(const State& st, u64* out) {"
         yield "  const int cur = st.cur; (void)cur;"
         for i, source in enumerate(outputs):
             yield self.output_line(i, source)
@@ -339,6 +339,7 @@ class Emitter:
         return f"  for (int s = 0; s < {n}; s++) ({base})[{move.target_slot * n} + s] = {text};"
 
     def copy_lines(self, target: ArrayKey, source: ArrayKey, moves: Sequence[Move]) -> Iterator[str]:
+        """Moves between two arrays: runs as loops, many short ones as a table."""
         pairs = sorted((m.target_slot, m.source_slot) for m in moves)
         runs = list(affine_runs(pairs))
         n = self.stimuli
@@ -395,7 +396,7 @@ class Emitter:
                 yield f"    st.{array.name}[({a} + i * {da}) * {n} + s] = {literal(value, array.width)};"
 
 
-class _Body:
+class Body:
     """The statements of one lane, and the pointers that they use."""
 
     def __init__(self, emitter: Emitter, name: str, block: Block, phase: Phase, *, is_state: bool) -> None:

@@ -59,7 +59,9 @@ static void digest(Run& run, const u64* out) {
   }
 }
 
-#ifdef BATCHES
+#ifdef ON_GPU
+#include "batch_cuda.h"
+#elif defined BATCHES
 #include "batch.h"
 #endif
 
